@@ -1,0 +1,60 @@
+//! Real files that the tests run on: named in `manifest.toml`, fetched from the registries by their ordinary
+//! clients, verified by hash, kept in a cache outside the tree.
+//!
+//! A test asks with [`need`]. Offline the answer is None and the test counts as skipped, by name; with `CI=true` a
+//! missing artifact is a failure.
+#![forbid(unsafe_code)]
+
+mod fetch;
+mod manifest;
+
+pub use fetch::{FetchError, fetch};
+pub use manifest::{Artifact, Kind, Tier, manifest};
+
+use std::{env, fs, io::Write, path::PathBuf};
+
+/// `$WHICHKERNEL_CACHE`, else the user's cache directory.
+pub fn cache() -> PathBuf {
+    if let Some(dir) = env::var_os("WHICHKERNEL_CACHE") {
+        return PathBuf::from(dir);
+    }
+    let base = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
+    base.unwrap_or_else(env::temp_dir).join("whichkernel")
+}
+
+/// The unpacked artifact, `name` being `package-version` (or, for what `runtime fetch` brings, the runtime's name).
+///
+/// # Panics
+/// With `CI=true` when the artifact is missing: a test must not pass by not running.
+pub fn need(name: &str) -> Option<PathBuf> {
+    let dir = directory(name);
+    if dir.is_dir() {
+        return Some(dir);
+    }
+    let test = std::thread::current().name().unwrap_or("?").to_owned();
+    assert!(
+        env::var("CI").as_deref() != Ok("true"),
+        "{test} needs {name}: run `cargo xtask fetch` ({})",
+        dir.display()
+    );
+    eprintln!("SKIPPED {test}: {name} is not in the cache; `cargo xtask fetch` brings it");
+    if let Some(log) = env::var_os("WHICHKERNEL_SKIP_LOG")
+        && let Ok(mut log) = fs::OpenOptions::new().create(true).append(true).open(log)
+    {
+        let _ = writeln!(log, "{test}\t{name}");
+    }
+    None
+}
+
+/// Where an artifact lies once it is fetched.
+pub fn directory(name: &str) -> PathBuf {
+    let artifacts = cache().join("artifacts").join(name);
+    if artifacts.is_dir() { artifacts } else { runtime_or(name, artifacts) }
+}
+
+fn runtime_or(name: &str, artifacts: PathBuf) -> PathBuf {
+    let runtime = cache().join("runtimes").join(name);
+    if runtime.is_dir() { runtime } else { artifacts }
+}

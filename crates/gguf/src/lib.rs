@@ -1,0 +1,2 @@
+//! GGUF models: reading headers, writing skeleton models of any shape without weights.
+#![forbid(unsafe_code)]

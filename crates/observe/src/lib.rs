@@ -1,0 +1,1 @@
+//! The observers. The only room with privileged system calls.

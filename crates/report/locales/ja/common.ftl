@@ -1,0 +1,3 @@
+# Words that every verb uses
+error-next = 対処: { $action }
+total = 合計

@@ -1,0 +1,10 @@
+//! What a person reads: languages, tables, exports.
+//!
+//! Readings come in as data and leave as text; nothing here computes a grade.
+#![forbid(unsafe_code)]
+
+mod lang;
+mod table;
+
+pub use lang::Lang;
+pub use table::{Align, Column, Table};

@@ -1,0 +1,228 @@
+//! One table, four faces: aligned text that respects the terminal, CSV, Markdown and JSON.
+
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+/// `key` names the column in CSV and JSON, `title` is what a person reads.
+#[derive(Debug, Clone)]
+pub struct Column {
+    pub key: &'static str,
+    pub title: String,
+    pub align: Align,
+}
+
+impl Column {
+    pub fn left(key: &'static str, title: impl Into<String>) -> Self {
+        Column { key, title: title.into(), align: Align::Left }
+    }
+
+    pub fn right(key: &'static str, title: impl Into<String>) -> Self {
+        Column { key, title: title.into(), align: Align::Right }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new(columns: Vec<Column>) -> Self {
+        Table { columns, rows: Vec::new() }
+    }
+
+    /// A row shorter than the header is filled with empty cells, a longer one is cut.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        row.resize(self.columns.len(), String::new());
+        self.rows.push(row);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Aligned columns, two spaces apart. Where the whole is wider than `width`, the widest left-aligned column is
+    /// wrapped; numbers never are. `width` None (a pipe) wraps nothing.
+    pub fn text(&self, width: Option<usize>) -> String {
+        let mut widths: Vec<usize> = self.columns.iter().map(|column| column.title.width()).collect();
+        for row in &self.rows {
+            for (cell, width) in row.iter().zip(&mut widths) {
+                *width = (*width).max(cell.width());
+            }
+        }
+        if let Some(limit) = width {
+            self.shrink(&mut widths, limit);
+        }
+        let mut out = String::new();
+        let titles: Vec<String> = self.columns.iter().map(|column| column.title.clone()).collect();
+        self.line(&mut out, &titles, &widths);
+        for row in &self.rows {
+            self.line(&mut out, row, &widths);
+        }
+        out
+    }
+
+    fn shrink(&self, widths: &mut [usize], limit: usize) {
+        const LEAST: usize = 12;
+        let gaps = 2 * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > limit {
+            let widest = (0..widths.len())
+                .filter(|&i| self.columns[i].align == Align::Left && widths[i] > LEAST)
+                .max_by_key(|&i| widths[i]);
+            let Some(i) = widest else { return };
+            let over = widths.iter().sum::<usize>() + gaps - limit;
+            let second = (0..widths.len())
+                .filter(|&j| j != i && self.columns[j].align == Align::Left)
+                .map(|j| widths[j])
+                .max()
+                .unwrap_or(LEAST);
+            let floor = second.clamp(LEAST, widths[i] - 1);
+            widths[i] = (widths[i].saturating_sub(over)).max(floor).min(widths[i] - 1);
+        }
+    }
+
+    fn line(&self, out: &mut String, cells: &[String], widths: &[usize]) {
+        let wrapped: Vec<Vec<String>> = cells.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
+        let height = wrapped.iter().map(Vec::len).max().unwrap_or(1);
+        for y in 0..height {
+            let mut text = String::new();
+            for (x, column) in self.columns.iter().enumerate() {
+                let piece = wrapped[x].get(y).map_or("", String::as_str);
+                let pad = " ".repeat(widths[x].saturating_sub(piece.width()));
+                match column.align {
+                    Align::Left => text.extend([piece, &pad]),
+                    Align::Right => text.extend([pad.as_str(), piece]),
+                }
+                text.push_str("  ");
+            }
+            out.push_str(text.trim_end());
+            out.push('\n');
+        }
+    }
+
+    /// RFC 4180, with the header line.
+    pub fn csv(&self) -> String {
+        let mut out = String::new();
+        csv_line(&mut out, self.columns.iter().map(|column| column.key));
+        for row in &self.rows {
+            csv_line(&mut out, row.iter().map(String::as_str));
+        }
+        out
+    }
+
+    pub fn markdown(&self) -> String {
+        let mut out = String::new();
+        let escape = |cell: &str| cell.replace('|', "\\|").replace('\n', " ");
+        let titles: Vec<String> = self.columns.iter().map(|column| escape(&column.title)).collect();
+        let _ = writeln!(out, "| {} |", titles.join(" | "));
+        let rules: Vec<&str> =
+            self.columns.iter().map(|column| if column.align == Align::Right { "---:" } else { "---" }).collect();
+        let _ = writeln!(out, "| {} |", rules.join(" | "));
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        }
+        out
+    }
+
+    /// An array of objects by column key; cells are strings.
+    pub fn json(&self) -> Value {
+        let object = |row: &Vec<String>| {
+            let cells = self.columns.iter().zip(row).map(|(column, cell)| (column.key.to_owned(), cell.clone().into()));
+            Value::Object(cells.collect::<Map<_, _>>())
+        };
+        Value::Array(self.rows.iter().map(object).collect())
+    }
+}
+
+/// One CSV line; a cell is quoted where it must be.
+pub(crate) fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
+    for (i, cell) in cells.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        if cell.contains([',', '"', '\n', '\r']) {
+            out.push('"');
+            out.push_str(&cell.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(cell);
+        }
+    }
+    out.push('\n');
+}
+
+/// Breaks at spaces where it can, inside a word where it must (Japanese text has no spaces, kernel names neither).
+fn wrap(cell: &str, width: usize) -> Vec<String> {
+    use unicode_width::UnicodeWidthChar;
+    if cell.width() <= width {
+        return vec![cell.to_owned()];
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut used = 0;
+    for word in cell.split_inclusive(' ') {
+        if used > 0 && used + word.trim_end().width() > width {
+            lines.push(std::mem::take(&mut line).trim_end().to_owned());
+            used = 0;
+        }
+        for c in word.chars() {
+            let w = c.width().unwrap_or(0);
+            if used + w > width && used > 0 && c != ' ' {
+                lines.push(std::mem::take(&mut line).trim_end().to_owned());
+                used = 0;
+            }
+            line.push(c);
+            used += w;
+        }
+    }
+    if !line.trim_end().is_empty() {
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Table {
+        let mut table = Table::new(vec![Column::left("name", "Name"), Column::right("size", "Size")]);
+        table.row(["mul_mat_q<Q4_K, 8>", "918"]);
+        table.row(["日本語の名前", "7"]);
+        table
+    }
+
+    #[test]
+    fn numbers_stand_in_one_column_in_any_script() {
+        let text = sample().text(None);
+        let ends: Vec<usize> = text.lines().map(UnicodeWidthStr::width).collect();
+        assert!(ends.iter().all(|&end| end == ends[0]), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_and_loses_nothing() {
+        let text = sample().text(Some(20));
+        assert!(text.lines().all(|line| line.width() <= 20), "{text}");
+        let joined: String = text.split_whitespace().collect();
+        assert!(joined.contains("mul_mat_q<Q4_K,"));
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_it() {
+        assert_eq!(sample().csv().lines().nth(1), Some("\"mul_mat_q<Q4_K, 8>\",918"));
+    }
+}

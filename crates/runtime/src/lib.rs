@@ -1,0 +1,1 @@
+//! Runtimes on this machine or in the cache: finding, fetching, fingerprinting, running.

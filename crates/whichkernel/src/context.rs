@@ -1,0 +1,116 @@
+//! What every verb is given: language, terminal, where the ledger is; and how output and failure are said.
+
+use clap::{Args, ValueEnum};
+use report::Lang;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A check that was asked for failed (`check`, `diff`, `--strict`).
+pub const CHECK_FAILED: u8 = 1;
+/// The verb could not run: wrong input, missing file, refused by the system.
+pub const COULD_NOT_RUN: u8 = 2;
+
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Language of the output: en or ja [default: from LC_ALL, LC_MESSAGES, LANG]
+    #[arg(long, global = true, value_name = "LANG")]
+    pub lang: Option<String>,
+
+    /// The ledger's directory [default: $WHICHKERNEL_LEDGER, else the user's data directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub ledger: Option<PathBuf>,
+
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The formats that a verb may offer; each verb says which of them it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    #[default]
+    Text,
+    Json,
+    Csv,
+    Md,
+}
+
+#[derive(Debug)]
+pub struct Context {
+    pub lang: Lang,
+    pub color: bool,
+    /// Columns of the terminal; None in a pipe, where nothing is wrapped.
+    pub width: Option<usize>,
+    pub ledger: PathBuf,
+}
+
+impl Context {
+    pub fn new(global: &Global) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let color = match global.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        Context {
+            lang: Lang::choose(global.lang.as_deref()),
+            color,
+            width: width(terminal),
+            ledger: global.ledger.clone().unwrap_or_else(default_ledger),
+        }
+    }
+
+    pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// A line about work in progress, on stderr and only where a person is watching.
+    pub fn progress(&self, line: &str) {
+        if io::stderr().is_terminal() {
+            eprintln!("{line}");
+        }
+    }
+}
+
+/// COLUMNS decides where it is set, also in a pipe; else the terminal's own width.
+fn width(terminal: bool) -> Option<usize> {
+    if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|value| value.parse().ok()) {
+        return Some(columns);
+    }
+    if !terminal {
+        return None;
+    }
+    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+fn default_ledger() -> PathBuf {
+    if let Some(dir) = std::env::var_os("WHICHKERNEL_LEDGER") {
+        return PathBuf::from(dir);
+    }
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share"));
+    let base = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).or_else(home);
+    base.unwrap_or_else(std::env::temp_dir).join("whichkernel")
+}
+
+/// Says what went wrong and exits with 2. A reader that went away (`| head`) is no error.
+pub fn fail(error: &anyhow::Error) -> ExitCode {
+    let gone = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(gone) {
+        return ExitCode::SUCCESS;
+    }
+    let _ = writeln!(io::stderr(), "whichkernel: {error:#}");
+    ExitCode::from(COULD_NOT_RUN)
+}

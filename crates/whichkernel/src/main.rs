@@ -1,0 +1,29 @@
+//! The command line: one file per verb, each thin.
+#![forbid(unsafe_code)]
+
+#[allow(dead_code, reason = "until the first verbs use all of it")]
+mod context;
+mod verbs;
+
+use clap::Parser;
+use context::Context;
+use std::process::ExitCode;
+
+/// Which GPU kernel actually ran, and how do we know?
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: context::Global,
+    #[command(subcommand)]
+    verb: Option<verbs::Verb>,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let context = Context::new(&cli.global);
+    match verbs::run(cli.verb, &context) {
+        Ok(code) => code,
+        Err(error) => context::fail(&error),
+    }
+}

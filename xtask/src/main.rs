@@ -1,0 +1,28 @@
+//! The project's own commands, the same on a laptop and in CI: `cargo xtask test`, `cargo xtask fetch`.
+#![forbid(unsafe_code)]
+
+mod fetch;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  test [ARGS...]   fetch what the tests need, run them all, name what was skipped (ARGS go to cargo test)
+  fetch [--deep]   bring the test artifacts into the cache
+";
+
+fn main() -> anyhow::Result<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    match command.as_str() {
+        "test" => test::run(&rest),
+        "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
+        _ => {
+            eprint!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
