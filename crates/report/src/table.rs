@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_wraps_and_loses_nothing() {
-        let text = sample().text(Some(20));
-        assert!(text.lines().all(|line| line.width() <= 20), "{text}");
+        let text = sample().text(Some(22));
+        assert!(text.lines().all(|line| line.width() <= 22), "{text}");
         let joined: String = text.split_whitespace().collect();
         assert!(joined.contains("mul_mat_q<Q4_K,"));
     }
