@@ -1,0 +1,165 @@
+//! The cards that come with the program, and how a name on the command line finds one.
+
+use crate::profile::{Profile, ProfileError};
+use crate::target::TargetId;
+use std::sync::OnceLock;
+
+macro_rules! cards {
+    ($($name:literal),* $(,)?) => {
+        &[$(include_str!(concat!("../profiles/", $name, ".toml"))),*]
+    };
+}
+
+/// In the order of the generations, as lists for people show them.
+const TEXTS: &[&str] = cards!(
+    "rx-580",
+    "vega-56",
+    "vega-64",
+    "mi25",
+    "radeon-vii",
+    "mi50",
+    "mi60",
+    "mi100",
+    "mi210",
+    "mi250x",
+    "mi300x",
+    "mi350x",
+    "rx-5700-xt",
+    "rx-6600-xt",
+    "rx-6700-xt",
+    "rx-6800",
+    "rx-6800-xt",
+    "rx-6900-xt",
+    "rx-7600",
+    "rx-7800-xt",
+    "rx-7900-gre",
+    "rx-7900-xt",
+    "rx-7900-xtx",
+    "780m",
+    "890m",
+    "8060s",
+    "rx-9060-xt",
+    "rx-9070",
+    "rx-9070-xt",
+    "r9700",
+);
+
+pub fn all() -> &'static [Profile] {
+    static CARDS: OnceLock<Vec<Profile>> = OnceLock::new();
+    CARDS.get_or_init(|| TEXTS.iter().filter_map(|text| Profile::parse(text).ok()).collect())
+}
+
+/// A card by name or alias, or the reference card of a bare target. A target with features
+/// (`gfx90a:xnack+`) takes the reference card with those features in force.
+pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
+    let key = plain(wanted);
+    let named = |card: &&Profile| plain(&card.name) == key || card.aliases.iter().any(|alias| plain(alias) == key);
+    if let Some(card) = all().iter().find(named) {
+        return Ok(card.clone());
+    }
+    if let Ok(target) = TargetId::parse(wanted) {
+        let reference = all().iter().find(|card| card.reference && card.processor() == target.processor);
+        let mut card =
+            reference.cloned().ok_or_else(|| ProfileError::NoReference { target: target.processor.clone() })?;
+        if !target.features.is_empty() {
+            card.gcn_arch_name = target.to_string();
+        }
+        return Ok(card);
+    }
+    let near = all().iter().map(|card| &card.name).min_by_key(|name| distance(&plain(name), &key));
+    let near = near.filter(|name| distance(&plain(name), &key) <= 3).cloned();
+    Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
+}
+
+/// `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are one name.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Edit distance, for "did you mean"; long input is no reason to compute it.
+fn distance(a: &str, b: &str) -> usize {
+    if b.len() > 32 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let (up, left, diagonal) = (row.get(j + 1), next.get(j), row.get(j));
+            let (Some(up), Some(left), Some(diagonal)) = (up, left, diagonal) else { return usize::MAX };
+            next.push((up + 1).min(left + 1).min(diagonal + usize::from(x != *y)));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_profile_is_valid_and_says_where_its_numbers_come_from() {
+        assert_eq!(all().len(), TEXTS.len());
+        for card in all() {
+            for (name, number) in &card.properties {
+                assert!(number.origin.len() > 10, "{}: {name} has no origin", card.name);
+            }
+            let wave = if card.target().ok().and_then(|t| t.version()).is_some_and(|v| v.0 >= 10) { 32 } else { 64 };
+            assert_eq!(card.get("warpSize"), wave, "{}", card.name);
+            let units = card.get("computeUnits") / if wave == 32 { 2 } else { 1 };
+            assert_eq!(card.get("multiProcessorCount"), units, "{}", card.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_each_target_has_one_reference() {
+        let mut names = BTreeSet::new();
+        let mut targets = BTreeSet::new();
+        for card in all() {
+            for name in card.aliases.iter().chain([&card.name]) {
+                assert!(names.insert(plain(name)), "{name} twice");
+            }
+            if card.reference {
+                assert!(targets.insert(card.processor()), "{} has two reference cards", card.processor());
+            }
+        }
+        for card in all() {
+            assert!(targets.contains(card.processor()), "{} has no reference card", card.processor());
+        }
+    }
+
+    #[test]
+    fn bare_targets_mean_their_reference_cards() {
+        for (target, card) in [
+            ("gfx803", "rx-580"),
+            ("gfx900", "vega-64"),
+            ("gfx906", "mi50"),
+            ("gfx908", "mi100"),
+            ("gfx90a", "mi210"),
+            ("gfx942", "mi300x"),
+            ("gfx1010", "rx-5700-xt"),
+            ("gfx1030", "rx-6900-xt"),
+            ("gfx1100", "rx-7900-xtx"),
+            ("gfx1101", "rx-7800-xt"),
+            ("gfx1102", "rx-7600"),
+            ("gfx1151", "8060s"),
+            ("gfx1200", "rx-9060-xt"),
+            ("gfx1201", "rx-9070-xt"),
+        ] {
+            assert_eq!(find(target).map(|found| found.name), Ok(card.to_owned()));
+        }
+        assert_eq!(find("RX 9070 XT").map(|card| card.gcn_arch_name), Ok("gfx1201".to_owned()));
+        assert_eq!(find("gfx90a:xnack+").map(|card| card.gcn_arch_name), Ok("gfx90a:xnack+".to_owned()));
+    }
+
+    #[test]
+    fn a_slip_gets_a_suggestion() {
+        let error = find("rx-9070-xtx").expect_err("no such card").to_string();
+        assert!(error.contains("Did you mean rx-9070-xt?"), "{error}");
+        assert!(find("gfx1250").expect_err("no card").to_string().contains("no reference card"));
+        assert!(find(&"x".repeat(4000)).is_err());
+    }
+}

@@ -1,0 +1,166 @@
+//! One card: what its HIP runtime would report, each number with where it comes from.
+
+use crate::target::{TargetError, TargetId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    pub value: i64,
+    pub origin: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What `--gpu` takes: `rx-9070-xt`.
+    pub name: String,
+    pub title: String,
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// A bare target means its reference card.
+    #[serde(default)]
+    pub reference: bool,
+    #[serde(rename = "gcnArchName")]
+    pub gcn_arch_name: String,
+    pub properties: BTreeMap<String, Number>,
+}
+
+/// The properties that a profile must have; all of them reach the host code under test.
+pub const PROPERTIES: &[&str] = &[
+    "computeUnits",
+    "multiProcessorCount",
+    "totalGlobalMem",
+    "sharedMemPerBlock",
+    "warpSize",
+    "maxThreadsPerBlock",
+    "maxThreadsPerMultiProcessor",
+    "regsPerBlock",
+    "clockRate",
+    "memoryClockRate",
+    "memoryBusWidth",
+    "l2CacheSize",
+    "integrated",
+    "pciDeviceId",
+    "cooperativeLaunch",
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    #[error("the device profile is not valid TOML: {0}")]
+    Toml(String),
+    #[error("the profile of {card} lacks `[properties.{property}]`: give it a value and an origin")]
+    Missing { card: String, property: &'static str },
+    #[error("the profile of {card} gives {property} = {value}, which no GPU has")]
+    Range { card: String, property: String, value: i64 },
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error("`--set {0}`: write it as NAME=NUMBER, for example multiProcessorCount=42; gcnArchName=TARGET also works")]
+    Set(String),
+    #[error("`--set {name}`: a profile has no such property. It has: gcnArchName, {}", PROPERTIES.join(", "))]
+    NoSuch { name: String },
+    #[error(
+        "no card or target `{wanted}` is known.{} `whichkernel dryrun --list-gpus` lists them; a profile file (PATH.toml) also serves",
+        near.as_deref().map(|name| format!(" Did you mean {name}?")).unwrap_or_default()
+    )]
+    Unknown { wanted: String, near: Option<String> },
+    #[error("{target} has no reference card here: name a card, or give a profile file (PATH.toml)")]
+    NoReference { target: String },
+}
+
+impl Profile {
+    pub fn parse(text: &str) -> Result<Profile, ProfileError> {
+        let profile: Profile = toml::from_str(text).map_err(|e| ProfileError::Toml(e.to_string()))?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    pub fn to_toml(&self) -> Result<String, ProfileError> {
+        toml::to_string(self).map_err(|e| ProfileError::Toml(e.to_string()))
+    }
+
+    pub fn target(&self) -> Result<TargetId, TargetError> {
+        TargetId::parse(&self.gcn_arch_name)
+    }
+
+    /// The bare processor: `gfx90a` of `gfx90a:sramecc+:xnack-`.
+    pub fn processor(&self) -> &str {
+        self.gcn_arch_name.split(':').next().unwrap_or_default()
+    }
+
+    /// Zero where the profile does not have it, which `parse` rules out for all of `PROPERTIES`.
+    pub fn get(&self, property: &str) -> i64 {
+        self.properties.get(property).map_or(0, |number| number.value)
+    }
+
+    /// `--set multiProcessorCount=42`: a what-if; its origin says so.
+    pub fn set(&mut self, assignment: &str) -> Result<(), ProfileError> {
+        let bad = || ProfileError::Set(assignment.to_owned());
+        let (name, value) = assignment.split_once('=').ok_or_else(bad)?;
+        if name == "gcnArchName" {
+            self.gcn_arch_name = TargetId::parse(value)?.to_string();
+            return Ok(());
+        }
+        let value: i64 = value.parse().map_err(|_| bad())?;
+        let number = self.properties.get_mut(name).ok_or_else(|| ProfileError::NoSuch { name: name.to_owned() })?;
+        *number = Number { value, origin: "set on the command line".to_owned() };
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), ProfileError> {
+        self.target()?;
+        for &property in PROPERTIES {
+            let number = self
+                .properties
+                .get(property)
+                .ok_or_else(|| ProfileError::Missing { card: self.name.clone(), property })?;
+            let most = if property == "totalGlobalMem" { 1 << 46 } else { i64::from(i32::MAX) };
+            let least =
+                i64::from(!matches!(property, "integrated" | "cooperativeLaunch" | "pciDeviceId" | "l2CacheSize"));
+            let wave = property != "warpSize" || matches!(number.value, 32 | 64);
+            if number.value < least || number.value > most || !wave {
+                let (card, value) = (self.name.clone(), number.value);
+                return Err(ProfileError::Range { card, property: property.to_owned(), value });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card() -> Profile {
+        crate::find("rx-7900-xtx").expect("a card")
+    }
+
+    #[test]
+    fn a_what_if_keeps_its_origin() {
+        let mut profile = card();
+        profile.set("multiProcessorCount=42").expect("a known property");
+        assert_eq!(profile.get("multiProcessorCount"), 42);
+        assert_eq!(profile.properties["multiProcessorCount"].origin, "set on the command line");
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_name() {
+        for (text, said) in [
+            ("multiProcessorCount", "NAME=NUMBER"),
+            ("cores=3", "no such property"),
+            ("warpSize=33", "which no GPU has"),
+            ("multiProcessorCount=0", "which no GPU has"),
+            ("gcnArchName=vega", "not a GPU target"),
+        ] {
+            let error = card().set(text).expect_err(text).to_string();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let profile = card();
+        assert_eq!(Profile::parse(&profile.to_toml().expect("TOML")), Ok(profile));
+    }
+}
