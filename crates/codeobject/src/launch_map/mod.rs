@@ -1,0 +1,19 @@
+//! The static launch map: host handle, registered kernel name, wrapper, bundle, read from the constructors of a
+//! host library that may be stripped.
+//!
+//! The constructors are executed by a small machine that knows nothing but registers, memory and the image: no system
+//! calls, no other library, a bounded number of instructions. See [`launch_map`] for what is read.
+
+mod flags;
+mod image;
+mod machine;
+mod memory;
+mod operands;
+mod reader;
+mod registration;
+mod sites;
+mod vector;
+
+pub use image::{Image, ImageError, Segment};
+pub use reader::{Completeness, LaunchMap, Unresolved, launch_map};
+pub use registration::{Kind, Registration, Vendor, Wrapper};
