@@ -172,9 +172,7 @@ impl<'data> Image<'data> {
     /// DT_INIT, then DT_INIT_ARRAY in order: the order in which the loader runs them, hence in which kernels register.
     fn constructor_list(&self, elf: &ElfFile64<'data, Le>) -> Vec<u64> {
         let (mut init, mut array, mut bytes) = (0, 0, 0);
-        if let Ok(Some((entries, _))) =
-            elf.elf_section_table().dynamic(Le, self.data).map(|found| found.map(|(d, i)| (d, i)))
-        {
+        if let Ok(Some((entries, _))) = elf.elf_section_table().dynamic(Le, self.data) {
             for entry in entries {
                 match entry.tag(Le) {
                     elf::DT_INIT => init = entry.val(Le),

@@ -74,10 +74,8 @@ fn each_code<'data>(image: &Image<'data>, mut visit: impl FnMut(u64, &'data [u8]
 
 /// Offsets and displacements of two-byte opcodes that are followed by a 32-bit displacement.
 fn displacements<'b>(bytes: &'b [u8], is: impl Fn(&[u8]) -> bool + 'b) -> impl Iterator<Item = (usize, i64)> + 'b {
-    bytes.windows(6).enumerate().filter_map(move |(i, window)| {
-        is(&window[..2]).then(|| {
-            let disp = i32::from_le_bytes([window[2], window[3], window[4], window[5]]);
-            (i, i64::from(disp))
-        })
+    bytes.windows(6).enumerate().filter(move |(_, window)| is(&window[..2])).map(|(i, window)| {
+        let disp = i32::from_le_bytes([window[2], window[3], window[4], window[5]]);
+        (i, i64::from(disp))
     })
 }
