@@ -2,3 +2,7 @@
 //!
 //! Nothing from the tree is ever executed. What is not understood is undetermined, with its place.
 #![forbid(unsafe_code)]
+
+pub mod tree;
+
+pub use tree::{Tree, TreeError};

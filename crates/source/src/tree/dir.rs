@@ -1,0 +1,82 @@
+//! A directory. Symbolic links to files are followed; linked directories are not, so no loop can be entered.
+
+use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Store, Tree, TreeError, git, wanted};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+const NEVER: &[&str] = &[".git", "node_modules", "target", "__pycache__", ".venv"];
+const MAX_DEPTH: usize = 64;
+
+pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
+    let mut found = Found { files: BTreeMap::new(), total: 0, skipped: Vec::new() };
+    walk(root, String::new(), 0, &mut found).map_err(|limit| TreeError::TooLarge { path: label.to_owned(), limit })?;
+    if found.files.is_empty()
+        && let Err(error) = fs::read_dir(root)
+    {
+        return Err(TreeError::Io { path: label.to_owned(), error });
+    }
+    Ok(Tree {
+        label: label.to_owned(),
+        commit: git::head(root),
+        files: found.files,
+        store: Store::Dir(root.to_owned()),
+        skipped: found.skipped,
+    })
+}
+
+struct Found {
+    files: BTreeMap<String, Entry>,
+    total: u64,
+    skipped: Vec<String>,
+}
+
+fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(), &'static str> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => {
+            found.skipped.push(format!("{prefix}: {error}"));
+            return Ok(());
+        }
+    };
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().into_string() else {
+            found.skipped.push(format!("{prefix}{}: its name is not UTF-8", entry.file_name().display()));
+            continue;
+        };
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() {
+            if depth >= MAX_DEPTH {
+                found.skipped.push(format!("{path}: deeper than {MAX_DEPTH} directories"));
+            } else if !NEVER.contains(&name.as_str()) {
+                walk(&entry.path(), format!("{path}/"), depth + 1, found)?;
+            }
+        } else if wanted(&path) {
+            let Ok(meta) = fs::metadata(entry.path()) else {
+                found.skipped.push(format!("{path}: a link that leads nowhere"));
+                continue;
+            };
+            if !meta.is_file() {
+                found.skipped.push(format!("{path}: a link to a directory, not followed"));
+                continue;
+            }
+            found.total = found.total.saturating_add(meta.len());
+            if found.total > MAX_TOTAL || found.files.len() >= MAX_FILES {
+                return Err("1 GiB or 400,000 files");
+            }
+            found.files.insert(path, Entry::File);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn read(full: &Path, path: &str) -> Result<Arc<[u8]>, TreeError> {
+    let io = |error| TreeError::Io { path: path.to_owned(), error };
+    let size = fs::metadata(full).map_err(io)?.len();
+    if size > MAX_FILE {
+        return Err(TreeError::FileTooLarge { path: path.to_owned(), size, limit: MAX_FILE });
+    }
+    Ok(fs::read(full).map_err(io)?.into())
+}

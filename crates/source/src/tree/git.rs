@@ -1,0 +1,170 @@
+//! A git revision, read object by object through `git cat-file --batch`; nothing is checked out.
+//!
+//! The repository is not trusted. `--git-dir` is given explicitly, system and user configuration are left out, and
+//! what a repository's own configuration could start (fsmonitor, hooks, transports, helpers) is switched off on the
+//! command line, which outranks it. None of the three commands used reads the work tree, the index or attributes.
+
+use super::{Entry, MAX_FILE, MAX_FILES, Store, Tree, TreeError, wanted};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+pub(super) struct Batch {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A directory that is itself a git directory.
+pub(super) fn bare(path: &Path) -> bool {
+    path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir()
+}
+
+/// The git directory of `repo`: itself, its `.git`, or where a worktree's `.git` file points.
+fn git_dir(repo: &Path) -> Option<PathBuf> {
+    if bare(repo) {
+        return Some(repo.to_owned());
+    }
+    let dot = repo.join(".git");
+    if dot.is_dir() {
+        return Some(dot);
+    }
+    let pointer = fs::read_to_string(&dot).ok()?;
+    let target = repo.join(pointer.strip_prefix("gitdir:")?.trim());
+    target.is_dir().then_some(target)
+}
+
+fn git(dir: &Path) -> Command {
+    let mut command = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_EXTERNAL_DIFF"] {
+        command.env_remove(name);
+    }
+    command
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("LC_ALL", "C")
+        .arg("--no-pager")
+        .arg("--no-replace-objects")
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never"])
+        .args(["-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "core.alternateRefsCommand=true"])
+        .arg("--git-dir")
+        .arg(dir);
+    command
+}
+
+fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().next().unwrap_or("no message").trim().to_owned()
+}
+
+fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeError> {
+    let out = git(dir)
+        .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+        .arg(format!("{rev}^{{commit}}"))
+        .output()
+        .map_err(|error| TreeError::NoGit { error })?;
+    if !out.status.success() {
+        let hint = if dir.join("shallow").exists() { " (the clone is shallow)" } else { "" };
+        let said = if out.stderr.is_empty() { "unknown name or commit".to_owned() } else { said(&out.stderr) };
+        return Err(TreeError::NoRevision { repo: repo.to_owned(), rev: rev.to_owned(), hint, said });
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned())
+}
+
+/// The commit of a checkout's HEAD, read from files so that opening a directory starts no process.
+pub(super) fn head(root: &Path) -> Option<String> {
+    let dir = git_dir(root)?;
+    let head = fs::read_to_string(dir.join("HEAD")).ok()?;
+    let head = head.trim();
+    let id = match head.strip_prefix("ref: ") {
+        None => head.to_owned(),
+        Some(name) => fs::read_to_string(dir.join(name)).ok().map(|id| id.trim().to_owned()).or_else(|| {
+            let packed = fs::read_to_string(dir.join("packed-refs")).ok()?;
+            packed.lines().find_map(|line| Some(line.strip_suffix(name)?.trim().to_owned()))
+        })?,
+    };
+    (id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
+}
+
+pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeError> {
+    let name = repo.display().to_string();
+    if !repo.exists() {
+        return Err(TreeError::Missing { path: name });
+    }
+    let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
+    let commit = commit(&dir, &name, rev)?;
+    let out = git(&dir)
+        .args(["ls-tree", "-r", "-z", "--full-tree", &commit])
+        .output()
+        .map_err(|error| TreeError::NoGit { error })?;
+    if !out.status.success() {
+        return Err(TreeError::Git { repo: name, what: "ls-tree", said: said(&out.stderr) });
+    }
+    let mut files = BTreeMap::new();
+    for line in out.stdout.split(|&byte| byte == 0) {
+        // <mode> SP blob SP <id> TAB <path>; submodules are "commit" and have nothing to read here.
+        let Ok(line) = std::str::from_utf8(line) else { continue };
+        let Some((head, path)) = line.split_once('\t') else { continue };
+        let mut head = head.split(' ');
+        let (mode, kind, id) = (head.next(), head.next(), head.next());
+        if kind != Some("blob") || mode == Some("120000") || !wanted(path) {
+            continue;
+        }
+        if files.len() >= MAX_FILES {
+            return Err(TreeError::TooLarge { path: label.to_owned(), limit: "400,000 files" });
+        }
+        files.insert(path.to_owned(), Entry::Blob(id.unwrap_or_default().to_owned()));
+    }
+    let mut child = git(&dir)
+        .args(["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| TreeError::NoGit { error })?;
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(TreeError::Git { repo: name, what: "cat-file", said: "no pipes".to_owned() });
+    };
+    let batch = Batch { child, input, output: BufReader::with_capacity(1 << 16, output) };
+    Ok(Tree {
+        label: label.to_owned(),
+        commit: Some(commit),
+        files,
+        store: Store::Git(Mutex::new(batch)),
+        skipped: Vec::new(),
+    })
+}
+
+impl Batch {
+    pub(super) fn read(&mut self, id: &str, path: &str) -> Result<Arc<[u8]>, TreeError> {
+        let io = |error| TreeError::Io { path: path.to_owned(), error };
+        writeln!(self.input, "{id}").and_then(|()| self.input.flush()).map_err(io)?;
+        let mut header = String::new();
+        self.output.read_line(&mut header).map_err(io)?;
+        // "<id> blob <size>", or "<id> missing".
+        let Some(size) = header.trim_end().rsplit(' ').next().and_then(|size| size.parse::<u64>().ok()) else {
+            return Err(TreeError::ContentMissing { path: path.to_owned() });
+        };
+        if size > MAX_FILE {
+            let mut rest = (&mut self.output).take(size + 1);
+            std::io::copy(&mut rest, &mut std::io::sink()).map_err(io)?;
+            return Err(TreeError::FileTooLarge { path: path.to_owned(), size, limit: MAX_FILE });
+        }
+        let mut bytes = Vec::with_capacity(size as usize + 1);
+        (&mut self.output).take(size + 1).read_to_end(&mut bytes).map_err(io)?;
+        bytes.truncate(size as usize);
+        Ok(bytes.into())
+    }
+}

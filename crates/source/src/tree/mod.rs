@@ -1,0 +1,153 @@
+//! A source tree, wherever it lies: a directory, a git revision that is not checked out, an archive.
+//!
+//! Only text that a rule can stand in is listed (C, C++, CUDA, Go, Rust, CMake, make). Nothing from the tree is
+//! executed: git is asked for objects only, with hooks, monitors, helpers and lazy fetching turned off.
+
+mod archive;
+mod dir;
+mod git;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Sources in one tree, in all; llama.cpp's are under 40 MB.
+pub const MAX_TOTAL: u64 = 1 << 30;
+/// One file. The largest real one is a generated shader table of 30 MB.
+pub const MAX_FILE: u64 = 64 << 20;
+pub const MAX_FILES: usize = 400_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    #[error("{path}: no such file or directory; give a directory, REPO@REV, or a .crate, .tar.gz or .zip archive")]
+    Missing { path: String },
+    #[error("{path}: {error}")]
+    Io { path: String, error: std::io::Error },
+    #[error("{repo}: no git repository here (looked for .git and for a bare one)")]
+    NoRepository { repo: String },
+    #[error("{repo}: there is no revision {rev:?}{hint}: {said}")]
+    NoRevision { repo: String, rev: String, hint: &'static str, said: String },
+    #[error("git could not be run: {error}; install git, or give a checked-out directory")]
+    NoGit { error: std::io::Error },
+    #[error("git {what} in {repo} failed: {said}")]
+    Git { repo: String, what: &'static str, said: String },
+    #[error("{path}: its content is not in this clone (shallow or partial); fetch it, or use a full clone")]
+    ContentMissing { path: String },
+    #[error("{path} is {size} bytes, over the limit of {limit} for one source file")]
+    FileTooLarge { path: String, size: u64, limit: u64 },
+    #[error("{path} holds more than {limit} of sources; give the directory that holds ggml")]
+    TooLarge { path: String, limit: &'static str },
+    #[error("{path} is no archive that can be read ({what}); .crate, .tar.gz, .tar and .zip can")]
+    Archive { path: String, what: String },
+}
+
+enum Store {
+    Dir(PathBuf),
+    Git(Mutex<git::Batch>),
+    Memory,
+}
+
+enum Entry {
+    File,
+    Blob(String),
+    Bytes(Arc<[u8]>),
+}
+
+/// An opened tree: a list of paths (with `/`, relative to its root), and their contents on demand.
+pub struct Tree {
+    /// As the user named it.
+    pub label: String,
+    /// The commit, where the tree came from git or is a checkout whose HEAD can be read.
+    pub commit: Option<String>,
+    files: BTreeMap<String, Entry>,
+    store: Store,
+    /// What could not be listed, in words: unreadable directories, symlink loops.
+    pub skipped: Vec<String>,
+}
+
+impl std::fmt::Debug for Tree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tree").field("label", &self.label).field("files", &self.files.len()).finish()
+    }
+}
+
+impl Tree {
+    /// `DIR`, `REPO@REV`, or an archive. A path that exists is taken as it is, also when its name has an `@`.
+    pub fn open(spec: &str) -> Result<Tree, TreeError> {
+        let path = Path::new(spec);
+        if path.is_dir() {
+            return match git::bare(path) {
+                true => git::open(path, "HEAD", spec),
+                false => dir::open(path, spec),
+            };
+        }
+        if path.is_file() {
+            return archive::open(path, spec);
+        }
+        match spec.rsplit_once('@') {
+            Some((repo, rev)) if !repo.is_empty() && !rev.is_empty() => git::open(Path::new(repo), rev, spec),
+            _ => Err(TreeError::Missing { path: spec.to_owned() }),
+        }
+    }
+
+    /// A tree of files held in memory, for tests and for embedded ones.
+    pub fn from_memory(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Tree {
+        let files = files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
+        Tree { label: label.to_owned(), commit: None, files, store: Store::Memory, skipped: Vec::new() }
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    pub fn read(&self, path: &str) -> Result<Arc<[u8]>, TreeError> {
+        let missing = || TreeError::Missing { path: path.to_owned() };
+        match (self.files.get(path).ok_or_else(missing)?, &self.store) {
+            (Entry::Bytes(bytes), _) => Ok(bytes.clone()),
+            (Entry::File, Store::Dir(root)) => dir::read(&root.join(path), path),
+            (Entry::Blob(id), Store::Git(batch)) => match batch.lock() {
+                Ok(mut batch) => batch.read(id, path),
+                Err(_) => Err(missing()),
+            },
+            _ => Err(missing()),
+        }
+    }
+
+    /// A file as text. Bytes that are no UTF-8 become U+FFFD: they only ever stand in comments and strings.
+    pub fn text(&self, path: &str) -> Result<Arc<str>, TreeError> {
+        let bytes = self.read(path)?;
+        Ok(match std::str::from_utf8(&bytes) {
+            Ok(text) => Arc::from(text),
+            Err(_) => Arc::from(String::from_utf8_lossy(&bytes).as_ref()),
+        })
+    }
+
+    /// What names this tree in a record: the commit if there is one, else what the user typed.
+    pub fn identity(&self) -> String {
+        self.commit.clone().unwrap_or_else(|| self.label.clone())
+    }
+}
+
+/// Files that can hold a rule, a build define or a step of a call chain.
+fn wanted(path: &str) -> bool {
+    const EXTENSIONS: &[&str] = &[
+        "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk", "toml",
+        "json", "py", "in", "patch", "sh",
+    ];
+    const NAMES: &[&str] =
+        &["CMakeLists.txt", "Makefile", "Makefile.sync", "rules", "changelog", "control", "Dockerfile", "FETCH_HEAD"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    NAMES.contains(&name) || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+}
