@@ -74,7 +74,8 @@ fn archives_open_by_content() {
     fs::create_dir(dir.path().join("ggml")).expect("mkdir");
     fs::write(dir.path().join("ggml/a.cu"), "int a;\n").expect("write");
     let archive = dir.path().join("x.crate");
-    let status = Command::new("tar").arg("-czf").arg(&archive).arg("ggml").current_dir(dir.path()).status().expect("tar");
+    let status =
+        Command::new("tar").arg("-czf").arg(&archive).arg("ggml").current_dir(dir.path()).status().expect("tar");
     assert!(status.success());
     let tree = Tree::open(&archive.display().to_string()).expect("opens");
     assert_eq!(tree.paths().collect::<Vec<_>>(), ["ggml/a.cu"]);

@@ -46,7 +46,9 @@ fn git_dir(repo: &Path) -> Option<PathBuf> {
 
 fn git(dir: &Path) -> Command {
     let mut command = Command::new("git");
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_EXTERNAL_DIFF"] {
+    for name in
+        ["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_EXTERNAL_DIFF"]
+    {
         command.env_remove(name);
     }
     command

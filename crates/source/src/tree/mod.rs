@@ -143,8 +143,8 @@ impl Tree {
 /// Files that can hold a rule, a build define or a step of a call chain.
 fn wanted(path: &str) -> bool {
     const EXTENSIONS: &[&str] = &[
-        "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk", "toml",
-        "json", "py", "in", "patch", "sh",
+        "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk",
+        "toml", "json", "py", "in", "patch", "sh",
     ];
     const NAMES: &[&str] =
         &["CMakeLists.txt", "Makefile", "Makefile.sync", "rules", "changelog", "control", "Dockerfile", "FETCH_HEAD"];
