@@ -4,3 +4,4 @@
 //! No I/O, no unsafe, no panic on any input, memory bounded by what the caller allows. Errors carry offset and field.
 #![forbid(unsafe_code)]
 pub mod launch_map;
+pub mod nvidia;
