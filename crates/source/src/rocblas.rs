@@ -3,8 +3,8 @@
 //! Works on the retired rocBLAS repository and on its place in rocm-libraries alike: files are found by what they
 //! define, not by path.
 
-use crate::chain::{File, Place};
 use crate::chain::syntax::{field, line, parse, text, unquote, walk};
+use crate::chain::{File, Place};
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
@@ -169,7 +169,8 @@ fn paths(node: Node, file: &File, out: &mut Vec<PathRule>) {
 mod tests {
     use super::*;
 
-    const HEADER: &str = "enum class Processor : int\n{\n    gfx900 = 900,\n    gfx90a = 910,\n    gfx1201 = 1201\n};\n";
+    const HEADER: &str =
+        "enum class Processor : int\n{\n    gfx900 = 900,\n    gfx90a = 910,\n    gfx1201 = 1201\n};\n";
     const HANDLE: &str = r#"
 static Processor getActiveArch(int id)
 {

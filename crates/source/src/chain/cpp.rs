@@ -182,7 +182,9 @@ fn call(node: Node, source: &str, uses: &mut Vec<Use>) {
         }
         return;
     }
-    if callee.end_byte() > node.start_byte() && text(node, source).get(..callee.end_byte() - node.start_byte() + 3).is_some_and(|t| t.ends_with("<<<")) {
+    if callee.end_byte() > node.start_byte()
+        && text(node, source).get(..callee.end_byte() - node.start_byte() + 3).is_some_and(|t| t.ends_with("<<<"))
+    {
         return; // the inner half of a launch
     }
     let written = text(callee, source);
@@ -259,7 +261,8 @@ fn interface(node: Node, source: &str, aliases: &mut Vec<(String, Alias)>) {
 /// One name for another; numbers and expressions are no remap.
 fn remap(node: Node, source: &str) -> Option<(String, Remap)> {
     let to = field(node, "value", source).trim();
-    let name = to.starts_with(|c: char| c.is_alphabetic() || c == '_') && to.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let name =
+        to.starts_with(|c: char| c.is_alphabetic() || c == '_') && to.chars().all(|c| c.is_alphanumeric() || c == '_');
     let remap = Remap { to: to.to_owned(), file: 0, line: line(node) };
     name.then(|| (field(node, "name", source).to_owned(), remap))
 }

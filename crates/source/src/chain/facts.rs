@@ -61,19 +61,23 @@ impl Subject {
         match self {
             Subject::Process => (r"(^|/)(llm|discover)/[^/]*\.go$", r"exec\.Command(Context)?\("),
             Subject::Pinned => (r"(^|/)LLAMA_CPP_VERSION$", r"\S"),
-            Subject::LibraryPath => {
-                (r"(^|/)(llm|ml|discover)/[^/]*\.go$", r#""(LD_LIBRARY_PATH|OLLAMA_LIBRARY_PATH=?|GGML_BACKEND_PATH)"|var LibOllamaPath"#)
-            }
+            Subject::LibraryPath => (
+                r"(^|/)(llm|ml|discover)/[^/]*\.go$",
+                r#""(LD_LIBRARY_PATH|OLLAMA_LIBRARY_PATH=?|GGML_BACKEND_PATH)"|var LibOllamaPath"#,
+            ),
             Subject::Discovery => (r"(^|/)discover/[^/]*\.go$", r"context\.WithTimeout\(|:?= \d+ \* time\.Second"),
             Subject::Engine => (r"(^|/)llm/[^/]*\.go$", r"if .*EngineRequired\("),
             Subject::SplitDefault => (r"llama-model\.cpp$|llama\.cpp$", r"\.split_mode\s*=\*/\s*LLAMA_SPLIT_MODE_"),
             Subject::SplitRequest => {
                 (r"\.go$|(^|/)common/[^/]*\.cpp$", r"split_mode\s*=[^=]|SplitMode\s*[:=]|LLAMA_SPLIT_MODE_ROW")
             }
-            Subject::SplitBuffer => {
-                (r"(^|/)(src|llama)[^/]*/?.*llama-model\.cpp$|llama\.cpp$", r"LLAMA_SPLIT_MODE_ROW\)|split_buffer_type_fn\)")
+            Subject::SplitBuffer => (
+                r"(^|/)(src|llama)[^/]*/?.*llama-model\.cpp$|llama\.cpp$",
+                r"LLAMA_SPLIT_MODE_ROW\)|split_buffer_type_fn\)",
+            ),
+            Subject::GraphSplits => {
+                (r"llama-context\.cpp$|llama\.cpp$|ggml-backend\.cpp$", r#"graph splits|get_n_splits\("#)
             }
-            Subject::GraphSplits => (r"llama-context\.cpp$|llama\.cpp$|ggml-backend\.cpp$", r#"graph splits|get_n_splits\("#),
         }
     }
 }

@@ -7,34 +7,32 @@ use tree_sitter::Node;
 pub fn read(source: &str) -> Part {
     let mut part = Part::default();
     let Some(tree) = parse(&tree_sitter_go::LANGUAGE.into(), source) else { return part };
-    walk(tree.root_node(), |node| {
-        match node.kind() {
-            "function_declaration" | "method_declaration" => {
-                part.functions.push(function(node, source));
-                collect_routes(node, source, &mut part.routes);
-                true
-            }
-            "import_spec" => {
-                let path = unquote(field(node, "path", source)).to_owned();
-                let name = match field(node, "name", source) {
-                    "" => path.rsplit('/').next().unwrap_or("").to_owned(),
-                    alias => alias.to_owned(),
-                };
-                part.imports.push((name, path));
-                false
-            }
-            "field_declaration" => {
-                part.fields.extend(typed(node, source));
-                true
-            }
-            "keyed_element" => {
-                if let Some((name, alias)) = alias(node, source) {
-                    part.aliases.push((name, alias));
-                }
-                true
-            }
-            _ => true,
+    walk(tree.root_node(), |node| match node.kind() {
+        "function_declaration" | "method_declaration" => {
+            part.functions.push(function(node, source));
+            collect_routes(node, source, &mut part.routes);
+            true
         }
+        "import_spec" => {
+            let path = unquote(field(node, "path", source)).to_owned();
+            let name = match field(node, "name", source) {
+                "" => path.rsplit('/').next().unwrap_or("").to_owned(),
+                alias => alias.to_owned(),
+            };
+            part.imports.push((name, path));
+            false
+        }
+        "field_declaration" => {
+            part.fields.extend(typed(node, source));
+            true
+        }
+        "keyed_element" => {
+            if let Some((name, alias)) = alias(node, source) {
+                part.aliases.push((name, alias));
+            }
+            true
+        }
+        _ => true,
     });
     part
 }

@@ -31,7 +31,8 @@ pub fn wanted(path: &str) -> bool {
     let go = name.ends_with(".go") && !name.ends_with("_test.go");
     let cpp = [".c", ".cpp", ".h", ".hpp", ".cu", ".cuh"].iter().any(|end| name.ends_with(end));
     let vendored = ["vendor/", "tests/", "app/", "examples/", "pocs/", "integration/"];
-    name == "LLAMA_CPP_VERSION" || (go || cpp) && !vendored.iter().any(|part| path.starts_with(part) || path.contains(&format!("/{part}")))
+    name == "LLAMA_CPP_VERSION"
+        || (go || cpp) && !vendored.iter().any(|part| path.starts_with(part) || path.contains(&format!("/{part}")))
 }
 
 /// Parses every file, in parallel, into one index.

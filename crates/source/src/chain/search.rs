@@ -83,7 +83,9 @@ pub fn edges(index: &Index, from: usize) -> Vec<Edge> {
             }
             Reach::Cgo => {
                 let targets = index.named(&used.name).iter().copied();
-                let targets = targets.filter(|&id| index.functions[id].language == Language::Cpp && index.functions[id].owner.is_empty());
+                let targets = targets.filter(|&id| {
+                    index.functions[id].language == Language::Cpp && index.functions[id].owner.is_empty()
+                });
                 add(index, &mut out, targets.collect(), Kind::Cgo, used.line);
             }
             Reach::Wake => {

@@ -164,7 +164,11 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     // The decode call is a milestone only where the words lead there without a doubt; the backend's compute slot
     // always is: other slots reach the same functions, for other purposes.
     let certain = |from: usize, edge: &Edge| edge.others.is_empty() && allowed(from, edge);
-    let computes: Vec<usize> = index.aliases.get(COMPUTE_SLOT).map_or(&[][..], Vec::as_slice).iter()
+    let computes: Vec<usize> = index
+        .aliases
+        .get(COMPUTE_SLOT)
+        .map_or(&[][..], Vec::as_slice)
+        .iter()
         .flat_map(|alias| index.named(&alias.function).iter().copied().filter(|&id| in_backend(id)))
         .collect();
     let mut here = from;
@@ -189,7 +193,11 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     }
     chain.legs = legs;
     if !arrived {
-        chain.open.push(format!("no path from {} to {}", index.functions[at].title(), index.functions[operation].title()));
+        chain.open.push(format!(
+            "no path from {} to {}",
+            index.functions[at].title(),
+            index.functions[operation].title()
+        ));
         return chain;
     }
     if let Some(leg) = chain.legs.last_mut() {
@@ -238,7 +246,8 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
             let back = |_: usize, edge: &Edge| edge.to != dispatcher && edge.kind != Kind::HandOff;
             let Some(way) = path(index, &[edge.to], unseen, back) else { break };
             let last = way.last().map_or(edge.to, |(_, edge)| edge.to);
-            let steps: Vec<Step> = std::iter::once(first.clone()).chain(way.iter().map(|(from, edge)| step(index, *from, edge))).collect();
+            let steps: Vec<Step> =
+                std::iter::once(first.clone()).chain(way.iter().map(|(from, edge)| step(index, *from, edge))).collect();
             for end in ends(index, last) {
                 if found.insert(end.to.clone()) {
                     let remapped = vendor(index, &end);
