@@ -23,7 +23,10 @@ pub fn run(trees: &[Tree], route: Option<&str>, format: Format, context: &Contex
         let mut known: Vec<&str> = index.routes.iter().map(|entry| entry.path.as_str()).collect();
         known.sort_unstable();
         known.dedup();
-        bail!("{route} is not served in this tree. Routes found: {}", if known.is_empty() { "none".into() } else { known.join(", ") });
+        bail!(
+            "{route} is not served in this tree. Routes found: {}",
+            if known.is_empty() { "none".into() } else { known.join(", ") }
+        );
     }
     let chains = chain::trace(&index, route);
     let facts = chain::facts(&files);
@@ -81,16 +84,30 @@ fn steps_table(chains: &[Chain], context: &Context) -> Table {
 
 fn cells(chain: usize, number: usize, step: &Step) -> [String; 7] {
     let kind = step.kind.word().to_owned();
-    [chain.to_string(), number.to_string(), kind, step.from.clone(), step.to.clone(), at(&step.at), step.others.join(" ")]
+    [
+        chain.to_string(),
+        number.to_string(),
+        kind,
+        step.from.clone(),
+        step.to.clone(),
+        at(&step.at),
+        step.others.join(" "),
+    ]
 }
 
 fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> String {
     let lang = &context.lang;
-    let mut out = format!("{}\n", lang.text_with("chain-title", &[("route", route.into()), ("count", chains.len().into())]));
+    let mut out =
+        format!("{}\n", lang.text_with("chain-title", &[("route", route.into()), ("count", chains.len().into())]));
     for (number, chain) in chains.iter().enumerate() {
         let args = [("number", (number + 1).into()), ("count", chains.len().into())];
         out.push_str(&format!("\n{}\n", lang.text_with("chain-way", &args)));
-        let mut table = Table::new(vec![Column::right("step", ""), Column::left("kind", ""), Column::left("to", ""), Column::left("at", "")]);
+        let mut table = Table::new(vec![
+            Column::right("step", ""),
+            Column::left("kind", ""),
+            Column::left("to", ""),
+            Column::left("at", ""),
+        ]);
         let mut count = 0;
         for (leg, part) in chain.legs.iter().enumerate() {
             for step in &part.steps {
@@ -127,7 +144,9 @@ fn target(step: &Step, context: &Context) -> String {
             let names = step.others.join(", ");
             context.lang.text_with("chain-or", &[("name", step.to.as_str().into()), ("others", names.into())])
         }
-        count => context.lang.text_with("chain-or-count", &[("name", step.to.as_str().into()), ("count", count.into())]),
+        count => {
+            context.lang.text_with("chain-or-count", &[("name", step.to.as_str().into()), ("count", count.into())])
+        }
     }
 }
 
@@ -141,7 +160,8 @@ fn branches(chain: &Chain, context: &Context) -> String {
     for branch in &chain.branches {
         for (number, way) in branch.ways.iter().enumerate() {
             let name = if number == 0 { branch.name.as_str() } else { "" };
-            let ends: Vec<String> = way.iter().rev().take_while(|step| ends_way(step)).map(|step| step.to.clone()).collect();
+            let ends: Vec<String> =
+                way.iter().rev().take_while(|step| ends_way(step)).map(|step| step.to.clone()).collect();
             let ends: Vec<String> = ends.into_iter().rev().collect();
             let lines: Vec<String> = way.iter().map(|step| short(&step.at)).collect();
             table.row([name, &ends.join(" = "), &lines.join(" > ")]);

@@ -15,7 +15,13 @@ pub fn find(tree: &Tree) -> anyhow::Result<Option<Rocblas>> {
     Ok(read(&super::chain::files(std::slice::from_ref(tree), wanted)?))
 }
 
-pub fn run(tree: &Tree, found: &Rocblas, targets: &[String], format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(
+    tree: &Tree,
+    found: &Rocblas,
+    targets: &[String],
+    format: Format,
+    context: &Context,
+) -> anyhow::Result<ExitCode> {
     let text = match format {
         Format::Json => format!("{:#}\n", json(tree, found, targets)),
         Format::Csv => targets_table(found, targets, context).csv(),
