@@ -142,13 +142,11 @@ fn resolve(index: &Index, from: &Function, used: &Use) -> Vec<usize> {
     found.unwrap_or_default()
 }
 
+/// Keeps the candidates that a test accepts; None where none does.
+type Narrow<'a> = dyn Fn(&dyn Fn(&Function) -> bool) -> Option<Vec<usize>> + 'a;
+
 /// A method called on something: by the type of the receiver, parameter or field, where the tree gives one.
-fn method(
-    index: &Index,
-    from: &Function,
-    object: &str,
-    narrow: &dyn Fn(&dyn Fn(&Function) -> bool) -> Option<Vec<usize>>,
-) -> Option<Vec<usize>> {
+fn method(index: &Index, from: &Function, object: &str, narrow: &Narrow) -> Option<Vec<usize>> {
     // What a call to another module returns is not ours to follow.
     let leading = object.split(['.', '(']).next().unwrap_or("");
     if index.imported(from.file, leading).is_some_and(|package| !index.has_package(package)) {
