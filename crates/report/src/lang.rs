@@ -11,7 +11,6 @@ macro_rules! locales {
 }
 
 locales!(
-    "chain",
     "check",
     "common",
     "diff",

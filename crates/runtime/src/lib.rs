@@ -1,1 +1,20 @@
-//! Runtimes on this machine or in the cache: finding, fetching, fingerprinting, running.
+//! Runtimes on this machine or in the cache: finding, fetching, adding, listing.
+//!
+//! A runtime is a directory tree that holds a GPU stack as a user would run it: an Ollama bundle, a llama.cpp build,
+//! the packages of a distribution. Nothing here needs root and nothing touches the system: what is fetched goes
+//! through a private apt root into the cache, and what is unpacked can never leave the directory meant for it.
+#![forbid(unsafe_code)]
+
+pub mod add;
+pub mod cache;
+pub mod date;
+pub mod deb;
+mod error;
+pub mod fetch;
+pub mod find;
+pub mod index;
+pub mod unpack;
+
+pub use cache::Cache;
+pub use error::{Error, Result};
+pub use index::{Index, Package};

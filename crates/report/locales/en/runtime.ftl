@@ -1,1 +1,35 @@
-# runtime
+# runtime find | add | fetch | list
+runtime-name = name
+runtime-size = size
+runtime-files = files
+runtime-parts = parts
+runtime-targets = targets
+runtime-versions = versions
+runtime-version = version
+runtime-date = date
+runtime-origin = origin
+runtime-package = package
+runtime-skipped = other targets' files
+runtime-kind = kind
+runtime-path = path
+runtime-libraries = libraries
+runtime-found-by = found by
+runtime-all-targets = all
+runtime-list-empty = No runtime is in the cache. Bring one: whichkernel runtime fetch debian-sid
+runtime-find-nothing = No Ollama, llama.cpp, ROCm or CUDA was found on this machine. Bring one into the cache: whichkernel runtime fetch debian-sid
+runtime-progress-add = unpacking: { $done }
+runtime-progress-download = downloading: { $percent } % ({ $done } of { $total })
+runtime-progress-unpack = unpacking: { $percent } % ({ $package })
+runtime-added = Added { $name }: { $files } files, { $size }, at { $path }
+runtime-refused = not written: { $entry }
+runtime-fetch-reading = reading the archive's signed index...
+runtime-fetch-here = { $name } is in the cache already: { $packages } packages, { $files } files, { $size }, at { $path } (--update asks for newer versions)
+runtime-fetched = Fetched { $name }: { $packages } packages, { $files } files, { $size }, at { $path }
+runtime-fetch-declined = Nothing was fetched.
+runtime-fetch-needs-yes = nobody is here to ask: add --yes to go ahead
+runtime-fetch-ask = Go ahead? [y/N]
+runtime-plan = { $name } ({ $parts }): { $packages } packages from { $mirror }
+runtime-plan-size = to download: { $download }; unpacked: { $unpacked }
+runtime-plan-size-targets = to download: { $download }; unpacked: less than { $unpacked } (kernel libraries of { $targets } only)
+runtime-plan-left-out = left out: { $package } ({ $reason })
+runtime-plan-signatures = apt checks signatures and hashes; only the Release file's Valid-Until is not enforced, for this private root alone

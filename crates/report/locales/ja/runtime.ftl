@@ -1,1 +1,35 @@
-# runtime
+# runtime find | add | fetch | list
+runtime-name = 名前
+runtime-size = サイズ
+runtime-files = ファイル数
+runtime-parts = 構成
+runtime-targets = ターゲット
+runtime-versions = バージョン一覧
+runtime-version = バージョン
+runtime-date = 日付
+runtime-origin = 取得元
+runtime-package = パッケージ
+runtime-skipped = 他ターゲットのファイル数
+runtime-kind = 種類
+runtime-path = パス
+runtime-libraries = ライブラリ数
+runtime-found-by = 検出方法
+runtime-all-targets = すべて
+runtime-list-empty = キャッシュにランタイムはありません。取得するには: whichkernel runtime fetch debian-sid
+runtime-find-nothing = このマシンに Ollama、llama.cpp、ROCm、CUDA は見つかりませんでした。キャッシュに取得するには: whichkernel runtime fetch debian-sid
+runtime-progress-add = 展開中: { $done }
+runtime-progress-download = ダウンロード中: { $percent } % ({ $total } 中 { $done })
+runtime-progress-unpack = 展開中: { $percent } % ({ $package })
+runtime-added = { $name } を追加しました: { $files } ファイル、{ $size }、場所は { $path }
+runtime-refused = 書き込まなかったもの: { $entry }
+runtime-fetch-reading = 署名付きのアーカイブ索引を読んでいます...
+runtime-fetch-here = { $name } はすでにキャッシュにあります: { $packages } パッケージ、{ $files } ファイル、{ $size }、場所は { $path }(新しい版を確認するには --update)
+runtime-fetched = { $name } を取得しました: { $packages } パッケージ、{ $files } ファイル、{ $size }、場所は { $path }
+runtime-fetch-declined = 何も取得しませんでした。
+runtime-fetch-needs-yes = 確認に答える人がいません。続けるには --yes を付けてください
+runtime-fetch-ask = 続けますか? [y/N]
+runtime-plan = { $name } ({ $parts }): { $mirror } から { $packages } パッケージ
+runtime-plan-size = ダウンロード量: { $download }、展開後: { $unpacked }
+runtime-plan-size-targets = ダウンロード量: { $download }、展開後: { $unpacked } 未満(カーネルライブラリは { $targets } のみ)
+runtime-plan-left-out = 含めないもの: { $package } ({ $reason })
+runtime-plan-signatures = 署名とハッシュは apt が検証します。Release ファイルの Valid-Until だけは、この専用 apt ルートに限り確認しません

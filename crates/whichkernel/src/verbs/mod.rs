@@ -4,18 +4,18 @@ use crate::context::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 
-mod source;
+mod runtime;
 mod summary;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// What a source tree declares: call chains, and how rocBLAS tells GPUs apart
-    Source(source::Args),
+    /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
+    Runtime(runtime::Args),
 }
 
 pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
-        Some(Verb::Source(args)) => source::run(&args, context),
+        Some(Verb::Runtime(args)) => runtime::run(&args, context),
     }
 }

@@ -1,0 +1,202 @@
+//! `runtime add`: a directory where it is, or archives (an Ollama release, Debian packages) unpacked into the cache.
+
+use crate::{
+    cache::{Cache, check_name},
+    date, deb,
+    error::{Error, Result, at},
+    fetch::targets,
+    index::{Index, Package, SCHEMA},
+    unpack::{self, Unpacked, Unpacker, unpack_zip},
+};
+use std::{
+    fs,
+    io::{self, BufReader, Read, Seek},
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+/// Told by the first bytes; a file's name proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    Deb,
+    Tar,
+    TarGz,
+    TarXz,
+    TarZst,
+    Zip,
+}
+
+pub fn sniff(head: &[u8]) -> Option<Packing> {
+    let starts = |magic: &[u8]| head.starts_with(magic);
+    match () {
+        () if starts(deb::MAGIC) => Some(Packing::Deb),
+        () if starts(b"\x1f\x8b") => Some(Packing::TarGz),
+        () if starts(b"\xfd7zXZ\0") => Some(Packing::TarXz),
+        () if starts(b"\x28\xb5\x2f\xfd") => Some(Packing::TarZst),
+        () if starts(b"PK\x03\x04") => Some(Packing::Zip),
+        () if head.get(257..262) == Some(b"ustar") => Some(Packing::Tar),
+        () => None,
+    }
+}
+
+/// The name that a path gives when none is said: `ollama-linux-amd64-rocm.tgz` -> `ollama-linux-amd64-rocm`.
+pub fn default_name(path: &Path) -> String {
+    let base = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let base = base.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let known = [".tar.gz", ".tar.xz", ".tar.zst", ".tgz", ".txz", ".tar", ".zip", ".whl", ".deb"];
+    let stem = known.iter().find_map(|end| base.strip_suffix(end)).unwrap_or(&base);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+') { c } else { '-' };
+    stem.chars().map(plain).collect::<String>().trim_start_matches('.').to_owned()
+}
+
+/// Puts `paths` into the cache under `name`. One directory is linked where it is; archives are unpacked, all into
+/// one tree; `only` leaves out the files of other targets (empty: all).
+pub fn add(cache: &Cache, name: &str, paths: &[PathBuf], only: &[String], step: &dyn Fn(u64)) -> Result<Index> {
+    check_name(name)?;
+    let place = cache.runtime(name);
+    let _lock = cache.lock(name)?;
+    if place.exists() {
+        return Err(Error::Taken { name: name.to_owned(), path: place });
+    }
+    let staging = cache.runtimes().join(format!(".part-{name}"));
+    crate::fetch::remove(&staging)?;
+    fs::create_dir_all(&staging).map_err(at(&staging))?;
+    let index = match paths {
+        [dir] if dir.is_dir() => link(name, dir, &staging),
+        _ => archives(name, paths, &staging, only, step),
+    };
+    match index.and_then(|index| index.write(&staging).map(|()| index)) {
+        Ok(index) => {
+            fs::rename(&staging, &place).map_err(at(&place))?;
+            Ok(index)
+        }
+        Err(error) => {
+            let _ = crate::fetch::remove(&staging);
+            Err(error)
+        }
+    }
+}
+
+fn empty(name: &str, origin: String) -> Index {
+    Index {
+        schema: SCHEMA.to_owned(),
+        name: name.to_owned(),
+        origin,
+        linked: false,
+        date: date::now(),
+        parts: Vec::new(),
+        targets: Vec::new(),
+        files: 0,
+        bytes: 0,
+        packages: Vec::new(),
+        left_out: Vec::new(),
+        refused: Vec::new(),
+    }
+}
+
+fn link(name: &str, dir: &Path, staging: &Path) -> Result<Index> {
+    let dir = dir.canonicalize().map_err(at(dir))?;
+    let mut index = empty(name, dir.display().to_string());
+    index.linked = true;
+    (index.files, index.bytes) = measure(&dir).map_err(at(&dir))?;
+    let root = staging.join("root");
+    symlink(&dir, &root).map_err(at(&root))?;
+    Ok(index)
+}
+
+/// Files and bytes below `dir`, links not followed.
+fn measure(dir: &Path) -> io::Result<(u64, u64)> {
+    let (mut files, mut bytes) = (0, 0);
+    let mut queue = vec![dir.to_owned()];
+    while let Some(dir) = queue.pop() {
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let meta = entry.metadata()?;
+            if meta.is_dir() {
+                queue.push(entry.path());
+            } else if meta.is_file() {
+                files += 1;
+                bytes += meta.len();
+            }
+        }
+    }
+    Ok((files, bytes))
+}
+
+fn archives(name: &str, paths: &[PathBuf], staging: &Path, only: &[String], step: &dyn Fn(u64)) -> Result<Index> {
+    let root = staging.join("root");
+    fs::create_dir_all(&root).map_err(at(&root))?;
+    let names: Vec<String> =
+        paths.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
+    let mut index = empty(name, names.join(", "));
+    index.targets = only.to_vec();
+    let all_debs = paths.iter().all(|path| packing(path).is_ok_and(|packing| packing == Packing::Deb));
+    if all_debs {
+        crate::fetch::skeleton(&root)?;
+    }
+    for path in paths {
+        let packing = packing(path)?;
+        let keep = |path: &Path| targets::wanted(path, only);
+        let unpacker = Unpacker { root: &root, merged_usr: packing == Packing::Deb, keep: &keep, progress: step };
+        let unpacked = unpack_one(&unpacker, packing, path)?;
+        let mut refused = unpack::remove_outward_links(&root, &unpacked.paths).map_err(at(&root))?;
+        index.refused.extend(unpacked.refused.iter().cloned());
+        index.refused.append(&mut refused);
+        index.files += unpacked.files;
+        index.bytes += unpacked.bytes;
+        index.packages.push(summary(path, packing, &unpacked)?);
+    }
+    Ok(index)
+}
+
+fn packing(path: &Path) -> Result<Packing> {
+    let mut file = fs::File::open(path).map_err(at(path))?;
+    let mut head = Vec::new();
+    (&mut file).take(512).read_to_end(&mut head).map_err(at(path))?;
+    sniff(&head).ok_or_else(|| Error::UnknownArchive { path: path.to_owned() })
+}
+
+fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<Unpacked> {
+    let mut file = BufReader::with_capacity(1 << 20, fs::File::open(path).map_err(at(path))?);
+    let damaged = |source| Error::Archive { path: path.to_owned(), member: "its content".to_owned(), source };
+    match packing {
+        Packing::Deb => {
+            let data = deb::data(file).map_err(|error| match error {
+                deb::DebError::Format { what, offset } => Error::Deb { path: path.to_owned(), what, offset },
+                deb::DebError::Io(source) => damaged(source),
+            })?;
+            unpacker.unpack_tar(data)
+        }
+        Packing::Tar => unpacker.unpack_tar(file),
+        Packing::TarGz => unpacker.unpack_tar(flate2::read::MultiGzDecoder::new(file)),
+        Packing::TarXz => unpacker.unpack_tar(liblzma::read::XzDecoder::new_multi_decoder(file)),
+        Packing::TarZst => zstd::stream::read::Decoder::new(file).and_then(|reader| unpacker.unpack_tar(reader)),
+        Packing::Zip => {
+            file.rewind().map_err(at(path))?;
+            unpack_zip(unpacker, file)
+        }
+    }
+    .map_err(damaged)
+}
+
+/// A Debian package's file name carries its name and version; other archives have only their own name.
+fn summary(path: &Path, packing: Packing, unpacked: &Unpacked) -> Result<Package> {
+    let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut fields = base.trim_end_matches(".deb").splitn(3, '_');
+    let (package, version) = match packing {
+        Packing::Deb => (fields.next().unwrap_or_default(), fields.next().unwrap_or_default()),
+        _ => (base.as_str(), ""),
+    };
+    Ok(Package {
+        package: package.to_owned(),
+        version: version.replace("%3a", ":"),
+        suite: String::new(),
+        size: fs::metadata(path).map_err(at(path))?.len(),
+        sha256: crate::fetch::sha256(path).map_err(at(path))?,
+        files: unpacked.files,
+        bytes: unpacked.bytes,
+        skipped_files: unpacked.skipped_files,
+        skipped_bytes: unpacked.skipped_bytes,
+        deb: base,
+    })
+}

@@ -1,0 +1,80 @@
+//! The runtimes that can be fetched by name, and the packages behind each of their parts.
+
+/// A part is what a user chooses by `--parts`; its packages are the roots of the dependency closure.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    pub name: &'static str,
+    pub packages: &'static [&'static str],
+    /// Holds files per GPU target, which `--targets` chooses from.
+    pub split: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Suite {
+    pub name: &'static str,
+    /// Debian suites, the preferred one first.
+    pub suites: &'static [&'static str],
+    pub parts: &'static [Part],
+    pub default_parts: &'static [&'static str],
+}
+
+/// Package names carry their ABI number, so a transition in the archive shows up here as "no such package".
+pub const SUITES: &[Suite] = &[
+    Suite {
+        name: "debian-sid",
+        suites: &["sid"],
+        parts: &[
+            Part { name: "ggml", packages: &["libggml0", "libggml0-backend-hip"], split: false },
+            Part { name: "tools", packages: &["llama.cpp-tools", "libllama0"], split: false },
+            Part { name: "hip", packages: &["libamdhip64-6", "libhsa-runtime64-1"], split: false },
+            Part { name: "rocblas", packages: &["librocblas4", "libhipblas2"], split: true },
+            Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
+        ],
+        default_parts: &["ggml", "tools"],
+    },
+    Suite {
+        name: "debian-experimental",
+        suites: &["experimental", "sid"],
+        parts: &[
+            Part { name: "hip", packages: &["libamdhip64-7", "libhsa-runtime64-1"], split: false },
+            Part { name: "rocblas", packages: &["librocblas5"], split: true },
+            Part { name: "hipblas", packages: &["libhipblas3"], split: false },
+            Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
+        ],
+        default_parts: &["rocblas"],
+    },
+    Suite {
+        name: "debian-trixie",
+        suites: &["trixie"],
+        parts: &[
+            Part { name: "hip", packages: &["libamdhip64-5", "libhsa-runtime64-1"], split: false },
+            Part { name: "rocblas", packages: &["librocblas0", "libhipblas0"], split: true },
+        ],
+        default_parts: &["rocblas"],
+    },
+];
+
+/// Dependencies that a program started by hand in the unpacked tree does not need: configuration at installation,
+/// downloading of models, helpers for other front ends.
+pub const NOT_FOLLOWED: &[(&str, &str)] = &[
+    ("debconf", "asks questions at installation; nothing is installed here"),
+    ("wget", "downloads models; models are given by path here"),
+    ("curl", "downloads models; models are given by path here"),
+    ("ca-certificates", "needed only for downloads"),
+    ("librocsolver0", "LAPACK on the GPU; ggml calls none of it"),
+];
+
+pub fn suite(name: &str) -> Option<&'static Suite> {
+    SUITES.iter().find(|suite| suite.name == name)
+}
+
+impl Suite {
+    pub fn part(&self, name: &str) -> Option<&'static Part> {
+        self.parts.iter().find(|part| part.name == name)
+    }
+
+    /// The part that a package is the root of.
+    pub fn part_of(&self, package: &str) -> Option<&'static str> {
+        self.parts.iter().find(|part| part.packages.contains(&package)).map(|part| part.name)
+    }
+}

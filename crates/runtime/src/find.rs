@@ -1,0 +1,166 @@
+//! `runtime find`: the GPU stacks that are on this machine, wherever people put them.
+
+mod places;
+mod processes;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+pub use places::candidates;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Ollama,
+    LlamaCpp,
+    Rocm,
+    Cuda,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Ollama => "ollama",
+            Kind::LlamaCpp => "llama.cpp",
+            Kind::Rocm => "rocm",
+            Kind::Cuda => "cuda",
+        }
+    }
+}
+
+/// One installation: a directory, what told us what it is, and the libraries in it that matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub kind: Kind,
+    pub path: PathBuf,
+    /// Where its version is written down, or what its library names say.
+    pub version: Option<String>,
+    /// How it was come upon: `PATH`, a well-known directory, a running process.
+    pub by: String,
+    pub libraries: Vec<Library>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    pub path: PathBuf,
+    pub size: u64,
+}
+
+/// Everything found under `root` (`/` but in tests), each directory once.
+pub fn find(root: &Path) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for (dir, by) in candidates(root).into_iter().chain(processes::directories(root)) {
+        let Ok(dir) = dir.canonicalize() else { continue };
+        if found.iter().any(|other| other.path == dir) {
+            continue;
+        }
+        if let Some(new) = look(&dir, by) {
+            found.push(new);
+        }
+    }
+    found.sort_by(|a, b| (a.kind, &a.path).cmp(&(b.kind, &b.path)));
+    found
+}
+
+/// What `dir` is, told by the libraries that lie in it (two levels deep: Ollama keeps one directory per GPU library).
+fn look(dir: &Path, by: String) -> Option<Found> {
+    let libraries = libraries(dir, 2);
+    let has = |start: &str| libraries.iter().any(|library| base(&library.path).starts_with(start));
+    let text = dir.to_string_lossy();
+    let kind = match () {
+        () if text.contains("ollama") && (has("libggml") || has("libllama")) => Kind::Ollama,
+        () if has("libggml") || has("libllama") || dir.join("llama-server").is_file() => Kind::LlamaCpp,
+        () if has("libamdhip64") || has("librocblas") || has("libhsa-runtime64") => Kind::Rocm,
+        () if has("libcudart") || has("libcublas") => Kind::Cuda,
+        () => return None,
+    };
+    Some(Found { kind, version: version(dir, &libraries), path: dir.to_owned(), by, libraries })
+}
+
+/// Shared libraries of a GPU stack, links left out, so that each file is named once.
+fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
+    const OURS: [&str; 13] = [
+        "libggml",
+        "libllama",
+        "libamdhip64",
+        "librocblas",
+        "libhipblas",
+        "libhipblaslt",
+        "libhsa-runtime64",
+        "libamd_comgr",
+        "librocsolver",
+        "libcudart",
+        "libcublas",
+        "libcublasLt",
+        "libroctx64",
+    ];
+    let mut out = Vec::new();
+    let Ok(entries) = fs::read_dir(dir) else { return out };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        if meta.is_dir() && depth > 1 {
+            out.extend(libraries(&path, depth - 1));
+        } else if meta.is_file() && base(&path).contains(".so") && OURS.iter().any(|name| base(&path).starts_with(name))
+        {
+            out.push(Library { path, size: meta.len() });
+        }
+    }
+    out.sort_by(|a, b| a.path.cmp(&b.path));
+    out
+}
+
+fn version(dir: &Path, libraries: &[Library]) -> Option<String> {
+    let written = [".info/version", "../.info/version"].iter().find_map(|file| fs::read_to_string(dir.join(file)).ok());
+    let written = written.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    written.or_else(|| libraries.iter().find_map(|library| rocm_release(base(&library.path))))
+}
+
+/// AMD's own builds end in the release as five or six digits: `librocblas.so.4.3.60303` is ROCm 6.3.3.
+pub fn rocm_release(file_name: &str) -> Option<String> {
+    let (_, last) = file_name.rsplit_once('.')?;
+    let number: u32 = last.parse().ok().filter(|_| (5..=6).contains(&last.len()))?;
+    let (major, minor, patch) = (number / 10_000, number / 100 % 100, number % 100);
+    (4..=99).contains(&major).then(|| format!("ROCm {major}.{minor}.{patch}"))
+}
+
+fn base(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_release_is_in_the_file_name() {
+        assert_eq!(rocm_release("librocblas.so.4.3.60303").as_deref(), Some("ROCm 6.3.3"));
+        assert_eq!(rocm_release("libhipblas.so.3.1.70102").as_deref(), Some("ROCm 7.1.2"));
+        assert_eq!(rocm_release("librocblas.so.4.4"), None);
+        assert_eq!(rocm_release("libamdhip64.so.6"), None);
+    }
+
+    #[test]
+    fn an_ollama_bundle_and_a_rocm_tree_are_told_apart() {
+        let root = tempfile::tempdir().unwrap();
+        let make = |path: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        };
+        make("usr/local/lib/ollama/libggml-base.so");
+        make("usr/local/lib/ollama/rocm/libggml-hip.so");
+        make("usr/local/lib/ollama/rocm/librocblas.so.4.3.60303");
+        make("opt/rocm-6.4.1/lib/libamdhip64.so.6.4.60401");
+        make("opt/rocm-6.4.1/.info/version");
+        fs::write(root.path().join("opt/rocm-6.4.1/.info/version"), "6.4.1-83\n").unwrap();
+        let found = find(root.path());
+        let at = |path: &str| found.iter().find(|f| f.path.ends_with(path)).unwrap();
+        let ollama = at("usr/local/lib/ollama");
+        assert_eq!((ollama.kind, ollama.version.as_deref()), (Kind::Ollama, Some("ROCm 6.3.3")));
+        assert_eq!(ollama.libraries.len(), 3);
+        let rocm = at("opt/rocm-6.4.1/lib");
+        assert_eq!((rocm.kind, rocm.version.as_deref()), (Kind::Rocm, Some("6.4.1-83")));
+    }
+}

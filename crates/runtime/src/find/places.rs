@@ -1,0 +1,75 @@
+//! The directories in which installers, distributions and build trees put GPU stacks.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// Directory and how it was come upon; most do not exist on any one machine.
+pub fn candidates(root: &Path) -> Vec<(PathBuf, String)> {
+    let mut out = Vec::new();
+    let mut add = |path: PathBuf, by: &str| out.push((path, by.to_owned()));
+    for dir in ["usr/local/lib/ollama", "usr/lib/ollama", "usr/lib64/ollama", "opt/ollama/lib/ollama"] {
+        add(root.join(dir), "well-known directory");
+    }
+    for dir in ["usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib"] {
+        add(root.join(dir).join("ggml/backends0"), "distribution directory");
+        add(root.join(dir).join("llama"), "distribution directory");
+        add(root.join(dir), "distribution directory");
+    }
+    // /opt/rocm, /opt/rocm-6.4.1, /opt/rocm/core-7.1, ...
+    for entry in fs::read_dir(root.join("opt")).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_name().to_string_lossy().starts_with("rocm") {
+            add(path.join("lib"), "well-known directory");
+            for core in fs::read_dir(&path).into_iter().flatten().flatten() {
+                if core.file_name().to_string_lossy().starts_with("core") {
+                    add(core.path().join("lib"), "well-known directory");
+                }
+            }
+        }
+    }
+    for entry in fs::read_dir(root.join("usr/local")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("cuda") {
+            add(entry.path().join("lib64"), "well-known directory");
+        }
+    }
+    if root == Path::new("/") {
+        for (dir, by) in on_path() {
+            add(dir, &by);
+        }
+        for name in ["ROCM_PATH", "HIP_PATH", "OLLAMA_LIBRARY_PATH"] {
+            if let Some(dir) = env::var_os(name).filter(|dir| !dir.is_empty()) {
+                add(PathBuf::from(&dir).join("lib"), name);
+                add(PathBuf::from(dir), name);
+            }
+        }
+    }
+    out
+}
+
+/// Where a program on PATH really lies, and the library directories that belong to it.
+fn on_path() -> Vec<(PathBuf, String)> {
+    let mut out = Vec::new();
+    let path = env::var_os("PATH").unwrap_or_default();
+    for dir in env::split_paths(&path) {
+        for program in ["ollama", "llama-server", "llama-bench", "llama-cli", "hipcc", "rocminfo"] {
+            let Ok(real) = dir.join(program).canonicalize() else { continue };
+            out.extend(beside(&real).into_iter().map(|dir| (dir, format!("{program} on PATH"))));
+        }
+    }
+    out
+}
+
+/// A program's own directory, and `../lib` and `../lib/ollama` beside it.
+pub fn beside(program: &Path) -> Vec<PathBuf> {
+    let Some(dir) = program.parent() else { return Vec::new() };
+    let mut out = vec![];
+    if let Some(up) = dir.parent() {
+        out.push(up.join("lib/ollama"));
+        out.push(up.join("lib"));
+    }
+    // A build tree keeps libraries beside the programs; /usr/bin and the like hold none.
+    out.push(dir.to_owned());
+    out
+}

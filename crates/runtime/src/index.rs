@@ -1,0 +1,95 @@
+//! What came into the cache: `index.json` beside the tree, with versions, hashes and what was left out.
+
+use crate::{
+    cache::Cache,
+    error::{Error, Result, at},
+};
+use serde::{Deserialize, Serialize};
+use std::{fs, path::Path};
+
+pub const SCHEMA: &str = "whichkernel.runtime-index/1";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    pub schema: String,
+    pub name: String,
+    /// Where it came from: a suite and mirror, an archive's file name, a directory.
+    pub origin: String,
+    /// True for a directory that was added where it is: `root` is then a link to it.
+    #[serde(default)]
+    pub linked: bool,
+    pub date: String,
+    #[serde(default)]
+    pub parts: Vec<String>,
+    /// The targets whose files were written; empty means all.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    pub files: u64,
+    pub bytes: u64,
+    #[serde(default)]
+    pub packages: Vec<Package>,
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
+    /// Entries of the archives that were not written because they are no files (device nodes) or lead outside.
+    #[serde(default)]
+    pub refused: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    pub package: String,
+    pub version: String,
+    pub suite: String,
+    pub deb: String,
+    pub size: u64,
+    pub sha256: String,
+    pub files: u64,
+    pub bytes: u64,
+    /// Files that belong to other targets and were not written.
+    pub skipped_files: u64,
+    pub skipped_bytes: u64,
+}
+
+/// A dependency that was not followed, and why: the runtime says what it lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub package: String,
+    pub by: String,
+    pub reason: String,
+}
+
+impl Index {
+    pub fn read(dir: &Path) -> Result<Index> {
+        let path = dir.join("index.json");
+        let text = fs::read(&path).map_err(at(&path))?;
+        serde_json::from_slice(&text).map_err(|source| Error::Index { path, source })
+    }
+
+    pub fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join("index.json");
+        let mut text = serde_json::to_string_pretty(self).map_err(|e| at(&path)(e.into()))?;
+        text.push('\n');
+        fs::write(&path, text).map_err(at(&path))
+    }
+
+    pub fn package(&self, name: &str) -> Option<&Package> {
+        self.packages.iter().find(|package| package.package == name)
+    }
+}
+
+/// All runtimes in the cache, by name; one whose index cannot be read stands there with the reason.
+pub fn list(cache: &Cache) -> Vec<(String, Result<Index>)> {
+    let Ok(entries) = fs::read_dir(cache.runtimes()) else { return Vec::new() };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .map(|name| {
+            let index = Index::read(&cache.runtime(&name));
+            (name, index)
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}

@@ -1,0 +1,36 @@
+//! Zip archives (wheels, GitHub release files) under the same rules as tar.
+
+use super::{Unpacked, Unpacker, place::place};
+use std::io::{self, Read, Seek};
+
+/// A link's target is a path: nobody needs more than this.
+const LINK_LIMIT: u64 = 4096;
+
+pub fn unpack_zip(unpacker: &Unpacker<'_>, reader: impl Read + Seek) -> io::Result<Unpacked> {
+    let mut out = Unpacked::default();
+    let mut archive = ::zip::ZipArchive::new(reader).map_err(io::Error::other)?;
+    for i in 0..archive.len() {
+        let mut entry = archive.by_index(i).map_err(io::Error::other)?;
+        let raw = std::path::PathBuf::from(entry.name().map_err(io::Error::other)?.into_owned());
+        let Some(at) = place(&raw, unpacker.merged_usr) else {
+            out.refuse(&raw, "leads outside");
+            continue;
+        };
+        if at.as_os_str().is_empty() {
+            continue;
+        }
+        if entry.is_dir() {
+            if let Err(why) = unpacker.directories(&at) {
+                out.refuse(&at, &why.to_string());
+            }
+        } else if entry.is_symlink() {
+            let mut target = String::new();
+            (&mut entry).take(LINK_LIMIT).read_to_string(&mut target)?;
+            unpacker.link(&at, target.as_ref(), false, &mut out);
+        } else {
+            let (size, mode) = (entry.size(), entry.unix_mode().unwrap_or(0o644));
+            unpacker.file(&at, size, mode, &mut entry, &mut out)?;
+        }
+    }
+    Ok(out)
+}

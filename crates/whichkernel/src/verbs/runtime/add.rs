@@ -1,0 +1,47 @@
+//! `runtime add`: a directory or archives into the cache.
+
+use super::words::{Line, bytes};
+use crate::context::Context;
+use anyhow::Context as _;
+use runtime::{Cache, add};
+use std::{cell::Cell, path::PathBuf, process::ExitCode};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A directory (linked where it is), or archives: Debian packages, tar (plain, gz, xz, zst), zip
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Name in the cache [default: from the path]
+    #[arg(long)]
+    name: Option<String>,
+    /// Write only these targets' kernel libraries, e.g. gfx1100,gfx900 [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "GFX,...")]
+    targets: Vec<String>,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let cache = Cache::from_env();
+    let first = args.paths.first().context("no path was given")?;
+    let name = args.name.clone().unwrap_or_else(|| add::default_name(first));
+    let (line, done) = (Line::default(), Cell::new(0_u64));
+    let step = |n: u64| {
+        done.set(done.get() + n);
+        line.show(context.lang.text_with("runtime-progress-add", &[("done", bytes(done.get()).into())]));
+    };
+    let index = add::add(&cache, &name, &args.paths, &args.targets, &step);
+    line.clear();
+    let index = index?;
+    let place = cache.runtime(&name).display().to_string();
+    let said = context.lang.text_with(
+        "runtime-added",
+        &[
+            ("name", name.as_str().into()),
+            ("files", index.files.into()),
+            ("size", bytes(index.bytes).into()),
+            ("path", place.into()),
+        ],
+    );
+    context.print(&format!("{said}\n"))?;
+    super::fetch::refused(&index, context)?;
+    Ok(ExitCode::SUCCESS)
+}

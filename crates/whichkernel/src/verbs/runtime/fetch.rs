@@ -1,0 +1,163 @@
+//! `runtime fetch`: says what it would bring and how big it is, asks, and brings it.
+
+use super::words::{Line, bytes};
+use crate::context::{Context, Format};
+use anyhow::bail;
+use runtime::{
+    Cache, Index,
+    fetch::{Plan, Planned, Progress, Request, plan},
+};
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// debian-sid, debian-experimental (rocBLAS with gfx1201) or debian-trixie (rocBLAS 5.5, one catalog file)
+    #[arg(value_name = "NAME")]
+    suite: String,
+    /// What to bring: ggml, tools, hip, rocblas, hipblaslt; added to what is there [default: ggml,tools for sid, else rocblas]
+    #[arg(long, value_delimiter = ',', value_name = "PART,...")]
+    parts: Vec<String>,
+    /// Write only these targets' kernel libraries, e.g. gfx1100,gfx900; `all` for all [default: those already there, else all]
+    #[arg(long, value_delimiter = ',', value_name = "GFX,...")]
+    targets: Option<Vec<String>>,
+    /// Debian mirror [default: the one in this system's apt sources]
+    #[arg(long, value_name = "URL")]
+    mirror: Option<String>,
+    /// Keyring that signs the archive [default: from the apt sources, else debian-archive-keyring]
+    #[arg(long, value_name = "FILE")]
+    keyring: Option<PathBuf>,
+    /// Ask the mirror for newer versions even where the cache has all that is asked for
+    #[arg(long)]
+    update: bool,
+    /// Go ahead without asking; needed in a pipe
+    #[arg(long, short)]
+    yes: bool,
+    /// text or json (the index of what came)
+    #[arg(long, default_value = "text")]
+    format: Format,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let lang = &context.lang;
+    let cache = Cache::from_env();
+    let all = |targets: &Vec<String>| if targets.iter().any(|t| t == "all") { Vec::new() } else { targets.clone() };
+    let request = Request {
+        suite: args.suite.clone(),
+        parts: args.parts.clone(),
+        targets: args.targets.as_ref().map(all),
+        mirror: args.mirror.clone(),
+        keyring: args.keyring.clone(),
+    };
+    context.progress(&lang.text("runtime-fetch-reading"));
+    let (index, key) = match plan(&cache, &request, args.update)? {
+        Planned::Here(index) => (*index, "runtime-fetch-here"),
+        Planned::Fetch(plan) => {
+            announce(&plan, context);
+            if !(args.yes || agreed(context)?) {
+                context.print(&format!("{}\n", lang.text("runtime-fetch-declined")))?;
+                return Ok(ExitCode::from(crate::context::COULD_NOT_RUN));
+            }
+            (carry_out(&plan, &cache, context)?, "runtime-fetched")
+        }
+    };
+    if args.format == Format::Json {
+        context.print(&format!("{:#}\n", serde_json::to_value(&index)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let said = lang.text_with(
+        key,
+        &[
+            ("name", index.name.clone().into()),
+            ("packages", index.packages.len().into()),
+            ("files", index.files.into()),
+            ("size", bytes(index.bytes).into()),
+            ("path", cache.runtime(&index.name).display().to_string().into()),
+        ],
+    );
+    context.print(&format!("{said}\n"))?;
+    refused(&index, context)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The sizes, before anything big moves; on stderr, so that a pipe gets the result alone.
+fn announce(plan: &Plan, context: &Context) {
+    let lang = &context.lang;
+    let mut out = String::new();
+    let mut say = |key: &str, args: &[(&str, String)]| {
+        let args: Vec<_> = args.iter().map(|(name, value)| (*name, value.clone().into())).collect();
+        out.push_str(&lang.text_with(key, &args));
+        out.push('\n');
+    };
+    say(
+        "runtime-plan",
+        &[
+            ("name", plan.suite.name.to_owned()),
+            ("parts", plan.parts.join(", ")),
+            ("packages", plan.closure.wanted.len().to_string()),
+            ("mirror", plan.mirror.clone()),
+        ],
+    );
+    let split = plan.parts.iter().any(|part| plan.suite.part(part).is_some_and(|part| part.split));
+    let key = if plan.targets.is_empty() || !split { "runtime-plan-size" } else { "runtime-plan-size-targets" };
+    say(
+        key,
+        &[
+            ("download", bytes(plan.download_bytes())),
+            ("unpacked", bytes(plan.unpacked_bytes())),
+            ("targets", plan.targets.join(", ")),
+        ],
+    );
+    for left in &plan.closure.left_out {
+        say("runtime-plan-left-out", &[("package", left.package.clone()), ("reason", left.reason.clone())]);
+    }
+    say("runtime-plan-signatures", &[]);
+    let _ = io::stderr().write_all(out.as_bytes());
+}
+
+fn agreed(context: &Context) -> anyhow::Result<bool> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        bail!("{}", context.lang.text("runtime-fetch-needs-yes"));
+    }
+    eprint!("{} ", context.lang.text("runtime-fetch-ask"));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))
+}
+
+fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> anyhow::Result<Index> {
+    let line = Line::default();
+    let percent = |done: u64, total: u64| (done.min(total) * 100).checked_div(total).unwrap_or(100);
+    let show = |progress: Progress<'_>| {
+        let text = match progress {
+            Progress::Download { done, total } => context.lang.text_with(
+                "runtime-progress-download",
+                &[
+                    ("percent", percent(done, total).into()),
+                    ("done", bytes(done).into()),
+                    ("total", bytes(total).into()),
+                ],
+            ),
+            Progress::Unpack { package, done, total } => context.lang.text_with(
+                "runtime-progress-unpack",
+                &[("percent", percent(done, total).into()), ("package", package.into())],
+            ),
+        };
+        line.show(text);
+    };
+    let result = plan.carry_out(cache, &show);
+    line.clear();
+    Ok(result?)
+}
+
+/// Entries that were not written are told: a runtime must not lack something in silence.
+pub fn refused(index: &Index, context: &Context) -> anyhow::Result<()> {
+    for entry in &index.refused {
+        let said = context.lang.text_with("runtime-refused", &[("entry", entry.as_str().into())]);
+        context.print(&format!("{said}\n"))?;
+    }
+    Ok(())
+}

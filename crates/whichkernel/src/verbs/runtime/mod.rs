@@ -1,0 +1,38 @@
+//! `whichkernel runtime`: the GPU stacks at hand, and how to bring one into the cache.
+
+mod add;
+mod fetch;
+mod find;
+mod list;
+mod words;
+
+use crate::context::Context;
+use clap::Subcommand;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Look for Ollama, llama.cpp, ROCm and CUDA on this machine
+    Find(find::Args),
+    /// Take a directory where it is, or archives (Ollama release, .deb, .tar.*, .zip), into the cache
+    Add(add::Args),
+    /// Bring a distribution's real packages into the cache, without root and without touching the system
+    Fetch(fetch::Args),
+    /// Show the runtimes in the cache
+    List(list::Args),
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Command::Find(args) => find::run(args, context),
+        Command::Add(args) => add::run(args, context),
+        Command::Fetch(args) => fetch::run(args, context),
+        Command::List(args) => list::run(args, context),
+    }
+}
