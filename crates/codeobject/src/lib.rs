@@ -2,5 +2,69 @@
 //! map of a host library, NVIDIA fatbins.
 //!
 //! No I/O, no unsafe, no panic on any input, memory bounded by what the caller allows. Errors carry offset and field.
+//! Everything is read through [`ReadAt`], so the same code serves a slice, a file of a gigabyte and a part of either.
+//!
+//! From a file to its kernels:
+//!
+//! ```
+//! # fn main() -> codeobject::Result<()> {
+//! # let file: Vec<u8> = Vec::new();
+//! use codeobject::{CodeObject, Piece, Range, ReadAt, ccob, host, elf::Elf, walk};
+//!
+//! # if file.is_empty() { return Ok(()) }
+//! let elf = Elf::parse(&file)?;
+//! for section in host::fatbin_sections(&elf) {
+//!     for piece in walk(&file, host::range_of(&elf, section), 0) {
+//!         let Piece::Bundle(bundle) = piece else { continue };
+//!         let opened = bundle.open(&file, ccob::DEFAULT_LIMIT)?;
+//!         for entry in opened.table.entries.iter().filter(|entry| !entry.id.is_host()) {
+//!             let contents = opened.contents(entry)?;
+//!             let object = CodeObject::parse(&contents)?;
+//!             for kernel in object.kernels() {
+//!                 println!("{}: {:?} VGPRs", kernel?.name(), object.target);
+//!             }
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
+
+pub mod bundle;
+pub mod ccob;
+pub mod check;
+mod code_object;
+mod coverage;
+mod demangle;
+pub mod descriptor;
+pub mod elf;
+mod error;
+pub mod host;
+mod id;
+mod kernel;
 pub mod launch_map;
+pub mod metadata;
+pub mod msgpack;
+pub mod note;
+pub mod nvidia;
+mod read;
+pub mod stub;
+pub mod target;
+mod walk;
+mod zstd_frame;
+
+pub use bundle::{Body, Bundle, Entry, Opened};
+pub use ccob::Compression;
+pub use code_object::CodeObject;
+pub use coverage::{Coverage, Gap, Range};
+pub use demangle::demangle;
+pub use descriptor::Descriptor;
+pub use error::{Error, Problem, Result};
+pub use id::EntryId;
+pub use kernel::{Difference, Extent, Kernel};
+pub use metadata::{Argument, Metadata};
+pub use read::{ReadAt, Window, check as check_range};
+pub use stub::Stub;
+pub use target::TargetId;
+pub use walk::{Piece, Walk, walk};

@@ -1,1 +1,22 @@
 //! The append-only store of observations, hash-chained, and the proof that nothing was altered or lost.
+//!
+//! A ledger is a directory: `ledger.sqlite` (the rows), `head` (where the chain ends, outside the database, so that a
+//! cut tail is seen), `blobs/` (raw evidence by content hash), `lock` (one writer at a time). `docs/ledger.md` says what
+//! survives what. Nothing here grades: that is `evidence`'s work.
+#![forbid(unsafe_code)]
+
+mod blobs;
+mod chain;
+mod clock;
+mod error;
+mod head;
+mod read;
+mod schema;
+mod write;
+
+pub use blobs::Blobs;
+pub use chain::{Hash, Row, RowKind};
+pub use clock::{now, rfc3339};
+pub use error::LedgerError;
+pub use read::Reader;
+pub use write::{Ledger, Receipt};

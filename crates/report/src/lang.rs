@@ -11,6 +11,7 @@ macro_rules! locales {
 }
 
 locales!(
+    "chain",
     "check",
     "common",
     "diff",

@@ -3,6 +3,8 @@
 //! Nothing from the tree is ever executed. What is not understood is undetermined, with its place.
 #![forbid(unsafe_code)]
 
+pub mod chain;
+pub mod rocblas;
 pub mod tree;
 
 pub use tree::{Tree, TreeError};

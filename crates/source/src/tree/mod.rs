@@ -146,8 +146,17 @@ fn wanted(path: &str) -> bool {
         "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk",
         "toml", "json", "py", "in", "patch", "sh",
     ];
-    const NAMES: &[&str] =
-        &["CMakeLists.txt", "Makefile", "Makefile.sync", "rules", "changelog", "control", "Dockerfile", "FETCH_HEAD"];
+    const NAMES: &[&str] = &[
+        "CMakeLists.txt",
+        "Makefile",
+        "Makefile.sync",
+        "rules",
+        "changelog",
+        "control",
+        "Dockerfile",
+        "FETCH_HEAD",
+        "LLAMA_CPP_VERSION",
+    ];
     let name = path.rsplit('/').next().unwrap_or(path);
     NAMES.contains(&name) || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }

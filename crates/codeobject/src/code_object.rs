@@ -1,0 +1,215 @@
+//! One AMD code object: a device ELF, its target, its kernels.
+
+use crate::descriptor::{self, Descriptor};
+use crate::elf::{EM_AMDGPU, Elf, PT_NOTE, SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, Section, SymbolKind};
+use crate::error::{Error, Problem, Result};
+use crate::kernel::{Extent, Kernel};
+use crate::metadata::{self, Metadata};
+use crate::msgpack::Reader;
+use crate::note::Notes;
+use crate::read::ReadAt;
+use crate::stub::{self, Stub};
+use crate::target::{self, TargetId};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The notes of the largest Tensile object known are 8 MB.
+const NOTES_LIMIT: u64 = 64 << 20;
+const SYMBOLS_LIMIT: u64 = 256 << 20;
+const ELFOSABI_AMDGPU_HSA: u8 = 64;
+
+/// A device ELF whose headers, notes and dynamic symbols have been read. Code is read only when asked for.
+#[derive(Debug)]
+pub struct CodeObject<'a> {
+    elf: Elf<'a>,
+    /// 2 to 6, from EI_ABIVERSION.
+    pub version: u8,
+    /// From e_flags; None for a processor number that is not known.
+    pub target: Option<TargetId>,
+    /// 1 or more for the generic targets of V6.
+    pub generic_version: u8,
+    /// `amdhsa.target` of the notes, as it stands: absent in most Tensile objects.
+    pub stated_target: Option<String>,
+    /// How many kernels the notes announce.
+    pub kernel_count: u64,
+    /// What is wrong with notes or symbols; everything before it was read.
+    pub problems: Vec<Error>,
+    notes: Vec<(u64, Cow<'a, [u8]>)>,
+    /// Name to address and size, of functions and descriptors.
+    symbols: HashMap<String, (u64, u64)>,
+}
+
+impl<'a> CodeObject<'a> {
+    pub fn parse(source: &'a dyn ReadAt) -> Result<Self> {
+        let elf = Elf::parse(source)?;
+        if elf.header.machine != EM_AMDGPU {
+            let found = elf.header.machine.into();
+            return Err(Error::new(18, "e_machine", Problem::Unexpected { found, expected: "224 (AMDGPU)" }));
+        }
+        let hsa = elf.header.os_abi == ELFOSABI_AMDGPU_HSA;
+        // V2 is 0; before that was agreed, objects carried other systems' numbers, which say nothing here.
+        let version = if hsa { elf.header.abi_version.saturating_add(2) } else { 0 };
+        let flags = target::from_flags(elf.header.flags, version);
+        let mut object = CodeObject {
+            version,
+            generic_version: flags.as_ref().map_or(0, |flags| flags.generic_version),
+            target: flags.map(|flags| flags.target),
+            stated_target: None,
+            kernel_count: 0,
+            problems: Vec::new(),
+            notes: Vec::new(),
+            symbols: HashMap::new(),
+            elf,
+        };
+        if object.target.is_none() {
+            let processor = format!("processor {:#x} of code object V{version}", object.elf.header.flags & 0xff);
+            object.problems.push(Error::new(48, "e_flags", Problem::Unknown(processor)));
+        }
+        if let Err(error) = object.read_notes() {
+            object.problems.push(error);
+        }
+        if let Err(error) = object.read_symbols() {
+            object.problems.push(error);
+        }
+        Ok(object)
+    }
+
+    pub fn elf(&self) -> &Elf<'a> {
+        &self.elf
+    }
+
+    /// `gfx1201`, without features; empty if it is not known.
+    pub fn processor(&self) -> &str {
+        self.target.as_ref().map_or("", |target| &target.processor)
+    }
+
+    /// Sections that hold instructions.
+    pub fn text_sections(&self) -> impl Iterator<Item = &Section> {
+        self.elf.sections().iter().filter(|section| section.is_executable())
+    }
+
+    /// Every function with its extent, kernels and others, by address. Reads the full symbol table where there is one.
+    pub fn functions(&self) -> Result<Vec<(String, Extent)>> {
+        let kind = if self.elf.sections().iter().any(|s| s.kind == SHT_SYMTAB) { SHT_SYMTAB } else { SHT_DYNSYM };
+        let Some(symbols) = self.elf.symbols_of_kind(kind)? else { return Ok(Vec::new()) };
+        let functions = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function && symbol.section != 0);
+        let mut list: Vec<(String, Extent)> = functions
+            .filter_map(|symbol| Some((symbol.name.to_owned(), self.extent(symbol.address, symbol.size)?)))
+            .collect();
+        list.sort_by(|a, b| (a.1.address, &a.0).cmp(&(b.1.address, &b.0)));
+        // Tensile's assembly has sizes of zero: such a function reaches to the next one, or to the end of its section.
+        let starts: Vec<u64> = list.iter().map(|(_, extent)| extent.address).collect();
+        for (_, extent) in list.iter_mut().filter(|(_, extent)| extent.size == 0) {
+            let next = starts.get(starts.partition_point(|&start| start <= extent.address));
+            let section = self.text_sections().find(|section| section.holds(extent.address));
+            let end = section.map_or(extent.address, |s| s.address.saturating_add(s.size));
+            extent.size = next.map_or(end, |&next| next.min(end)).saturating_sub(extent.address);
+            extent.stated = false;
+        }
+        Ok(list)
+    }
+
+    /// The kernels of all metadata notes, in file order. Ends after the first error of each note.
+    pub fn kernels(&self) -> impl Iterator<Item = Result<Kernel>> {
+        let notes = self.notes.iter().flat_map(|(base, data)| Notes::new(data, *base));
+        let metadata = notes.filter_map(|note| note.ok().filter(|note| note.is_amdgpu_metadata()));
+        let heads = metadata.filter_map(|note| metadata::head(note.contents, note.offset).ok());
+        let readers = heads.filter_map(|(head, reader)| reader.map(|reader| (head.kernels, reader)));
+        readers.flat_map(|(count, reader)| Entries { reader, left: count }).map(|entry| entry.map(|m| self.kernel(m)))
+    }
+
+    fn kernel(&self, metadata: Metadata) -> Kernel {
+        let descriptor_address = self.symbols.get(&metadata.symbol).map(|&(address, _)| address);
+        let descriptor = descriptor_address.and_then(|address| {
+            Descriptor::parse(&self.elf.at_address(address, descriptor::SIZE, "kernel descriptor").ok()?)
+        });
+        let symbol = self.symbols.get(&metadata.name).copied();
+        let entry = || Some((descriptor_address?.checked_add_signed(descriptor?.code_entry_offset)?, 0));
+        let code = symbol.or_else(entry).and_then(|(address, size)| self.extent(address, size));
+        let stub = code.map_or(Stub::Unknown, |extent| self.judge(extent));
+        Kernel { metadata, descriptor, code, stub }
+    }
+
+    /// Code of a size that is not stated is assembly written by hand, and no stub.
+    fn judge(&self, extent: Extent) -> Stub {
+        if extent.size == 0 || extent.size > stub::LIMIT {
+            return Stub::No;
+        }
+        let code = self.elf.source().bytes(extent.offset, extent.size, "kernel code");
+        code.map_or(Stub::Unknown, |code| stub::judge(&code, self.processor()))
+    }
+
+    fn extent(&self, address: u64, size: u64) -> Option<Extent> {
+        Some(Extent { address, size, offset: self.elf.offset_of(address)?, stated: size != 0 })
+    }
+
+    fn read_notes(&mut self) -> Result<()> {
+        let sections = self.elf.sections().iter().filter(|section| section.kind == SHT_NOTE);
+        let mut places: Vec<(u64, u64)> = sections.map(|section| (section.offset, section.size)).collect();
+        if places.is_empty() {
+            let segments = self.elf.segments().iter().filter(|segment| segment.kind == PT_NOTE);
+            places = segments.map(|segment| (segment.offset, segment.file_size)).collect();
+        }
+        for (offset, size) in places {
+            limited(offset, "notes", size, NOTES_LIMIT)?;
+            let data = self.elf.source().bytes(offset, size, "notes")?;
+            for note in Notes::new(&data, offset) {
+                let note = match note {
+                    Ok(note) if note.is_amdgpu_metadata() => note,
+                    Ok(_) => continue,
+                    Err(error) => {
+                        self.problems.push(error);
+                        continue;
+                    }
+                };
+                match metadata::head(note.contents, note.offset) {
+                    Ok((head, _)) => {
+                        self.kernel_count += u64::from(head.kernels);
+                        self.stated_target = self.stated_target.take().or(head.target);
+                    }
+                    Err(error) => self.problems.push(error),
+                }
+            }
+            self.notes.push((offset, data));
+        }
+        Ok(())
+    }
+
+    fn read_symbols(&mut self) -> Result<()> {
+        let sections = self.elf.sections();
+        let wanted = [SHT_DYNSYM, SHT_SYMTAB].iter().find_map(|kind| sections.iter().find(|s| s.kind == *kind));
+        let Some(section) = wanted else { return Ok(()) };
+        limited(section.offset, "symbols", section.size, SYMBOLS_LIMIT)?;
+        let symbols = self.elf.symbols(section)?;
+        for symbol in symbols.iter().filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
+            self.symbols.entry(symbol.name.to_owned()).or_insert((symbol.address, symbol.size));
+        }
+        Ok(())
+    }
+}
+
+fn limited(offset: u64, field: &'static str, claimed: u64, limit: u64) -> Result<()> {
+    if claimed <= limit {
+        return Ok(());
+    }
+    Err(Error::new(offset, field, Problem::OverLimit { claimed, limit }))
+}
+
+/// The maps of one `amdhsa.kernels`.
+struct Entries<'n> {
+    reader: Reader<'n>,
+    left: u32,
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Metadata>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let kernel = Metadata::read(&mut self.reader);
+        if kernel.is_err() {
+            self.left = 0;
+        }
+        Some(kernel)
+    }
+}

@@ -1,0 +1,75 @@
+//! The 64-byte kernel descriptor, `<name>.kd`: what the hardware is really set up with.
+//!
+//! AMDGPUUsage, "Kernel Descriptor"; `llvm/include/llvm/Support/AMDHSAKernelDescriptor.h`.
+
+use crate::read::{u16_at, u32_at, u64_at};
+
+pub const SIZE: u64 = 64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Descriptor {
+    pub group_segment_fixed_size: u32,
+    pub private_segment_fixed_size: u32,
+    pub kernarg_size: u32,
+    /// Entry address minus the descriptor's own.
+    pub code_entry_offset: i64,
+    pub rsrc1: u32,
+    pub rsrc2: u32,
+    pub rsrc3: u32,
+    pub properties: u16,
+    pub kernarg_preload: u16,
+}
+
+impl Descriptor {
+    /// None if fewer than 64 bytes are given.
+    pub fn parse(raw: &[u8]) -> Option<Self> {
+        let raw = raw.first_chunk::<{ SIZE as usize }>()?;
+        Some(Descriptor {
+            group_segment_fixed_size: u32_at(raw, 0),
+            private_segment_fixed_size: u32_at(raw, 4),
+            kernarg_size: u32_at(raw, 8),
+            code_entry_offset: u64_at(raw, 16) as i64,
+            rsrc3: u32_at(raw, 44),
+            rsrc1: u32_at(raw, 48),
+            rsrc2: u32_at(raw, 52),
+            properties: u16_at(raw, 56),
+            kernarg_preload: u16_at(raw, 58),
+        })
+    }
+
+    /// Waves of 32 lanes (gfx10 and later; the bit is zero before).
+    pub fn is_wave32(&self) -> bool {
+        self.properties & (1 << 10) != 0
+    }
+
+    pub fn uses_dynamic_stack(&self) -> bool {
+        self.properties & (1 << 11) != 0
+    }
+
+    /// The VGPRs that a wave is given: a multiple of the target's granule.
+    pub fn vgprs(&self, processor: &str) -> u32 {
+        ((self.rsrc1 & 0x3f) + 1) * vgpr_granule(processor, self.is_wave32())
+    }
+
+    /// Architectural VGPRs before the AGPRs start, on targets with a unified file.
+    pub fn accum_offset(&self, processor: &str) -> Option<u32> {
+        is_unified(processor).then_some(((self.rsrc3 & 0x3f) + 1) * 4)
+    }
+}
+
+/// The step in which the descriptor counts VGPRs: AMDGPUUsage, GRANULATED_WORKITEM_VGPR_COUNT.
+pub fn vgpr_granule(processor: &str, wave32: bool) -> u32 {
+    if is_unified(processor) {
+        return 8;
+    }
+    let rdna = ["gfx10", "gfx11", "gfx12"].iter().any(|family| processor.starts_with(family));
+    match (rdna, wave32) {
+        (true, true) if processor.starts_with("gfx125") => 16,
+        (true, true) => 8,
+        _ => 4,
+    }
+}
+
+fn is_unified(processor: &str) -> bool {
+    ["gfx90a", "gfx94", "gfx95", "gfx9-4"].iter().any(|family| processor.starts_with(family))
+}

@@ -1,0 +1,41 @@
+//! Relocations with addends, as x86-64 and AMDGPU use them.
+
+use super::{Elf, SHT_RELA, Section};
+use crate::error::Result;
+use crate::read::u64_at;
+
+pub const R_X86_64_RELATIVE: u32 = 8;
+const RELA: usize = 24;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relocation {
+    pub address: u64,
+    pub kind: u32,
+    pub symbol: u32,
+    pub addend: i64,
+}
+
+impl Elf<'_> {
+    pub fn relocations(&self, section: &Section) -> Result<Vec<Relocation>> {
+        let relocation = |record: &[u8]| {
+            let info = u64_at(record, 8);
+            Relocation {
+                address: u64_at(record, 0),
+                kind: info as u32,
+                symbol: (info >> 32) as u32,
+                addend: u64_at(record, 16) as i64,
+            }
+        };
+        Ok(self.data(section)?.chunks_exact(RELA).map(relocation).collect())
+    }
+
+    /// Every relocation of the file whose place lies in `start..end`, in file order.
+    pub fn relocations_within(&self, start: u64, end: u64) -> Result<Vec<Relocation>> {
+        let mut found = Vec::new();
+        for section in self.sections().iter().filter(|section| section.kind == SHT_RELA) {
+            let all = self.relocations(section)?;
+            found.extend(all.into_iter().filter(|r| (start..end).contains(&r.address)));
+        }
+        Ok(found)
+    }
+}

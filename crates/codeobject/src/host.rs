@@ -1,0 +1,61 @@
+//! The host side of a HIP library, executable or object file: where its device code is, and which wrappers name it.
+//!
+//! clang puts one bundle per translation unit into `.hip_fatbin` and one 24-byte wrapper into `.hipFatBinSegment`
+//! (`clang/lib/CodeGen/CGCUDANV.cpp`, `HIPFatMagic`).
+
+use crate::coverage::Range;
+use crate::elf::{Elf, R_X86_64_RELATIVE, SHT_NOBITS, Section};
+use crate::error::Result;
+use crate::read::{u32_at, u64_at};
+
+pub const FATBIN: &str = ".hip_fatbin";
+pub const WRAPPERS: &str = ".hipFatBinSegment";
+/// "HIPF"
+const MAGIC: u32 = 0x4849_5046;
+const WRAPPER: u64 = 24;
+
+/// The sections that hold offload bundles for HIP. A SYCL library has a section *named* `__CLANG_OFFLOAD_BUNDLE__...`;
+/// that is not one.
+pub fn fatbin_sections<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Section> {
+    elf.sections().iter().filter(|section| section.name == FATBIN && section.kind != SHT_NOBITS && section.size > 0)
+}
+
+/// The file offsets of a section's contents, cut at the end of the file.
+pub fn range_of(elf: &Elf<'_>, section: &Section) -> Range {
+    let end = section.offset.saturating_add(section.size).min(elf.source().len());
+    Range { start: section.offset.min(end), end }
+}
+
+/// One `__hip_fatbin_wrapper`: what `__hipRegisterFatBinary` is called with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wrapper {
+    /// The virtual address of the wrapper itself.
+    pub address: u64,
+    pub version: u32,
+    /// The virtual address of the bundle that it points to, after relocation.
+    pub bundle_address: u64,
+    /// The same as a file offset, where it lies in the file.
+    pub bundle_offset: Option<u64>,
+}
+
+/// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation
+/// (linkers need not fill in the bytes in place); in an executable at a fixed address it stands in place.
+pub fn wrappers(elf: &Elf<'_>) -> Result<Vec<Wrapper>> {
+    let mut found = Vec::new();
+    for section in elf.sections().iter().filter(|section| section.name == WRAPPERS && section.kind != SHT_NOBITS) {
+        let data = elf.data(section)?;
+        let moved = elf.relocations_within(section.address, section.address.saturating_add(section.size))?;
+        for (record, i) in data.chunks_exact(WRAPPER as usize).zip(0u64..) {
+            if u32_at(record, 0) != MAGIC {
+                continue;
+            }
+            let address = section.address.saturating_add(i * WRAPPER);
+            let place = address.saturating_add(8);
+            let relative = moved.iter().find(|r| r.address == place && r.kind == R_X86_64_RELATIVE);
+            let bundle_address = relative.map_or_else(|| u64_at(record, 8), |r| r.addend as u64);
+            let bundle_offset = elf.offset_of(bundle_address);
+            found.push(Wrapper { address, version: u32_at(record, 4), bundle_address, bundle_offset });
+        }
+    }
+    Ok(found)
+}

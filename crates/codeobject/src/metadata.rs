@@ -1,0 +1,249 @@
+//! What the compiler wrote about each kernel: the `amdhsa.kernels` of the metadata notes.
+//!
+//! AMDGPUUsage, "Code Object V3 to V6 Metadata". The key set is open: unknown keys are passed over.
+
+use crate::error::{Error, Problem, Result};
+use crate::msgpack::{Reader, Token};
+use std::borrow::Cow;
+
+/// A word of the metadata vocabulary; known ones cost nothing to keep.
+pub type Word = Cow<'static, str>;
+
+/// One argument of a kernel, as it lies in the kernarg segment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Argument {
+    pub offset: u32,
+    pub size: u32,
+    /// `by_value`, `global_buffer`, `hidden_block_count_x`, ...
+    pub value_kind: Word,
+    /// Only in builds with debug information.
+    pub name: Option<String>,
+    pub type_name: Option<String>,
+    /// `global`, `local`, `constant`, ...
+    pub address_space: Option<Word>,
+    pub access: Option<Word>,
+    pub is_const: bool,
+}
+
+impl Argument {
+    /// Filled in by the runtime, not passed by the program.
+    pub fn is_hidden(&self) -> bool {
+        self.value_kind.starts_with("hidden_")
+    }
+}
+
+/// The metadata of one kernel. What a note does not say is None.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// The mangled name: also the symbol of the code.
+    pub name: String,
+    /// The symbol of the descriptor, `name` + ".kd".
+    pub symbol: String,
+    pub sgpr_count: Option<u32>,
+    /// On gfx90a, gfx942 and gfx950 the unified total: architectural VGPRs rounded to 4, plus AGPRs.
+    pub vgpr_count: Option<u32>,
+    /// Only where the target has accumulation registers.
+    pub agpr_count: Option<u32>,
+    pub sgpr_spill_count: Option<u32>,
+    pub vgpr_spill_count: Option<u32>,
+    /// Static LDS in bytes.
+    pub group_segment_fixed_size: Option<u32>,
+    /// Scratch in bytes per lane.
+    pub private_segment_fixed_size: Option<u32>,
+    pub wavefront_size: Option<u32>,
+    pub kernarg_segment_size: Option<u32>,
+    pub kernarg_segment_align: Option<u32>,
+    pub max_flat_workgroup_size: Option<u32>,
+    pub reqd_workgroup_size: Option<[u32; 3]>,
+    pub uses_dynamic_stack: Option<bool>,
+    pub workgroup_processor_mode: Option<bool>,
+    pub uniform_work_group_size: Option<bool>,
+    pub kind: Option<Word>,
+    pub language: Option<Word>,
+    pub arguments: Vec<Argument>,
+}
+
+impl Metadata {
+    /// Bytes of the kernarg segment that the program fills: up to the first hidden argument.
+    pub fn explicit_kernarg_size(&self) -> Option<u32> {
+        let hidden =
+            self.arguments.iter().filter(|argument| argument.is_hidden()).map(|argument| argument.offset).min();
+        hidden.or(self.kernarg_segment_size)
+    }
+
+    /// Reads one map of `amdhsa.kernels`.
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let start = reader.offset();
+        let mut kernel = Metadata::default();
+        for _ in 0..reader.expect_map("amdhsa.kernels")? {
+            let key = reader.expect_str("kernel metadata key")?;
+            kernel.field(key, reader)?;
+        }
+        if kernel.name.is_empty() {
+            return Err(Error::new(start, ".name", Problem::Unknown("a kernel without a name".into())));
+        }
+        if kernel.symbol.is_empty() {
+            kernel.symbol = format!("{}.kd", kernel.name);
+        }
+        Ok(kernel)
+    }
+
+    fn field(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
+        match key {
+            ".name" => self.name = text(reader, ".name")?.to_owned(),
+            ".symbol" => self.symbol = text(reader, ".symbol")?.to_owned(),
+            ".sgpr_count" => self.sgpr_count = number(reader, ".sgpr_count")?,
+            ".vgpr_count" => self.vgpr_count = number(reader, ".vgpr_count")?,
+            ".agpr_count" => self.agpr_count = number(reader, ".agpr_count")?,
+            ".sgpr_spill_count" => self.sgpr_spill_count = number(reader, ".sgpr_spill_count")?,
+            ".vgpr_spill_count" => self.vgpr_spill_count = number(reader, ".vgpr_spill_count")?,
+            ".group_segment_fixed_size" => {
+                self.group_segment_fixed_size = number(reader, ".group_segment_fixed_size")?;
+            }
+            ".private_segment_fixed_size" => {
+                self.private_segment_fixed_size = number(reader, ".private_segment_fixed_size")?;
+            }
+            ".wavefront_size" => self.wavefront_size = number(reader, ".wavefront_size")?,
+            ".kernarg_segment_size" => self.kernarg_segment_size = number(reader, ".kernarg_segment_size")?,
+            ".kernarg_segment_align" => self.kernarg_segment_align = number(reader, ".kernarg_segment_align")?,
+            ".max_flat_workgroup_size" => self.max_flat_workgroup_size = number(reader, ".max_flat_workgroup_size")?,
+            ".reqd_workgroup_size" => self.reqd_workgroup_size = triple(reader)?,
+            ".uses_dynamic_stack" => self.uses_dynamic_stack = truth(reader, ".uses_dynamic_stack")?,
+            ".workgroup_processor_mode" => {
+                self.workgroup_processor_mode = truth(reader, ".workgroup_processor_mode")?;
+            }
+            ".uniform_work_group_size" => self.uniform_work_group_size = truth(reader, ".uniform_work_group_size")?,
+            ".kind" => self.kind = Some(word(text(reader, ".kind")?)),
+            ".language" => self.language = Some(word(text(reader, ".language")?)),
+            ".args" => {
+                for _ in 0..reader.expect_array(".args")? {
+                    self.arguments.push(argument(reader)?);
+                }
+            }
+            _ => reader.skip("kernel metadata value")?,
+        }
+        Ok(())
+    }
+}
+
+fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
+    let start = reader.offset();
+    let mut argument = Argument::default();
+    for _ in 0..reader.expect_map(".args")? {
+        match reader.expect_str("argument key")? {
+            ".offset" => argument.offset = number(reader, ".offset")?.unwrap_or(0),
+            ".size" => argument.size = number(reader, ".size")?.unwrap_or(0),
+            ".value_kind" => argument.value_kind = word(text(reader, ".value_kind")?),
+            ".name" => argument.name = Some(text(reader, "argument .name")?.to_owned()),
+            ".type_name" => argument.type_name = Some(text(reader, ".type_name")?.to_owned()),
+            ".address_space" => argument.address_space = Some(word(text(reader, ".address_space")?)),
+            ".access" | ".actual_access" => argument.access = Some(word(text(reader, ".access")?)),
+            ".is_const" => argument.is_const = truth(reader, ".is_const")?.unwrap_or(false),
+            _ => reader.skip("argument value")?,
+        }
+    }
+    // Also what keeps a page of empty maps from becoming gigabytes of arguments.
+    if argument.value_kind.is_empty() {
+        return Err(Error::new(start, ".value_kind", Problem::Unknown("an argument without a kind".into())));
+    }
+    Ok(argument)
+}
+
+/// What stands beside the kernels in one note.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Head {
+    /// `amdhsa.version`: [1,0] V3, [1,1] V4, [1,2] V5 and V6.
+    pub version: Option<[u32; 2]>,
+    /// `amdhsa.target` as it stands: several spellings, absent in most Tensile objects.
+    pub target: Option<String>,
+    pub kernels: u32,
+}
+
+/// The head of a metadata note and a reader that stands at its first kernel.
+pub fn head<'a>(contents: &'a [u8], offset: u64) -> Result<(Head, Option<Reader<'a>>)> {
+    let mut reader = Reader::new(contents, offset);
+    let mut head = Head::default();
+    let mut kernels = None;
+    for _ in 0..reader.expect_map("metadata note")? {
+        match reader.expect_str("metadata key")? {
+            "amdhsa.version" => {
+                let count = reader.expect_array("amdhsa.version")?;
+                let mut version = [0; 2];
+                for i in 0..count {
+                    let value = number(&mut reader, "amdhsa.version")?.unwrap_or(0);
+                    if let Some(place) = version.get_mut(i as usize) {
+                        *place = value;
+                    }
+                }
+                head.version = Some(version);
+            }
+            "amdhsa.target" => head.target = Some(text(&mut reader, "amdhsa.target")?.to_owned()),
+            "amdhsa.kernels" => {
+                let mut at = reader.clone();
+                reader.skip("amdhsa.kernels")?;
+                head.kernels = at.expect_array("amdhsa.kernels")?;
+                kernels = Some(at);
+            }
+            _ => reader.skip("metadata value")?,
+        }
+    }
+    Ok((head, kernels))
+}
+
+fn text<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a str> {
+    reader.expect_str(field)
+}
+
+/// A number that does not fit, or something else in its place, is an error; nil is None.
+fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
+    let offset = reader.offset();
+    let token = reader.token(field)?;
+    if token == Token::Nil {
+        return Ok(None);
+    }
+    let value =
+        token.as_u64().ok_or_else(|| Error::new(offset, field, Problem::Unknown("a number must stand here".into())))?;
+    let over = Problem::OverLimit { claimed: value, limit: u32::MAX.into() };
+    u32::try_from(value).map(Some).map_err(|_| Error::new(offset, field, over))
+}
+
+/// Truth values are written as booleans or as 0 and 1.
+fn truth(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<bool>> {
+    Ok(match reader.token(field)? {
+        Token::Bool(value) => Some(value),
+        other => other.as_u64().map(|value| value != 0),
+    })
+}
+
+fn triple(reader: &mut Reader<'_>) -> Result<Option<[u32; 3]>> {
+    let mut sizes = [1; 3];
+    for i in 0..reader.expect_array(".reqd_workgroup_size")? {
+        let size = number(reader, ".reqd_workgroup_size")?.unwrap_or(1);
+        if let Some(place) = sizes.get_mut(i as usize) {
+            *place = size;
+        }
+    }
+    Ok(Some(sizes))
+}
+
+macro_rules! words {
+    ($($word:literal)*) => {
+        fn word(text: &str) -> Word {
+            match text {
+                $($word => Cow::Borrowed($word),)*
+                other => Cow::Owned(other.to_owned()),
+            }
+        }
+    };
+}
+
+words! {
+    "by_value" "global_buffer" "dynamic_shared_pointer" "sampler" "image" "pipe" "queue"
+    "hidden_global_offset_x" "hidden_global_offset_y" "hidden_global_offset_z" "hidden_none" "hidden_printf_buffer"
+    "hidden_hostcall_buffer" "hidden_default_queue" "hidden_completion_action" "hidden_multigrid_sync_arg"
+    "hidden_block_count_x" "hidden_block_count_y" "hidden_block_count_z" "hidden_group_size_x" "hidden_group_size_y"
+    "hidden_group_size_z" "hidden_remainder_x" "hidden_remainder_y" "hidden_remainder_z" "hidden_grid_dims"
+    "hidden_heap_v1" "hidden_dynamic_lds_size" "hidden_private_base" "hidden_shared_base" "hidden_queue_ptr"
+    "private" "global" "constant" "local" "generic" "region"
+    "read_only" "write_only" "read_write" "normal" "init" "fini" "OpenCL C" "HIP" "OpenMP" "Assembler"
+}

@@ -1,0 +1,126 @@
+//! A cubin: an ELF file for one compute capability, its kernels and the resources it states for them.
+//!
+//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper
+//! byte of the code section's `sh_info`. Where neither is there, there is no number.
+
+use std::collections::HashMap;
+
+use object::{
+    LittleEndian as Le,
+    elf::{self, Sym64},
+    read::elf::{ElfFile64, SectionHeader, Sym},
+};
+
+/// Attributes of `.nv.info`, by the names that NVIDIA's own dumps print.
+const REGCOUNT: u8 = 0x2f;
+const FRAME_SIZE: u8 = 0x11;
+const MIN_STACK_SIZE: u8 = 0x12;
+const CBANK_PARAM_SIZE: u8 = 0x19;
+const MAX_THREADS: u8 = 0x05;
+const REQUIRED_THREADS: u8 = 0x10;
+/// An attribute whose value is as long as the following 16-bit number says; the shorter formats hold it in place.
+const SIZED: u8 = 4;
+/// `STO_CUDA_ENTRY`: the symbol is a kernel, not a device function.
+const ENTRY: u8 = 0x10;
+
+/// One kernel of a cubin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CubinKernel {
+    pub name: String,
+    pub code: u64,
+    pub registers: Option<u32>,
+    /// The upper byte of `sh_info`, where the older layout states it.
+    pub registers_section: Option<u32>,
+    /// Bytes of stack per thread for this function's own frame, and at least with what it calls.
+    pub frame: Option<u32>,
+    pub stack: Option<u32>,
+    pub shared: u64,
+    pub parameters: Option<u32>,
+    pub constant0: u64,
+    pub max_threads: Option<u32>,
+}
+
+/// Kernels of one cubin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cubin {
+    pub abi: u8,
+    pub flags: u32,
+    pub relocatable: bool,
+    pub kernels: Vec<CubinKernel>,
+}
+
+/// Reads a cubin; None where the bytes are not an ELF file for the CUDA machine.
+pub fn cubin(data: &[u8]) -> Option<Cubin> {
+    let elf = ElfFile64::<Le>::parse(data).ok()?;
+    let header = elf.elf_header();
+    if header.e_machine.get(Le) != elf::EM_CUDA {
+        return None;
+    }
+    let sections = elf.elf_section_table();
+    let symbols = elf.elf_symbol_table();
+    let section = |name: String| sections.section_by_name(Le, name.as_bytes()).map(|(_, found)| found);
+    let common = attributes(sections.section_by_name(Le, b".nv.info").and_then(|(_, s)| s.data(Le, data).ok()));
+    let by_symbol = |attribute: u8| -> HashMap<u32, u32> {
+        let pairs = common.iter().filter(|(a, _)| *a == attribute);
+        pairs.filter_map(|(_, value)| Some((word(value, 0)?, word(value, 4)?))).collect()
+    };
+    let (registers, frames, stacks) = (by_symbol(REGCOUNT), by_symbol(FRAME_SIZE), by_symbol(MIN_STACK_SIZE));
+    let mut kernels = Vec::new();
+    for (index, symbol) in symbols.enumerate() {
+        let symbol: &Sym64<Le> = symbol;
+        if symbol.st_type() != elf::STT_FUNC || symbol.st_other.0 & ENTRY == 0 {
+            continue;
+        }
+        let Ok(name) = symbols.symbol_name(Le, symbol).map(|n| String::from_utf8_lossy(n).into_owned()) else {
+            continue;
+        };
+        let text = section(format!(".text.{name}"));
+        if symbol.st_shndx(Le) == elf::SHN_UNDEF || text.is_none() {
+            continue;
+        }
+        let own = attributes(section(format!(".nv.info.{name}")).and_then(|s| s.data(Le, data).ok()));
+        let find = |attribute: u8| own.iter().find(|(a, _)| *a == attribute).map(|(_, value)| *value);
+        let key = u32::try_from(index.0).unwrap_or(u32::MAX);
+        let threads = find(MAX_THREADS)
+            .or_else(|| find(REQUIRED_THREADS))
+            .and_then(|value| (0..3).try_fold(1u32, |product, i| product.checked_mul(word(value, i * 4)?)));
+        let upper = text.map(|s| s.sh_info(Le) >> 24).filter(|n| *n != 0);
+        kernels.push(CubinKernel {
+            code: text.map_or(0, |s| s.sh_size(Le)),
+            registers: registers.get(&key).copied().or(upper),
+            registers_section: upper,
+            frame: frames.get(&key).copied(),
+            stack: stacks.get(&key).copied(),
+            shared: section(format!(".nv.shared.{name}")).map_or(0, |s| s.sh_size(Le)),
+            parameters: find(CBANK_PARAM_SIZE).and_then(|v| v.get(..2)).map(|v| u32::from(v[0]) | u32::from(v[1]) << 8),
+            constant0: section(format!(".nv.constant0.{name}")).map_or(0, |s| s.sh_size(Le)),
+            max_threads: threads,
+            name,
+        });
+    }
+    let ident = data.get(8).copied().unwrap_or(0);
+    let relocatable = header.e_type.get(Le) == elf::ET_REL;
+    Some(Cubin { abi: ident, flags: header.e_flags.get(Le).0, relocatable, kernels })
+}
+
+fn word(value: &[u8], at: usize) -> Option<u32> {
+    value.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_le_bytes)
+}
+
+/// Attribute number and value of every record of an `.nv.info` section.
+fn attributes(data: Option<&[u8]>) -> Vec<(u8, &[u8])> {
+    let mut found = Vec::new();
+    let mut rest = data.unwrap_or_default();
+    while let [format, attribute, low, high, after @ ..] = rest {
+        if *format == SIZED {
+            let size = usize::from(*low) | usize::from(*high) << 8;
+            let Some(value) = after.get(..size) else { break };
+            found.push((*attribute, value));
+            rest = after.get(size..).unwrap_or_default();
+        } else {
+            found.push((*attribute, rest.get(2..4).unwrap_or_default()));
+            rest = after;
+        }
+    }
+    found
+}

@@ -1,0 +1,15 @@
+//! NVIDIA fatbins: containers in `.nv_fatbin` and `__nv_relfatbin`, the PTX and cubin entries in them, and the kernels of
+//! both.
+//!
+//! There is no published specification. The layout is what real files of CUDA 11.8 to 13.2 show, checked entry by
+//! entry against `cuobjdump`; fields whose meaning is not established are kept raw. No machine code is decoded.
+
+mod container;
+mod cubin;
+mod inventory;
+mod ptx;
+
+pub use container::{Compression, Container, Entry, EntryKind, FatbinError, Walk, walk};
+pub use cubin::{Cubin, CubinKernel, cubin};
+pub use inventory::{Inventory, Region, Row, Section, host_sections, inventory};
+pub use ptx::{Ptx, ptx};

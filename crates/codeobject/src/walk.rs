@@ -1,0 +1,121 @@
+//! Walking a range of device code: bundle after bundle, with the zeros between them.
+//!
+//! The plain magic also occurs inside compressed bundles and in strings, so nothing is searched for while the walk
+//! knows where it is. Only where it has lost its place does it look for the next magic that starts a readable bundle,
+//! and what lies between is reported as not understood.
+
+use crate::bundle::{self, Body, Bundle, Table};
+use crate::ccob::{self, Ccob};
+use crate::coverage::{Range, first_nonzero};
+use crate::error::{Error, Problem, Result};
+use crate::read::ReadAt;
+
+/// What stands next in a range of device code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Bundle(Bundle),
+    /// Zeros, every one of them looked at.
+    Padding(Range),
+    /// Bytes that start no bundle, and what was wrong with them.
+    NotUnderstood(Range, Error),
+}
+
+/// Yields the pieces of a range in order, without a hole: their ranges add up to the whole.
+pub struct Walk<'a> {
+    source: &'a dyn ReadAt,
+    at: u64,
+    end: u64,
+    index: usize,
+}
+
+/// Walks the bundles in `range` of `source`. The first bundle gets the number `first_index`.
+pub fn walk(source: &dyn ReadAt, range: Range, first_index: usize) -> Walk<'_> {
+    Walk { source, at: range.start, end: range.end.min(source.len()), index: first_index }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        if self.at >= self.end {
+            return None;
+        }
+        let start = self.at;
+        let piece = self.step().unwrap_or_else(|error| Piece::NotUnderstood(Range { start, end: self.end }, error));
+        self.at = match &piece {
+            Piece::Bundle(bundle) => bundle.range().end,
+            Piece::Padding(range) | Piece::NotUnderstood(range, _) => range.end,
+        };
+        Some(piece)
+    }
+}
+
+impl Walk<'_> {
+    fn step(&mut self) -> Result<Piece> {
+        let rest = Range { start: self.at, end: self.end };
+        match first_nonzero(self.source, rest)? {
+            None => return Ok(Piece::Padding(rest)),
+            Some(at) if at > self.at => return Ok(Piece::Padding(Range { start: self.at, end: at })),
+            Some(_) => {}
+        }
+        match read_bundle(self.source, self.at, self.end, self.index) {
+            Ok(bundle) => {
+                self.index += 1;
+                Ok(Piece::Bundle(bundle))
+            }
+            Err(error) => {
+                let end = self.resync()?.unwrap_or(self.end);
+                Ok(Piece::NotUnderstood(Range { start: self.at, end }, error))
+            }
+        }
+    }
+
+    /// The next place after this one where a bundle can be read.
+    fn resync(&self) -> Result<Option<u64>> {
+        const PIECE: u64 = 1 << 20;
+        let mut at = self.at + 1;
+        while at < self.end {
+            let len = (self.end - at).min(PIECE);
+            let data = self.source.bytes(at, len, "device code")?;
+            for found in candidates(&data) {
+                if read_bundle(self.source, at + found, self.end, 0).is_ok() {
+                    return Ok(Some(at + found));
+                }
+            }
+            // A magic across the boundary is found again from its start.
+            let overlap = bundle::MAGIC.len() as u64 - 1;
+            at += if len == PIECE { len - overlap } else { len };
+        }
+        Ok(None)
+    }
+}
+
+fn candidates(data: &[u8]) -> impl Iterator<Item = u64> {
+    let starts = |&at: &usize| {
+        let rest = data.get(at..).unwrap_or_default();
+        rest.starts_with(ccob::MAGIC) || rest.starts_with(bundle::MAGIC)
+    };
+    (0..data.len()).filter(starts).map(|at| at as u64)
+}
+
+/// The bundle that starts at `at`, plain or compressed.
+fn read_bundle(source: &dyn ReadAt, at: u64, end: u64, index: usize) -> Result<Bundle> {
+    let magic = source.bytes(at, 4.min(end - at), "bundle magic")?;
+    if magic.starts_with(ccob::MAGIC) {
+        let ccob = Ccob::parse(source, at, end)?;
+        return Ok(Bundle { index, offset: at, size: ccob.total_size, body: Body::Compressed(ccob) });
+    }
+    if bundle::MAGIC.starts_with(&magic) {
+        let table = Table::parse(source, at, end)?;
+        return Ok(Bundle { index, offset: at, size: table.size, body: Body::Plain(table) });
+    }
+    let found = magic.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
+    let expected = "the start of a bundle (\"__CLANG_OFFLOAD_BUNDLE__\" or \"CCOB\")";
+    Err(Error::new(at, "bundle magic", Problem::Unexpected { found, expected }))
+}
+
+impl std::fmt::Debug for Walk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Walk").field("at", &self.at).field("end", &self.end).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+//! A fact: a topic, what it is about, and the value that was seen. `docs/observers.md` lists the topics in use.
+
+use crate::{Span, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim a value may also be a pattern, see
+/// [`About::speaks_for`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct About(pub BTreeMap<String, String>);
+
+impl About {
+    pub fn new<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
+        About(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// Does a fact about `self` say something on `asked`? Every parameter asked for must be given and fit. Further
+    /// parameters make the fact more special, not foreign. Patterns in `asked`: `*` within a text, `A|B` for one of
+    /// several, and ranges of numbers, which a fact meets when it lies inside or covers a part of them.
+    pub fn speaks_for(&self, asked: &About) -> bool {
+        asked.0.iter().all(|(key, pattern)| self.get(key).is_some_and(|value| fits(value, pattern)))
+    }
+
+    /// What is left of each range asked for when these facts are taken together: key and gap.
+    pub fn uncovered<'a>(asked: &About, facts: impl Iterator<Item = &'a About> + Clone) -> Vec<(String, Span)> {
+        let mut gaps = Vec::new();
+        for (key, pattern) in &asked.0 {
+            let Some(range) = pattern.contains("..").then(|| Span::parse(pattern)).flatten() else { continue };
+            let parts: Vec<Span> = facts.clone().filter_map(|about| about.get(key)).filter_map(Span::parse).collect();
+            gaps.extend(range.uncovered(&parts).into_iter().map(|gap| (key.clone(), gap)));
+        }
+        gaps
+    }
+}
+
+fn fits(value: &str, pattern: &str) -> bool {
+    pattern.split('|').any(|one| match (Span::parse(value), Span::parse(one)) {
+        (Some(value), Some(range)) => value.overlaps(range),
+        _ => glob(value, one),
+    })
+}
+
+/// `*` stands for any text, also none.
+pub(crate) fn glob(value: &str, pattern: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = pieces.next().and_then(|first| value.strip_prefix(first)) else { return false };
+    let pieces: Vec<&str> = pieces.collect();
+    let Some((last, middle)) = pieces.split_last() else { return rest.is_empty() };
+    for piece in middle {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = rest.get(at + piece.len()..).unwrap_or("");
+    }
+    rest.ends_with(last)
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (key, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{key}={value}", if i > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// How exact the value is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    #[default]
+    Exact,
+    /// At least this many, or at least these: what a scan that did not see everything can say.
+    AtLeast,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fact {
+    /// Dotted nouns, most general first: `matmul.path`, `kernel.registers`, `library.loaded`.
+    pub topic: String,
+    #[serde(default)]
+    pub about: About,
+    pub value: Value,
+    #[serde(default)]
+    pub bound: Bound,
+}
+
+impl Fact {
+    pub fn new(topic: impl Into<String>, about: About, value: impl Into<Value>) -> Self {
+        Fact { topic: topic.into(), about, value: value.into(), bound: Bound::Exact }
+    }
+
+    /// The value is a lower bound: more may be there.
+    pub fn at_least(topic: impl Into<String>, about: About, value: impl Into<Value>) -> Self {
+        Fact { bound: Bound::AtLeast, ..Fact::new(topic, about, value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_as_documented() {
+        assert!(fits("mul_mat_q<Q4_K,112,false>", "mul_mat_q<Q4_K*"));
+        assert!(fits("librocblas.so.4.3.60303", "*rocblas*60303"));
+        assert!(!fits("librocblas.so.4", "*rocblas"));
+        assert!(fits("Q5_K", "Q4_K|Q5_K|Q6_K"));
+        assert!(fits("290", "257.."));
+        assert!(!fits("290", "9..256"));
+        assert!(fits("aba", "a*a"));
+        assert!(!fits("a", "a*a"));
+    }
+}

@@ -1,0 +1,82 @@
+//! The ladder: what an observer can have seen, from a rule in the source to a device that reports completion.
+//!
+//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules): what is written once per rung
+//! cannot be mixed up between two of them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rung {
+    /// Source at this commit, with these defines, has a rule that chooses it.
+    Declared,
+    /// A code object for this target with this kernel is in this file.
+    Shipped,
+    /// The file or module is mapped into, or registered with, this process. What a process or host says of itself
+    /// stands here too: it tells how things are set up, and nothing about what was dispatched.
+    Loaded,
+    /// Host code chose this kernel for this operation and shape.
+    Selected,
+    /// A live process launched it on a real device, and the launch was accepted.
+    Launched,
+    /// The device reported that it ran.
+    Completed,
+}
+
+impl Rung {
+    pub const ALL: [Rung; 6] =
+        [Rung::Declared, Rung::Shipped, Rung::Loaded, Rung::Selected, Rung::Launched, Rung::Completed];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Rung::Declared => "declared",
+            Rung::Shipped => "shipped",
+            Rung::Loaded => "loaded",
+            Rung::Selected => "selected",
+            Rung::Launched => "launched",
+            Rung::Completed => "completed",
+        }
+    }
+
+    /// Only a real device can launch or complete anything; on a stand-in the same calls are a selection.
+    pub fn needs_real_device(self) -> bool {
+        self >= Rung::Launched
+    }
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A rung as a type. Sealed: there are six.
+///
+/// ```compile_fail
+/// struct Hoped;
+/// impl evidence::RungKind for Hoped {
+///     const RUNG: evidence::Rung = evidence::Rung::Launched;
+/// }
+/// ```
+pub trait RungKind: sealed::Sealed + fmt::Debug + Clone + Copy {
+    const RUNG: Rung;
+}
+
+macro_rules! kinds {
+    ($($name:ident),*) => {$(
+        #[doc = concat!("The rung [`Rung::", stringify!($name), "`] as a type.")]
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name;
+        impl sealed::Sealed for $name {}
+        impl RungKind for $name {
+            const RUNG: Rung = Rung::$name;
+        }
+    )*};
+}
+
+kinds!(Declared, Shipped, Loaded, Selected, Launched, Completed);

@@ -1,0 +1,289 @@
+//! Whom an observation speaks of, and which subjects a claim is about.
+//!
+//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the
+//! claim names and the observation does not give is a difference: silence is no agreement.
+
+use crate::fact::glob;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Artifact {
+    File {
+        sha256: String,
+        /// The file's own name, without directories.
+        name: String,
+    },
+    Source {
+        /// `llama.cpp`, `ollama`, `rocBLAS`, ...
+        name: String,
+        /// Full commit id, or the version of a release that has no repository at hand.
+        commit: String,
+        /// `GGML_HIP_NO_MMQ_MFMA`, `NAME=VALUE`: the build's defines that were assumed.
+        #[serde(default)]
+        defines: BTreeSet<String>,
+    },
+    /// A machine: its settings, devices, running processes. The name tells two ledgers' hosts apart, no more.
+    Host { name: String },
+    /// Nothing that can be fingerprinted (a request to a server, a log of unknown origin).
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviceKind {
+    Real,
+    /// A library that says it is a GPU and executes nothing.
+    StandIn,
+    None,
+}
+
+impl DeviceKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            DeviceKind::Real => "real",
+            DeviceKind::StandIn => "stand-in",
+            DeviceKind::None => "none",
+        }
+    }
+}
+
+/// What stretch was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Window {
+    /// The whole of it: every byte of the file, the process from start to end.
+    Whole,
+    /// A named stretch: `decode`, `prompt of 11 tokens`, `10 s from 12:00:03`.
+    Named(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// Which installation: `ollama-rocm-60303`, `debian-sid`. None where it belongs to none.
+    #[serde(default)]
+    pub runtime: Option<String>,
+    pub artifact: Artifact,
+    /// `gfx1201`, `gfx90a:xnack-`, `sm_90`.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// The card, by its profile's name: `rx-9070-xt`.
+    #[serde(default)]
+    pub gpu: Option<String>,
+    pub device: DeviceKind,
+    #[serde(default)]
+    pub model: Option<String>,
+    pub window: Window,
+}
+
+impl Subject {
+    /// A file, as it lies there: no device, every byte.
+    pub fn file(name: impl Into<String>, sha256: impl Into<String>) -> Self {
+        Subject::of(Artifact::File { sha256: sha256.into(), name: name.into() })
+    }
+
+    pub fn source(name: impl Into<String>, commit: impl Into<String>, defines: BTreeSet<String>) -> Self {
+        Subject::of(Artifact::Source { name: name.into(), commit: commit.into(), defines })
+    }
+
+    pub fn host(name: impl Into<String>) -> Self {
+        Subject::of(Artifact::Host { name: name.into() })
+    }
+
+    pub fn of(artifact: Artifact) -> Self {
+        Subject {
+            runtime: None,
+            artifact,
+            target: None,
+            gpu: None,
+            device: DeviceKind::None,
+            model: None,
+            window: Window::Whole,
+        }
+    }
+
+    pub fn target(self, target: impl Into<String>) -> Self {
+        Subject { target: Some(target.into()), ..self }
+    }
+
+    pub fn gpu(self, gpu: impl Into<String>) -> Self {
+        Subject { gpu: Some(gpu.into()), ..self }
+    }
+
+    pub fn runtime(self, runtime: impl Into<String>) -> Self {
+        Subject { runtime: Some(runtime.into()), ..self }
+    }
+
+    pub fn device(self, device: DeviceKind) -> Self {
+        Subject { device, ..self }
+    }
+
+    pub fn model(self, model: impl Into<String>) -> Self {
+        Subject { model: Some(model.into()), ..self }
+    }
+
+    pub fn window(self, name: impl Into<String>) -> Self {
+        Subject { window: Window::Named(name.into()), ..self }
+    }
+}
+
+/// The part of a subject in which an observation and a claim differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    Runtime,
+    File,
+    Source,
+    Defines,
+    Target,
+    Gpu,
+    Device,
+    Model,
+    Window,
+}
+
+/// Which subjects a claim is about; what is not named may be anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// The installation's name; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// A file's name; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// The source tree's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Commit id (seven digits or more will do) or version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Defines that must have been assumed, exactly these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defines: Option<BTreeSet<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
+}
+
+impl Scope {
+    /// In which parts the subject is another one; empty means that it is the claim's own.
+    pub fn differences(&self, subject: &Subject) -> BTreeSet<Part> {
+        let mut parts = BTreeSet::new();
+        let mut check = |part: Part, same: bool| {
+            if !same {
+                parts.insert(part);
+            }
+        };
+        let named = |wanted: &Option<String>, given: &Option<String>| {
+            wanted.as_deref().is_none_or(|wanted| given.as_deref().is_some_and(|given| glob(given, wanted)))
+        };
+        check(Part::Runtime, named(&self.runtime, &subject.runtime));
+        check(Part::Target, same_target(self.target.as_deref(), subject.target.as_deref()));
+        check(Part::Gpu, named(&self.gpu, &subject.gpu));
+        check(Part::Device, self.device.is_none_or(|device| device == subject.device));
+        check(Part::Model, named(&self.model, &subject.model));
+        check(Part::Window, self.covers_window(&subject.window));
+        let (file, sha256) = match &subject.artifact {
+            Artifact::File { sha256, name } => (Some(name.as_str()), Some(sha256.as_str())),
+            _ => (None, None),
+        };
+        let fits = |wanted: &str, given: Option<&str>| given.is_some_and(|given| glob(given, wanted));
+        check(Part::File, self.file.as_deref().is_none_or(|wanted| fits(wanted, file)));
+        check(Part::File, self.sha256.as_deref().is_none_or(|wanted| sha256 == Some(wanted)));
+        let (source, commit, defines) = match &subject.artifact {
+            Artifact::Source { name, commit, defines } => (Some(name.as_str()), Some(commit.as_str()), Some(defines)),
+            _ => (None, None, None),
+        };
+        check(Part::Source, self.source.as_deref().is_none_or(|wanted| fits(wanted, source)));
+        check(Part::Source, self.commit.as_deref().is_none_or(|wanted| same_commit(wanted, commit)));
+        check(Part::Defines, self.defines.as_ref().is_none_or(|wanted| defines == Some(wanted)));
+        parts
+    }
+
+    fn covers_window(&self, window: &Window) -> bool {
+        match (&self.window, window) {
+            (None, _) | (Some(_), Window::Whole) => true,
+            (Some(wanted), Window::Named(given)) => glob(given, wanted),
+        }
+    }
+
+    /// What the claim names, over what the investigation names for all its claims.
+    pub fn over(&self, whole: &Scope) -> Scope {
+        let pick = |mine: &Option<String>, theirs: &Option<String>| mine.clone().or_else(|| theirs.clone());
+        Scope {
+            runtime: pick(&self.runtime, &whole.runtime),
+            file: pick(&self.file, &whole.file),
+            sha256: pick(&self.sha256, &whole.sha256),
+            source: pick(&self.source, &whole.source),
+            commit: pick(&self.commit, &whole.commit),
+            defines: self.defines.clone().or_else(|| whole.defines.clone()),
+            target: pick(&self.target, &whole.target),
+            gpu: pick(&self.gpu, &whole.gpu),
+            device: self.device.or(whole.device),
+            model: pick(&self.model, &whole.model),
+            window: pick(&self.window, &whole.window),
+        }
+    }
+}
+
+/// `gfx90a` is any `gfx90a:...`; a target with features wants those features.
+fn same_target(wanted: Option<&str>, given: Option<&str>) -> bool {
+    let Some(wanted) = wanted else { return true };
+    let Some(given) = given else { return false };
+    let bare = given.split(':').next().unwrap_or(given);
+    glob(given, wanted) || (!wanted.contains(':') && glob(bare, wanted))
+}
+
+fn same_commit(wanted: &str, given: Option<&str>) -> bool {
+    let Some(given) = given else { return false };
+    let hex = wanted.len() >= 7 && wanted.bytes().all(|b| b.is_ascii_hexdigit());
+    given == wanted || (hex && given.starts_with(wanted))
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+        match &self.artifact {
+            Artifact::File { sha256, name } => write!(f, "{name} ({})", short(sha256))?,
+            Artifact::Source { name, commit, .. } => write!(f, "{name}@{}", short(commit))?,
+            Artifact::Host { name } => write!(f, "host {name}")?,
+            Artifact::None => f.write_str("-")?,
+        }
+        for part in [&self.runtime, &self.target, &self.gpu, &self.model].into_iter().flatten() {
+            write!(f, " {part}")?;
+        }
+        if self.device == DeviceKind::StandIn {
+            f.write_str(" stand-in")?;
+        }
+        if let Window::Named(name) = &self.window {
+            write!(f, " [{name}]")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = self.source.as_ref().map(|source| match &self.commit {
+            Some(commit) => format!("{source}@{commit}"),
+            None => source.clone(),
+        });
+        let window = self.window.as_ref().map(|window| format!("[{window}]"));
+        let parts = [&self.runtime, &self.file, &source, &self.target, &self.gpu, &self.model, &window];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        f.write_str(&parts.join(" "))
+    }
+}

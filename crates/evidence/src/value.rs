@@ -1,0 +1,142 @@
+//! What was seen, as a value: plain data that TOML, JSON and the ledger write alike.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// `Nothing` is an answer: the observer looked for exactly this and it was not there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    Nothing,
+    Bool(bool),
+    Int(i64),
+    Real(f64),
+    Text(String),
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// Nothing was there: null, zero, false, or an empty list or text.
+    pub fn is_nothing(&self) -> bool {
+        match self {
+            Value::Nothing => true,
+            Value::Bool(b) => !b,
+            Value::Int(n) => *n == 0,
+            Value::Real(x) => *x == 0.0,
+            Value::Text(t) => t.is_empty(),
+            Value::List(items) => items.is_empty(),
+        }
+    }
+
+    /// The value as a number, also where a text spells one (`"36"`, `"0x7550"`).
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Int(n) => Some(*n as f64),
+            Value::Real(x) => Some(*x),
+            Value::Text(text) => match text.strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16).ok().map(|n| n as f64),
+                None => text.parse().ok(),
+            },
+            _ => None,
+        }
+    }
+
+    /// JSON has no infinities, so a fact may not carry one.
+    pub(crate) fn is_finite(&self) -> bool {
+        match self {
+            Value::Real(x) => x.is_finite(),
+            Value::List(items) => items.iter().all(Value::is_finite),
+            _ => true,
+        }
+    }
+
+    /// The same value, whichever way it is spelt: 30000 and "0x7530" are.
+    pub fn same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Text(a), Value::Text(b)) if a == b => true,
+            (Value::List(a), Value::List(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|x| b.iter().any(|y| x.same(y)))
+                    && b.iter().all(|y| a.iter().any(|x| x.same(y)))
+            }
+            _ => match (self.number(), other.number()) {
+                (Some(a), Some(b)) => a == b,
+                _ => self == other,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Nothing => f.write_str("nothing"),
+            Value::Bool(b) => write!(f, "{b}"),
+            Value::Int(n) => write!(f, "{n}"),
+            Value::Real(x) => write!(f, "{x}"),
+            Value::Text(text) => f.write_str(text),
+            Value::List(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if i > 0 { ", " } else { "" })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Value::Int(value)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(value: u32) -> Self {
+        Value::Int(value.into())
+    }
+}
+
+/// Counts and sizes; beyond i64 (no file has so many bytes) it becomes a real number.
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        i64::try_from(value).map_or(Value::Real(value as f64), Value::Int)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Self {
+        Value::from(value as u64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Value::Real(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Value::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Value::Text(value)
+    }
+}
+
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        Value::List(items.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,113 @@
+//! Rows and the chain that holds them: each row's hash covers the row before it, every field, and its length.
+
+use evidence::{Observation, Recorded};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// What stands before the first row: it binds the ledger's own id, so that rows cannot move to another ledger.
+    pub fn genesis(ledger: &str) -> Hash {
+        let mut sha = Sha256::new();
+        sha.update(b"whichkernel ledger 1\0");
+        sha.update(ledger.as_bytes());
+        Hash(sha.finalize().into())
+    }
+
+    pub fn parse(hex: &str) -> Option<Hash> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(hex, &mut bytes).ok()?;
+        Some(Hash(bytes))
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowKind {
+    /// The body is an observation's canonical JSON.
+    Observation,
+    /// The body is a person's words. Never affects a grade.
+    Note,
+}
+
+impl RowKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            RowKind::Observation => "observation",
+            RowKind::Note => "note",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<RowKind> {
+        [RowKind::Observation, RowKind::Note].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// From 1, without gaps.
+    pub seq: u64,
+    pub kind: RowKind,
+    /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it.
+    pub origin: Option<String>,
+    /// When it was written here.
+    pub time: String,
+    pub body: Vec<u8>,
+    pub prev: Hash,
+    pub hash: Hash,
+}
+
+impl Row {
+    /// The row that follows `prev`.
+    pub(crate) fn after(
+        prev: Hash,
+        seq: u64,
+        kind: RowKind,
+        origin: Option<String>,
+        time: String,
+        body: Vec<u8>,
+    ) -> Row {
+        let mut row = Row { seq, kind, origin, time, body, prev, hash: prev };
+        row.hash = row.expected_hash();
+        row
+    }
+
+    pub fn expected_hash(&self) -> Hash {
+        let mut sha = Sha256::new();
+        sha.update(b"whichkernel row 1\0");
+        sha.update(self.prev.0);
+        sha.update(self.seq.to_be_bytes());
+        let origin = self.origin.as_deref();
+        sha.update([u8::from(origin.is_some())]);
+        for field in [self.kind.name().as_bytes(), origin.unwrap_or("").as_bytes(), self.time.as_bytes(), &self.body] {
+            sha.update((field.len() as u64).to_be_bytes());
+            sha.update(field);
+        }
+        Hash(sha.finalize().into())
+    }
+
+    /// The observation in it; None for a note.
+    pub fn observation(&self) -> Result<Option<Recorded>, serde_json::Error> {
+        match self.kind {
+            RowKind::Observation => Ok(Some(Recorded::new(serde_json::from_slice::<Observation>(&self.body)?))),
+            RowKind::Note => Ok(None),
+        }
+    }
+
+    pub fn note(&self) -> Option<String> {
+        (self.kind == RowKind::Note).then(|| String::from_utf8_lossy(&self.body).into_owned())
+    }
+}

@@ -1,0 +1,135 @@
+//! Where the chain ends, kept outside the database.
+//!
+//! The file holds two slots of equal length. A write goes, in place, into the slot that is not the newest, so it needs
+//! no space on a full disk, and one torn by a crash leaves the other. The order of a commit is: blobs, then the
+//! database, then the head; `append` returns after the head. Hence, for whoever reads later:
+//!
+//! - database at the head: nothing happened;
+//! - database ahead of the head, chained on to it: a writer died between the two; its rows were never acknowledged,
+//!   are whole all the same, and the next writer moves the head on;
+//! - database behind the head, or another hash at the head's row: rows were cut off or replaced. No crash does that;
+//! - a slot that cannot be read while the database is not ahead of the other: somebody wrote into the head.
+
+use crate::chain::Hash;
+use crate::error::LedgerError;
+use sha2::{Digest, Sha256};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    pub ledger: String,
+    pub seq: u64,
+    pub hash: Hash,
+}
+
+/// The slots as they lie there.
+#[derive(Debug)]
+pub struct Slots {
+    slots: [Option<Head>; 2],
+}
+
+/// 32 (ledger) + 20 (seq) + 64 (hash) + 16 (check), each followed by a space or the line's end.
+const SLOT: usize = 32 + 20 + 64 + 16 + 4;
+
+impl Slots {
+    /// None where there is no such file.
+    pub fn read(path: &Path) -> Result<Option<Slots>, LedgerError> {
+        let mut bytes = Vec::new();
+        match File::open(path) {
+            Ok(file) => file.take(4 * SLOT as u64).read_to_end(&mut bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => Err(error),
+        }
+        .map_err(|error| LedgerError::io(path, "reading the head", error))?;
+        let slot = |i: usize| bytes.get(i * SLOT..(i + 1) * SLOT).and_then(parse);
+        Ok(Some(Slots { slots: [slot(0), slot(1)] }))
+    }
+
+    pub fn newest(&self) -> Option<&Head> {
+        self.slots.iter().flatten().max_by_key(|head| head.seq)
+    }
+
+    #[allow(dead_code, reason = "for verify")]
+    pub fn both_readable(&self) -> bool {
+        self.slots.iter().all(Option::is_some)
+    }
+
+    /// The slot to write next: an unreadable one, else the older.
+    fn spare(&self) -> usize {
+        match &self.slots {
+            [Some(a), Some(b)] => usize::from(a.seq > b.seq),
+            [None, _] => 0,
+            [_, None] => 1,
+        }
+    }
+}
+
+fn parse(slot: &[u8]) -> Option<Head> {
+    let text = std::str::from_utf8(slot).ok()?.strip_suffix('\n')?;
+    let (content, check) = text.rsplit_once(' ')?;
+    if checksum(content) != check {
+        return None;
+    }
+    let mut fields = content.split(' ');
+    let (ledger, seq, hash) = (fields.next()?, fields.next()?, fields.next()?);
+    Some(Head { ledger: ledger.to_owned(), seq: seq.parse().ok()?, hash: Hash::parse(hash)? })
+}
+
+fn format(head: &Head) -> String {
+    let content = format!("{:0>32} {:020} {}", head.ledger, head.seq, head.hash);
+    let check = checksum(&content);
+    format!("{content} {check}\n")
+}
+
+fn checksum(content: &str) -> String {
+    hex::encode(Sha256::digest(content.as_bytes()).get(..8).unwrap_or_default())
+}
+
+/// A new head file with both slots at the chain's beginning, durable before the first row is.
+pub fn create(path: &Path, head: &Head) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+    file.write_all_at(format(head).repeat(2).as_bytes(), 0)?;
+    file.sync_all()
+}
+
+pub fn advance(path: &Path, slots: &Slots, head: &Head) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.write_all_at(format(head).as_bytes(), (slots.spare() * SLOT) as u64)?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(seq: u64) -> Head {
+        Head { ledger: "0123456789abcdef0123456789abcdef".to_owned(), seq, hash: Hash([seq as u8; 32]) }
+    }
+
+    #[test]
+    fn a_torn_slot_leaves_the_head_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("head");
+        create(&path, &head(0)).unwrap();
+        for seq in 1..=3 {
+            let slots = Slots::read(&path).unwrap().unwrap();
+            advance(&path, &slots, &head(seq)).unwrap();
+        }
+        let slots = Slots::read(&path).unwrap().unwrap();
+        assert_eq!(slots.newest(), Some(&head(3)));
+        assert!(slots.both_readable());
+        for torn in 0..SLOT {
+            let mut bytes = std::fs::read(&path).unwrap();
+            let newest = if parse(&bytes[..SLOT]) == Some(head(3)) { 0 } else { SLOT };
+            bytes[newest + torn] ^= 1;
+            let copy = dir.path().join("torn");
+            std::fs::write(&copy, bytes).unwrap();
+            let slots = Slots::read(&copy).unwrap().unwrap();
+            assert_eq!(slots.newest(), Some(&head(2)), "byte {torn}");
+            assert!(!slots.both_readable());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The database's shape, and how it is opened without touching what is not ours.
+
+use crate::error::LedgerError;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+/// Stands in the file's header, where `file` finds it too.
+pub const APPLICATION_ID: u32 = u32::from_be_bytes(*b"whkl");
+pub const FORMAT: u32 = 1;
+/// How long to wait for another process's write.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Compared word for word by `verify`.
+pub const STATEMENTS: [&str; 5] = [
+    "CREATE TABLE ledger (id TEXT NOT NULL) STRICT",
+    "CREATE TABLE row (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, origin TEXT, time TEXT NOT NULL, \
+     body BLOB NOT NULL, prev BLOB NOT NULL, hash BLOB NOT NULL) STRICT",
+    "CREATE UNIQUE INDEX row_origin ON row(origin) WHERE origin IS NOT NULL",
+    "CREATE TRIGGER row_is_not_altered BEFORE UPDATE ON row BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+    "CREATE TRIGGER row_is_not_deleted BEFORE DELETE ON row BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+];
+
+/// What the first bytes of the file say, read without SQLite: a file of a newer version is never opened.
+/// Offsets: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
+    let mut header = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut header),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => Err(error),
+    }
+    .map_err(|source| LedgerError::Io { path: path.to_owned(), source })?;
+    // A process died between creating the file and its first page: nothing was ever in it.
+    if header.is_empty() {
+        return Ok(false);
+    }
+    let not = |what: &str| LedgerError::NotALedger { path: path.to_owned(), what: what.to_owned() };
+    if header.len() < 100 {
+        return Err(not(&format!("the file is {} bytes long, a database has at least 100", header.len())));
+    }
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Err(not("offset 0: no SQLite header"));
+    }
+    let word = |at: usize| header.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_be_bytes);
+    if word(68) != APPLICATION_ID {
+        return Err(not(&format!("offset 68: application id {:#010x}, expected {APPLICATION_ID:#010x}", word(68))));
+    }
+    match word(60) {
+        found if found > FORMAT => Err(LedgerError::Newer { path: path.to_owned(), found, known: FORMAT }),
+        0 => Err(not("offset 60: no format number")),
+        _ => Ok(true),
+    }
+}
+
+pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
+    let access = if write {
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    };
+    let fail = |source| LedgerError::database(path, source);
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fail)?;
+    connection.busy_timeout(PATIENCE).map_err(fail)?;
+    if write {
+        // A rollback journal can be read in a directory that cannot be written; a write-ahead log cannot. EXTRA also
+        // syncs the directory when the journal goes, so that a commit is a commit after a power cut.
+        connection.pragma_update(None, "journal_mode", "DELETE").map_err(fail)?;
+        connection.pragma_update(None, "synchronous", "EXTRA").map_err(fail)?;
+    }
+    connection.pragma_update(None, "trusted_schema", false).map_err(fail)?;
+    // Where a page was damaged SQLite says so instead of reading past it.
+    connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
+    Ok(connection)
+}
+
+pub fn create(connection: &Connection, path: &Path, id: &str) -> Result<(), LedgerError> {
+    let make = || {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+        connection.pragma_update(None, "user_version", FORMAT)?;
+        for statement in STATEMENTS {
+            connection.execute_batch(statement)?;
+        }
+        connection.execute("INSERT INTO ledger (id) VALUES (?1)", [id])?;
+        connection.execute_batch("COMMIT")
+    };
+    make().map_err(|source| LedgerError::database(path, source))
+}

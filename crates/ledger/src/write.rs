@@ -1,0 +1,268 @@
+//! Writing: one writer at a time, blobs before rows, rows before the head (see `head`).
+
+use crate::chain::{Hash, Row, RowKind};
+use crate::clock::now;
+use crate::error::LedgerError;
+use crate::head::{self, Head, Slots};
+use crate::read::Reader;
+use crate::schema;
+use evidence::{Evidence, Observation, ObservationId};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A ledger open for writing. Several processes may have it open; each write takes the lock for itself.
+#[derive(Debug)]
+pub struct Ledger {
+    reader: Reader,
+    lock: File,
+}
+
+/// What was written: its place in the chain, and for an observation its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    pub seq: u64,
+    pub hash: Hash,
+    pub observation: Option<ObservationId>,
+}
+
+/// A row before it has its place in the chain.
+pub(crate) struct Draft {
+    pub kind: RowKind,
+    pub origin: Option<String>,
+    pub time: String,
+    pub body: Vec<u8>,
+}
+
+impl Ledger {
+    /// Creates the ledger where there is none.
+    pub fn open(dir: &Path) -> Result<Ledger, LedgerError> {
+        let fail = |error| LedgerError::io(dir, "making the ledger", error);
+        schema::check_header(&dir.join("ledger.sqlite"))?;
+        fs::create_dir_all(dir).map_err(fail)?;
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join("lock")).map_err(fail)?;
+        let database = dir.join("ledger.sqlite");
+        let mut ledger = Ledger { reader: Reader { dir: dir.to_owned(), database, connection: None }, lock };
+        ledger.locked(|ledger| ledger.connect())?;
+        Ok(ledger)
+    }
+
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Keeps raw evidence under its hash, for an observation that is to name it.
+    pub fn keep(&mut self, kind: &str, from: impl Read) -> Result<Evidence, LedgerError> {
+        self.reader.blobs().keep(kind, from)
+    }
+
+    /// Records observations: all of them, or none. When it returns they are on the disk.
+    pub fn append(&mut self, observations: &[Observation]) -> Result<Vec<Receipt>, LedgerError> {
+        let time = now();
+        let draft = |observation: &Observation| Draft {
+            kind: RowKind::Observation,
+            origin: None,
+            time: time.clone(),
+            body: observation.canonical(),
+        };
+        self.write(observations.iter().map(|observation| Ok(draft(observation))))
+    }
+
+    /// A person's words for the worklog. They never affect a grade.
+    pub fn note(&mut self, text: &str) -> Result<Receipt, LedgerError> {
+        let draft = Draft { kind: RowKind::Note, origin: None, time: now(), body: text.as_bytes().to_vec() };
+        let mut receipts = self.write(std::iter::once(Ok(draft)))?;
+        receipts.pop().ok_or_else(|| self.broken("a note was written and not found".to_owned()))
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        drafts: impl Iterator<Item = Result<Draft, LedgerError>>,
+    ) -> Result<Vec<Receipt>, LedgerError> {
+        self.locked(|ledger| {
+            let (slots, tail) = ledger.check_tail()?;
+            let receipts = ledger.transaction(&tail, drafts)?;
+            let Some(last) = receipts.last() else { return Ok(receipts) };
+            let head = Head { ledger: tail.ledger, seq: last.seq, hash: last.hash };
+            let path = ledger.head_path();
+            head::advance(&path, &slots, &head).map_err(|source| LedgerError::HeadNotWritten { path, source })?;
+            Ok(receipts)
+        })
+    }
+
+    fn transaction(
+        &mut self,
+        tail: &Head,
+        drafts: impl Iterator<Item = Result<Draft, LedgerError>>,
+    ) -> Result<Vec<Receipt>, LedgerError> {
+        let path = self.reader.database.clone();
+        let fail = |source| LedgerError::database(&path, source);
+        let Some(connection) = self.reader.connection.as_mut() else { return Ok(Vec::new()) };
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fail)?;
+        let mut receipts = Vec::new();
+        {
+            let mut insert = transaction
+                .prepare_cached(
+                    "INSERT INTO row (seq, kind, origin, time, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )
+                .map_err(fail)?;
+            let (mut seq, mut prev) = (tail.seq, tail.hash);
+            for draft in drafts {
+                let Draft { kind, origin, time, body } = draft?;
+                seq += 1;
+                let row = Row::after(prev, seq, kind, origin, time, body);
+                let number = i64::try_from(seq).unwrap_or(i64::MAX);
+                insert
+                    .execute((number, kind.name(), &row.origin, &row.time, &row.body, &row.prev.0[..], &row.hash.0[..]))
+                    .map_err(fail)?;
+                let observation = (kind == RowKind::Observation).then(|| ObservationId::of(&row.body));
+                receipts.push(Receipt { seq, hash: row.hash, observation });
+                prev = row.hash;
+            }
+        }
+        transaction.commit().map_err(fail)?;
+        Ok(receipts)
+    }
+
+    /// Opens or creates the database and the head. Runs under the lock.
+    fn connect(&mut self) -> Result<(), LedgerError> {
+        let path = self.reader.database.clone();
+        let there = schema::check_header(&path)?;
+        let connection = schema::connect(&path, true)?;
+        if !there {
+            let id = new_id().map_err(|error| LedgerError::io(&path, "making the ledger", error))?;
+            schema::create(&connection, &path, &id)?;
+        }
+        self.reader.connection = Some(connection);
+        if self.reader.last()?.is_none() && Slots::read(&self.head_path())?.is_none() {
+            let ledger = self.ledger_id()?;
+            let head = Head { hash: Hash::genesis(&ledger), ledger, seq: 0 };
+            let made = head::create(&self.head_path(), &head).and_then(|()| File::open(&self.reader.dir)?.sync_all());
+            made.map_err(|error| LedgerError::io(&self.reader.dir, "making the head", error))?;
+        }
+        Ok(())
+    }
+
+    /// Where the chain ends, after a look at whether it ends where it should.
+    fn check_tail(&self) -> Result<(Slots, Head), LedgerError> {
+        let path = self.head_path();
+        let slots = Slots::read(&path)?.ok_or_else(|| self.broken("the head file is missing".to_owned()))?;
+        let Some(head) = slots.newest().cloned() else {
+            return Err(self.broken("no slot of the head file can be read".to_owned()));
+        };
+        let ledger = self.ledger_id()?;
+        if head.ledger != ledger {
+            return Err(
+                self.broken(format!("the head belongs to the ledger {}, the database is {ledger}", head.ledger))
+            );
+        }
+        let at_head = match head.seq {
+            0 => Some(Hash::genesis(&ledger)),
+            seq => self.reader.row(seq)?.map(|row| row.hash),
+        };
+        match at_head {
+            None => {
+                return Err(self.broken(format!("the head is at row {}, and the database ends before it", head.seq)));
+            }
+            Some(hash) if hash != head.hash => {
+                return Err(self.broken(format!("row {} is not the one that the head names", head.seq)));
+            }
+            Some(_) => {}
+        }
+        // Rows beyond the head: their writer died before it could move it. They must follow from it, then they stay.
+        let mut tail = head;
+        self.reader.rows(tail.seq + 1, |row| {
+            if row.seq != tail.seq + 1 || row.prev != tail.hash || row.hash != row.expected_hash() {
+                return Err(self.broken(format!("row {} does not follow from row {}", row.seq, tail.seq)));
+            }
+            (tail.seq, tail.hash) = (row.seq, row.hash);
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok((slots, tail))
+    }
+
+    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, LedgerError>) -> Result<T, LedgerError> {
+        let path = self.reader.dir.join("lock");
+        let begun = Instant::now();
+        loop {
+            match flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < schema::PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    return Err(LedgerError::Busy { path, seconds: schema::PATIENCE.as_secs() });
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(LedgerError::io(&path, "taking the lock", error.into())),
+            }
+        }
+        let result = work(self);
+        let _ = flock(&self.lock, FlockOperation::Unlock);
+        result
+    }
+
+    fn ledger_id(&self) -> Result<String, LedgerError> {
+        self.reader.id()?.ok_or_else(|| self.broken("the ledger has no id".to_owned()))
+    }
+
+    fn head_path(&self) -> PathBuf {
+        self.reader.dir.join("head")
+    }
+
+    fn broken(&self, what: String) -> LedgerError {
+        LedgerError::BrokenChain { path: self.reader.dir.clone(), what }
+    }
+}
+
+/// 128 random bits, from the system.
+fn new_id() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex::encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evidence::{About, Coverage, Fact, Finding, ObserverId, Shipped, Subject};
+
+    fn observation(n: u64) -> Observation {
+        let fact = Fact::new("kernel.count", About::new([("file", "libggml-hip.so")]), n);
+        let subject = Subject::file("libggml-hip.so", "0".repeat(64)).target("gfx1201");
+        let finding = Finding::Saw(fact);
+        Observation::on::<Shipped>(
+            ObserverId::new("inspect", "1"),
+            subject,
+            finding,
+            Coverage::complete("bytes", 9),
+            now(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn what_was_recorded_is_read_back_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("ledger");
+        assert!(!Reader::open(&dir).unwrap().exists());
+        let mut ledger = Ledger::open(&dir).unwrap();
+        let raw = ledger.keep("text/plain", &b"raw"[..]).unwrap();
+        let first = observation(1).evidence(raw.clone());
+        let receipts = ledger.append(&[first.clone(), observation(2)]).unwrap();
+        assert_eq!(receipts.iter().map(|r| r.seq).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(receipts[0].observation, Some(first.id()));
+        assert_eq!(ledger.note("watched the log").unwrap().seq, 3);
+        drop(ledger);
+        let reader = Reader::open(&dir).unwrap();
+        let read = reader.observations().unwrap();
+        assert_eq!(read.len(), 2);
+        assert_eq!(*read[0], first);
+        assert_eq!(read[0].id(), &first.id());
+        assert_eq!(reader.row(3).unwrap().unwrap().note().as_deref(), Some("watched the log"));
+        assert_eq!(reader.blobs().measure(&raw.sha256).unwrap(), Some((raw.sha256.clone(), 3)));
+    }
+}

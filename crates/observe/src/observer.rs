@@ -1,0 +1,90 @@
+//! The one interface of everything that can see something.
+
+use evidence::{FieldOfView, Observation, ObserverId, Rung, Scope};
+use std::path::PathBuf;
+
+/// What an observer may look at, and what it may do to get there.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The investigation's subject: look at this first, where it is here.
+    pub scope: Scope,
+    /// Runtimes, libraries and source trees that the user named.
+    pub paths: Vec<PathBuf>,
+    /// Nothing may be fetched.
+    pub offline: bool,
+    /// The user has agreed to downloads.
+    pub yes: bool,
+    /// Long work is wanted too.
+    pub deep: bool,
+}
+
+/// Raw evidence that goes with an observation.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    /// A media type or a plain word: `text/plain`, `launch trace`.
+    pub kind: String,
+    pub content: Content,
+}
+
+#[derive(Debug, Clone)]
+pub enum Content {
+    Bytes(Vec<u8>),
+    /// Read in pieces when it is recorded.
+    File(PathBuf),
+}
+
+impl Raw {
+    pub fn text(text: impl Into<String>) -> Self {
+        Raw { kind: "text/plain".to_owned(), content: Content::Bytes(text.into().into_bytes()) }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Sighting {
+    pub observation: Observation,
+    pub raw: Vec<Raw>,
+}
+
+impl From<Observation> for Sighting {
+    fn from(observation: Observation) -> Self {
+        Sighting { observation, raw: Vec::new() }
+    }
+}
+
+impl Sighting {
+    pub fn with(mut self, raw: Raw) -> Self {
+        self.raw.push(raw);
+        self
+    }
+}
+
+/// It could not look at all. Recorded as such, so that a claim can say why it is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocked {
+    pub why: String,
+    /// The command or setting that would let it look.
+    pub fix: String,
+}
+
+/// An observer states its field of view before it runs, and never fails silently: what it could not see is a
+/// [`Blocked`], or a gap in the coverage of what it did.
+pub trait Observer {
+    /// A plain noun, the same in the ledger, in `doctor` and in the documentation.
+    fn name(&self) -> &'static str;
+
+    /// Changes whenever the same input could give another observation.
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    /// What it would see, by rung, if it were there.
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
+
+    /// Looks. `progress` takes a line for a person when the work takes over a second.
+    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked>;
+
+    /// Who signs its observations.
+    fn id(&self) -> ObserverId {
+        ObserverId::new(self.name(), self.version())
+    }
+}

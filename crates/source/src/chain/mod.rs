@@ -1,0 +1,50 @@
+//! Call chains: from the HTTP handler to the kernel launch, through Go, cgo and C++, with file and line at each step.
+//!
+//! Resolution is by name, narrowed by package, class and directory. Where the words allow more than one function,
+//! the step says so: a chain is what the source declares possible, not what ran.
+
+mod cpp;
+mod facts;
+mod go;
+mod index;
+mod search;
+pub(crate) mod syntax;
+mod trace;
+
+pub use facts::{Fact, Subject, facts};
+pub use search::Kind;
+pub use trace::{Branch, Chain, Leg, Place, Step, trace};
+
+use index::{Index, Part};
+use rayon::prelude::*;
+
+/// One source file, as the tree layer hands it over.
+#[derive(Debug, Clone)]
+pub struct File {
+    pub path: String,
+    pub text: String,
+}
+
+/// Whether a chain may lead through a file: Go without tests, C, C++ and CUDA without other vendors' backends.
+pub fn wanted(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let go = name.ends_with(".go") && !name.ends_with("_test.go");
+    let cpp = [".c", ".cpp", ".h", ".hpp", ".cu", ".cuh"].iter().any(|end| name.ends_with(end));
+    let vendored = ["vendor/", "tests/", "app/", "examples/", "pocs/", "integration/"];
+    name == "LLAMA_CPP_VERSION"
+        || (go || cpp) && !vendored.iter().any(|part| path.starts_with(part) || path.contains(&format!("/{part}")))
+}
+
+/// Parses every file, in parallel, into one index.
+pub fn index(files: &[File]) -> Index {
+    let parts: Vec<Part> = files
+        .par_iter()
+        .map(|file| if file.path.ends_with(".go") { go::read(&file.text) } else { cpp::read(&file.text) })
+        .collect();
+    let mut index = Index::default();
+    for (file, part) in files.iter().zip(parts) {
+        index.add(&file.path, part);
+    }
+    index.finish();
+    index
+}

@@ -1,0 +1,315 @@
+//! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
+
+use super::index::{Index, Language, Reach};
+use super::search::{Edge, Kind, edges, path};
+use std::collections::BTreeSet;
+
+/// A place in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub kind: Kind,
+    pub from: String,
+    pub to: String,
+    /// Where the step is taken: the call, the launch, the registration.
+    pub at: Place,
+    /// Where it arrives.
+    pub arrives: Place,
+    /// What else the same words may mean.
+    pub others: Vec<String>,
+}
+
+/// One stretch that stays in one process.
+#[derive(Debug, Clone, Default)]
+pub struct Leg {
+    pub steps: Vec<Step>,
+}
+
+/// One way from the dispatcher to a launch.
+#[derive(Debug, Clone)]
+pub struct Branch {
+    /// What the dispatcher calls.
+    pub name: String,
+    /// One way per kernel or library call that ends it.
+    pub ways: Vec<Vec<Step>>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Chain {
+    pub legs: Vec<Leg>,
+    pub branches: Vec<Branch>,
+    /// Why the chain stops where it stops; empty when it reaches a launch.
+    pub open: Vec<String>,
+}
+
+/// Public entry points of libllama that evaluate tokens.
+const DECODE: [&str; 2] = ["llama_decode", "llama_process"];
+/// The slot of a backend's interface table that evaluates a graph.
+const COMPUTE_SLOT: &str = "graph_compute";
+/// The operation whose branches are asked for.
+const OPERATION: &str = "GGML_OP_MUL_MAT";
+
+/// Every chain from the route to the launches: one per function that may serve the request.
+pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
+    let mut chains = Vec::new();
+    for entry in index.routes.iter().filter(|entry| entry.path == route) {
+        let language = if index.path(entry.file).ends_with(".go") { Language::Go } else { Language::Cpp };
+        let of_language = |id: &usize| index.functions[*id].language == language;
+        let all: Vec<usize> = index.named(&entry.handler).iter().copied().filter(of_language).collect();
+        let near: Vec<usize> =
+            all.iter().copied().filter(|&id| near(index, index.functions[id].file, entry.file)).collect();
+        let handlers = if near.is_empty() { all } else { near };
+        for &handler in &handlers {
+            let others = handlers.iter().filter(|&&other| other != handler).map(|&id| index.functions[id].title());
+            let step = Step {
+                kind: Kind::Route,
+                from: route.to_owned(),
+                to: index.functions[handler].title(),
+                at: Place { file: index.path(entry.file).to_owned(), line: entry.line },
+                arrives: place(index, handler),
+                others: others.collect(),
+            };
+            follow(index, Leg { steps: vec![step] }, handler, &mut chains);
+        }
+    }
+    chains
+}
+
+fn near(index: &Index, a: usize, b: usize) -> bool {
+    index.directory(a) == index.directory(b)
+}
+
+/// From a handler on: over HTTP into the next process where it makes a request, else down to the operation.
+fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>) {
+    let asks = |id: usize| !requests(index, id).is_empty();
+    let in_go = |_: usize, edge: &Edge| index.functions[edge.to].language == Language::Go;
+    let starts_in_go = index.functions[handler].language == Language::Go;
+    let to_request = starts_in_go.then(|| path(index, &[handler], asks, in_go)).flatten();
+    let Some(steps) = to_request else {
+        chains.push(descend(index, vec![first], handler));
+        return;
+    };
+    let asker = steps.last().map_or(handler, |(_, edge)| edge.to);
+    first.steps.extend(steps.iter().map(|(from, edge)| step(index, *from, edge)));
+    for (path, line, servers) in requests(index, asker) {
+        if servers.is_empty() {
+            let open = format!("POST {path} goes to a program that is not in this tree");
+            chains.push(Chain { legs: vec![first.clone()], branches: Vec::new(), open: vec![open] });
+        }
+        for &server in &servers {
+            let others = servers.iter().filter(|&&other| other != server).map(|&id| index.functions[id].title());
+            let http = Step {
+                kind: Kind::Http,
+                from: index.functions[asker].title(),
+                to: index.functions[server].title(),
+                at: Place { file: index.path(index.functions[asker].file).to_owned(), line },
+                arrives: place(index, server),
+                others: others.collect(),
+            };
+            chains.push(descend(index, vec![first.clone(), Leg { steps: vec![http] }], server));
+        }
+    }
+}
+
+fn is_decode(index: &Index, id: usize) -> bool {
+    let function = &index.functions[id];
+    function.language == Language::Cpp && function.owner.is_empty() && DECODE.contains(&function.name.as_str())
+}
+
+/// Requests that a function makes to this machine: path, line, and who serves that path in this tree.
+fn requests(index: &Index, id: usize) -> Vec<(String, u32, Vec<usize>)> {
+    let mut out = Vec::new();
+    for (text, line) in &index.functions[id].strings {
+        let Some(rest) = text.strip_prefix("http://127.0.0.1").or_else(|| text.strip_prefix("http://localhost")) else {
+            continue;
+        };
+        let Some(at) = rest.find('/') else { continue };
+        let path = rest.get(at..).unwrap_or("");
+        let handlers = index.routes.iter().filter(|route| route.path == path);
+        let mut servers: Vec<usize> = handlers
+            .flat_map(|route| {
+                let named = index.named(&route.handler).iter().copied();
+                named.filter(|&id| near(index, index.functions[id].file, route.file)).collect::<Vec<_>>()
+            })
+            .collect();
+        servers.sort_unstable();
+        servers.dedup();
+        if path == "/completion" {
+            out.push((path.to_owned(), *line, servers));
+        }
+    }
+    out
+}
+
+/// Down from a handler to the operation and its branches.
+fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
+    let mut chain = Chain::default();
+    let Some((operation, dispatcher, line)) = operation(index) else {
+        chain.legs = legs;
+        chain.open.push(format!("no switch over {OPERATION} in a GPU backend of this tree"));
+        return chain;
+    };
+    let backend = index.directory(index.functions[operation].file).to_owned();
+    let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend.as_str());
+    // Of a table's candidates, the GPU backend's is the one asked about; the others are named in the step.
+    let allowed = |_: usize, edge: &Edge| {
+        let offered = edge.others.iter().any(|&other| in_backend(other));
+        edge.kind != Kind::Interface || in_backend(edge.to) || !offered
+    };
+    // The decode call is a milestone only where the words lead there without a doubt; the backend's compute slot
+    // always is: other slots reach the same functions, for other purposes.
+    let certain = |from: usize, edge: &Edge| edge.others.is_empty() && allowed(from, edge);
+    let computes: Vec<usize> = index
+        .aliases
+        .get(COMPUTE_SLOT)
+        .map_or(&[][..], Vec::as_slice)
+        .iter()
+        .flat_map(|alias| index.named(&alias.function).iter().copied().filter(|&id| in_backend(id)))
+        .collect();
+    let mut here = from;
+    let mut steps: Vec<Step> = Vec::new();
+    let mut go_on = |found: Option<Vec<(usize, Edge)>>| match found {
+        Some(found) => {
+            here = found.last().map_or(here, |(_, edge)| edge.to);
+            steps.extend(found.iter().map(|(from, edge)| step(index, *from, edge)));
+            (here, true)
+        }
+        None => (here, false),
+    };
+    let decode = path(index, &[from], |id| is_decode(index, id), certain);
+    let in_cpp = index.functions[from].language == Language::Cpp;
+    let decode = decode.or_else(|| path(index, &[from], |id| is_decode(index, id), allowed).filter(|_| in_cpp));
+    let (at, _) = go_on(decode);
+    let (at, computed) = go_on(path(index, &[at], |id| computes.contains(&id), allowed));
+    let (at, arrived) = if computed { go_on(path(index, &[at], |id| id == operation, allowed)) } else { (at, false) };
+    match legs.last_mut() {
+        Some(leg) => leg.steps.extend(steps),
+        None => legs.push(Leg { steps }),
+    }
+    chain.legs = legs;
+    if !arrived {
+        chain.open.push(format!(
+            "no path from {} to {}",
+            index.functions[at].title(),
+            index.functions[operation].title()
+        ));
+        return chain;
+    }
+    if let Some(leg) = chain.legs.last_mut() {
+        leg.steps.push(Step {
+            kind: Kind::Call,
+            from: format!("{} case {OPERATION}", index.functions[operation].title()),
+            to: index.functions[dispatcher].title(),
+            at: Place { file: index.path(index.functions[operation].file).to_owned(), line },
+            arrives: place(index, dispatcher),
+            others: Vec::new(),
+        });
+    }
+    chain.branches = branches(index, dispatcher);
+    chain
+}
+
+/// The function that switches over operations in a CUDA or HIP backend, and what it calls for a matrix product.
+fn operation(index: &Index) -> Option<(usize, usize, u32)> {
+    index.functions.iter().enumerate().find_map(|(id, function)| {
+        let gpu = index.path(function.file).ends_with(".cu");
+        let (_, callee, line) = function.cases.iter().find(|(label, ..)| label == OPERATION).filter(|_| gpu)?;
+        let dispatcher = *index.named(callee).iter().find(|&&id| index.functions[id].owner.is_empty())?;
+        launches(index, dispatcher).then_some((id, dispatcher, *line))
+    })
+}
+
+fn launches(index: &Index, from: usize) -> bool {
+    path(index, &[from], |id| !ends(index, id).is_empty(), |_, _| true).is_some()
+}
+
+/// From the dispatcher, each function it calls or hands over, with the cheapest way to every launch and BLAS call
+/// that lies below it.
+fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for edge in edges(index, dispatcher) {
+        if !seen.insert(edge.to) {
+            continue;
+        }
+        let first = step(index, dispatcher, &edge);
+        let mut found = BTreeSet::new();
+        let mut ways = Vec::new();
+        // Each search stops at one end; the ends found so far are passed over by the next.
+        loop {
+            let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
+            let back = |_: usize, edge: &Edge| edge.to != dispatcher && edge.kind != Kind::HandOff;
+            let Some(way) = path(index, &[edge.to], unseen, back) else { break };
+            let last = way.last().map_or(edge.to, |(_, edge)| edge.to);
+            let steps: Vec<Step> =
+                std::iter::once(first.clone()).chain(way.iter().map(|(from, edge)| step(index, *from, edge))).collect();
+            for end in ends(index, last) {
+                if found.insert(end.to.clone()) {
+                    let remapped = vendor(index, &end);
+                    ways.push(steps.iter().cloned().chain([end]).chain(remapped).collect());
+                }
+            }
+        }
+        if !ways.is_empty() {
+            out.push(Branch { name: index.functions[edge.to].title(), ways });
+        }
+    }
+    out
+}
+
+/// The last steps out of a function: its launches and its calls into the BLAS library.
+fn ends(index: &Index, id: usize) -> Vec<Step> {
+    let function = &index.functions[id];
+    let place = |line: u32| Place { file: index.path(function.file).to_owned(), line };
+    let blas = |name: &str| name.starts_with("cublas") && (name.contains("emm") || name == "cublasCreate");
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for used in &function.uses {
+        let kind = match used.reach {
+            Reach::Launch => Kind::Launch,
+            Reach::Call if blas(&used.name) => Kind::Call,
+            _ => continue,
+        };
+        if seen.insert(&used.name) {
+            out.push(Step {
+                kind,
+                from: function.title(),
+                to: used.name.clone(),
+                at: place(used.line),
+                arrives: place(used.line),
+                others: Vec::new(),
+            });
+        }
+    }
+    out
+}
+
+/// What the HIP vendor header makes of a CUDA name.
+fn vendor(index: &Index, end: &Step) -> Option<Step> {
+    let remap = index.remaps.get(&end.to)?.iter().find(|remap| index.path(remap.file).ends_with("hip.h"))?;
+    let place = Place { file: index.path(remap.file).to_owned(), line: remap.line };
+    let (from, to) = (end.to.clone(), remap.to.clone());
+    Some(Step { kind: Kind::Vendor, from, to, at: place.clone(), arrives: place, others: Vec::new() })
+}
+
+fn step(index: &Index, from: usize, edge: &Edge) -> Step {
+    let function = &index.functions[from];
+    Step {
+        kind: edge.kind,
+        from: function.title(),
+        to: index.functions[edge.to].title(),
+        at: Place { file: index.path(function.file).to_owned(), line: edge.line },
+        arrives: place(index, edge.to),
+        others: edge.others.iter().map(|&id| index.functions[id].title()).collect(),
+    }
+}
+
+fn place(index: &Index, id: usize) -> Place {
+    let function = &index.functions[id];
+    Place { file: index.path(function.file).to_owned(), line: function.line }
+}

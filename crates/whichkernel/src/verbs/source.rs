@@ -1,0 +1,49 @@
+//! `whichkernel source TREE`: what a source tree declares.
+
+mod chain;
+mod rocblas;
+
+use crate::context::{Context, Format};
+use anyhow::bail;
+use source::Tree;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A checkout, REPO@REV (read without checking it out), or a .crate, .tar.gz or .zip archive
+    pub tree: String,
+
+    /// Follow a request from the HTTP handler to the kernel launch, with file and line at each step
+    #[arg(long)]
+    pub chain: bool,
+
+    /// With --chain: a second tree to read together with the first, such as the llama.cpp that Ollama starts
+    #[arg(long, value_name = "TREE", requires = "chain")]
+    pub with: Option<String>,
+
+    /// With --chain: the route to start from [default: /api/generate, /completion or /v1/completions]
+    #[arg(long, value_name = "PATH", requires = "chain")]
+    pub route: Option<String>,
+
+    /// GPUs or targets, comma-separated
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub gpu: Vec<String>,
+
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let tree = Tree::open(&args.tree)?;
+    if args.chain {
+        let mut trees = vec![tree];
+        if let Some(with) = &args.with {
+            trees.push(Tree::open(with)?);
+        }
+        return chain::run(&trees, args.route.as_deref(), args.format, context);
+    }
+    if let Some(found) = rocblas::find(&tree)? {
+        return rocblas::run(&tree, &found, &args.gpu, args.format, context);
+    }
+    bail!("{} is no rocBLAS tree; `--chain` follows a request through an Ollama or llama.cpp tree", args.tree)
+}

@@ -1,0 +1,250 @@
+//! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
+
+use crate::context::{Context, Format};
+use anyhow::{Context as _, bail};
+use report::{Column, Table};
+use serde_json::{Value, json};
+use source::Tree;
+use source::chain::{self, Chain, Fact, File, Place, Step, Subject};
+use std::process::ExitCode;
+
+/// Routes that a server of language models serves, the most telling first.
+const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
+
+/// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
+pub fn run(trees: &[Tree], route: Option<&str>, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+    let files = files(trees, chain::wanted)?;
+    let index = chain::index(&files);
+    let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
+    let Some(route) = route.or_else(|| USUAL_ROUTES.into_iter().find(served)) else {
+        bail!("no server in this tree: none of {} is served here. Name one with --route PATH", USUAL_ROUTES.join(", "));
+    };
+    if !served(&route) {
+        let mut known: Vec<&str> = index.routes.iter().map(|entry| entry.path.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        bail!(
+            "{route} is not served in this tree. Routes found: {}",
+            if known.is_empty() { "none".into() } else { known.join(", ") }
+        );
+    }
+    let chains = chain::trace(&index, route);
+    let facts = chain::facts(&files);
+    let text = match format {
+        Format::Json => format!("{:#}\n", json(trees, route, &chains, &facts)),
+        Format::Csv => steps_table(&chains, context).csv(),
+        Format::Md => markdown(route, &chains, &facts, context),
+        Format::Text => text(route, &chains, &facts, context),
+    };
+    context.print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The files of all trees that `wanted` accepts; those of a second tree stand under its number.
+pub fn files(trees: &[Tree], wanted: fn(&str) -> bool) -> anyhow::Result<Vec<File>> {
+    let mut out = Vec::new();
+    for (number, tree) in trees.iter().enumerate() {
+        for path in tree.paths().filter(|path| wanted(path)) {
+            let text = tree.text(path).with_context(|| format!("reading {path} of {}", tree.label))?;
+            let path = if number == 0 { path.to_owned() } else { format!("tree{}/{path}", number + 1) };
+            out.push(File { path, text: text.to_string() });
+        }
+    }
+    Ok(out)
+}
+
+fn at(place: &Place) -> String {
+    format!("{}:{}", place.file, place.line)
+}
+
+fn steps_table(chains: &[Chain], context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::right("chain", title("chain-column-chain")),
+        Column::right("step", title("chain-column-step")),
+        Column::left("kind", title("chain-column-kind")),
+        Column::left("from", title("chain-column-from")),
+        Column::left("to", title("chain-column-to")),
+        Column::left("at", title("chain-column-at")),
+        Column::left("candidates", title("chain-column-others")),
+    ]);
+    for (number, chain) in chains.iter().enumerate() {
+        for (step, taken) in chain.legs.iter().flat_map(|leg| &leg.steps).enumerate() {
+            table.row(cells(number + 1, step + 1, taken));
+        }
+        let main = chain.legs.iter().map(|leg| leg.steps.len()).sum::<usize>();
+        for way in chain.branches.iter().flat_map(|branch| &branch.ways) {
+            for (step, taken) in way.iter().enumerate() {
+                table.row(cells(number + 1, main + step + 1, taken));
+            }
+        }
+    }
+    table
+}
+
+fn cells(chain: usize, number: usize, step: &Step) -> [String; 7] {
+    let kind = step.kind.word().to_owned();
+    [
+        chain.to_string(),
+        number.to_string(),
+        kind,
+        step.from.clone(),
+        step.to.clone(),
+        at(&step.at),
+        step.others.join(" "),
+    ]
+}
+
+fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out =
+        format!("{}\n", lang.text_with("chain-title", &[("route", route.into()), ("count", chains.len().into())]));
+    for (number, chain) in chains.iter().enumerate() {
+        let args = [("number", (number + 1).into()), ("count", chains.len().into())];
+        out.push_str(&format!("\n{}\n", lang.text_with("chain-way", &args)));
+        let mut table = Table::new(vec![
+            Column::right("step", ""),
+            Column::left("kind", ""),
+            Column::left("to", ""),
+            Column::left("at", ""),
+        ]);
+        let mut count = 0;
+        for (leg, part) in chain.legs.iter().enumerate() {
+            for step in &part.steps {
+                count += 1;
+                table.row([count.to_string(), step.kind.word().to_owned(), target(step, context), at(&step.at)]);
+            }
+            if leg + 1 < chain.legs.len() {
+                table.row(["", "", &lang.text("chain-next-process"), ""]);
+            }
+        }
+        out.push_str(table.text(context.width).trim_start_matches([' ', '\n']));
+        for open in &chain.open {
+            out.push_str(&format!("{}\n", lang.text_with("chain-open", &[("why", open.as_str().into())])));
+        }
+        if !chain.branches.is_empty() {
+            out.push_str(&format!("\n{}\n", lang.text("chain-branches")));
+            out.push_str(&branches(chain, context));
+        }
+    }
+    out.push_str(&format!("\n{}\n", lang.text("chain-beside")));
+    out.push_str(&facts_table(facts, context).text(context.width));
+    for note in notes(facts, context) {
+        out.push_str(&format!("{note}\n"));
+    }
+    out.push_str(&format!("\n{}\n", lang.text("chain-cannot-show")));
+    out
+}
+
+/// Where a step arrives; what else the same words may mean is counted, and named where there are few.
+fn target(step: &Step, context: &Context) -> String {
+    match step.others.len() {
+        0 => step.to.clone(),
+        count if count <= 2 => {
+            let names = step.others.join(", ");
+            context.lang.text_with("chain-or", &[("name", step.to.as_str().into()), ("others", names.into())])
+        }
+        count => {
+            context.lang.text_with("chain-or-count", &[("name", step.to.as_str().into()), ("count", count.into())])
+        }
+    }
+}
+
+/// One row per branch and end: what is launched or called, and the lines on the way.
+fn branches(chain: &Chain, context: &Context) -> String {
+    let mut table = Table::new(vec![
+        Column::left("branch", context.lang.text("chain-column-branch")),
+        Column::left("ends", context.lang.text("chain-column-ends")),
+        Column::left("lines", context.lang.text("chain-column-lines")),
+    ]);
+    for branch in &chain.branches {
+        for (number, way) in branch.ways.iter().enumerate() {
+            let name = if number == 0 { branch.name.as_str() } else { "" };
+            let ends: Vec<String> =
+                way.iter().rev().take_while(|step| ends_way(step)).map(|step| step.to.clone()).collect();
+            let ends: Vec<String> = ends.into_iter().rev().collect();
+            let lines: Vec<String> = way.iter().map(|step| short(&step.at)).collect();
+            table.row([name, &ends.join(" = "), &lines.join(" > ")]);
+        }
+    }
+    table.text(context.width)
+}
+
+fn ends_way(step: &Step) -> bool {
+    matches!(step.kind, chain::Kind::Launch | chain::Kind::Vendor) || step.to.starts_with("cublas")
+}
+
+/// The file's own name: directories repeat in every line of a branch.
+fn short(place: &Place) -> String {
+    format!("{}:{}", place.file.rsplit('/').next().unwrap_or(&place.file), place.line)
+}
+
+fn facts_table(facts: &[Fact], context: &Context) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("subject", context.lang.text("chain-column-subject")),
+        Column::left("at", context.lang.text("chain-column-at")),
+        Column::left("line", context.lang.text("chain-column-line")),
+    ]);
+    for fact in facts {
+        table.row([fact.subject.word().to_owned(), at(&fact.at), fact.text.clone()]);
+    }
+    table
+}
+
+/// What the lines beside the chain add up to, said only where the lines are there.
+fn notes(facts: &[Fact], context: &Context) -> Vec<String> {
+    let has = |subject: Subject| facts.iter().any(|fact| fact.subject == subject);
+    let asked_in_go = facts.iter().any(|fact| fact.subject == Subject::SplitRequest && fact.at.file.ends_with(".go"));
+    let go = facts.iter().any(|fact| fact.at.file.ends_with(".go"));
+    let mut out = Vec::new();
+    if has(Subject::SplitDefault) && go && !asked_in_go {
+        out.push(context.lang.text("chain-note-split-default"));
+    }
+    if has(Subject::GraphSplits) && has(Subject::SplitBuffer) {
+        out.push(context.lang.text("chain-note-graph-splits"));
+    }
+    out
+}
+
+fn markdown(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> String {
+    let lang = &context.lang;
+    let title = lang.text_with("chain-title", &[("route", route.into()), ("count", chains.len().into())]);
+    let mut out = format!("# {title}\n\n{}\n", steps_table(chains, context).markdown());
+    for open in chains.iter().flat_map(|chain| &chain.open) {
+        out.push_str(&format!("{}\n\n", lang.text_with("chain-open", &[("why", open.as_str().into())])));
+    }
+    out.push_str(&format!("## {}\n\n{}\n", lang.text("chain-beside"), facts_table(facts, context).markdown()));
+    for note in notes(facts, context) {
+        out.push_str(&format!("{note}\n\n"));
+    }
+    out.push_str(&format!("{}\n", lang.text("chain-cannot-show")));
+    out
+}
+
+fn json(trees: &[Tree], route: &str, chains: &[Chain], facts: &[Fact]) -> Value {
+    let place = |place: &Place| json!({ "file": place.file, "line": place.line });
+    let step = |step: &Step| {
+        json!({
+            "kind": step.kind.word(), "from": step.from, "to": step.to, "at": place(&step.at),
+            "arrives": place(&step.arrives), "others": step.others,
+        })
+    };
+    let steps = |steps: &[Step]| steps.iter().map(step).collect::<Vec<_>>();
+    json!({
+        "schema": "whichkernel.chain/1",
+        "trees": trees.iter().map(|tree| json!({ "label": tree.label, "commit": tree.commit })).collect::<Vec<_>>(),
+        "rung": "declared",
+        "route": route,
+        "chains": chains.iter().map(|chain| json!({
+            "processes": chain.legs.iter().map(|leg| steps(&leg.steps)).collect::<Vec<_>>(),
+            "branches": chain.branches.iter().map(|branch| json!({
+                "name": branch.name,
+                "ways": branch.ways.iter().map(|way| steps(way)).collect::<Vec<_>>(),
+            })).collect::<Vec<_>>(),
+            "open": chain.open,
+        })).collect::<Vec<_>>(),
+        "beside": facts.iter().map(|fact| json!({
+            "subject": fact.subject.word(), "at": place(&fact.at), "text": fact.text,
+        })).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,109 @@
+//! `source TREE` on a rocBLAS tree: which GPUs it knows, how it tells them apart, where it looks for kernels.
+
+use crate::context::{Context, Format};
+use report::{Column, Table};
+use serde_json::json;
+use source::Tree;
+use source::rocblas::{Rocblas, read, wanted};
+use std::process::ExitCode;
+
+/// None where the tree is no rocBLAS.
+pub fn find(tree: &Tree) -> anyhow::Result<Option<Rocblas>> {
+    if !tree.paths().any(|path| path.ends_with("library/src/include/handle.hpp")) {
+        return Ok(None);
+    }
+    Ok(read(&super::chain::files(std::slice::from_ref(tree), wanted)?))
+}
+
+pub fn run(
+    tree: &Tree,
+    found: &Rocblas,
+    targets: &[String],
+    format: Format,
+    context: &Context,
+) -> anyhow::Result<ExitCode> {
+    let text = match format {
+        Format::Json => format!("{:#}\n", json(tree, found, targets)),
+        Format::Csv => targets_table(found, targets, context).csv(),
+        Format::Md => targets_table(found, targets, context).markdown(),
+        Format::Text => text(found, targets, context),
+    };
+    context.print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn targets_table(found: &Rocblas, targets: &[String], context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("target", title("rocblas-column-target")),
+        Column::right("processor", title("rocblas-column-processor")),
+        Column::left("enumerator", title("rocblas-column-enumerator")),
+        Column::left("branch", title("rocblas-column-branch")),
+    ]);
+    for processor in found.processors.iter().filter(|p| targets.is_empty() || targets.contains(&p.target)) {
+        let branch = found.branches.iter().find(|branch| branch.returns == processor.target);
+        let branch = branch.map_or_else(
+            || title("rocblas-no-branch"),
+            |branch| format!("{}:{}-{}", branch.file, branch.first_line, branch.last_line),
+        );
+        let enumerator = format!("{}:{}", processor.at.file, processor.at.line);
+        table.row([processor.target.clone(), processor.value.to_string(), enumerator, branch]);
+    }
+    for target in targets.iter().filter(|target| !found.processors.iter().any(|p| p.target == **target)) {
+        table.row([target.clone(), "-".into(), title("rocblas-no-enumerator"), title("rocblas-no-branch")]);
+    }
+    table
+}
+
+fn text(found: &Rocblas, targets: &[String], context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = format!("{}\n", lang.text("rocblas-title"));
+    out.push_str(&targets_table(found, targets, context).text(context.width));
+    let orphans = found.without_branch();
+    if !orphans.is_empty() {
+        out.push_str(&format!("\n{}\n", lang.text_with("rocblas-orphans", &[("targets", orphans.join(", ").into())])));
+    }
+    out.push_str(&format!("\n{}\n", lang.text("rocblas-initialize")));
+    for (place, does) in &found.initialize {
+        let key = if *does { "rocblas-initialize-defined" } else { "rocblas-initialize-empty" };
+        out.push_str(&format!("  {}:{}  {}\n", place.file, place.line, lang.text(key)));
+    }
+    if found.initialize_callers.is_empty() {
+        out.push_str(&format!("  {}\n", lang.text("rocblas-initialize-no-caller")));
+    }
+    for (caller, place) in &found.initialize_callers {
+        out.push_str(&format!("  {}:{}  {caller}\n", place.file, place.line));
+    }
+    out.push_str(&format!("\n{}\n", lang.text("rocblas-paths")));
+    for rule in &found.paths {
+        out.push_str(&format!("  {}:{}  {}\n", rule.at.file, rule.at.line, rule.text));
+    }
+    out.push_str(&format!("\n{}\n", lang.text("rocblas-cannot-show")));
+    out
+}
+
+fn json(tree: &Tree, found: &Rocblas, targets: &[String]) -> serde_json::Value {
+    let wanted = |target: &String| targets.is_empty() || targets.contains(target);
+    json!({
+        "schema": "whichkernel.rocblas-source/1",
+        "tree": tree.label,
+        "commit": tree.commit,
+        "rung": "declared",
+        "processors": found.processors.iter().filter(|p| wanted(&p.target)).map(|p| json!({
+            "target": p.target, "value": p.value, "file": p.at.file, "line": p.at.line,
+        })).collect::<Vec<_>>(),
+        "branches": found.branches.iter().filter(|b| wanted(&b.returns)).map(|b| json!({
+            "matches": b.matches, "returns": b.returns, "file": b.file, "lines": [b.first_line, b.last_line],
+        })).collect::<Vec<_>>(),
+        "without_branch": found.without_branch(),
+        "initialize": found.initialize.iter().map(|(place, does)| json!({
+            "file": place.file, "line": place.line, "empty": !does,
+        })).collect::<Vec<_>>(),
+        "initialize_callers": found.initialize_callers.iter().map(|(name, place)| json!({
+            "function": name, "file": place.file, "line": place.line,
+        })).collect::<Vec<_>>(),
+        "library_path": found.paths.iter().map(|rule| json!({
+            "file": rule.at.file, "line": rule.at.line, "text": rule.text,
+        })).collect::<Vec<_>>(),
+    })
+}
