@@ -88,11 +88,19 @@ const CUDA: &str = r#"
 static void mul_mat_q_launch(ctx & c) {
     mul_mat_q<type, 8><<<grid, block, 0, stream>>>(x, y);
 }
+template <typename K> static void launch_with(const K kernel, params p) {
+    kernel<<<p.grid, p.block>>>(p.args);
+}
+static void fwht(ctx & c) {
+    launch_with(fwht_kernel<128>, p);
+}
 static void op_cublas(ctx & c) {
     cublasGemmEx(handle, CUBLAS_OP_T);
 }
 static void mul_mat(ctx & c, tensor * dst) {
-    if (use_mmq) {
+    if (hadamard) {
+        fwht(c);
+    } else if (use_mmq) {
         mul_mat_q_launch(c);
     } else {
         op_mul_mat(c, dst, op_cublas, nullptr);
@@ -219,7 +227,7 @@ fn the_other_backends_table_is_named_as_an_alternative() {
     let files = [go_server(), library()].concat();
     let chain = trace(&index(&files), "/api/generate").remove(0);
     let table = chain.legs.iter().flat_map(|leg| &leg.steps).find(|step| step.kind == Kind::Interface);
-    assert_eq!(table.expect("a step through a table").others, ["cpu_graph_compute"]);
+    assert_eq!(table.expect("a step through a table").others, ["cpu_graph_compute ggml/src/ggml-cpu/ggml-cpu.cpp:2"]);
 }
 
 #[test]
@@ -233,7 +241,15 @@ fn branches_end_in_a_launch_or_in_the_vendors_name_for_a_blas_call() {
             branch.ways.iter().filter_map(|way| way.last()).map(|end| (branch.name.as_str(), end.kind, end.to.as_str()))
         })
         .collect();
-    assert_eq!(ends, [("mul_mat_q_launch", Kind::Launch, "mul_mat_q"), ("op_cublas", Kind::Vendor, "hipblasGemmEx")]);
+    assert_eq!(
+        ends[0],
+        ("fwht", Kind::Launch, "fwht_kernel"),
+        "a launch through a wrapper names the kernel it is given"
+    );
+    assert_eq!(
+        ends[1..],
+        [("mul_mat_q_launch", Kind::Launch, "mul_mat_q"), ("op_cublas", Kind::Vendor, "hipblasGemmEx")]
+    );
 }
 
 #[test]

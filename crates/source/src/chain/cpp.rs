@@ -197,9 +197,12 @@ fn call(node: Node, source: &str, uses: &mut Vec<Use>) {
     uses.push(Use { reach, name: name.to_owned(), object: object.to_owned(), line: line(node) });
     let Some(arguments) = node.child_by_field_name("arguments") else { return };
     let mut cursor = arguments.walk();
-    for argument in arguments.named_children(&mut cursor).filter(|argument| argument.kind() == "identifier") {
-        let name = text(argument, source).to_owned();
-        uses.push(Use { reach: Reach::Reference, name, object: String::new(), line: line(argument) });
+    for argument in arguments.named_children(&mut cursor) {
+        if matches!(argument.kind(), "identifier" | "template_function") {
+            let name = text(argument, source).split('<').next().unwrap_or("").to_owned();
+            // The line of the call, so that a launch through a wrapper finds its kernel.
+            uses.push(Use { reach: Reach::Reference, name, object: String::new(), line: line(node) });
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
 
-use super::index::{Index, Language, Reach};
+use super::index::{Function, Index, Language, Reach};
 use super::search::{Edge, Kind, edges, path};
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
             all.iter().copied().filter(|&id| near(index, index.functions[id].file, entry.file)).collect();
         let handlers = if near.is_empty() { all } else { near };
         for &handler in &handlers {
-            let others = handlers.iter().filter(|&&other| other != handler).map(|&id| index.functions[id].title());
+            let others = handlers.iter().filter(|&&other| other != handler).map(|&id| whereabouts(index, id));
             let step = Step {
                 kind: Kind::Route,
                 from: route.to_owned(),
@@ -102,7 +102,7 @@ fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>
             chains.push(Chain { legs: vec![first.clone()], branches: Vec::new(), open: vec![open] });
         }
         for &server in &servers {
-            let others = servers.iter().filter(|&&other| other != server).map(|&id| index.functions[id].title());
+            let others = servers.iter().filter(|&&other| other != server).map(|&id| whereabouts(index, id));
             let http = Step {
                 kind: Kind::Http,
                 from: index.functions[asker].title(),
@@ -269,17 +269,24 @@ fn ends(index: &Index, id: usize) -> Vec<Step> {
     let blas = |name: &str| name.starts_with("cublas") && (name.contains("emm") || name == "cublasCreate");
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
+    let own = |name: &str| function.typed.iter().any(|typed| typed.name == name);
     for used in &function.uses {
-        let kind = match used.reach {
-            Reach::Launch => Kind::Launch,
-            Reach::Call if blas(&used.name) => Kind::Call,
+        let (kind, name) = match used.reach {
+            // A function that launches its own parameter is a wrapper: whoever calls it ends there.
+            Reach::Launch if own(&used.name) => continue,
+            Reach::Launch => (Kind::Launch, &used.name),
+            Reach::Call if blas(&used.name) => (Kind::Call, &used.name),
+            Reach::Call if wraps(index, &used.name) => match given(function, used.line) {
+                Some(kernel) => (Kind::Launch, kernel),
+                None => continue,
+            },
             _ => continue,
         };
-        if seen.insert(&used.name) {
+        if seen.insert(name) {
             out.push(Step {
                 kind,
                 from: function.title(),
-                to: used.name.clone(),
+                to: name.clone(),
                 at: place(used.line),
                 arrives: place(used.line),
                 others: Vec::new(),
@@ -287,6 +294,19 @@ fn ends(index: &Index, id: usize) -> Vec<Step> {
         }
     }
     out
+}
+
+/// Whether a function of this name launches one of its own parameters.
+fn wraps(index: &Index, name: &str) -> bool {
+    index.named(name).iter().map(|&id| &index.functions[id]).any(|function| {
+        let own = |launched: &str| function.typed.iter().any(|typed| typed.name == launched);
+        function.uses.iter().any(|used| used.reach == Reach::Launch && own(&used.name))
+    })
+}
+
+/// The first function value handed over on this line: the kernel that a wrapper is to launch.
+fn given(function: &Function, line: u32) -> Option<&String> {
+    function.uses.iter().find(|used| used.reach == Reach::Reference && used.line == line).map(|used| &used.name)
 }
 
 /// What the HIP vendor header makes of a CUDA name.
@@ -305,8 +325,14 @@ fn step(index: &Index, from: usize, edge: &Edge) -> Step {
         to: index.functions[edge.to].title(),
         at: Place { file: index.path(function.file).to_owned(), line: edge.line },
         arrives: place(index, edge.to),
-        others: edge.others.iter().map(|&id| index.functions[id].title()).collect(),
+        others: edge.others.iter().map(|&id| whereabouts(index, id)).collect(),
     }
+}
+
+/// A candidate with its place: several functions may have one name.
+fn whereabouts(index: &Index, id: usize) -> String {
+    let place = place(index, id);
+    format!("{} {}:{}", index.functions[id].title(), place.file, place.line)
 }
 
 fn place(index: &Index, id: usize) -> Place {

@@ -118,7 +118,8 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
                 table.row(["", "", &lang.text("chain-next-process"), ""]);
             }
         }
-        out.push_str(table.text(context.width).trim_start_matches([' ', '\n']));
+        let lines = table.text(context.width);
+        out.push_str(lines.split_once('\n').map_or("", |(_, rows)| rows));
         for open in &chain.open {
             out.push_str(&format!("{}\n", lang.text_with("chain-open", &[("why", open.as_str().into())])));
         }
@@ -140,7 +141,7 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
 fn target(step: &Step, context: &Context) -> String {
     match step.others.len() {
         0 => step.to.clone(),
-        count if count <= 2 => {
+        1 => {
             let names = step.others.join(", ");
             context.lang.text_with("chain-or", &[("name", step.to.as_str().into()), ("others", names.into())])
         }
