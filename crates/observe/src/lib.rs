@@ -3,6 +3,7 @@
 //! Each stands behind one interface ([`Observer`]) and in one list ([`registry`]), so that `investigate` runs whatever
 //! there is. `docs/observers.md` says how to add one.
 
+pub mod enter;
 mod observer;
 mod registry;
 

@@ -1,0 +1,89 @@
+//! Why a tree could not be entered: the step that failed, the setting that forbids it, and the way out.
+
+use std::{fs, io, path::PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum EnterError {
+    #[error("{path}: {source}")]
+    Path { path: PathBuf, source: io::Error },
+    #[error("{path} holds no system of its own (no usr/lib), so there is nothing to enter; run its program directly")]
+    NotATree { path: PathBuf },
+    #[error("no pipe: {0}")]
+    Pipe(io::Error),
+    #[error("{0}")]
+    Wait(io::Error),
+    /// User namespaces are refused: says which setting does it, with its present value.
+    #[error("{step} was refused ({source}): {advice}")]
+    Refused { step: String, source: io::Error, advice: String },
+    #[error("{step}: {source}")]
+    Step { step: String, source: io::Error },
+    #[error("{program} is not in the tree {root} (or its loader is missing): {source}")]
+    Program { program: String, root: PathBuf, source: io::Error },
+}
+
+impl EnterError {
+    pub(super) fn from_child(
+        source: io::Error,
+        step: Option<&String>,
+        root: &std::path::Path,
+        program: String,
+    ) -> EnterError {
+        let Some(step) = step.cloned() else {
+            return EnterError::Program { program, root: root.to_owned(), source };
+        };
+        // EUSERS and ENOSPC: the limit of user namespaces is reached.
+        let refusals = [libc::EPERM, libc::EACCES, libc::ENOSPC, libc::EUSERS, libc::ENOSYS, libc::EINVAL];
+        let early = ["unshare", "making mounts", "mounting tmpfs", "chroot"].iter().any(|name| step.starts_with(name));
+        match source.raw_os_error() {
+            Some(errno) if early && refusals.contains(&errno) => {
+                EnterError::Refused { step, source, advice: advice(&|path| fs::read_to_string(path).ok()) }
+            }
+            _ => EnterError::Step { step, source },
+        }
+    }
+}
+
+/// The settings that are known to forbid user namespaces, with the value each has here and the command that allows it.
+fn advice(read: &dyn Fn(&str) -> Option<String>) -> String {
+    let settings = [
+        ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),
+        (
+            "kernel.apparmor_restrict_unprivileged_userns",
+            "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "0",
+        ),
+        ("user.max_user_namespaces", "/proc/sys/user/max_user_namespaces", "0", "15000"),
+    ];
+    let mut said = Vec::new();
+    for (name, path, forbids, allows) in settings {
+        let Some(value) = read(path) else { continue };
+        if value.trim() == forbids {
+            said.push(format!("{name} is {forbids} here, `sudo sysctl {name}={allows}` allows it"));
+        }
+    }
+    if said.is_empty() {
+        said.push(
+            "no sysctl forbids it, so a container or security policy does (Docker: --security-opt seccomp=unconfined, \
+             or --cap-add SYS_ADMIN)"
+                .to_owned(),
+        );
+    }
+    said.push("running as root also works".to_owned());
+    said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_that_forbids_it_is_named_with_its_value() {
+        let ubuntu = advice(&|path| path.contains("apparmor").then(|| "1\n".to_owned()));
+        assert!(ubuntu.contains("sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"), "{ubuntu}");
+        let debian = advice(&|path| path.contains("userns_clone").then(|| "0\n".to_owned()));
+        assert!(debian.contains("kernel.unprivileged_userns_clone is 0 here"), "{debian}");
+        let docker = advice(&|_| None);
+        assert!(docker.contains("seccomp"), "{docker}");
+    }
+}
