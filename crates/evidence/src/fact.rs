@@ -27,15 +27,49 @@ impl About {
         asked.0.iter().all(|(key, pattern)| self.get(key).is_some_and(|value| fits(value, pattern)))
     }
 
-    /// What is left of each range asked for when these facts are taken together: key and gap.
-    pub fn uncovered<'a>(asked: &About, facts: impl Iterator<Item = &'a About> + Clone) -> Vec<(String, Span)> {
+    /// On which part of what `self` asks none of these facts speaks: parameter and gap. `A|B` asks for both, a range
+    /// for every number in it; what `*` stands for cannot be listed, so there any fact will do.
+    pub fn uncovered<'a>(&self, facts: impl Iterator<Item = &'a About> + Clone) -> Vec<(String, String)> {
         let mut gaps = Vec::new();
-        for (key, pattern) in &asked.0 {
-            let Some(range) = pattern.contains("..").then(|| Span::parse(pattern)).flatten() else { continue };
-            let parts: Vec<Span> = facts.clone().filter_map(|about| about.get(key)).filter_map(Span::parse).collect();
-            gaps.extend(range.uncovered(&parts).into_iter().map(|gap| (key.clone(), gap)));
+        for one in self.alternatives() {
+            let speaking = facts.clone().filter(|fact| fact.speaks_for(&one));
+            if speaking.clone().next().is_none() {
+                let asked: Vec<&String> = one.0.keys().filter(|key| self.get(key) != one.get(key)).collect();
+                let key = asked.first().map_or_else(String::new, |key| (*key).clone());
+                let value = one.get(&key).unwrap_or_default().to_owned();
+                gaps.push((key, value));
+                continue;
+            }
+            for (key, range) in one.ranges() {
+                let parts: Vec<Span> =
+                    speaking.clone().filter_map(|fact| fact.get(key)).filter_map(Span::parse).collect();
+                gaps.extend(range.uncovered(&parts).into_iter().map(|gap| (key.to_owned(), gap.to_string())));
+            }
         }
         gaps
+    }
+
+    /// Parameters that are ranges of numbers.
+    pub fn ranges(&self) -> impl Iterator<Item = (&str, Span)> {
+        let range = |pattern: &str| pattern.contains("..").then(|| Span::parse(pattern)).flatten();
+        self.0.iter().filter_map(move |(key, pattern)| Some((key.as_str(), range(pattern)?)))
+    }
+
+    /// Every combination of the alternatives that `A|B` names; of too many the first ones.
+    fn alternatives(&self) -> Vec<About> {
+        const MOST: usize = 256;
+        let mut all = vec![About::default()];
+        for (key, pattern) in &self.0 {
+            let mut next = Vec::new();
+            for (about, one) in all.iter().flat_map(|about| pattern.split('|').map(move |one| (about, one))) {
+                let mut about = about.clone();
+                about.0.insert(key.clone(), one.to_owned());
+                next.push(about);
+            }
+            next.truncate(MOST);
+            all = next;
+        }
+        all
     }
 }
 

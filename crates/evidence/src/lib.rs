@@ -6,24 +6,47 @@
 //! compile. `docs/evidence.md` tells the same in words.
 #![forbid(unsafe_code)]
 
+mod bench;
+mod claim;
 mod coverage;
 mod expected;
 mod fact;
+mod grade;
+mod investigation;
+mod judge;
 mod observation;
+mod question;
+mod reading;
+mod rules;
 mod rung;
+mod seen;
+mod silence;
 mod span;
 mod subject;
+mod transfer;
 mod trust;
+mod unresolved;
 mod value;
 mod view;
 
+pub use claim::Claim;
 pub use coverage::{Coverage, Gap};
 pub use expected::{Answer, Expected};
 pub use fact::{About, Bound, Fact};
+pub use grade::{Grade, GradeKind, Why};
+pub use investigation::{
+    Investigation, InvestigationError, Page, Phase, PhaseName, Question, Stated, Words, default_investigation,
+};
+pub use judge::{Ability, judge};
 pub use observation::{Evidence, Finding, Observation, ObservationId, ObserverId, Recorded, Refused};
+pub use question::{Found, QuestionReading, answer};
+pub use reading::{Citation, Reading, Reason, Spot, Step, saw};
+pub use rules::{Chooses, Precedes, RULES, Rule};
 pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
+pub use seen::Seen;
 pub use span::Span;
-pub use subject::{Artifact, DeviceKind, Scope, Subject, Window};
+pub use subject::{Artifact, DeviceKind, Part, Scope, Subject, Window};
+pub use transfer::Transfer;
 pub use trust::{Canary, Contamination};
 pub use value::Value;
 pub use view::{FieldOfView, View};

@@ -188,7 +188,9 @@ impl Scope {
             }
         };
         let named = |wanted: &Option<String>, given: &Option<String>| {
-            wanted.as_deref().is_none_or(|wanted| given.as_deref().is_some_and(|given| glob(given, wanted)))
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| wanted == "*" || given.as_deref().is_some_and(|given| glob(given, wanted)))
         };
         check(Part::Runtime, named(&self.runtime, &subject.runtime));
         check(Part::Target, same_target(self.target.as_deref(), subject.target.as_deref()));

@@ -10,6 +10,8 @@ pub struct Surroundings {
     pub scope: Scope,
     /// Runtimes, libraries and source trees that the user named.
     pub paths: Vec<PathBuf>,
+    /// The run's time, for every observation of it: it ties a sweep to its sightings.
+    pub time: String,
     /// Nothing may be fetched.
     pub offline: bool,
     /// The user has agreed to downloads.

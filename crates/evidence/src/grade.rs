@@ -1,0 +1,134 @@
+//! Grades: computed by [`judge`](crate::judge), never typed in.
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use std::fmt;
+
+/// Why nothing could be said. The first that applies, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// Observers of one rung and subject disagree.
+    Conflict,
+    /// Only contaminated observations.
+    Contaminated,
+    /// Somebody looked, and could not have seen it all: the blind spots are named.
+    Blind,
+    /// An observer that could see it was kept from looking.
+    Blocked,
+    /// The runtime, file or source that the claim is about is not on this machine.
+    NotHere,
+    /// The device that the claim is about is not on this machine.
+    NoDevice,
+    /// No observer has this in view.
+    NotInView,
+    /// An observer exists and was never run on this.
+    NeverTried,
+}
+
+impl Why {
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Conflict => "conflict",
+            Why::Contaminated => "contaminated",
+            Why::Blind => "blind",
+            Why::Blocked => "blocked",
+            Why::NotHere => "not-here",
+            Why::NoDevice => "no-device",
+            Why::NotInView => "not-in-view",
+            Why::NeverTried => "never-tried",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GradeKind {
+    Confirmed,
+    Inferred,
+    Limited,
+    Unresolved(Why),
+    Refuted,
+}
+
+/// A grade that was computed. It can be looked at and written out; it can be neither made nor read in.
+///
+/// ```compile_fail,E0423
+/// let sure = evidence::Grade(evidence::GradeKind::Confirmed);
+/// ```
+///
+/// ```compile_fail,E0277
+/// let sure: evidence::Grade = serde_json::from_str(r#"{"grade":"confirmed"}"#).unwrap();
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Grade(GradeKind);
+
+impl Grade {
+    /// Only `judge` calls this; each call stands beside what it rests on.
+    pub(crate) fn computed(kind: GradeKind) -> Self {
+        Grade(kind)
+    }
+
+    pub fn kind(self) -> GradeKind {
+        self.0
+    }
+
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            GradeKind::Confirmed => "confirmed",
+            GradeKind::Inferred => "inferred",
+            GradeKind::Limited => "limited",
+            GradeKind::Unresolved(_) => "unresolved",
+            GradeKind::Refuted => "refuted",
+        }
+    }
+
+    pub fn why(self) -> Option<Why> {
+        match self.0 {
+            GradeKind::Unresolved(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// How much is said for the claim: 3 Confirmed, 2 Limited, 1 Inferred, 0 the rest.
+    pub fn strength(self) -> u8 {
+        match self.0 {
+            GradeKind::Confirmed => 3,
+            GradeKind::Limited => 2,
+            GradeKind::Inferred => 1,
+            GradeKind::Unresolved(_) | GradeKind::Refuted => 0,
+        }
+    }
+
+    pub fn is_refuted(self) -> bool {
+        self.0 == GradeKind::Refuted
+    }
+
+    pub fn is_unresolved(self) -> bool {
+        self.why().is_some()
+    }
+}
+
+impl fmt::Debug for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.why() {
+            Some(why) => write!(f, "unresolved ({})", why.name()),
+            None => f.write_str(self.name()),
+        }
+    }
+}
+
+impl Serialize for Grade {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("grade", self.name())?;
+        if let Some(why) = self.why() {
+            map.serialize_entry("why", why.name())?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,216 @@
+//! The file as it is written, and the checks that TOML cannot make: ids that stand twice, pages and claims that do not
+//! exist.
+
+use super::place::InvestigationError;
+use super::{Ask, Investigation, Page, Phase, PhaseName, Question, Stated, Words, inherited};
+use crate::{About, Claim, Expected, Rung, Scope, Transfer};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use toml::Spanned;
+
+const SCHEMA: &str = "whichkernel.investigation/1";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: Spanned<String>,
+    title: Words,
+    #[serde(default)]
+    subject: Scope,
+    #[serde(default)]
+    phases: Vec<Spanned<Phase>>,
+    #[serde(default)]
+    pages: Vec<Spanned<Page>>,
+    #[serde(default)]
+    claims: Vec<ClaimEntry>,
+    #[serde(default)]
+    questions: Vec<QuestionEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimEntry {
+    id: Spanned<String>,
+    phase: Spanned<PhaseName>,
+    page: Spanned<String>,
+    en: String,
+    ja: String,
+    rung: Rung,
+    topic: Spanned<String>,
+    #[serde(default)]
+    about: Option<Spanned<About>>,
+    expected: Spanned<Expected>,
+    #[serde(default)]
+    scope: Scope,
+    #[serde(default)]
+    transfer: Vec<Transfer>,
+    #[serde(default)]
+    expect: Expect,
+    closes: String,
+    #[serde(default)]
+    shows: Option<Words>,
+    #[serde(default)]
+    cannot: Option<Words>,
+}
+
+#[derive(Deserialize, Default, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Expect {
+    Holds,
+    #[default]
+    Any,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestionEntry {
+    id: Spanned<String>,
+    phase: Spanned<PhaseName>,
+    page: Spanned<String>,
+    en: String,
+    ja: String,
+    #[serde(default)]
+    claims: Vec<Spanned<String>>,
+    #[serde(default)]
+    ask: Option<AskEntry>,
+    closes: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskEntry {
+    rung: Rung,
+    topic: String,
+    #[serde(default)]
+    about: About,
+    #[serde(default)]
+    scope: Scope,
+}
+
+pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
+    let fail = |span: Option<Range<usize>>, what: String| InvestigationError::at(name, text, span, what);
+    let file: File = toml::from_str(text).map_err(|error| fail(error.span(), error.message().to_owned()))?;
+    if file.schema.get_ref() != SCHEMA {
+        let what = format!("schema is '{}', this version reads '{SCHEMA}'", file.schema.get_ref());
+        return Err(fail(Some(file.schema.span()), what));
+    }
+    let mut phases = BTreeMap::new();
+    for phase in file.phases {
+        let span = phase.span();
+        let Phase { id, en, ja } = phase.into_inner();
+        if phases.insert(id, Words { en, ja }).is_some() {
+            return Err(fail(Some(span), format!("the phase {id:?} stands twice")));
+        }
+    }
+    let mut pages = BTreeMap::new();
+    for page in file.pages {
+        let span = page.span();
+        let Page { id, en, ja } = page.into_inner();
+        if pages.insert(id.clone(), Words { en, ja }).is_some() {
+            return Err(fail(Some(span), format!("the page '{id}' stands twice")));
+        }
+    }
+    let mut ids = BTreeSet::new();
+    let mut known = |id: &Spanned<String>, page: &Spanned<String>, phase: &Spanned<PhaseName>| {
+        if id.get_ref().is_empty() {
+            return Err(fail(Some(id.span()), "the id is empty".to_owned()));
+        }
+        if !ids.insert(id.get_ref().clone()) {
+            return Err(fail(Some(id.span()), format!("the id '{}' stands twice", id.get_ref())));
+        }
+        if !pages.contains_key(page.get_ref()) {
+            let list: Vec<&str> = pages.keys().map(String::as_str).collect();
+            let what = format!("no page has the id '{}'; there are: {}", page.get_ref(), list.join(", "));
+            return Err(fail(Some(page.span()), what));
+        }
+        if !phases.contains_key(phase.get_ref()) {
+            return Err(fail(
+                Some(phase.span()),
+                format!("the phase {:?} is not described in [[phases]]", phase.get_ref()),
+            ));
+        }
+        Ok(())
+    };
+    let mut claims = Vec::new();
+    for entry in file.claims {
+        known(&entry.id, &entry.page, &entry.phase)?;
+        check_claim(&entry).map_err(|(span, what)| fail(Some(span), what))?;
+        claims.push(stated(entry, &file.subject));
+    }
+    let mut questions = Vec::new();
+    for entry in file.questions {
+        known(&entry.id, &entry.page, &entry.phase)?;
+        let missing = entry.claims.iter().find(|id| !claims.iter().any(|stated| stated.claim.id == *id.get_ref()));
+        if let Some(id) = missing {
+            return Err(fail(Some(id.span()), format!("no claim has the id '{}'", id.get_ref())));
+        }
+        if entry.claims.is_empty() && entry.ask.is_none() {
+            let what =
+                format!("the question '{}' needs `claims` or `ask`: nothing could answer it", entry.id.get_ref());
+            return Err(fail(Some(entry.id.span()), what));
+        }
+        questions.push(question(entry, &file.subject));
+    }
+    Ok(Investigation { title: file.title, subject: file.subject, phases, pages, claims, questions })
+}
+
+fn check_claim(entry: &ClaimEntry) -> Result<(), (Range<usize>, String)> {
+    if entry.topic.get_ref().is_empty() {
+        return Err((entry.topic.span(), "the topic is empty".to_owned()));
+    }
+    if let Expected::Present(false) | Expected::Absent(false) = entry.expected.get_ref() {
+        return Err((entry.expected.span(), "write `present = true` or `absent = true`".to_owned()));
+    }
+    if let Expected::Between(low, high) = entry.expected.get_ref()
+        && low > high
+    {
+        return Err((entry.expected.span(), format!("nothing lies between {low} and {high}")));
+    }
+    if let Some(about) = &entry.about
+        && about.get_ref().ranges().count() > 1
+    {
+        return Err((about.span(), "only one parameter may be a range".to_owned()));
+    }
+    Ok(())
+}
+
+fn stated(entry: ClaimEntry, subject: &Scope) -> Stated {
+    let claim = Claim {
+        id: entry.id.into_inner(),
+        rung: entry.rung,
+        topic: entry.topic.into_inner(),
+        about: entry.about.map(Spanned::into_inner).unwrap_or_default(),
+        expected: entry.expected.into_inner(),
+        scope: entry.scope.over(&inherited(subject, entry.rung)),
+        transfer: entry.transfer,
+    };
+    Stated {
+        claim,
+        phase: entry.phase.into_inner(),
+        page: entry.page.into_inner(),
+        words: Words { en: entry.en, ja: entry.ja },
+        must_hold: entry.expect == Expect::Holds,
+        closes: entry.closes,
+        shows: entry.shows,
+        cannot: entry.cannot,
+    }
+}
+
+fn question(entry: QuestionEntry, subject: &Scope) -> Question {
+    let ask = entry.ask.map(|ask| Ask {
+        rung: ask.rung,
+        topic: ask.topic,
+        about: ask.about,
+        scope: ask.scope.over(&inherited(subject, ask.rung)),
+    });
+    Question {
+        id: entry.id.into_inner(),
+        phase: entry.phase.into_inner(),
+        page: entry.page.into_inner(),
+        words: Words { en: entry.en, ja: entry.ja },
+        claims: entry.claims.into_iter().map(Spanned::into_inner).collect(),
+        ask,
+        closes: entry.closes,
+    }
+}

@@ -1,0 +1,135 @@
+//! Investigation files: a subject, pages, phases, claims and questions, in TOML. `docs/investigation-files.md` explains
+//! every key.
+
+mod file;
+mod place;
+
+use crate::{About, Claim, Rung, Scope};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub use place::InvestigationError;
+
+/// The same words in both languages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    pub en: String,
+    pub ja: String,
+}
+
+impl Words {
+    pub fn in_language(&self, code: &str) -> &str {
+        if code == "ja" { &self.ja } else { &self.en }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum PhaseName {
+    A,
+    B,
+    C,
+    D,
+    E,
+    F,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    pub id: PhaseName,
+    pub en: String,
+    pub ja: String,
+}
+
+/// A page of the notes that the claims come from, cited by its title.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    pub id: String,
+    pub en: String,
+    pub ja: String,
+}
+
+/// A claim and how it is said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stated {
+    pub claim: Claim,
+    pub phase: PhaseName,
+    /// The page's id.
+    pub page: String,
+    pub words: Words,
+    /// Expected to hold: `check` fails where it is Refuted.
+    pub must_hold: bool,
+    /// The command that would close it.
+    pub closes: String,
+    pub shows: Option<Words>,
+    pub cannot: Option<Words>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Question {
+    pub id: String,
+    pub phase: PhaseName,
+    pub page: String,
+    pub words: Words,
+    /// Claims that are possible answers.
+    pub claims: Vec<String>,
+    /// What to look up: on these rungs, highest first, this topic.
+    pub ask: Option<Ask>,
+    pub closes: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ask {
+    pub rung: Rung,
+    pub topic: String,
+    pub about: About,
+    pub scope: Scope,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Investigation {
+    pub title: Words,
+    pub subject: Scope,
+    pub phases: BTreeMap<PhaseName, Words>,
+    pub pages: BTreeMap<String, Words>,
+    pub claims: Vec<Stated>,
+    pub questions: Vec<Question>,
+}
+
+impl Investigation {
+    /// `name` is the file's, for the place in an error.
+    pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
+        file::parse(name, text)
+    }
+
+    pub fn claim(&self, id: &str) -> Option<&Stated> {
+        self.claims.iter().find(|stated| stated.claim.id == id)
+    }
+}
+
+/// The embedded one: the RX 9070 XT field notes.
+pub fn default_investigation() -> Result<Investigation, InvestigationError> {
+    Investigation::parse("rx-9070-xt.toml (embedded)", include_str!("../../investigations/rx-9070-xt.toml"))
+}
+
+/// What of the investigation's subject a claim on this rung takes over: only what an observation there can name. A
+/// source tree has no model, a file no device, a process maps files of all targets.
+fn inherited(whole: &Scope, rung: Rung) -> Scope {
+    let mut scope = Scope::default();
+    if rung != Rung::Loaded {
+        scope.target = whole.target.clone();
+    }
+    if rung >= Rung::Shipped {
+        scope.runtime = whole.runtime.clone();
+    }
+    if rung >= Rung::Selected {
+        scope.model = whole.model.clone();
+    }
+    if rung >= Rung::Launched {
+        scope.gpu = whole.gpu.clone();
+        scope.device = whole.device;
+    }
+    scope
+}

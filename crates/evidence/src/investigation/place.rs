@@ -1,0 +1,24 @@
+//! Errors of an investigation file: what, and at which line and column.
+
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {what}")]
+pub struct InvestigationError {
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    pub what: String,
+}
+
+impl InvestigationError {
+    pub(crate) fn at(file: &str, text: &str, span: Option<Range<usize>>, what: impl Into<String>) -> Self {
+        let offset = span.map_or(0, |span| span.start);
+        let before = text.get(..offset).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        InvestigationError { file: file.to_owned(), line, column, what: what.into() }
+    }
+}

@@ -1,0 +1,242 @@
+//! The judge: one function from a claim and everything that was observed to a grade with its reasons.
+//!
+//! Confirmed, Limited and Refuted rest on what was [`Seen`] on the claim's own rung, of its own subject. Inferred is a
+//! grade of the claim, never of the rung: it names the rule, the rungs or subjects it comes from and the assumptions,
+//! and it is not itself an observation from which more could follow.
+
+use crate::bench::{Bench, speaks};
+use crate::reading::{Citation, Reading, Step, saw};
+use crate::silence::{Quality, missing, weigh};
+use crate::unresolved::unresolved;
+use crate::{
+    Claim, Completed, Contamination, Declared, FieldOfView, Grade, GradeKind, Launched, Loaded, RULES, Reason,
+    Recorded, Rung, RungKind, Seen, Selected, Shipped, Transfer, Why,
+};
+use std::collections::BTreeSet;
+
+/// What an observer that exists could see, whether it ran or not.
+#[derive(Debug, Clone)]
+pub struct Ability {
+    pub observer: String,
+    pub rung: Rung,
+    pub view: FieldOfView,
+}
+
+pub(crate) type Judgement = (GradeKind, Vec<Reason>);
+
+/// Grades a claim. The order of `observations` does not matter, nor does having one twice.
+pub fn judge(claim: &Claim, observations: &[Recorded], able: &[Ability]) -> Reading {
+    let mut pool: Vec<&Recorded> = observations.iter().collect();
+    pool.sort_by(|a, b| a.id().cmp(b.id()));
+    pool.dedup_by(|a, b| a.id() == b.id());
+    let (kind, reasons) = on_rung(claim.rung, claim, &pool, able);
+    let cited: BTreeSet<_> = reasons.iter().flat_map(named).collect();
+    Reading {
+        claim: claim.id.clone(),
+        rung: claim.rung,
+        grade: Grade::computed(kind),
+        cites: pool
+            .iter()
+            .filter(|recorded| cited.contains(recorded.id()))
+            .map(|recorded| Citation::of(recorded))
+            .collect(),
+        reasons,
+        ladder: ladder(claim, &pool),
+    }
+}
+
+fn named(reason: &Reason) -> Vec<&crate::ObservationId> {
+    match reason {
+        Reason::Conflict { one, other } => vec![one, other],
+        other => other.observation().into_iter().collect(),
+    }
+}
+
+/// From the rung as data to the rung as a type; everything behind this line works on one of the six.
+fn on_rung(rung: Rung, claim: &Claim, pool: &[&Recorded], able: &[Ability]) -> Judgement {
+    match rung {
+        Rung::Declared => grade::<Declared>(claim, pool, able),
+        Rung::Shipped => grade::<Shipped>(claim, pool, able),
+        Rung::Loaded => grade::<Loaded>(claim, pool, able),
+        Rung::Selected => grade::<Selected>(claim, pool, able),
+        Rung::Launched => grade::<Launched>(claim, pool, able),
+        Rung::Completed => grade::<Completed>(claim, pool, able),
+    }
+}
+
+fn grade<R: RungKind>(claim: &Claim, pool: &[&Recorded], able: &[Ability]) -> Judgement {
+    let own = Bench::<R>::gather(claim, pool, |recorded| claim.scope.differences(recorded.subject()).is_empty());
+    direct(claim, &own)
+        .or_else(|| transferred::<R>(claim, pool))
+        .or_else(|| inferred(claim, pool))
+        .unwrap_or_else(|| unresolved(claim, &own, pool, able))
+}
+
+/// What the bench says by itself; None where it says nothing.
+fn direct<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
+    let conflicts = conflicts(claim, bench);
+    if !conflicts.is_empty() {
+        return Some((GradeKind::Unresolved(Why::Conflict), conflicts));
+    }
+    if !bench.contradicts.is_empty() {
+        let reasons = bench.contradicts.iter().flat_map(|seen| {
+            let recorded = seen.recorded();
+            let against = Reason::Contradicts { observation: recorded.id().clone(), saw: saw(recorded) };
+            std::iter::once(against).chain(caveats(recorded))
+        });
+        return Some((GradeKind::Refuted, reasons.collect()));
+    }
+    if claim.expected.is_negative() { absent(claim, bench) } else { present(claim, bench) }
+}
+
+fn present<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
+    if bench.holds.is_empty() {
+        // It should be there, and somebody who would have seen it did not.
+        let swept = by_quality(claim, &bench.sweeps, Quality::Full);
+        return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
+    }
+    let complete: Vec<Seen<'_, R>> =
+        bench.holds.iter().copied().filter(|seen| seen.recorded().coverage().is_complete()).collect();
+    let (kind, cited) = if !complete.is_empty() && gaps(claim, &complete).is_empty() {
+        (GradeKind::Confirmed, &complete)
+    } else {
+        (GradeKind::Limited, &bench.holds)
+    };
+    let reasons = cited.iter().flat_map(|seen| {
+        let recorded = seen.recorded();
+        let holds = Reason::Holds { observation: recorded.id().clone(), saw: saw(recorded) };
+        std::iter::once(holds).chain(caveats(recorded))
+    });
+    Some((kind, reasons.chain(gaps(claim, cited)).collect()))
+}
+
+fn absent<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
+    let silent: Vec<Seen<'_, R>> = bench.holds.iter().chain(&bench.sweeps).copied().collect();
+    let full = by_quality(claim, &silent, Quality::Full);
+    if !full.is_empty() {
+        return Some((GradeKind::Confirmed, full));
+    }
+    let weak = by_quality(claim, &silent, Quality::Weak);
+    (!weak.is_empty()).then_some((GradeKind::Limited, weak))
+}
+
+fn by_quality<R: RungKind>(claim: &Claim, silent: &[Seen<'_, R>], wanted: Quality) -> Vec<Reason> {
+    let weighed = silent.iter().map(|seen| weigh(claim, *seen));
+    weighed.filter(|(quality, _)| *quality == wanted).flat_map(|(_, reasons)| reasons).collect()
+}
+
+/// Observers that disagree on one rung and subject: all pairs, never a vote.
+fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Vec<Reason> {
+    let mut pairs = Vec::new();
+    let mut pair = |a: &Recorded, b: &Recorded| {
+        pairs.push(Reason::Conflict { one: a.id().clone(), other: b.id().clone() });
+    };
+    for against in bench.contradicts.iter().map(|seen| seen.recorded()) {
+        for held in &bench.holds {
+            let worth = !claim.expected.is_negative() || weigh(claim, *held).0 > Quality::Blind;
+            let held = held.recorded();
+            let about = |recorded: &Recorded| recorded.fact().map(|fact| fact.about.clone());
+            if worth && held.subject() == against.subject() && about(held) == about(against) {
+                pair(held, against);
+            }
+        }
+    }
+    let sightings = if claim.expected.is_negative() { &bench.contradicts } else { &bench.holds };
+    let enough = if claim.expected.is_negative() { Quality::Weak } else { Quality::Full };
+    for sweep in bench.sweeps.iter().filter(|sweep| weigh(claim, **sweep).0 >= enough) {
+        for sighting in sightings.iter().filter(|seen| seen.recorded().subject() == sweep.recorded().subject()) {
+            pair(sighting.recorded(), sweep.recorded());
+        }
+    }
+    pairs
+}
+
+/// What a reader should know of an observation that counts nevertheless.
+fn caveats(recorded: &Recorded) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if !recorded.coverage().is_complete() {
+        let missing = missing(recorded.coverage());
+        reasons.push(Reason::Partial { observation: recorded.id().clone(), missing });
+    }
+    if *recorded.contamination_state() == Contamination::Unchecked {
+        reasons.push(Reason::Uncertified { observation: recorded.id().clone() });
+    }
+    reasons
+}
+
+/// The part of what is claimed on which none of these speaks.
+fn gaps<R: RungKind>(claim: &Claim, cited: &[Seen<'_, R>]) -> Vec<Reason> {
+    let facts = cited.iter().filter_map(|seen| seen.recorded().fact()).map(|fact| &fact.about);
+    let gap = |(parameter, gap)| Reason::RangeGap { parameter, gap };
+    claim.about.uncovered(facts).into_iter().map(gap).collect()
+}
+
+/// Observations of other subjects that the claim's transfer rules let speak: at most Inferred.
+fn transferred<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> Option<Judgement> {
+    let bridge = |recorded: &Recorded| {
+        let differs = claim.scope.differences(recorded.subject());
+        let rules = Transfer::bridge(&claim.transfer, R::RUNG, &claim.scope, recorded.subject(), &differs)?;
+        (!differs.is_empty()).then_some((differs, rules))
+    };
+    let bench = Bench::<R>::gather(claim, pool, |recorded| bridge(recorded).is_some());
+    let (GradeKind::Confirmed, mut reasons) = direct(&bridged(claim), &bench)? else { return None };
+    let cited: BTreeSet<_> = reasons.iter().filter_map(Reason::observation).cloned().collect();
+    for recorded in pool.iter().filter(|recorded| cited.contains(recorded.id())) {
+        let Some((differs, rules)) = bridge(recorded) else { continue };
+        reasons.extend(rules.iter().map(|rule| Reason::Transferred {
+            observation: recorded.id().clone(),
+            rule: rule.name(),
+            differs: differs.iter().copied().collect(),
+            assumptions: rule.assumptions().to_vec(),
+        }));
+    }
+    Some((GradeKind::Inferred, reasons))
+}
+
+/// For silence in another subject: the claim as it would stand there, pinned to what was looked at.
+fn bridged(claim: &Claim) -> Claim {
+    let mut there = claim.clone();
+    there.scope.file = there.scope.file.or(Some("*".to_owned()));
+    there.scope.source = there.scope.source.or(Some("*".to_owned()));
+    there
+}
+
+/// What a named rule concludes from a Confirmed standing on a lower rung.
+fn inferred(claim: &Claim, pool: &[&Recorded]) -> Option<Judgement> {
+    RULES.iter().filter(|rule| rule.to == claim.rung && rule.absence == claim.expected.is_negative()).find_map(|rule| {
+        let below = |recorded: &Recorded| {
+            claim.scope.differences(recorded.subject()).iter().all(|part| rule.bridges.contains(part))
+        };
+        let judgement = match rule.from {
+            Rung::Declared => direct(claim, &Bench::<Declared>::gather(claim, pool, below)),
+            Rung::Shipped => direct(claim, &Bench::<Shipped>::gather(claim, pool, below)),
+            Rung::Loaded => direct(claim, &Bench::<Loaded>::gather(claim, pool, below)),
+            Rung::Selected => direct(claim, &Bench::<Selected>::gather(claim, pool, below)),
+            Rung::Launched => direct(claim, &Bench::<Launched>::gather(claim, pool, below)),
+            Rung::Completed => direct(claim, &Bench::<Completed>::gather(claim, pool, below)),
+        };
+        let (GradeKind::Confirmed, mut reasons) = judgement? else { return None };
+        let cited: BTreeSet<_> = reasons.iter().filter_map(Reason::observation).cloned().collect();
+        reasons.extend(cited.into_iter().map(|observation| Reason::Follows {
+            observation,
+            rule: rule.name,
+            from: rule.from,
+            assumptions: rule.assumptions.to_vec(),
+        }));
+        Some((GradeKind::Inferred, reasons))
+    })
+}
+
+fn ladder(claim: &Claim, pool: &[&Recorded]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Rung::ALL.into_iter().map(|rung| Step { rung, holds: 0, contradicts: 0 }).collect();
+    for recorded in pool.iter().filter(|recorded| recorded.contaminated().is_none() && speaks(claim, recorded)) {
+        let Some(fact) = recorded.fact() else { continue };
+        let Some(step) = steps.iter_mut().find(|step| step.rung == recorded.rung()) else { continue };
+        match claim.expected.ask(fact) {
+            crate::Answer::Holds => step.holds += 1,
+            crate::Answer::Contradicts => step.contradicts += 1,
+            crate::Answer::Silent => {}
+        }
+    }
+    steps
+}

@@ -1,0 +1,92 @@
+//! Answering a question: by the claims that would settle it, and by what was seen on its topic.
+
+use crate::investigation::Ask;
+use crate::{Ability, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Value, judge};
+use serde::Serialize;
+
+/// A value that was seen, graded as if it had been claimed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    pub about: String,
+    pub value: String,
+    #[serde(flatten)]
+    pub grade: Grade,
+    pub reading: Reading,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionReading {
+    pub question: String,
+    /// The readings of the claims that would answer it, in the order of the file.
+    pub claims: Vec<String>,
+    /// Claims among them for which something speaks.
+    pub settled_by: Vec<String>,
+    pub refuted: Vec<String>,
+    pub found: Vec<Found>,
+    pub open: bool,
+}
+
+/// Values are shown once each; a topic with more than this many is a table, not an answer.
+const MOST: usize = 12;
+
+pub fn answer(
+    question: &Question,
+    readings: &[Reading],
+    observations: &[Recorded],
+    able: &[Ability],
+) -> QuestionReading {
+    let of = |id: &String| readings.iter().find(|reading| reading.claim == *id);
+    let having = |keep: fn(Grade) -> bool| {
+        question.claims.iter().filter(|id| of(id).is_some_and(|reading| keep(reading.grade))).cloned().collect()
+    };
+    let settled_by: Vec<String> = having(|grade| grade.strength() > 0);
+    let refuted: Vec<String> = having(Grade::is_refuted);
+    let found = question.ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, observations, able));
+    let open = settled_by.is_empty() && !found.iter().any(|found| found.grade.strength() > 0);
+    // Where every possible answer but none was refuted there is still no answer.
+    QuestionReading { question: question.id.clone(), claims: question.claims.clone(), settled_by, refuted, found, open }
+}
+
+fn look_up(id: &str, ask: &Ask, observations: &[Recorded], able: &[Ability]) -> Vec<Found> {
+    let mut seen: Vec<(&crate::About, &Value)> = Vec::new();
+    for recorded in observations.iter().filter(|recorded| recorded.rung() == ask.rung) {
+        let Some(fact) = recorded.fact() else { continue };
+        let fits = fact.topic == ask.topic
+            && fact.about.speaks_for(&ask.about)
+            && ask.scope.differences(recorded.subject()).is_empty();
+        if fits && !seen.iter().any(|(about, value)| **about == fact.about && value.same(&fact.value)) {
+            seen.push((&fact.about, &fact.value));
+        }
+    }
+    seen.sort_by_key(|(about, value)| (about.to_string(), value.to_string()));
+    seen.truncate(MOST);
+    seen.into_iter()
+        .map(|(about, value)| {
+            let claim = Claim {
+                id: id.to_owned(),
+                rung: ask.rung,
+                topic: ask.topic.clone(),
+                about: about.clone(),
+                expected: if *value == Value::Nothing {
+                    Expected::Absent(true)
+                } else {
+                    Expected::Equals(value.clone())
+                },
+                scope: ask.scope.clone(),
+                transfer: Vec::new(),
+            };
+            let reading = judge(&claim, observations, able);
+            Found { about: about.to_string(), value: value.to_string(), grade: reading.grade, reading }
+        })
+        .collect()
+}
+
+impl Investigation {
+    /// Every claim and every question, graded.
+    pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
+        let readings: Vec<Reading> =
+            self.claims.iter().map(|stated| judge(&stated.claim, observations, able)).collect();
+        let questions = self.questions.iter().map(|question| answer(question, &readings, observations, able)).collect();
+        (readings, questions)
+    }
+}

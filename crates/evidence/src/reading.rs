@@ -1,0 +1,206 @@
+//! A reading: a claim, its grade, and everything that a person needs to judge the judge. Data, for any report.
+
+use crate::subject::Part;
+use crate::{Grade, Observation, ObservationId, ObserverId, Recorded, Rung};
+use serde::Serialize;
+
+/// One step of the argument. `observation` names the evidence it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum Reason {
+    /// It saw what is claimed.
+    Holds {
+        observation: ObservationId,
+        saw: String,
+    },
+    /// It saw something else.
+    Contradicts {
+        observation: ObservationId,
+        saw: String,
+    },
+    /// It looked at all of it and it was not there.
+    NotThere {
+        observation: ObservationId,
+    },
+    /// Its coverage was partial.
+    Partial {
+        observation: ObservationId,
+        missing: Vec<String>,
+    },
+    /// The claim is about a range, and this of it nobody looked at.
+    RangeGap {
+        parameter: String,
+        gap: String,
+    },
+    /// Its canary was only seen in a process of ours.
+    WeakCanary {
+        observation: ObservationId,
+        canary: String,
+    },
+    /// A live process was watched and nobody compared with an unobserved run.
+    Uncertified {
+        observation: ObservationId,
+    },
+    /// Two that disagree.
+    Conflict {
+        one: ObservationId,
+        other: ObservationId,
+    },
+    Contaminated {
+        observation: ObservationId,
+        differences: Vec<String>,
+    },
+    /// It cannot carry a statement of absence: the blind spot.
+    BlindSpot {
+        observation: ObservationId,
+        spot: Spot,
+    },
+    /// It saw a lower bound that does not decide.
+    Silent {
+        observation: ObservationId,
+        saw: String,
+    },
+    Blocked {
+        observation: ObservationId,
+        why: String,
+        fix: String,
+    },
+    /// An observation of another subject, which a rule lets speak.
+    Transferred {
+        observation: ObservationId,
+        rule: &'static str,
+        differs: Vec<Part>,
+        assumptions: Vec<&'static str>,
+    },
+    /// Follows from a lower rung by a rule.
+    Follows {
+        observation: ObservationId,
+        rule: &'static str,
+        from: Rung,
+        assumptions: Vec<&'static str>,
+    },
+    /// Seen of another subject; no rule carries it over.
+    Elsewhere {
+        observation: ObservationId,
+        differs: Vec<Part>,
+        saw: String,
+    },
+    /// Runtime, file or source named by the claim and not found here.
+    NotHere {
+        what: String,
+    },
+    NoDevice {
+        what: String,
+    },
+    /// Nothing that could see it exists.
+    NotInView {
+        rung: Rung,
+        topic: String,
+    },
+    /// These observers could have seen it.
+    NeverTried {
+        observers: Vec<String>,
+    },
+}
+
+/// Why silence is no evidence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "spot", rename_all = "kebab-case")]
+pub enum Spot {
+    /// Not in its field of view.
+    View,
+    /// Not watched for the whole window.
+    Window { seen: String },
+    /// Something was lost or not looked at.
+    Coverage { missing: Vec<String> },
+    /// No canary was seen: it may have been asleep.
+    NoCanary,
+    /// Only this file or tree was looked at, and the claim is about more.
+    OnlyThis { what: String },
+}
+
+impl Reason {
+    pub fn observation(&self) -> Option<&ObservationId> {
+        match self {
+            Reason::Holds { observation, .. }
+            | Reason::Contradicts { observation, .. }
+            | Reason::NotThere { observation }
+            | Reason::Partial { observation, .. }
+            | Reason::WeakCanary { observation, .. }
+            | Reason::Uncertified { observation }
+            | Reason::Contaminated { observation, .. }
+            | Reason::BlindSpot { observation, .. }
+            | Reason::Silent { observation, .. }
+            | Reason::Blocked { observation, .. }
+            | Reason::Transferred { observation, .. }
+            | Reason::Follows { observation, .. }
+            | Reason::Elsewhere { observation, .. } => Some(observation),
+            Reason::Conflict { one, .. } => Some(one),
+            _ => None,
+        }
+    }
+}
+
+/// An observation as a reading cites it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Citation {
+    pub observation: ObservationId,
+    pub observer: ObserverId,
+    pub rung: Rung,
+    pub subject: String,
+    pub saw: String,
+    pub time: String,
+    pub evidence: Vec<String>,
+}
+
+impl Citation {
+    pub fn of(recorded: &Recorded) -> Self {
+        Citation {
+            observation: recorded.id().clone(),
+            observer: recorded.observer().clone(),
+            rung: recorded.rung(),
+            subject: recorded.subject().to_string(),
+            saw: saw(recorded),
+            time: recorded.time().to_owned(),
+            evidence: recorded.raw_evidence().iter().map(|evidence| evidence.sha256.clone()).collect(),
+        }
+    }
+}
+
+/// What was seen, in a line.
+pub fn saw(observation: &Observation) -> String {
+    use crate::{Bound, Finding};
+    match observation.finding() {
+        Finding::Saw(fact) => {
+            let bound = if fact.bound == Bound::AtLeast { ">= " } else { "" };
+            let about = if fact.about.0.is_empty() { String::new() } else { format!(" [{}]", fact.about) };
+            format!("{}{about}: {bound}{}", fact.topic, fact.value)
+        }
+        Finding::Swept => {
+            let topics: Vec<&str> = observation.field_of_view().views.iter().map(|view| view.topic.as_str()).collect();
+            format!("swept: {}", topics.join(", "))
+        }
+        Finding::Blocked { why, .. } => format!("blocked: {why}"),
+    }
+}
+
+/// What one rung has to say on the claim, own subject and others alike; context, no grade.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub rung: Rung,
+    pub holds: usize,
+    pub contradicts: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reading {
+    pub claim: String,
+    pub rung: Rung,
+    #[serde(flatten)]
+    pub grade: Grade,
+    /// The argument, in an order that does not depend on the order of arrival.
+    pub reasons: Vec<Reason>,
+    /// The observations that the reasons name.
+    pub cites: Vec<Citation>,
+    pub ladder: Vec<Step>,
+}

@@ -1,0 +1,81 @@
+//! Inference rules: what confirmed observations on lower rungs let one infer on a higher one.
+//!
+//! Two kinds exist, and which rungs each may join is written as traits, so that a rule that must not be does not
+//! compile. A *choice* goes from Declared to Selected only: the source says what the host will choose. An *absence*
+//! goes up the ladder: what is not in the file cannot be launched from it. No rule leads to a positive claim on Loaded,
+//! Launched or Completed; being loaded implies nothing on being chosen.
+//!
+//! ```compile_fail,E0277
+//! // "It is loaded, so it was launched."
+//! let rule = evidence::Rule::choice::<evidence::Loaded, evidence::Launched>("hope", &[], &[]);
+//! ```
+//!
+//! ```compile_fail,E0277
+//! // Nor does a choice on a stand-in make a launch.
+//! let rule = evidence::Rule::choice::<evidence::Selected, evidence::Launched>("hope", &[], &[]);
+//! ```
+
+use crate::subject::Part;
+use crate::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
+
+/// A rule on `Self` may predict what is seen on `To`.
+pub trait Chooses<To: RungKind>: RungKind {}
+impl Chooses<Selected> for Declared {}
+
+/// What is on `To` must have been on `Self` before, so that its absence there is its absence on `To`.
+pub trait Precedes<To: RungKind>: RungKind {}
+impl Precedes<Loaded> for Shipped {}
+impl Precedes<Launched> for Shipped {}
+impl Precedes<Completed> for Shipped {}
+impl Precedes<Launched> for Loaded {}
+impl Precedes<Completed> for Loaded {}
+impl Precedes<Completed> for Launched {}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    pub name: &'static str,
+    pub from: Rung,
+    pub to: Rung,
+    /// True for rules that carry absence, false for those that carry a value.
+    pub absence: bool,
+    /// Parts of the subject that the lower rung cannot have by its nature (a source tree has no model).
+    pub bridges: &'static [Part],
+    /// Keys of the language files.
+    pub assumptions: &'static [&'static str],
+}
+
+impl Rule {
+    pub const fn choice<From: Chooses<To>, To: RungKind>(
+        name: &'static str,
+        bridges: &'static [Part],
+        assumptions: &'static [&'static str],
+    ) -> Rule {
+        Rule { name, from: From::RUNG, to: To::RUNG, absence: false, bridges, assumptions }
+    }
+
+    pub const fn absence<From: Precedes<To>, To: RungKind>(
+        name: &'static str,
+        bridges: &'static [Part],
+        assumptions: &'static [&'static str],
+    ) -> Rule {
+        Rule { name, from: From::RUNG, to: To::RUNG, absence: true, bridges, assumptions }
+    }
+}
+
+const OF_A_TREE: &[Part] = &[Part::Runtime, Part::File, Part::Gpu, Part::Device, Part::Model, Part::Window];
+const OF_A_FILE: &[Part] = &[Part::Gpu, Part::Device, Part::Model, Part::Window];
+
+/// Every rule there is.
+pub const RULES: &[Rule] = &[
+    Rule::choice::<Declared, Selected>(
+        "declared-choice",
+        OF_A_TREE,
+        &["assume-built-from-source", "assume-same-defines", "assume-shapes-as-evaluated"],
+    ),
+    Rule::absence::<Shipped, Loaded>("not-shipped-not-loaded", OF_A_FILE, &["assume-only-file"]),
+    Rule::absence::<Shipped, Launched>("not-shipped-not-launched", OF_A_FILE, &["assume-only-file"]),
+    Rule::absence::<Shipped, Completed>("not-shipped-not-completed", OF_A_FILE, &["assume-only-file"]),
+    Rule::absence::<Loaded, Launched>("not-loaded-not-launched", &[], &["assume-not-static"]),
+    Rule::absence::<Loaded, Completed>("not-loaded-not-completed", &[], &["assume-not-static"]),
+    Rule::absence::<Launched, Completed>("not-launched-not-completed", &[], &[]),
+];

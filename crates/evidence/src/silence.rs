@@ -1,0 +1,85 @@
+//! Silence: when "not seen" is evidence that it was not there.
+
+use crate::{
+    Artifact, Canary, Claim, Contamination, Coverage, Finding, Reason, Recorded, RungKind, Seen, Span, Spot, Window,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Quality {
+    /// It may have been there all the same.
+    Blind,
+    /// Nothing speaks against it but the canary was not in the target, or nobody certified the observer.
+    Weak,
+    Full,
+}
+
+/// What an observer's silence is worth for this claim, and why not more.
+pub(crate) fn weigh<R: RungKind>(claim: &Claim, seen: Seen<'_, R>) -> (Quality, Vec<Reason>) {
+    let recorded = seen.recorded();
+    let observation = recorded.id().clone();
+    let spots = blind_spots(claim, recorded);
+    if !spots.is_empty() {
+        let spot = |spot| Reason::BlindSpot { observation: observation.clone(), spot };
+        return (Quality::Blind, spots.into_iter().map(spot).collect());
+    }
+    let mut reasons = vec![Reason::NotThere { observation: observation.clone() }];
+    if let Canary::InChild { what } = recorded.canary_seen() {
+        reasons.push(Reason::WeakCanary { observation: observation.clone(), canary: what.clone() });
+    }
+    if *recorded.contamination_state() == Contamination::Unchecked {
+        reasons.push(Reason::Uncertified { observation });
+    }
+    (if reasons.len() == 1 { Quality::Full } else { Quality::Weak }, reasons)
+}
+
+fn blind_spots(claim: &Claim, recorded: &Recorded) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    if !in_view(claim, recorded) {
+        spots.push(Spot::View);
+    }
+    if let (None, Window::Named(seen)) = (&claim.scope.window, &recorded.subject().window) {
+        spots.push(Spot::Window { seen: seen.clone() });
+    }
+    if !recorded.coverage().is_complete() {
+        spots.push(Spot::Coverage { missing: missing(recorded.coverage()) });
+    }
+    if *recorded.canary_seen() == Canary::None {
+        spots.push(Spot::NoCanary);
+    }
+    let scope = &claim.scope;
+    let pinned = match &recorded.subject().artifact {
+        Artifact::File { .. } => scope.file.is_some() || scope.sha256.is_some(),
+        Artifact::Source { .. } => scope.source.is_some() || scope.commit.is_some(),
+        Artifact::Host { .. } | Artifact::None => true,
+    };
+    if !pinned {
+        spots.push(Spot::OnlyThis { what: recorded.subject().to_string() });
+    }
+    spots
+}
+
+/// An explicit "nothing" is in view by itself where it is about exactly what the claim asks; a pattern needs more.
+fn in_view(claim: &Claim, recorded: &Recorded) -> bool {
+    if recorded.field_of_view().covers(&claim.topic, &claim.about) {
+        return true;
+    }
+    let Finding::Saw(fact) = recorded.finding() else { return false };
+    claim.about.0.iter().all(|(key, asked)| {
+        fact.about.get(key).is_some_and(|given| match (Span::parse(given), Span::parse(asked)) {
+            (Some(given), Some(asked)) => given.contains(asked),
+            _ => given == asked,
+        })
+    })
+}
+
+/// What was missed, in words.
+pub(crate) fn missing(coverage: &Coverage) -> Vec<String> {
+    let mut list: Vec<String> = coverage.missing.iter().map(|gap| format!("{} ({})", gap.what, gap.why)).collect();
+    if coverage.lost > 0 {
+        list.push(format!("{} {} lost", coverage.lost, coverage.unit));
+    }
+    if let Some(total) = coverage.total.filter(|&total| total > coverage.seen && coverage.missing.is_empty()) {
+        list.push(format!("{} of {total} {}", coverage.seen, coverage.unit));
+    }
+    list
+}

@@ -1,0 +1,98 @@
+//! Transfer rules: when what was seen of another subject lets one infer something of this one.
+
+use crate::subject::Part;
+use crate::{Rung, Scope, Subject};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    SameSourceRule,
+    SameKernelSet,
+    NearTarget,
+    SameShapes,
+    SameHostChoice,
+    SameWindow,
+}
+
+impl Transfer {
+    pub const ALL: [Transfer; 6] = [
+        Transfer::SameSourceRule,
+        Transfer::SameKernelSet,
+        Transfer::NearTarget,
+        Transfer::SameShapes,
+        Transfer::SameHostChoice,
+        Transfer::SameWindow,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Transfer::SameSourceRule => "same-source-rule",
+            Transfer::SameKernelSet => "same-kernel-set",
+            Transfer::NearTarget => "near-target",
+            Transfer::SameShapes => "same-shapes",
+            Transfer::SameHostChoice => "same-host-choice",
+            Transfer::SameWindow => "same-window",
+        }
+    }
+
+    /// In what the two subjects may differ.
+    pub fn bridges(self) -> &'static [Part] {
+        match self {
+            Transfer::SameSourceRule => &[Part::Source, Part::Defines, Part::Runtime, Part::File],
+            Transfer::SameKernelSet => &[Part::Runtime, Part::File],
+            Transfer::NearTarget => &[Part::Target, Part::Gpu],
+            Transfer::SameShapes => &[Part::Model],
+            Transfer::SameHostChoice => &[Part::Device],
+            Transfer::SameWindow => &[Part::Window],
+        }
+    }
+
+    /// What is taken for granted; listed with every grade that uses the rule. Keys of the language files.
+    pub fn assumptions(self) -> &'static [&'static str] {
+        match self {
+            Transfer::SameSourceRule => &["assume-same-predicate", "assume-same-defines"],
+            Transfer::SameKernelSet => &["assume-same-kernels"],
+            Transfer::NearTarget => &["assume-family-only"],
+            Transfer::SameShapes => &["assume-same-shapes"],
+            Transfer::SameHostChoice => &["assume-properties-decide"],
+            Transfer::SameWindow => &["assume-repeats"],
+        }
+    }
+
+    fn applies(self, rung: Rung, scope: &Scope, subject: &Subject) -> bool {
+        match self {
+            Transfer::SameSourceRule => matches!(rung, Rung::Declared | Rung::Selected),
+            Transfer::SameHostChoice => rung == Rung::Selected,
+            Transfer::NearTarget => {
+                matches!((&scope.target, &subject.target), (Some(a), Some(b)) if generation(a) == generation(b))
+            }
+            Transfer::SameKernelSet | Transfer::SameShapes | Transfer::SameWindow => true,
+        }
+    }
+
+    /// The rules of `allowed` that together bridge all `differences`; None where some part is left.
+    pub(crate) fn bridge(
+        allowed: &[Transfer],
+        rung: Rung,
+        scope: &Scope,
+        subject: &Subject,
+        differences: &BTreeSet<Part>,
+    ) -> Option<BTreeSet<Transfer>> {
+        let mut used = BTreeSet::new();
+        for part in differences {
+            let rule =
+                allowed.iter().find(|rule| rule.bridges().contains(part) && rule.applies(rung, scope, subject))?;
+            used.insert(*rule);
+        }
+        Some(used)
+    }
+}
+
+/// `gfx1201` and `gfx1200` are one generation (the last two digits are minor and stepping): `gfx12`; `sm_90`: `sm_9`.
+fn generation(target: &str) -> &str {
+    let bare = target.split(':').next().unwrap_or(target);
+    let cut = if bare.starts_with("gfx") { 2 } else { 1 };
+    bare.get(..bare.len().saturating_sub(cut)).unwrap_or(bare)
+}

@@ -1,0 +1,116 @@
+//! Why nothing could be said: each cause with its evidence, the weightiest first.
+
+use crate::bench::{Bench, speaks};
+use crate::judge::{Ability, Judgement};
+use crate::reading::saw;
+use crate::silence::weigh;
+use crate::{About, Claim, DeviceKind, Finding, GradeKind, Reason, Recorded, RungKind, Why};
+
+/// Enough to show a person what else was seen.
+const ELSEWHERE: usize = 8;
+
+pub(crate) fn unresolved<R: RungKind>(
+    claim: &Claim,
+    own: &Bench<'_, R>,
+    pool: &[&Recorded],
+    able: &[Ability],
+) -> Judgement {
+    let mut causes: Vec<(Why, Reason)> = Vec::new();
+    for recorded in own.contaminated.iter().map(|seen| seen.recorded()) {
+        let differences = recorded.contaminated().unwrap_or_default().to_vec();
+        causes.push((Why::Contaminated, Reason::Contaminated { observation: recorded.id().clone(), differences }));
+    }
+    let silent = if claim.expected.is_negative() { &own.holds[..] } else { &[] };
+    for seen in silent.iter().chain(&own.sweeps) {
+        causes.extend(weigh(claim, *seen).1.into_iter().map(|reason| (Why::Blind, reason)));
+    }
+    for recorded in own.silent.iter().map(|seen| seen.recorded()) {
+        causes.push((Why::Blind, Reason::Silent { observation: recorded.id().clone(), saw: saw(recorded) }));
+    }
+    causes.extend(blocked::<R>(claim, pool).map(|reason| (Why::Blocked, reason)));
+    causes.extend(not_here(claim, pool).map(|what| (Why::NotHere, Reason::NotHere { what })));
+    causes.extend(no_device(claim, pool).map(|what| (Why::NoDevice, Reason::NoDevice { what })));
+    let observers: Vec<String> = able
+        .iter()
+        .filter(|able| able.rung == R::RUNG && able.view.covers(&claim.topic, &claim.about))
+        .map(|able| able.observer.clone())
+        .collect();
+    causes.push(if observers.is_empty() && !able.is_empty() {
+        (Why::NotInView, Reason::NotInView { rung: R::RUNG, topic: claim.topic.clone() })
+    } else {
+        (Why::NeverTried, Reason::NeverTried { observers })
+    });
+    let why = causes.iter().map(|(why, _)| *why).min().unwrap_or(Why::NeverTried);
+    let mut reasons: Vec<Reason> = causes.into_iter().map(|(_, reason)| reason).collect();
+    reasons.extend(elsewhere::<R>(claim, pool));
+    (GradeKind::Unresolved(why), reasons)
+}
+
+/// Observers that had it in view and could not look, and have not looked since.
+fn blocked<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> impl Iterator<Item = Reason> {
+    pool.iter().filter_map(|recorded| {
+        let Finding::Blocked { why, fix } = recorded.finding() else { return None };
+        let again = |later: &Recorded| match later.finding() {
+            Finding::Blocked { .. } => speaks(claim, later),
+            _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
+        };
+        let looked_since = pool.iter().any(|later| {
+            later.observer().name == recorded.observer().name
+                && later.rung() == R::RUNG
+                && later.time() > recorded.time()
+                && again(later)
+        });
+        (recorded.rung() == R::RUNG && speaks(claim, recorded) && !looked_since).then(|| Reason::Blocked {
+            observation: recorded.id().clone(),
+            why: why.clone(),
+            fix: fix.clone(),
+        })
+    })
+}
+
+/// The runtime that the claim names, where somebody looked for runtimes and did not find it.
+fn not_here(claim: &Claim, pool: &[&Recorded]) -> Option<String> {
+    let runtime = claim.scope.runtime.as_ref().filter(|runtime| *runtime != "*")?;
+    looked_for(pool, "runtime.installed", &About::new([("name", runtime)])).then(|| runtime.clone())
+}
+
+fn no_device(claim: &Claim, pool: &[&Recorded]) -> Option<String> {
+    let real = claim.rung.needs_real_device() || claim.scope.device == Some(DeviceKind::Real);
+    let target = claim.scope.target.as_ref().filter(|_| real)?;
+    looked_for(pool, "gpu.present", &About::new([("target", target)])).then(|| target.clone())
+}
+
+/// Was it looked for, in full, and never seen?
+fn looked_for(pool: &[&Recorded], topic: &str, about: &About) -> bool {
+    let sound = |recorded: &&&Recorded| recorded.contaminated().is_none() && recorded.coverage().is_complete();
+    let mut speaking = pool.iter().filter(sound);
+    let swept =
+        |recorded: &&Recorded| *recorded.finding() == Finding::Swept && recorded.field_of_view().covers(topic, about);
+    let seen = |recorded: &&Recorded| {
+        recorded
+            .fact()
+            .is_some_and(|fact| fact.topic == topic && fact.about.speaks_for(about) && !fact.value.is_nothing())
+    };
+    speaking.clone().any(swept) && !speaking.any(seen)
+}
+
+/// What was seen of other subjects on this rung, and no rule carries over.
+fn elsewhere<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> Vec<Reason> {
+    let foreign = pool.iter().filter(|recorded| {
+        recorded.rung() == R::RUNG
+            && recorded.fact().is_some()
+            && recorded.contaminated().is_none()
+            && speaks(claim, recorded)
+    });
+    foreign
+        .filter_map(|recorded| {
+            let differs = claim.scope.differences(recorded.subject());
+            (!differs.is_empty()).then(|| Reason::Elsewhere {
+                observation: recorded.id().clone(),
+                differs: differs.into_iter().collect(),
+                saw: saw(recorded),
+            })
+        })
+        .take(ELSEWHERE)
+        .collect()
+}
