@@ -1,0 +1,188 @@
+//! One running server process, as `/proc/PID` shows it to us: what it is, what it has mapped, what it was given.
+//!
+//! Nothing here touches the process. Whether we could attach is asked by opening `/proc/PID/mem`, which passes the
+//! same gate as an attach (`PTRACE_MODE_ATTACH`, fs/proc/base.c) and disturbs nobody.
+
+use super::environment::{self, Variable};
+use super::gpus::Gpu;
+use super::host::{Host, Look};
+use super::rocm;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs::File;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    OllamaServer,
+    OllamaRunner,
+    LlamaServer,
+}
+
+impl Role {
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::OllamaServer => "ollama serve",
+            Role::OllamaRunner => "ollama runner",
+            Role::LlamaServer => "llama-server",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Library {
+    pub path: String,
+    pub release: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Process {
+    pub pid: u32,
+    pub parent: u32,
+    pub role: Role,
+    pub uid: Option<u32>,
+    pub command: Vec<String>,
+    pub exe: Look<String>,
+    /// The variables that matter here, as the process was started with them.
+    pub environment: Look<Vec<Variable>>,
+    /// Shared libraries mapped into it.
+    pub libraries: Look<Vec<Library>>,
+    /// TCP ports that it listens on.
+    pub ports: Vec<u16>,
+    /// Whether an attach would be allowed.
+    pub attachable: Look<bool>,
+    /// A compute context of the AMD kernel driver exists for it.
+    pub kfd: bool,
+}
+
+impl Process {
+    pub fn read(host: &Host, pid: u32) -> Option<Process> {
+        let command: Vec<String> = split(&host.bytes(format!("/proc/{pid}/cmdline")).found().cloned()?);
+        let role = role(&command)?;
+        let status = host.text(format!("/proc/{pid}/status")).found().cloned().unwrap_or_default();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let environment = host.bytes(format!("/proc/{pid}/environ")).map(|bytes| {
+            let pairs = split(&bytes).into_iter().filter_map(|pair| {
+                let (name, value) = pair.split_once('=')?;
+                Some((name.to_owned(), value.to_owned()))
+            });
+            environment::of_interest(pairs)
+        });
+        Some(Process {
+            pid,
+            parent: field("PPid:").and_then(|text| text.parse().ok()).unwrap_or(0),
+            role,
+            uid: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok()),
+            exe: host.link(format!("/proc/{pid}/exe")),
+            environment,
+            libraries: host.text(format!("/proc/{pid}/maps")).map(|maps| libraries(&maps)),
+            ports: ports(host, pid, &command),
+            attachable: Look::from(File::open(host.path(format!("/proc/{pid}/mem")))).map(|_| true),
+            kfd: Gpu::used_by(host, pid),
+            command,
+        })
+    }
+
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.found()?.iter().find(|variable| variable.name == name).map(|variable| variable.value.as_str())
+    }
+
+    pub fn loaded(&self, stem: &str) -> Option<bool> {
+        let libraries = self.libraries.found()?;
+        Some(libraries.iter().any(|library| library.path.rsplit('/').next().is_some_and(|name| name.starts_with(stem))))
+    }
+
+    /// The distinct ROCm releases among its libraries.
+    pub fn releases(&self) -> Vec<&str> {
+        let libraries = self.libraries.found().map(Vec::as_slice).unwrap_or_default();
+        let set: BTreeSet<&str> = libraries.iter().filter_map(|library| library.release.as_deref()).collect();
+        set.into_iter().collect()
+    }
+
+    /// The model's path, from the command line of a runner or a llama-server.
+    pub fn model(&self) -> Option<&str> {
+        let mut words = self.command.iter();
+        while let Some(word) = words.next() {
+            if matches!(word.as_str(), "--model" | "-model" | "-m") {
+                return words.next().map(String::as_str);
+            }
+            if let Some(path) = word.strip_prefix("--model=") {
+                return Some(path);
+            }
+        }
+        None
+    }
+}
+
+fn split(bytes: &[u8]) -> Vec<String> {
+    let parts = bytes.split(|&byte| byte == 0).filter(|part| !part.is_empty());
+    parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+}
+
+/// By the program's own name and its first word, so that `grep ollama` is none.
+fn role(command: &[String]) -> Option<Role> {
+    let program = command.first()?.rsplit('/').next()?;
+    let first = command.get(1).map(String::as_str);
+    match (program, first) {
+        ("ollama", Some("serve" | "start")) => Some(Role::OllamaServer),
+        ("ollama", Some("runner")) => Some(Role::OllamaRunner),
+        // Some packages install the server under their own name.
+        ("llama-server" | "llama-server-impl", _) => Some(Role::LlamaServer),
+        _ => None,
+    }
+}
+
+fn libraries(maps: &str) -> Vec<Library> {
+    let paths: BTreeSet<&str> = maps.lines().filter_map(|line| line.find('/').and_then(|at| line.get(at..))).collect();
+    let is_library = |path: &&str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        name.starts_with("lib") && name.contains(".so")
+    };
+    let shared = paths.into_iter().filter(is_library);
+    shared.map(|path| Library { path: path.to_owned(), release: path.rsplit('/').next().and_then(rocm::suffix) }).collect()
+}
+
+/// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then what it was told.
+fn ports(host: &Host, pid: u32, command: &[String]) -> Vec<u16> {
+    let fds = host.entries(format!("/proc/{pid}/fd"));
+    let links = fds.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
+    let inodes: BTreeSet<String> =
+        links.filter_map(|link| Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())).collect();
+    let mut found = BTreeSet::new();
+    for table in ["tcp", "tcp6"] {
+        let text = host.text(format!("/proc/{pid}/net/{table}")).found().cloned().unwrap_or_default();
+        found.extend(text.lines().filter_map(listening).filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port));
+    }
+    if found.is_empty() {
+        let after = |flag: &str| command.iter().position(|word| word == flag).and_then(|at| command.get(at + 1));
+        found.extend(after("--port").or_else(|| after("-port")).and_then(|port| port.parse::<u16>().ok()));
+    }
+    found.into_iter().collect()
+}
+
+/// `sl local_address rem_address st ...`; state 0A is LISTEN (include/net/tcp_states.h).
+fn listening(line: &str) -> Option<(u16, String)> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let port = u16::from_str_radix(fields.get(1)?.rsplit(':').next()?, 16).ok()?;
+    (*fields.get(3)? == "0A").then(|| (port, fields.get(9).map_or_else(String::new, |inode| (*inode).to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_told_from_bystanders() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(role(&words("/usr/local/bin/ollama serve")), Some(Role::OllamaServer));
+        assert_eq!(role(&words("/usr/local/bin/ollama runner --model x")), Some(Role::OllamaRunner));
+        assert_eq!(role(&words("grep ollama serve")), None);
+        assert_eq!(role(&words("ollama run qwen")), None);
+    }
+
+    #[test]
+    fn a_listening_socket_is_read() {
+        let line = "   0: 0100007F:2CAA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  998        0 31337 1";
+        assert_eq!(listening(line), Some((11434, "31337".to_owned())));
+    }
+}
