@@ -165,21 +165,22 @@ pub(crate) fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str
     out.push('\n');
 }
 
-/// Breaks at spaces where it can, inside a word where it must (Japanese text has no spaces, kernel names neither).
-fn wrap(cell: &str, width: usize) -> Vec<String> {
+/// Lines of at most `width` columns: broken at spaces and around wide characters (Japanese has no spaces) where it
+/// can be, inside a word where it must be (a kernel's name can be longer than any line).
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     use unicode_width::UnicodeWidthChar;
-    if cell.width() <= width {
-        return vec![cell.to_owned()];
+    if text.width() <= width {
+        return vec![text.to_owned()];
     }
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for word in cell.split_inclusive(' ') {
-        if used > 0 && used + word.trim_end().width() > width {
+    for piece in pieces(text) {
+        if used > 0 && used + piece.trim_end().width() > width {
             lines.push(std::mem::take(&mut line).trim_end().to_owned());
             used = 0;
         }
-        for c in word.chars() {
+        for c in piece.chars() {
             let w = c.width().unwrap_or(0);
             if used + w > width && used > 0 && c != ' ' {
                 lines.push(std::mem::take(&mut line).trim_end().to_owned());
@@ -193,6 +194,30 @@ fn wrap(cell: &str, width: usize) -> Vec<String> {
         lines.push(line.trim_end().to_owned());
     }
     lines
+}
+
+/// The parts that stay together. No line starts with a closing mark or ends with an opening one.
+fn pieces(text: &str) -> Vec<&str> {
+    use unicode_width::UnicodeWidthChar;
+    const CLOSING: &str = "。、,.)」』!?ー";
+    const OPENING: &str = "(「『";
+    let wide = |c: char| c.width() == Some(2);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        let breaks = before.is_some_and(|before: char| {
+            before == ' '
+                || ((wide(before) || wide(c)) && c != ' ' && !CLOSING.contains(c) && !OPENING.contains(before))
+        });
+        if breaks {
+            pieces.extend(text.get(start..at));
+            start = at;
+        }
+        before = Some(c);
+    }
+    pieces.extend(text.get(start..));
+    pieces
 }
 
 #[cfg(test)]
@@ -219,6 +244,13 @@ mod tests {
         assert!(text.lines().all(|line| line.width() <= 22), "{text}");
         let joined: String = text.split_whitespace().collect();
         assert!(joined.contains("mul_mat_q<Q4_K,"));
+    }
+
+    #[test]
+    fn japanese_fills_its_lines() {
+        let lines = wrap("子プロセスが、本来使わないライブラリをマップしました (LD_PRELOAD=/lib/libm.so.6)。", 20);
+        assert!(lines.iter().all(|line| line.width() <= 20 && !line.starts_with(['。', '、'])), "{lines:?}");
+        assert!(lines[0].width() >= 17, "{lines:?}");
     }
 
     #[test]

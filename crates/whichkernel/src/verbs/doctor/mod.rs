@@ -1,0 +1,108 @@
+//! Which observers work here, which do not, why, and the exact fix.
+
+use crate::context::{Context, Format};
+use observe::doctor::{Fix, Host, Message, Report};
+use report::{Column, Lang, Table};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+mod text;
+
+/// Which observers work on this machine, which do not, why, and the exact command that fixes it
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How to print it; csv and md give the observers alone
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// Examine this directory as if it were / (a mounted disk, collected /proc and /sys); nothing can be tried there
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
+pub fn run(args: Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let host = match args.root {
+        Some(root) if !root.is_dir() => anyhow::bail!("{} is not a directory; give the root of a tree", root.display()),
+        Some(root) => Host::at(root, Default::default()),
+        None => Host::this(),
+    };
+    let verbs = super::names();
+    let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
+    let report = Report::examine(&host, &verbs);
+    let out = match args.format {
+        Format::Text => text::render(&report, context),
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&to_json(&report)?)?),
+        Format::Csv => table(&report, &context.lang).csv(),
+        Format::Md => table(&report, &context.lang).markdown(),
+    };
+    context.print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A message in a language.
+pub fn say(message: &Message, lang: &Lang) -> String {
+    let args: Vec<_> = message.args.iter().map(|(name, value)| (*name, value.as_str().into())).collect();
+    lang.text_with(message.key, &args)
+}
+
+/// Japanese sentences need no space between them.
+fn say_all(messages: &[Message], lang: &Lang) -> String {
+    let said: Vec<String> = messages.iter().map(|message| say(message, lang)).collect();
+    said.join(if lang.is_japanese() { "" } else { " " })
+}
+
+fn fix_text(fix: &Fix, lang: &Lang) -> String {
+    match fix {
+        Fix::Run(command) => command.clone(),
+        Fix::Do(message) => say(message, lang),
+    }
+}
+
+fn table(report: &Report, lang: &Lang) -> Table {
+    let columns = ["name", "status", "why", "fix"].map(|key| Column::left(key, key));
+    let mut table = Table::new(columns.to_vec());
+    for observer in &report.observers {
+        let fix = observer.fix.as_ref().map(|fix| fix_text(fix, lang)).unwrap_or_default();
+        let why = say_all(&observer.why, lang);
+        table.row([observer.name, observer.status.name(), why.as_str(), fix.as_str()]);
+    }
+    table
+}
+
+/// JSON is for programs: its sentences are English in every language, its `code` is the message's key.
+fn to_json(report: &Report) -> anyhow::Result<Value> {
+    let lang = Lang::new("en");
+    let observers: Vec<Value> = report
+        .observers
+        .iter()
+        .map(|observer| {
+            json!({
+                "name": observer.name,
+                "status": observer.status.name(),
+                "why": say_all(&observer.why, &lang),
+                "fix": observer.fix.as_ref().map(|fix| fix_text(fix, &lang)),
+                "code": observer.why.first().map(|message| message.key),
+            })
+        })
+        .collect();
+    let cases: Vec<Value> = report
+        .cases
+        .iter()
+        .map(|case| {
+            json!({
+                "id": case.id,
+                "weight": case.weight.name(),
+                "what": say(&case.what, &lang),
+                "fix": case.fix.iter().map(|fix| fix_text(fix, &lang)).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    Ok(json!({
+        "schema": "whichkernel.doctor/1",
+        "observers": observers,
+        "cases": cases,
+        "host": serde_json::to_value(&report.facts)?,
+        "trials": serde_json::to_value(&report.trials)?,
+    }))
+}

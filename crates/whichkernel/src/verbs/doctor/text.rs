@@ -1,0 +1,265 @@
+//! Doctor's answer for a person: what is here, which observers work, what needs attention.
+
+use super::{fix_text, say, say_all};
+use crate::context::Context;
+use observe::doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
+use report::{Lang, wrap};
+use std::fmt::Write;
+
+pub fn render(report: &Report, context: &Context) -> String {
+    let mut page = Page { out: String::new(), context };
+    page.line(0, &title(&report.facts, &context.lang));
+    page.gpus(&report.facts);
+    page.observers(report);
+    page.servers(report);
+    page.releases(&report.facts);
+    page.variables(&report.facts);
+    page.cases(report);
+    page.out
+}
+
+fn title(facts: &Facts, lang: &Lang) -> String {
+    let user = match facts.permissions.uid {
+        Some(0) => lang.text("doctor-user-root"),
+        Some(uid) => lang.text_with("doctor-user-uid", &[("uid", uid.to_string().into())]),
+        None => lang.text("doctor-user-unknown"),
+    };
+    let container = match (&facts.container.kind, facts.container.signs.as_slice()) {
+        (Some(kind), _) => lang.text_with("doctor-in-container", &[("kind", kind.as_str().into())]),
+        (None, []) => lang.text("doctor-no-container"),
+        (None, signs) => lang.text_with("doctor-maybe-container", &[("signs", signs.join(", ").into())]),
+    };
+    let args = [
+        ("kernel", facts.kernel.found().map_or("?", String::as_str).into()),
+        ("user", user.into()),
+        ("capabilities", facts.permissions.capabilities.len().to_string().into()),
+        ("container", container.into()),
+    ];
+    lang.text_with("doctor-title", &args)
+}
+
+struct Page<'a> {
+    out: String,
+    context: &'a Context,
+}
+
+impl Page<'_> {
+    fn lang(&self) -> &Lang {
+        &self.context.lang
+    }
+
+    /// Text at an indent, wrapped to the terminal.
+    fn line(&mut self, indent: usize, text: &str) {
+        let lines = match self.context.width {
+            Some(width) => wrap(text, width.saturating_sub(indent).max(20)),
+            None => vec![text.to_owned()],
+        };
+        for line in lines {
+            let _ = writeln!(self.out, "{}{line}", " ".repeat(indent));
+        }
+    }
+
+    /// A label in a column of its own, its text beside it.
+    fn labelled(&mut self, label: &str, columns: usize, text: &str) {
+        let indent = columns + 2;
+        let start = self.out.len();
+        self.line(indent, text);
+        // The label takes the place of the first line's indent; it may contain colour codes, so its width is given.
+        self.out.replace_range(start..start + indent, label);
+    }
+
+    fn head(&mut self, key: &str) {
+        let title = self.lang().text(key);
+        let _ = writeln!(self.out, "\n{}", self.paint(&title, "1"));
+    }
+
+    fn paint(&self, text: &str, code: &str) -> String {
+        if self.context.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A command is never wrapped: it is there to be copied.
+    fn fix(&mut self, indent: usize, fix: &Fix) {
+        let label = self.lang().text("doctor-fix");
+        let text = fix_text(fix, self.lang());
+        match fix {
+            Fix::Run(_) => {
+                let _ = writeln!(self.out, "{}{label}: {}", " ".repeat(indent), self.paint(&text, "36"));
+            }
+            Fix::Do(_) => self.line(indent, &format!("{label}: {text}")),
+        }
+    }
+
+    fn gpus(&mut self, facts: &Facts) {
+        self.head("doctor-head-gpus");
+        for gpu in &facts.gpus {
+            let number = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
+            let message = Message::new("doctor-gpu-amd")
+                .with("target", gpu.target_or_unknown())
+                .with("device", gpu.device_id.map_or("?".to_owned(), |id| format!("0x{id:04x}")))
+                .with("vram", gpu.vram_bytes.map_or("?".to_owned(), |n| format!("{:.1}", n as f64 / f64::from(1 << 30))))
+                .with("units", number(gpu.compute_units))
+                .with("wavefront", number(gpu.wavefront));
+            let mut text = say(&message, self.lang());
+            if gpu.integrated {
+                text = format!("{text} {}", self.lang().text("doctor-gpu-integrated"));
+            }
+            self.line(2, &text);
+        }
+        if facts.nvidia.present() {
+            let driver = facts.nvidia.driver.found().map_or("?", String::as_str);
+            let cards = if facts.nvidia.cards.is_empty() { &facts.nvidia.devices } else { &facts.nvidia.cards };
+            let message = Message::new("doctor-gpu-nvidia").with("driver", driver).with("cards", cards.join(", "));
+            self.line(2, &say(&message, self.lang()));
+            if !facts.nvidia.opens {
+                self.line(2, &self.lang().text("doctor-gpu-nvidia-unopened"));
+            }
+        }
+        if facts.gpus.is_empty() && !facts.nvidia.present() {
+            self.line(2, &self.lang().text("doctor-gpu-none"));
+        }
+    }
+
+    fn observers(&mut self, report: &Report) {
+        self.head("doctor-head-observers");
+        let lang = self.lang();
+        let statuses = [Status::Works, Status::Blocked, Status::Absent, Status::Untested];
+        let words: Vec<String> = statuses.map(|status| lang.text(&format!("doctor-status-{}", status.name()))).to_vec();
+        let wide = words.iter().map(|word| width(word)).max().unwrap_or(0);
+        let long = report.observers.iter().map(|observer| observer.name.len()).max().unwrap_or(0);
+        let columns = 2 + wide + 2 + long;
+        for observer in &report.observers {
+            let word = self.lang().text(&format!("doctor-status-{}", observer.status.name()));
+            let code = match observer.status {
+                Status::Works => "32",
+                Status::Blocked => "31",
+                Status::Absent | Status::Untested => "33",
+            };
+            let pad = " ".repeat(wide - width(&word));
+            let label = format!("  {}{pad}  {:long$}  ", self.paint(&word, code), observer.name);
+            let why = say_all(&observer.why, self.lang());
+            self.labelled(&label, columns, &why);
+            if let Some(fix) = &observer.fix {
+                self.fix(columns + 2, fix);
+            }
+        }
+    }
+
+    fn servers(&mut self, report: &Report) {
+        self.head("doctor-head-servers");
+        let servers = &report.facts.servers;
+        if servers.binaries.is_empty() && servers.running.is_empty() && servers.units.is_empty() && report.trials.answers.is_empty() {
+            self.line(2, &self.lang().text("doctor-servers-none"));
+        }
+        for binary in &servers.binaries {
+            self.line(2, &binary.path);
+        }
+        for unit in &servers.units {
+            let message =
+                Message::new("doctor-server-unit").with("path", &unit.path).with("user", unit.user.as_deref().unwrap_or("root"));
+            self.line(2, &say(&message, self.lang()));
+        }
+        for process in &servers.running {
+            let text = self.process(process);
+            self.line(2, &text);
+        }
+        for answer in report.trials.answers.iter().filter(|answer| answer.server.is_some()) {
+            let models =
+                if answer.models.is_empty() { self.lang().text("doctor-server-no-model") } else { answer.models.join(", ") };
+            let message = Message::new("doctor-server-answer")
+                .with("url", &answer.url)
+                .with("server", answer.server.as_deref().unwrap_or_default())
+                .with("version", answer.version.as_deref().unwrap_or("?"))
+                .with("models", models);
+            self.line(2, &say(&message, self.lang()));
+        }
+        for discovery in report.facts.discovery.iter().filter(|discovery| !discovery.devices.is_empty()) {
+            let message =
+                Message::new("doctor-discovery").with("log", &discovery.log).with("devices", discovery.devices.join(", "));
+            self.line(2, &say(&message, self.lang()));
+        }
+    }
+
+    fn process(&self, process: &Process) -> String {
+        let lang = self.lang();
+        let libraries = match &process.libraries {
+            Look::Found(list) => lang.text_with("doctor-server-libraries", &[("count", list.len().to_string().into())]),
+            _ => lang.text("doctor-server-libraries-unseen"),
+        };
+        let ports: Vec<String> = process.ports.iter().map(u16::to_string).collect();
+        let ports = if ports.is_empty() {
+            String::new()
+        } else {
+            lang.text_with("doctor-server-ports", &[("ports", ports.join(", ").into())])
+        };
+        let message = Message::new("doctor-server-running")
+            .with("role", process.role.name())
+            .with("pid", process.pid)
+            .with("libraries", libraries)
+            .with("ports", ports);
+        say(&message, lang)
+    }
+
+    fn releases(&mut self, facts: &Facts) {
+        if facts.rocm.is_empty() {
+            return;
+        }
+        self.head("doctor-head-releases");
+        for release in &facts.rocm {
+            let version = release.version.clone().unwrap_or_else(|| self.lang().text("doctor-release-unknown"));
+            let message = Message::new("doctor-release")
+                .with("version", version)
+                .with("directory", &release.directory)
+                .with("shown", &release.shown_by);
+            self.line(2, &say(&message, self.lang()));
+        }
+    }
+
+    fn variables(&mut self, facts: &Facts) {
+        let running = facts.servers.running.iter().filter_map(|p| Some((format!("pid {}", p.pid), p.environment.found()?)));
+        let units = facts.servers.units.iter().map(|unit| (unit.path.clone(), &unit.environment));
+        let shell = std::iter::once(("shell".to_owned(), &facts.environment));
+        let groups: Vec<(String, &Vec<Variable>)> = running.chain(units).chain(shell).filter(|(_, list)| !list.is_empty()).collect();
+        let hidden = facts.servers.running.iter().any(|process| process.environment.denied());
+        if groups.is_empty() && !hidden {
+            return;
+        }
+        self.head("doctor-head-variables");
+        for process in facts.servers.running.iter().filter(|process| process.environment.denied()) {
+            let message = Message::new("doctor-environment-unseen").with("pid", process.pid);
+            self.line(2, &say(&message, self.lang()));
+        }
+        for (place, list) in groups {
+            self.line(2, &place);
+            for variable in list {
+                let meaning = explain(variable).map(|message| format!("  ({})", say(&message, self.lang()))).unwrap_or_default();
+                self.line(4, &format!("{}={}{meaning}", variable.name, variable.value));
+            }
+        }
+    }
+
+    fn cases(&mut self, report: &Report) {
+        self.head("doctor-head-cases");
+        if report.cases.is_empty() {
+            self.line(2, &self.lang().text("doctor-cases-none"));
+        }
+        for case in &report.cases {
+            let word = self.lang().text(&format!("doctor-weight-{}", case.weight.name()));
+            let code = match case.weight {
+                Weight::Problem => "31",
+                Weight::Warning => "33",
+                Weight::Note => "2",
+            };
+            let columns = 2 + width(&word);
+            let label = format!("  {}  ", self.paint(&word, code));
+            let what = say(&case.what, self.lang());
+            self.labelled(&label, columns, &what);
+            for fix in &case.fix {
+                self.fix(columns + 2, fix);
+            }
+        }
+    }
+}
+
+fn width(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
