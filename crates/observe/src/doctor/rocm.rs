@@ -87,6 +87,8 @@ pub fn library_directories(host: &Host) -> Vec<String> {
     }
     directories.extend(["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"].map(str::to_owned));
     directories.extend(linker_cache(host));
+    let path = host.environment().get("LD_LIBRARY_PATH").map(String::as_str).unwrap_or_default();
+    directories.extend(path.split(':').filter(|dir| dir.starts_with('/')).map(str::to_owned));
     directories.retain(|dir| host.path(dir).is_dir());
     directories.sort_unstable();
     directories.dedup();

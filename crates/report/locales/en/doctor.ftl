@@ -47,7 +47,7 @@ doctor-discovery = { $log }: { $devices }
 # Why, for each observer
 doctor-not-tried = Nothing can be tried on a tree of files.
 doctor-used-by = Used by `whichkernel { $verb }`.
-doctor-not-yet = This is about the host: whichkernel itself has no verb for it yet (`{ $verb }` is planned).
+doctor-not-yet = No verb of whichkernel uses it yet (`{ $verb }` is planned).
 doctor-never-used = whichkernel itself never uses it, because it disturbs its target.
 doctor-refused = { $call } was refused: { $error }.
 doctor-capabilities = { $call } was refused: { $error }. Missing: { $missing } (the uprobe PMU asks for CAP_SYS_ADMIN again since 2025-07).
@@ -92,7 +92,7 @@ doctor-attach-variable = --attach on process { $pid } would report success and r
 doctor-attach-ready = Process { $pid } was started with ROCP_TOOL_ATTACH=1.
 doctor-attach-unseen = Whether process { $pid } was started with ROCP_TOOL_ATTACH=1 cannot be seen without permission.
 doctor-log-absent = No library here reads { $variable }.
-doctor-log-absent-fix = none needed on a machine without ROCm; on one with it, tell doctor where with LD_LIBRARY_PATH or ldconfig
+doctor-log-absent-fix = add its directory to LD_LIBRARY_PATH or to the linker's cache, then run doctor again
 doctor-log-unknown = { $library } does not know { $variable }.
 doctor-log-untested = { $library } knows { $variable }; no server was started with it for this test.
 doctor-log-set = Process { $pid } has { $variable }={ $value }.

@@ -47,7 +47,7 @@ doctor-discovery = { $log }: { $devices }
 # 各観測手段の理由
 doctor-not-tried = ファイルツリーに対しては何も試せません。
 doctor-used-by = `whichkernel { $verb }` が使います。
-doctor-not-yet = これはホスト側の可否です。whichkernel 自身にはまだこれを使う動詞がありません(`{ $verb }` を予定)。
+doctor-not-yet = whichkernel にはまだこれを使う動詞がありません(`{ $verb }` を予定)。
 doctor-never-used = 対象を乱すため、whichkernel 自身は使いません。
 doctor-refused = { $call } は拒否されました: { $error }。
 doctor-capabilities = { $call } は拒否されました: { $error }。不足: { $missing }(uprobe PMU は 2025-07 以降ふたたび CAP_SYS_ADMIN を要求します)。
@@ -92,7 +92,7 @@ doctor-attach-variable = プロセス { $pid } は ROCP_TOOL_ATTACH=1 なしで�
 doctor-attach-ready = プロセス { $pid } は ROCP_TOOL_ATTACH=1 付きで起動されています。
 doctor-attach-unseen = プロセス { $pid } が ROCP_TOOL_ATTACH=1 付きかどうかは、権限がないため見えません。
 doctor-log-absent = { $variable } を読むライブラリはここにありません。
-doctor-log-absent-fix = ROCm のない機械では不要。ある場合は LD_LIBRARY_PATH か ldconfig で場所を示す
+doctor-log-absent-fix = そのディレクトリを LD_LIBRARY_PATH かリンカーのキャッシュに加えて、もう一度 doctor を実行する
 doctor-log-unknown = { $library } は { $variable } を知りません。
 doctor-log-untested = { $library } は { $variable } を知っています。この検査のためにサーバーを起動してはいません。
 doctor-log-set = プロセス { $pid } には { $variable }={ $value } が設定されています。

@@ -4,12 +4,15 @@ use crate::context::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 
+mod doctor;
 mod runtime;
 mod source;
 mod summary;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Which observers work here, which do not, why, and the exact fix
+    Doctor(doctor::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
     /// What a source tree declares: call chains, and how rocBLAS tells GPUs apart
@@ -19,7 +22,14 @@ pub enum Verb {
 pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
+        Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
     }
+}
+
+/// The verbs that this build offers, so that others can say what it cannot do yet.
+fn names() -> Vec<String> {
+    let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
+    all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }

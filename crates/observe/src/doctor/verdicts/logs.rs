@@ -15,7 +15,9 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
             Some(switch) => says("doctor-log-unknown").with("library", &switch.library),
             None => says("doctor-log-absent"),
         };
-        return Verdict::new(name, Status::Absent, why, Fix::say("doctor-log-absent-fix"));
+        // Where no AMD GPU is, nothing is missing.
+        let fix = if facts.gpus.is_empty() { None } else { Fix::say("doctor-log-absent-fix") };
+        return Verdict::new(name, Status::Absent, why, fix);
     };
     let set = facts.servers.running.iter().find_map(|process| {
         let value = process.variable(variable)?;

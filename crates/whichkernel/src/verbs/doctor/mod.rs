@@ -21,8 +21,8 @@ pub struct Args {
     root: Option<PathBuf>,
 }
 
-pub fn run(args: Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let host = match args.root {
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let host = match &args.root {
         Some(root) if !root.is_dir() => anyhow::bail!("{} is not a directory; give the root of a tree", root.display()),
         Some(root) => Host::at(root, Default::default()),
         None => Host::this(),
