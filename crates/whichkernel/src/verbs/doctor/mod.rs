@@ -106,3 +106,38 @@ fn to_json(report: &Report) -> anyhow::Result<Value> {
         "trials": serde_json::to_value(&report.trials)?,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    /// Every key that the examination can say, read from its source.
+    fn keys(dir: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                keys(&path, found);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let pieces = text.split('"').filter(|piece| piece.starts_with("doctor-"));
+            let plain = |piece: &&str| piece.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+            found.extend(pieces.filter(plain).map(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn every_message_is_there_in_both_languages() {
+        let mut found = Vec::new();
+        keys(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../observe/src/doctor"), &mut found);
+        assert!(found.len() > 80, "only {} keys found", found.len());
+        for code in ["en", "ja"] {
+            let lang = Lang::new(code);
+            for key in &found {
+                assert_ne!(&lang.text(key), key, "{code} has no {key}");
+            }
+        }
+    }
+}
