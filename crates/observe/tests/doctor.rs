@@ -213,7 +213,8 @@ fn refused_trials_name_the_setting_in_force() {
 
 #[test]
 fn what_may_not_be_seen_is_not_guessed() {
-    let machine = Machine::new().rx_9070_xt().process(900, "ollama runner --model x", &["HSA_OVERRIDE_GFX_VERSION=9.0.0"], &[]);
+    let machine =
+        Machine::new().rx_9070_xt().process(900, "ollama runner --model x", &["HSA_OVERRIDE_GFX_VERSION=9.0.0"], &[]);
     let mut facts: Facts = machine.facts();
     facts.servers.running[0].environment = Look::Denied;
     facts.servers.running[0].libraries = Look::Denied;

@@ -82,7 +82,9 @@ fn places<'a>(facts: &'a Facts, name: &'a str) -> Vec<(String, &'a str)> {
     let value = |list: &'a [Variable]| list.iter().find(|v| v.name == name).map(|v| v.value.as_str());
     let processes = facts.servers.running.iter();
     let mut found: Vec<(String, &str)> = processes
-        .filter_map(|process: &Process| Some((format!("{} {}", process.role.name(), process.pid), process.variable(name)?)))
+        .filter_map(|process: &Process| {
+            Some((format!("{} {}", process.role.name(), process.pid), process.variable(name)?))
+        })
         .collect();
     found.extend(facts.servers.units.iter().filter_map(|unit| Some((unit.path.clone(), value(&unit.environment)?))));
     found.extend(value(&facts.environment).map(|value| ("shell".to_owned(), value)));

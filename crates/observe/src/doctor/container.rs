@@ -28,9 +28,13 @@ impl Container {
             sign(Some("podman"), "/run/.containerenv".to_owned());
         }
         let cgroup = host.text("/proc/1/cgroup").found().cloned().unwrap_or_default();
-        for (word, kind) in
-            [("kubepods", "kubernetes"), ("docker", "docker"), ("libpod", "podman"), ("lxc", "lxc"), ("containerd", "containerd")]
-        {
+        for (word, kind) in [
+            ("kubepods", "kubernetes"),
+            ("docker", "docker"),
+            ("libpod", "podman"),
+            ("lxc", "lxc"),
+            ("containerd", "containerd"),
+        ] {
             if cgroup.contains(word) {
                 sign(Some(kind), format!("/proc/1/cgroup: {word}"));
                 break;

@@ -65,7 +65,8 @@ fn journal(host: &Host) -> Option<String> {
 
 /// Only what came after the last start counts.
 fn parse(log: String, text: &str) -> Discovery {
-    let start = text.rfind("discovering available GPUs").or_else(|| text.rfind("looking for compatible GPUs")).unwrap_or(0);
+    let start =
+        text.rfind("discovering available GPUs").or_else(|| text.rfind("looking for compatible GPUs")).unwrap_or(0);
     let mut found = Discovery { log, ..Discovery::default() };
     for line in text.get(start..).unwrap_or_default().lines() {
         if line.contains("msg=\"inference compute\"") {

@@ -39,7 +39,11 @@ pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Varia
     let mut found: Vec<Variable> = all
         .into_iter()
         .filter(|(name, _)| matters(name))
-        .map(|(name, value)| if secret(&name) { Variable { name, value: "***".to_owned() } } else { Variable { name, value } })
+        .map(
+            |(name, value)| {
+                if secret(&name) { Variable { name, value: "***".to_owned() } } else { Variable { name, value } }
+            },
+        )
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
@@ -78,7 +82,9 @@ pub fn explain(variable: &Variable) -> Option<Message> {
         "GGML_CUDA_DISABLE_GRAPHS" => says("doctor-env-no-graphs"),
         "GGML_CUDA_DISABLE_FUSION" => says("doctor-env-no-fusion"),
         "ROCP_TOOL_ATTACH" => says("doctor-env-tool-attach"),
-        "ROCP_TOOL_LIBRARIES" | "ROCPROFILER_REGISTER_FORCE_LOAD" | "HSA_TOOLS_LIB" => says("doctor-env-tool-libraries"),
+        "ROCP_TOOL_LIBRARIES" | "ROCPROFILER_REGISTER_FORCE_LOAD" | "HSA_TOOLS_LIB" => {
+            says("doctor-env-tool-libraries")
+        }
         "LD_PRELOAD" => says("doctor-env-preload"),
         "LD_LIBRARY_PATH" => says("doctor-env-library-path"),
         _ => return None,
@@ -88,8 +94,16 @@ pub fn explain(variable: &Variable) -> Option<Message> {
 /// rocBLAS, `library/src/include/logging.hpp`: bits of `rocblas_layer_mode`.
 const ROCBLAS_LAYERS: [(u32, &str); 4] = [(1, "trace"), (2, "bench"), (4, "profile"), (8, "internal")];
 /// hipBLASLt's logging page.
-const HIPBLASLT_LAYERS: [(u32, &str); 8] =
-    [(1, "error"), (2, "trace"), (4, "hints"), (8, "info"), (16, "api"), (32, "bench"), (64, "profile"), (128, "extended profile")];
+const HIPBLASLT_LAYERS: [(u32, &str); 8] = [
+    (1, "error"),
+    (2, "trace"),
+    (4, "hints"),
+    (8, "info"),
+    (16, "api"),
+    (32, "bench"),
+    (64, "profile"),
+    (128, "extended profile"),
+];
 
 /// `9` -> `1 trace + 8 internal`.
 fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {

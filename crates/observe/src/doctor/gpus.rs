@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn version_numbers_become_targets() {
-        for (version, name) in [(120001, "gfx1201"), (90010, "gfx90a"), (90402, "gfx942"), (110000, "gfx1100"), (90000, "gfx900")] {
+        for (version, name) in
+            [(120001, "gfx1201"), (90010, "gfx90a"), (90402, "gfx942"), (110000, "gfx1100"), (90000, "gfx900")]
+        {
             assert_eq!(target(version), name);
         }
     }

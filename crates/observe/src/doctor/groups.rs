@@ -14,7 +14,8 @@ pub fn read(host: &Host) -> Vec<Group> {
     let group = |line: &str| {
         let fields: Vec<&str> = line.split(':').collect();
         let (name, members) = (*fields.first()?, fields.get(3)?);
-        let members = members.split(',').map(str::trim).filter(|member| !member.is_empty()).map(str::to_owned).collect();
+        let members =
+            members.split(',').map(str::trim).filter(|member| !member.is_empty()).map(str::to_owned).collect();
         matches!(name, "render" | "video").then(|| Group { name: name.to_owned(), members })
     };
     text.lines().filter_map(group).collect()

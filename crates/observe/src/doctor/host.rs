@@ -138,7 +138,9 @@ impl Host {
 
     pub fn number(&self, path: impl AsRef<Path>) -> Look<i64> {
         match self.line(path) {
-            Look::Found(line) => line.parse().map_or_else(|_| Look::Failed(format!("not a number: {line}")), Look::Found),
+            Look::Found(line) => {
+                line.parse().map_or_else(|_| Look::Failed(format!("not a number: {line}")), Look::Found)
+            }
             Look::Absent => Look::Absent,
             Look::Denied => Look::Denied,
             Look::Failed(why) => Look::Failed(why),

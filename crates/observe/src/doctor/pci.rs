@@ -33,7 +33,10 @@ pub fn read(host: &Host) -> Vec<Card> {
             u32::from_str_radix(line.trim_start_matches("0x"), 16).ok()
         };
         let (class, vendor, device) = (hex("class")?, hex("vendor")?, hex("device")?);
-        let driver = host.link(format!("{DEVICES}/{slot}/driver")).found().and_then(|link| link.rsplit('/').next().map(str::to_owned));
+        let driver = host
+            .link(format!("{DEVICES}/{slot}/driver"))
+            .found()
+            .and_then(|link| link.rsplit('/').next().map(str::to_owned));
         let card = Card { slot, vendor, device, driver };
         (matches!(class >> 16, 0x03 | 0x12) && (card.amd() || card.nvidia())).then_some(card)
     };

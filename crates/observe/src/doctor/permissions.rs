@@ -81,7 +81,8 @@ impl Permissions {
             lockdown: host.line("/sys/kernel/security/lockdown").map(|line| chosen(&line)),
             max_user_namespaces: host.number("/proc/sys/user/max_user_namespaces"),
             unprivileged_userns_clone: host.number("/proc/sys/kernel/unprivileged_userns_clone"),
-            apparmor_restrict_unprivileged_userns: host.number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+            apparmor_restrict_unprivileged_userns: host
+                .number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
             seccomp: field("Seccomp:").is_some_and(|mode| mode != "0"),
         }
     }

@@ -139,7 +139,9 @@ fn libraries(maps: &str) -> Vec<Library> {
         name.starts_with("lib") && name.contains(".so")
     };
     let shared = paths.into_iter().filter(is_library);
-    shared.map(|path| Library { path: path.to_owned(), release: path.rsplit('/').next().and_then(rocm::suffix) }).collect()
+    shared
+        .map(|path| Library { path: path.to_owned(), release: path.rsplit('/').next().and_then(rocm::suffix) })
+        .collect()
 }
 
 /// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then what it was told.
@@ -151,7 +153,9 @@ fn ports(host: &Host, pid: u32, command: &[String]) -> Vec<u16> {
     let mut found = BTreeSet::new();
     for table in ["tcp", "tcp6"] {
         let text = host.text(format!("/proc/{pid}/net/{table}")).found().cloned().unwrap_or_default();
-        found.extend(text.lines().filter_map(listening).filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port));
+        found.extend(
+            text.lines().filter_map(listening).filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port),
+        );
     }
     if found.is_empty() {
         let after = |flag: &str| command.iter().position(|word| word == flag).and_then(|at| command.get(at + 1));

@@ -60,7 +60,8 @@ pub fn read(host: &Host) -> Vec<Release> {
     }
     // A directory that turned out to have a version needs no entry without one.
     let versioned: Vec<String> = found.keys().filter(|(_, v)| v.is_some()).map(|(dir, _)| dir.clone()).collect();
-    let release = |((directory, version), shown_by): ((String, Option<String>), String)| Release { version, directory, shown_by };
+    let release =
+        |((directory, version), shown_by): ((String, Option<String>), String)| Release { version, directory, shown_by };
     found.into_iter().filter(|((dir, v), _)| v.is_some() || !versioned.contains(dir)).map(release).collect()
 }
 
@@ -100,7 +101,11 @@ fn linker_cache(host: &Host) -> Vec<String> {
     let Some(cache) = host.bytes("/etc/ld.so.cache").found().cloned() else { return Vec::new() };
     let strings = cache.split(|&byte| byte == 0).filter(|text| text.first() == Some(&b'/'));
     let paths = strings.filter_map(|text| std::str::from_utf8(text).ok());
-    paths.filter_map(|path| path.rsplit_once('/')).filter(|(_, name)| belongs(name)).map(|(dir, _)| dir.to_owned()).collect()
+    paths
+        .filter_map(|path| path.rsplit_once('/'))
+        .filter(|(_, name)| belongs(name))
+        .map(|(dir, _)| dir.to_owned())
+        .collect()
 }
 
 fn belongs(name: &str) -> bool {

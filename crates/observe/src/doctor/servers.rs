@@ -79,7 +79,8 @@ fn dynamic(bytes: &[u8]) -> Option<bool> {
     }
     let table = usize::try_from(u64::from_le_bytes(bytes.get(32..40)?.try_into().ok()?)).ok()?;
     let (size, count) = (usize::from(half(54)?), usize::from(half(56)?));
-    let kind = |i: usize| bytes.get(table.checked_add(i.checked_mul(size)?)?..)?.get(..4).map(|word| word == [3, 0, 0, 0]);
+    let kind =
+        |i: usize| bytes.get(table.checked_add(i.checked_mul(size)?)?..)?.get(..4).map(|word| word == [3, 0, 0, 0]);
     Some((0..count).any(|i| kind(i) == Some(true)))
 }
 
@@ -124,7 +125,8 @@ mod tests {
 
     #[test]
     fn unit_variables_are_read_quoted_and_not() {
-        let text = "[Service]\nEnvironment=\"HSA_OVERRIDE_GFX_VERSION=11.0.0\" OLLAMA_DEBUG=1\nEnvironment=\"PATH=/bin\"\n";
+        let text =
+            "[Service]\nEnvironment=\"HSA_OVERRIDE_GFX_VERSION=11.0.0\" OLLAMA_DEBUG=1\nEnvironment=\"PATH=/bin\"\n";
         let found = unit_environment(text);
         let names: Vec<&str> = found.iter().map(|variable| variable.name.as_str()).collect();
         assert_eq!(names, ["HSA_OVERRIDE_GFX_VERSION", "OLLAMA_DEBUG"]);

@@ -52,7 +52,8 @@ fn mount_point(host: &Host) -> Option<String> {
 fn leftovers(events: &str) -> Vec<String> {
     let ours = |line: &&str| {
         let name = line.split(' ').next().unwrap_or_default();
-        name.split_once(':').is_some_and(|(_, event)| event.split('/').next().is_some_and(|group| group.starts_with(GROUP)))
+        name.split_once(':')
+            .is_some_and(|(_, event)| event.split('/').next().is_some_and(|group| group.starts_with(GROUP)))
     };
     events.lines().filter(ours).map(str::to_owned).collect()
 }

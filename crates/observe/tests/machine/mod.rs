@@ -20,7 +20,10 @@ impl Machine {
             .file("/proc/sys/kernel/osrelease", "6.14.0-24-generic\n")
             .file("/proc/sys/kernel/yama/ptrace_scope", "1\n")
             .file("/proc/sys/kernel/perf_event_paranoid", "4\n")
-            .file("/proc/self/status", "Name:\twhichkernel\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\nSeccomp:\t0\n")
+            .file(
+                "/proc/self/status",
+                "Name:\twhichkernel\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\nSeccomp:\t0\n",
+            )
             .file("/proc/self/mounts", "proc /proc proc rw 0 0\ntracefs /sys/kernel/tracing tracefs rw 0 0\n")
             .file("/sys/kernel/tracing/uprobe_events", "")
             .file("/etc/group", "root:x:0:\nrender:x:992:ollama\nvideo:x:44:ollama\n")
@@ -68,9 +71,12 @@ impl Machine {
 
     /// The RX 9070 XT of the field notes, with a CPU node before it, as every machine has.
     pub fn rx_9070_xt(self) -> Machine {
-        self.file("/sys/class/kfd/kfd/topology/nodes/0/properties", "cpu_cores_count 16\nsimd_count 0\ngfx_target_version 0\n")
-            .gpu(1, 120_001, 0x7550, 17_095_983_104, 0)
-            .file("/dev/kfd", "")
+        self.file(
+            "/sys/class/kfd/kfd/topology/nodes/0/properties",
+            "cpu_cores_count 16\nsimd_count 0\ngfx_target_version 0\n",
+        )
+        .gpu(1, 120_001, 0x7550, 17_095_983_104, 0)
+        .file("/dev/kfd", "")
     }
 
     /// Ollama's own ROCm directory, of one release, with a rocBLAS catalog for these targets.

@@ -20,10 +20,10 @@ fn on_cpu(facts: &Facts) -> Vec<Case> {
             .iter()
             .any(|stem| process.loaded(stem) == Some(true))
     };
-    let without = facts.servers.workers().filter(|process| process.libraries.found().is_some()).filter(|p| !gpu_library(p));
+    let without =
+        facts.servers.workers().filter(|process| process.libraries.found().is_some()).filter(|p| !gpu_library(p));
     let case = |process: &crate::doctor::Process| {
-        let what =
-            Message::new("doctor-case-on-cpu").with("pid", process.pid).with("server", process.role.name());
+        let what = Message::new("doctor-case-on-cpu").with("pid", process.pid).with("server", process.role.name());
         debug(facts, Case::new("on-cpu", Weight::Problem, what))
     };
     without.filter(|process| !process.kfd).map(case).collect()

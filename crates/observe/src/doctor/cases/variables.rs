@@ -23,7 +23,10 @@ fn overrides(facts: &Facts) -> Vec<Case> {
     for (place, value) in places(facts, "HSA_OVERRIDE_GFX_VERSION") {
         let says = |key| Message::new(key).with("place", &place).with("value", value);
         let Some(target) = override_target(value) else {
-            cases.push(Case::new("override-unreadable", Weight::Problem, says("doctor-case-override-unreadable")).run(unset(&place)));
+            cases.push(
+                Case::new("override-unreadable", Weight::Problem, says("doctor-case-override-unreadable"))
+                    .run(unset(&place)),
+            );
             continue;
         };
         if targets.is_empty() {
@@ -65,8 +68,12 @@ fn hidden(facts: &Facts) -> Vec<Case> {
                 Err(_) => word.trim().is_empty(),
             };
             if !facts.gpus.is_empty() && value.split(',').all(wrong) {
-                let what = Message::new("doctor-case-hidden").with("name", name).with("value", value).with("place", &place);
-                cases.push(Case::new("hidden", Weight::Problem, what.with("count", facts.gpus.len())).say("doctor-case-hidden-fix"));
+                let what =
+                    Message::new("doctor-case-hidden").with("name", name).with("value", value).with("place", &place);
+                cases.push(
+                    Case::new("hidden", Weight::Problem, what.with("count", facts.gpus.len()))
+                        .say("doctor-case-hidden-fix"),
+                );
             }
         }
     }
@@ -80,7 +87,10 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
     };
     let has_unit = facts.servers.units.iter().any(|unit| unit.path.ends_with("/ollama.service"));
     let decides = |name: &str| {
-        name.starts_with("HSA_") || name.starts_with("OLLAMA_") || name.ends_with("_VISIBLE_DEVICES") || name.starts_with("ROCBLAS_")
+        name.starts_with("HSA_")
+            || name.starts_with("OLLAMA_")
+            || name.ends_with("_VISIBLE_DEVICES")
+            || name.starts_with("ROCBLAS_")
     };
     let shell = facts.environment.iter().filter(|variable| decides(&variable.name) && variable.value != "***");
     let missing = shell.filter(|variable| server.variable(&variable.name) != Some(&variable.value));
@@ -91,7 +101,11 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
             .with("pid", server.pid)
             .with("server", server.role.name());
         let case = Case::new("shell-only", Weight::Warning, what);
-        if has_unit { case.run(set_in_unit(&variable.name, &variable.value)) } else { case.say("doctor-case-shell-only-fix") }
+        if has_unit {
+            case.run(set_in_unit(&variable.name, &variable.value))
+        } else {
+            case.say("doctor-case-shell-only-fix")
+        }
     };
     missing.map(case).collect()
 }
@@ -111,7 +125,8 @@ fn chatty(facts: &Facts) -> Vec<Case> {
     for process in &facts.servers.running {
         for name in ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB", "HIPBLASLT_LOG_MASK"] {
             if let Some(value) = process.variable(name).filter(|value| *value != "0") {
-                let what = Message::new("doctor-case-chatty").with("name", name).with("value", value).with("pid", process.pid);
+                let what =
+                    Message::new("doctor-case-chatty").with("name", name).with("value", value).with("pid", process.pid);
                 cases.push(Case::new("chatty", Weight::Note, what));
             }
         }

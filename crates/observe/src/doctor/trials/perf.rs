@@ -36,7 +36,14 @@ pub fn open(attr: &Attr) -> io::Result<File> {
     let (own_thread, any_cpu, no_group) = (0_i32, -1_i32, -1_i32);
     // SAFETY: the kernel reads `size` bytes of `attr`, and a NUL-terminated path where the caller put one.
     let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &raw const attr, own_thread, any_cpu, no_group, libc::c_ulong::from(8_u8))
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attr,
+            own_thread,
+            any_cpu,
+            no_group,
+            libc::c_ulong::from(8_u8),
+        )
     };
     match i32::try_from(fd) {
         // SAFETY: the kernel just gave us this descriptor, and nobody else has it.

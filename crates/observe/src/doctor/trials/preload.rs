@@ -1,7 +1,7 @@
 //! Does the loader here obey LD_PRELOAD? A child is started without and with a library; its own memory map tells.
 
-use super::Trial;
 use super::super::host::Host;
+use super::Trial;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;

@@ -16,8 +16,12 @@ pub fn version(path: Option<&String>) -> Trial {
 }
 
 fn run(path: &str) -> io::Result<String> {
-    let mut child =
-        Command::new(path).arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut child = Command::new(path)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
     let start = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait()? {

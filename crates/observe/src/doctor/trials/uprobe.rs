@@ -30,13 +30,8 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
         Err(error) => return Trial::refused("/proc/self/maps", &error),
     };
     let path = c"/proc/self/exe";
-    let attr = Attr {
-        kind,
-        flags: perf::EXCLUDE_KERNEL,
-        config1: path.as_ptr() as u64,
-        config2: offset,
-        ..Attr::default()
-    };
+    let attr =
+        Attr { kind, flags: perf::EXCLUDE_KERNEL, config1: path.as_ptr() as u64, config2: offset, ..Attr::default() };
     let mut event = match perf::open(&attr) {
         Ok(event) => event,
         Err(error) => return Trial::refused("perf_event_open(uprobe)", &error),

@@ -1,7 +1,7 @@
 //! The logs that a library writes when a variable is set. No permission is needed, but a restart is; and nothing
 //! here has run with the variable, so `works` is never said, only that the library knows it.
 
-use super::{Fix, Verdict, Status};
+use super::{Fix, Status, Verdict};
 use crate::doctor::Facts;
 use crate::doctor::cases::set_in_unit;
 use crate::doctor::message::Message;

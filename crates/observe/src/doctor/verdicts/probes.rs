@@ -1,6 +1,6 @@
 //! The observers that the kernel itself must allow: uprobes, BPF, tracefs, preload, ptrace.
 
-use super::{Fix, Verdict, Status, refusal};
+use super::{Fix, Status, Verdict, refusal};
 use crate::doctor::Facts;
 use crate::doctor::host::Look;
 use crate::doctor::message::Message;
@@ -31,7 +31,9 @@ pub fn bpf(facts: &Facts, trials: &Trials) -> Verdict {
     let name = "bpf";
     let btf = Message::new(if facts.tracing.btf { "doctor-btf" } else { "doctor-no-btf" });
     match &trials.bpf {
-        Trial::Worked { .. } => Verdict::new(name, Status::Works, Message::new("doctor-bpf-works"), None).and(Some(btf)),
+        Trial::Worked { .. } => {
+            Verdict::new(name, Status::Works, Message::new("doctor-bpf-works"), None).and(Some(btf))
+        }
         Trial::Refused { call, error } => {
             blocked_by_kernel(name, facts, (call, error), &["bpf", "perfmon"], "doctor-capabilities").and(Some(btf))
         }

@@ -1,6 +1,6 @@
 //! Observers that look from outside or bring their own world: memory maps, rocprofv3, the phase proxy, the dry run.
 
-use super::{Fix, Verdict, Status, refusal};
+use super::{Fix, Status, Verdict, refusal};
 use crate::doctor::Facts;
 use crate::doctor::host::Look;
 use crate::doctor::message::Message;
@@ -44,7 +44,8 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
         && !others.is_empty()
     {
         let why = says("doctor-rocprofv3-mixed").with("own", own).with("others", others.join(", "));
-        return Verdict::new(name, Status::Blocked, why, Fix::say("doctor-rocprofv3-mixed-fix")).and(attach(facts, trials));
+        return Verdict::new(name, Status::Blocked, why, Fix::say("doctor-rocprofv3-mixed-fix"))
+            .and(attach(facts, trials));
     }
     Verdict::new(name, Status::Untested, says("doctor-rocprofv3-untested"), None).and(attach(facts, trials))
 }
@@ -105,9 +106,12 @@ pub fn dryrun(facts: &Facts, trials: &Trials) -> Verdict {
         _ if permissions.has("sys_chroot") && permissions.has("sys_admin") => {
             Verdict::new(name, Status::Works, Message::new("doctor-dryrun-root"), None)
         }
-        Trial::Missing { what } => {
-            Verdict::new(name, Status::Blocked, Message::new("doctor-refused").with("call", what).with("error", "?"), None)
-        }
+        Trial::Missing { what } => Verdict::new(
+            name,
+            Status::Blocked,
+            Message::new("doctor-refused").with("call", what).with("error", "?"),
+            None,
+        ),
         Trial::Refused { call, error } => {
             let why = Message::new("doctor-dryrun-refused").with("call", call).with("error", error);
             let fix = if permissions.apparmor_restrict_unprivileged_userns.found() == Some(&1) {

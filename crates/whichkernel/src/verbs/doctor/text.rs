@@ -96,7 +96,10 @@ impl Page<'_> {
             let message = Message::new("doctor-gpu-amd")
                 .with("target", gpu.target_or_unknown())
                 .with("device", gpu.device_id.map_or("?".to_owned(), |id| format!("0x{id:04x}")))
-                .with("vram", gpu.vram_bytes.map_or("?".to_owned(), |n| format!("{:.1}", n as f64 / f64::from(1 << 30))))
+                .with(
+                    "vram",
+                    gpu.vram_bytes.map_or("?".to_owned(), |n| format!("{:.1}", n as f64 / f64::from(1 << 30))),
+                )
                 .with("units", number(gpu.compute_units))
                 .with("wavefront", number(gpu.wavefront));
             let mut text = say(&message, self.lang());
@@ -147,15 +150,20 @@ impl Page<'_> {
     fn servers(&mut self, report: &Report) {
         self.head("doctor-head-servers");
         let servers = &report.facts.servers;
-        if servers.binaries.is_empty() && servers.running.is_empty() && servers.units.is_empty() && report.trials.answers.is_empty() {
+        if servers.binaries.is_empty()
+            && servers.running.is_empty()
+            && servers.units.is_empty()
+            && report.trials.answers.is_empty()
+        {
             self.line(2, &self.lang().text("doctor-servers-none"));
         }
         for binary in &servers.binaries {
             self.line(2, &binary.path);
         }
         for unit in &servers.units {
-            let message =
-                Message::new("doctor-server-unit").with("path", &unit.path).with("user", unit.user.as_deref().unwrap_or("root"));
+            let message = Message::new("doctor-server-unit")
+                .with("path", &unit.path)
+                .with("user", unit.user.as_deref().unwrap_or("root"));
             self.line(2, &say(&message, self.lang()));
         }
         for process in &servers.running {
@@ -163,8 +171,11 @@ impl Page<'_> {
             self.line(2, &text);
         }
         for answer in report.trials.answers.iter().filter(|answer| answer.server.is_some()) {
-            let models =
-                if answer.models.is_empty() { self.lang().text("doctor-server-no-model") } else { answer.models.join(", ") };
+            let models = if answer.models.is_empty() {
+                self.lang().text("doctor-server-no-model")
+            } else {
+                answer.models.join(", ")
+            };
             let message = Message::new("doctor-server-answer")
                 .with("url", &answer.url)
                 .with("server", answer.server.as_deref().unwrap_or_default())
@@ -173,8 +184,9 @@ impl Page<'_> {
             self.line(2, &say(&message, self.lang()));
         }
         for discovery in report.facts.discovery.iter().filter(|discovery| !discovery.devices.is_empty()) {
-            let message =
-                Message::new("doctor-discovery").with("log", &discovery.log).with("devices", discovery.devices.join(", "));
+            let message = Message::new("doctor-discovery")
+                .with("log", &discovery.log)
+                .with("devices", discovery.devices.join(", "));
             self.line(2, &say(&message, self.lang()));
         }
     }
@@ -215,10 +227,12 @@ impl Page<'_> {
     }
 
     fn variables(&mut self, facts: &Facts) {
-        let running = facts.servers.running.iter().filter_map(|p| Some((format!("pid {}", p.pid), p.environment.found()?)));
+        let running =
+            facts.servers.running.iter().filter_map(|p| Some((format!("pid {}", p.pid), p.environment.found()?)));
         let units = facts.servers.units.iter().map(|unit| (unit.path.clone(), &unit.environment));
         let shell = std::iter::once(("shell".to_owned(), &facts.environment));
-        let groups: Vec<(String, &Vec<Variable>)> = running.chain(units).chain(shell).filter(|(_, list)| !list.is_empty()).collect();
+        let groups: Vec<(String, &Vec<Variable>)> =
+            running.chain(units).chain(shell).filter(|(_, list)| !list.is_empty()).collect();
         let hidden = facts.servers.running.iter().any(|process| process.environment.denied());
         if groups.is_empty() && !hidden {
             return;
@@ -231,7 +245,8 @@ impl Page<'_> {
         for (place, list) in groups {
             self.line(2, &place);
             for variable in list {
-                let meaning = explain(variable).map(|message| format!("  ({})", say(&message, self.lang()))).unwrap_or_default();
+                let meaning =
+                    explain(variable).map(|message| format!("  ({})", say(&message, self.lang()))).unwrap_or_default();
                 self.line(4, &format!("{}={}{meaning}", variable.name, variable.value));
             }
         }
