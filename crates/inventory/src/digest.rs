@@ -1,0 +1,37 @@
+//! The SHA-256 of a file, which names it in every observation.
+
+use codeobject::{ReadAt, Result};
+use sha2::Digest;
+use std::fmt;
+
+const PIECE: u64 = 1 << 20;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sha256(pub [u8; 32]);
+
+impl Sha256 {
+    /// Reads the file once, in pieces. `also` is shown each piece with its offset, so that nobody has to read it again.
+    pub fn of(source: &dyn ReadAt, mut also: impl FnMut(u64, &[u8])) -> Result<Self> {
+        let mut hasher = sha2::Sha256::new();
+        let mut at = 0;
+        while at < source.len() {
+            let piece = source.bytes(at, PIECE.min(source.len() - at), "file")?;
+            hasher.update(&piece);
+            also(at, &piece);
+            at += piece.len() as u64;
+        }
+        Ok(Sha256(hasher.finalize().into()))
+    }
+}
+
+impl fmt::Display for Sha256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Sha256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sha256({self})")
+    }
+}

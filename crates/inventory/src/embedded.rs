@@ -1,0 +1,69 @@
+//! Code objects that lie in a host file outside its device sections: in `.rodata`, as a byte array, for
+//! `hipModuleLoadData`. "This target is not in the file" must have looked there too.
+
+use codeobject::elf::EM_AMDGPU;
+use codeobject::{CodeObject, Range, ReadAt, TargetId, Window};
+
+/// ELF64, little-endian, version 1, ELFOSABI_AMDGPU_HSA.
+const MAGIC: [u8; 8] = [0x7f, b'E', b'L', b'F', 2, 1, 1, 64];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Embedded {
+    pub offset: u64,
+    pub target: Option<TargetId>,
+    pub kernels: u64,
+}
+
+/// Gathers the places where a device ELF could start, piece by piece, in any ranges but `skip`.
+#[derive(Debug)]
+pub struct Search {
+    skip: Vec<Range>,
+    tail: Vec<u8>,
+    found: Vec<u64>,
+}
+
+impl Search {
+    pub fn new(skip: Vec<Range>) -> Self {
+        Search { skip, tail: Vec::new(), found: Vec::new() }
+    }
+
+    /// Pieces must come in order and without holes.
+    pub fn piece(&mut self, offset: u64, data: &[u8]) {
+        let end = offset + data.len() as u64;
+        if self.skip.iter().any(|range| range.start <= offset && end <= range.end) {
+            self.tail.clear();
+            return;
+        }
+        let keep = self.tail.len();
+        let joined = [&self.tail[..], data.get(..MAGIC.len() - 1).unwrap_or(data)].concat();
+        self.search(offset - keep as u64, &joined);
+        self.search(offset, data);
+        self.tail = data.get(data.len().saturating_sub(MAGIC.len() - 1)..).unwrap_or_default().to_vec();
+    }
+
+    fn search(&mut self, offset: u64, data: &[u8]) {
+        let mut at = 0;
+        while let Some(next) = data.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == MAGIC[0])) {
+            at += next;
+            let place = offset + at as u64;
+            let skipped = self.skip.iter().any(|range| (range.start..range.end).contains(&place));
+            if !skipped && data.get(at..at + MAGIC.len()) == Some(&MAGIC) {
+                self.found.push(place);
+            }
+            at += 1;
+        }
+    }
+
+    /// Those that really are code objects.
+    pub fn finish(mut self, source: &dyn ReadAt) -> Vec<Embedded> {
+        self.found.sort_unstable();
+        self.found.dedup();
+        self.found.iter().filter_map(|&offset| read(source, offset)).collect()
+    }
+}
+
+fn read(source: &dyn ReadAt, offset: u64) -> Option<Embedded> {
+    let rest = Window::new(source, offset, source.len() - offset, "embedded code object").ok()?;
+    let object = CodeObject::parse(&rest).ok().filter(|object| object.elf().header.machine == EM_AMDGPU)?;
+    Some(Embedded { offset, target: object.target.clone(), kernels: object.kernel_count })
+}

@@ -1,0 +1,90 @@
+//! A file that is read at offsets.
+
+use codeobject::{Error, Problem, ReadAt, check_range};
+use std::borrow::Cow;
+use std::fs::{self, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{path} is {what}, not a file that can be read at offsets. Copy it to a file first")]
+    NotAFile { path: PathBuf, what: &'static str },
+}
+
+/// A regular file, open for reading, and what it looked like when it was opened.
+#[derive(Debug)]
+pub struct File {
+    path: PathBuf,
+    file: fs::File,
+    len: u64,
+    stamp: (u64, u64, i64, i64, i64, i64),
+}
+
+impl File {
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let io = |source| OpenError::Io { path: path.to_owned(), source };
+        // Without NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+        let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        if let Some(what) = special(&metadata) {
+            return Err(OpenError::NotAFile { path: path.to_owned(), what });
+        }
+        Ok(File { path: path.to_owned(), file, len: metadata.len(), stamp: stamp(&metadata) })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file is no longer what it was when it was opened: size, place or times have changed.
+    pub fn has_changed(&self) -> bool {
+        self.file.metadata().map_or(true, |metadata| stamp(&metadata) != self.stamp)
+    }
+}
+
+fn stamp(metadata: &Metadata) -> (u64, u64, i64, i64, i64, i64) {
+    let (changed, modified) = ((metadata.ctime(), metadata.ctime_nsec()), (metadata.mtime(), metadata.mtime_nsec()));
+    (metadata.len(), metadata.ino(), changed.0, changed.1, modified.0, modified.1)
+}
+
+fn special(metadata: &Metadata) -> Option<&'static str> {
+    let kind = metadata.file_type();
+    match kind {
+        _ if kind.is_file() => None,
+        _ if kind.is_dir() => Some("a directory"),
+        _ if kind.is_char_device() => Some("a character device"),
+        _ if kind.is_block_device() => Some("a block device"),
+        _ if kind.is_fifo() => Some("a pipe"),
+        _ => Some("a socket"),
+    }
+}
+
+impl ReadAt for File {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn bytes(&self, offset: u64, len: u64, field: &'static str) -> codeobject::Result<Cow<'_, [u8]>> {
+        // The length at opening bounds what is allocated; a file that has shrunk since then shows below.
+        check_range(self.len, offset, len, field)?;
+        let unreadable = |why: String| Error::new(offset, field, Problem::Unreadable(why));
+        let size = usize::try_from(len).map_err(|_| unreadable("too large for this machine".into()))?;
+        let mut buffer = Vec::new();
+        buffer.try_reserve_exact(size).map_err(|error| unreadable(error.to_string()))?;
+        buffer.resize(size, 0);
+        match self.file.read_exact_at(&mut buffer, offset) {
+            Ok(()) => Ok(Cow::Owned(buffer)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                let now = self.file.metadata().map_or(0, |metadata| metadata.len());
+                let left = now.saturating_sub(offset);
+                Err(unreadable(format!("the file was {} bytes long and is now {now}: {left} of {len} left", self.len)))
+            }
+            Err(error) => Err(unreadable(error.to_string())),
+        }
+    }
+}

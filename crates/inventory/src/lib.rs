@@ -1,0 +1,23 @@
+//! What is in a file: every bundle, entry, code object and kernel, with an account of every byte of device code.
+//!
+//! This is the room that opens files for `codeobject`'s parsers. Files are read with `pread`, not mapped: one that
+//! shrinks while it is read gives an error with an offset, not a signal. Bundles are read in parallel and handed out in
+//! order; what is unpacked at one time is held to a budget, and nothing is unpacked twice.
+#![forbid(unsafe_code)]
+
+mod budget;
+mod digest;
+mod embedded;
+mod file;
+mod object;
+mod report;
+mod scan;
+mod sniff;
+
+pub use digest::Sha256;
+pub use embedded::{Embedded, Search};
+pub use file::{File, OpenError};
+pub use object::{Format, Found, Look, Nothing, ObjectReport};
+pub use report::{BundleSummary, FileReport, Form, TargetSummary, inspect};
+pub use scan::{BundleReport, Options, scan, scan_object};
+pub use sniff::{Contents, contents};

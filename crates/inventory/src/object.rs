@@ -1,0 +1,179 @@
+//! One entry of a bundle, or a bare code object: what it is, whether its names agree, how many kernels it has.
+
+use codeobject::check::{Contradiction, contradictions};
+use codeobject::{CodeObject, Error, Kernel, Problem, ReadAt, TargetId, Window};
+use std::fmt;
+
+/// What an entry's bytes are, by their magic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A device ELF.
+    Elf,
+    Spirv,
+    Bitcode,
+    Empty,
+    /// Host objects, and whatever else is listed but not looked into.
+    Other,
+}
+
+impl Format {
+    pub fn of(magic: &[u8]) -> Self {
+        match magic {
+            [] => Format::Empty,
+            [0x7f, b'E', b'L', b'F', ..] => Format::Elf,
+            [3, 2, 0x23, 7, ..] => Format::Spirv,
+            [b'B', b'C', 0xc0, 0xde, ..] => Format::Bitcode,
+            _ => Format::Other,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Elf => "elf",
+            Format::Spirv => "spirv",
+            Format::Bitcode => "bitcode",
+            Format::Empty => "empty",
+            Format::Other => "other",
+        })
+    }
+}
+
+/// Where a code object was found: what a [`Look`] is told.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'a> {
+    /// The bundle's number; None for a bare code object.
+    pub bundle: Option<usize>,
+    /// The entry's number in its bundle.
+    pub entry: usize,
+    /// `hip`, `hipv4`, `hcc`, ...; empty for a bare code object.
+    pub kind: &'a str,
+    /// By the bundle's id, or by e_flags where there is none.
+    pub target: Option<&'a TargetId>,
+    pub format: Format,
+    /// The bytes of the entry.
+    pub contents: &'a Window<'a>,
+}
+
+/// What somebody wants from each code object, beside the report: rows, files, a census. Called in parallel; what it
+/// gathers is handed over bundle by bundle, in order.
+pub trait Look: Sync {
+    type Out: Default + Send;
+
+    /// Called once for every entry that has bytes, before its kernels. False if its kernels are not wanted.
+    fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool;
+
+    fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out);
+}
+
+/// Only the report.
+#[derive(Debug, Clone, Copy)]
+pub struct Nothing;
+
+impl Look for Nothing {
+    type Out = ();
+
+    fn entry(&self, _: &Found<'_>, (): &mut ()) -> bool {
+        false
+    }
+
+    fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, (): &mut ()) {}
+}
+
+/// What was found in one entry.
+#[derive(Debug, Clone)]
+pub struct ObjectReport {
+    /// The id as it stands in the bundle; empty for a bare code object.
+    pub id: String,
+    pub kind: String,
+    /// By the bundle's id, else by e_flags.
+    pub target: Option<TargetId>,
+    pub size: u64,
+    pub format: Format,
+    /// 2 to 6.
+    pub version: Option<u8>,
+    pub kernels: u64,
+    pub stubs: u64,
+    /// Kernels whose descriptor and metadata do not agree.
+    pub differing: u64,
+    pub contradictions: Vec<Contradiction>,
+    /// Offsets count in the entry.
+    pub problems: Vec<Error>,
+}
+
+impl ObjectReport {
+    /// A host entry is listed, but is no device code.
+    pub fn is_device(&self) -> bool {
+        self.kind != "host"
+    }
+
+    pub(crate) fn new(id: &codeobject::EntryId, size: u64) -> Self {
+        ObjectReport {
+            id: id.text.clone(),
+            kind: id.kind.clone(),
+            target: id.target.clone(),
+            size,
+            format: Format::Empty,
+            version: None,
+            kernels: 0,
+            stubs: 0,
+            differing: 0,
+            contradictions: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Looks into the bytes and fills in the rest. `file` is the name to hold against the target, for bare objects.
+    pub(crate) fn read<L: Look>(
+        &mut self,
+        place: (Option<usize>, usize),
+        contents: &Window<'_>,
+        file: Option<&str>,
+        look: &L,
+        out: &mut L::Out,
+    ) {
+        let magic = contents.bytes(0, contents.len().min(4), "entry magic");
+        self.format = magic.as_ref().map_or(Format::Other, |magic| Format::of(magic));
+        let object = match (self.format, self.is_device()) {
+            (Format::Elf, true) => CodeObject::parse(contents).map_err(|error| self.problems.push(error)).ok(),
+            (Format::Other, true) => {
+                let found = "neither ELF, SPIR-V nor LLVM bitcode".to_owned();
+                self.problems.push(Error::new(0, "entry magic", Problem::Unknown(found)));
+                None
+            }
+            _ => None,
+        };
+        if let Some(object) = &object {
+            self.version = Some(object.version);
+            self.contradictions = contradictions(object, self.target.as_ref(), file);
+            self.target = self.target.take().or_else(|| object.target.clone());
+            self.problems.extend(object.problems.iter().cloned());
+        }
+        let target = self.target.clone();
+        let kind = self.kind.clone();
+        let found = Found {
+            bundle: place.0,
+            entry: place.1,
+            kind: &kind,
+            target: target.as_ref(),
+            format: self.format,
+            contents,
+        };
+        let wanted = look.entry(&found, out);
+        let Some(object) = &object else { return };
+        for kernel in object.kernels() {
+            match kernel {
+                Ok(kernel) => {
+                    self.kernels += 1;
+                    self.stubs += u64::from(kernel.stub.is_stub());
+                    self.differing += u64::from(!kernel.differences(object.processor()).is_empty());
+                    if wanted {
+                        look.kernel(&found, object, &kernel, out);
+                    }
+                }
+                Err(error) => self.problems.push(error),
+            }
+        }
+    }
+}

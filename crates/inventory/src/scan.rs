@@ -1,0 +1,226 @@
+//! All bundles of a range, in parallel, handed out in order.
+
+use crate::budget::Budget;
+use crate::object::{Look, ObjectReport};
+use codeobject::{Body, Bundle, Coverage, EntryId, Error, Opened, Piece, Problem, Range, ReadAt, Window, ccob, walk};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError, mpsc};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub threads: usize,
+    /// Bytes that may be unpacked at one time, over all threads. A single bundle above it is unpacked alone.
+    pub budget: u64,
+    /// What no single bundle may unpack to more than.
+    pub unpack_limit: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Options { threads, budget: 96 << 20, unpack_limit: ccob::DEFAULT_LIMIT }
+    }
+}
+
+/// One bundle, looked into.
+#[derive(Debug)]
+pub struct BundleReport<T> {
+    pub bundle: Bundle,
+    pub entries: Vec<ObjectReport>,
+    /// Of this bundle's bytes in the file.
+    pub coverage: Coverage,
+    /// What the [`Look`] gathered.
+    pub out: T,
+}
+
+impl<T> BundleReport<T> {
+    pub fn problems(&self) -> impl Iterator<Item = &Error> {
+        let gaps = self.coverage.not_understood.iter().map(|gap| &gap.why);
+        gaps.chain(self.entries.iter().flat_map(|entry| &entry.problems))
+    }
+}
+
+/// Walks `ranges` and looks into every bundle. `take` is given the reports in order on the calling thread; an error
+/// from it stops the scan. Returns the coverage of what lies between the bundles.
+pub fn scan<L: Look, E>(
+    source: &dyn ReadAt,
+    ranges: &[Range],
+    options: &Options,
+    look: &L,
+    mut take: impl FnMut(BundleReport<L::Out>) -> Result<(), E>,
+) -> Result<Coverage, E> {
+    let threads = options.threads.max(1);
+    // A few bundles ahead keep all threads busy; more would only pile up rows.
+    let budget = Budget::new(options.budget, threads * 2);
+    let pieces = Mutex::new(Pieces::new(source, ranges));
+    let (send, receive) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let send = send.clone();
+            let (budget, pieces) = (&budget, &pieces);
+            scope.spawn(move || {
+                while budget.take_turn() {
+                    let next = pieces.lock().unwrap_or_else(PoisonError::into_inner).next_bundle();
+                    let Some(bundle) = next else { break };
+                    let held = budget.hold(bundle.cost());
+                    let report = look_into(source, bundle, options, look);
+                    drop(held);
+                    if send.send(report).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let result = in_order(receive, &budget, &mut take);
+        budget.stop();
+        result
+    })?;
+    Ok(pieces.into_inner().unwrap_or_else(PoisonError::into_inner).coverage)
+}
+
+fn in_order<T, E>(
+    receive: mpsc::Receiver<BundleReport<T>>,
+    budget: &Budget,
+    take: &mut impl FnMut(BundleReport<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    for report in receive {
+        early.insert(report.bundle.index, report);
+        while let Some(report) = early.remove(&next) {
+            take(report)?;
+            budget.hand_out();
+            next += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Real files have up to some ten thousand. A gigabyte of empty bundles is not worth the memory that listing it takes.
+const ENTRIES_LIMIT: u64 = 500_000;
+
+/// The walk over all ranges, and the account of what is not a bundle.
+struct Pieces<'a> {
+    source: &'a dyn ReadAt,
+    ranges: Vec<Range>,
+    walk: Option<codeobject::Walk<'a>>,
+    index: usize,
+    entries: u64,
+    coverage: Coverage,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(source: &'a dyn ReadAt, ranges: &[Range]) -> Self {
+        let ranges = ranges.iter().rev().copied().collect();
+        Pieces { source, ranges, walk: None, index: 0, entries: 0, coverage: Coverage::default() }
+    }
+
+    fn next_bundle(&mut self) -> Option<Bundle> {
+        loop {
+            let Some(walk) = &mut self.walk else {
+                let range = self.ranges.pop()?;
+                self.walk = Some(walk(self.source, range, self.index));
+                continue;
+            };
+            match walk.next() {
+                Some(Piece::Bundle(bundle)) if self.entries > ENTRIES_LIMIT => {
+                    let problem = Problem::OverLimit { claimed: self.entries, limit: ENTRIES_LIMIT };
+                    self.coverage.lose(bundle.range(), Error::new(bundle.offset, "bundle entries of the file", problem));
+                    self.walk = None;
+                    self.ranges.clear();
+                }
+                Some(Piece::Bundle(bundle)) => {
+                    self.index += 1;
+                    self.entries += 1 + if let Body::Plain(table) = &bundle.body { table.entries.len() as u64 } else { 0 };
+                    return Some(bundle);
+                }
+                Some(Piece::Padding(range)) => self.coverage.padding += range.len(),
+                Some(Piece::NotUnderstood(range, why)) => self.coverage.lose(range, why),
+                None => self.walk = None,
+            }
+        }
+    }
+}
+
+fn look_into<L: Look>(source: &dyn ReadAt, bundle: Bundle, options: &Options, look: &L) -> BundleReport<L::Out> {
+    let mut report =
+        BundleReport { entries: Vec::new(), coverage: Coverage::default(), out: L::Out::default(), bundle };
+    match report.bundle.open(source, options.unpack_limit) {
+        Ok(opened) => read_entries(&opened, &mut report, look),
+        Err(error) => report.coverage.lose(report.bundle.range(), error),
+    }
+    report
+}
+
+fn read_entries<L: Look>(opened: &Opened<'_>, report: &mut BundleReport<L::Out>, look: &L) {
+    let index = report.bundle.index;
+    let mut coverage = Coverage { scanned: opened.table.header_size, ..Coverage::default() };
+    for (i, entry) in opened.table.entries.iter().enumerate() {
+        let mut object = ObjectReport::new(&entry.id, entry.size);
+        object.problems.extend(entry.problem.clone());
+        let bytes = opened.contents(entry);
+        if let Ok(contents) = bytes
+            && entry.size > 0
+        {
+            object.read((Some(index), i), &contents, None, look, &mut report.out);
+        }
+        let start = opened.table.base.saturating_add(entry.offset);
+        account(&mut coverage, &object, Range { start, end: start.saturating_add(entry.size) });
+        report.entries.push(object);
+    }
+    for gap in opened.table.gaps() {
+        if let Err(error) = coverage.pad(opened.source(), gap) {
+            coverage.lose(gap, error);
+        }
+    }
+    if let Some(error) = &opened.table.problem {
+        coverage.lose(Range { start: error.offset, end: error.offset }, error.clone());
+    }
+    report.coverage = match &report.bundle.body {
+        Body::Plain(_) => within(coverage, report.bundle.range()),
+        // Of a compressed bundle the file only has the packed bytes: they are understood if all that is in them is.
+        Body::Compressed(_) => packed(coverage, report.bundle.range()),
+    };
+}
+
+fn account(coverage: &mut Coverage, object: &ObjectReport, range: Range) {
+    match object.problems.first() {
+        None => coverage.scanned += object.size,
+        Some(error) => coverage.lose(range, error.clone().at_base(range.start)),
+    }
+}
+
+/// Entries that overlap or reach beyond the file would count bytes twice, or bytes that are not there.
+fn within(mut coverage: Coverage, range: Range) -> Coverage {
+    for gap in &mut coverage.not_understood {
+        gap.range.start = gap.range.start.clamp(range.start, range.end);
+        gap.range.end = gap.range.end.clamp(gap.range.start, range.end);
+    }
+    let rest = range.len().saturating_sub(coverage.padding);
+    let lost = coverage.lost().min(rest);
+    coverage.scanned = rest - lost;
+    coverage
+}
+
+fn packed(coverage: Coverage, range: Range) -> Coverage {
+    let mut outer = Coverage::default();
+    match coverage.not_understood.first() {
+        None => outer.scanned = range.len(),
+        Some(gap) => outer.lose(range, gap.why.clone()),
+    }
+    outer
+}
+
+/// A bare code object.
+pub fn scan_object<L: Look>(source: &dyn ReadAt, file: Option<&str>, look: &L) -> (ObjectReport, Coverage, L::Out) {
+    let mut out = L::Out::default();
+    let mut object = ObjectReport::new(&EntryId::parse(""), source.len());
+    let mut coverage = Coverage::default();
+    match Window::new(source, 0, source.len(), "code object") {
+        Ok(contents) => object.read((None, 0), &contents, file, look, &mut out),
+        Err(error) => object.problems.push(error),
+    }
+    account(&mut coverage, &object, Range { start: 0, end: source.len() });
+    (object, coverage, out)
+}

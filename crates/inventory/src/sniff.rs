@@ -1,0 +1,36 @@
+//! What a file is, by its first bytes. Extensions lie.
+
+use codeobject::elf::{EM_AMDGPU, Elf};
+use codeobject::{Error, Problem, Range, ReadAt, Result, bundle, ccob, host};
+
+/// What a file holds, as far as GPU code is concerned.
+#[derive(Debug)]
+pub enum Contents<'a> {
+    /// A library, executable or object file of the host; the ranges are its device sections.
+    Host { elf: Elf<'a>, fatbins: Vec<Range> },
+    /// One AMD code object.
+    CodeObject,
+    /// One offload bundle, or several after another: plain or CCOB.
+    Bundles,
+}
+
+pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
+    let magic = source.bytes(0, source.len().min(24), "magic")?;
+    if magic.starts_with(ccob::MAGIC) || magic.starts_with(bundle::MAGIC) {
+        return Ok(Contents::Bundles);
+    }
+    if magic.starts_with(b"\x7fELF") {
+        let elf = Elf::parse(source)?;
+        if elf.header.machine == EM_AMDGPU {
+            return Ok(Contents::CodeObject);
+        }
+        let fatbins = host::fatbin_sections(&elf).map(|section| host::range_of(&elf, section)).collect();
+        return Ok(Contents::Host { elf, fatbins });
+    }
+    if magic.is_empty() {
+        return Err(Error::new(0, "magic", Problem::Truncated { needed: 4, left: 0 }));
+    }
+    let found = magic.iter().take(4).rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
+    let expected = "an ELF file, a code object, an offload bundle or a CCOB";
+    Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
+}
