@@ -38,7 +38,8 @@ impl Budget {
 
     /// Waits until `bytes` more fit, and counts them until the guard is dropped.
     pub fn hold(&self, bytes: u64) -> Held<'_> {
-        let full = |state: &mut State| !state.stopped && state.bytes > 0 && state.bytes.saturating_add(bytes) > self.limit;
+        let full =
+            |state: &mut State| !state.stopped && state.bytes > 0 && state.bytes.saturating_add(bytes) > self.limit;
         let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
         state.bytes = state.bytes.saturating_add(bytes);
         Held { budget: self, bytes }

@@ -126,13 +126,15 @@ impl<'a> Pieces<'a> {
             match walk.next() {
                 Some(Piece::Bundle(bundle)) if self.entries > ENTRIES_LIMIT => {
                     let problem = Problem::OverLimit { claimed: self.entries, limit: ENTRIES_LIMIT };
-                    self.coverage.lose(bundle.range(), Error::new(bundle.offset, "bundle entries of the file", problem));
+                    self.coverage
+                        .lose(bundle.range(), Error::new(bundle.offset, "bundle entries of the file", problem));
                     self.walk = None;
                     self.ranges.clear();
                 }
                 Some(Piece::Bundle(bundle)) => {
                     self.index += 1;
-                    self.entries += 1 + if let Body::Plain(table) = &bundle.body { table.entries.len() as u64 } else { 0 };
+                    self.entries +=
+                        1 + if let Body::Plain(table) = &bundle.body { table.entries.len() as u64 } else { 0 };
                     return Some(bundle);
                 }
                 Some(Piece::Padding(range)) => self.coverage.padding += range.len(),

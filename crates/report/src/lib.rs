@@ -7,4 +7,4 @@ mod lang;
 mod table;
 
 pub use lang::Lang;
-pub use table::{Align, Column, Table, wrap};
+pub use table::{Align, Column, Table, csv_line, wrap};

@@ -149,7 +149,7 @@ impl Table {
 }
 
 /// One CSV line; a cell is quoted where it must be.
-pub(crate) fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
+pub fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     for (i, cell) in cells.enumerate() {
         if i > 0 {
             out.push(',');

@@ -1,1 +1,27 @@
 # inspect
+inspect-form-host = host file
+inspect-form-code-object = AMD code object
+inspect-form-bundles = offload bundles
+inspect-form-unknown = not a file with GPU code that this tool knows
+inspect-file = { $form }, { $size } bytes
+inspect-no-gpu-code = There is no GPU code in this file.
+inspect-plain = plain
+inspect-bundles = { $bundles } bundles ({ $kinds }), { $objects } device entries, { $kernels } kernels
+inspect-column-target = target
+inspect-column-objects = code objects
+inspect-column-version = version
+inspect-column-kernels = kernels
+inspect-column-stubs = stubs
+inspect-column-bytes = bytes
+inspect-embedded = outside the device sections: a code object for { $target } at { $offset }, { $kernels } kernels
+inspect-contradiction = contradiction: { $id }: { $place } says { $says }, e_flags say { $flags }
+inspect-coverage = Coverage: { $total } bytes of device code; { $scanned } understood, { $padding } zero padding, { $lost } not understood.
+inspect-gap = { "  " }{ $start }..{ $end }: { $why }
+inspect-complete = Complete: what is not listed here is not in this file.
+inspect-incomplete = Not complete: there may be more in this file than is listed here.
+inspect-more = { "  " }and { $count } more (--format json has them all)
+inspect-extracted = { $files } code objects, { $bytes } bytes, written to { $dir }
+inspect-has-target = { $file } ships code for { $target }.
+inspect-has-not-target = { $file } does not ship code for { $target }: all { $bytes } bytes of its device code were read and understood.
+inspect-target-unknown = Code for { $target } was not found in { $file }, but { $lost } bytes were not understood: it cannot be said that there is none.
+inspect-progress = bundle { $index }, at byte { $offset }

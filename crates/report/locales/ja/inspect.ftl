@@ -1,1 +1,27 @@
 # inspect
+inspect-form-host = ホスト側のファイル
+inspect-form-code-object = AMDのコードオブジェクト
+inspect-form-bundles = オフロードバンドル
+inspect-form-unknown = 対応しているGPUコードの形式ではありません
+inspect-file = { $form }、{ $size }バイト
+inspect-no-gpu-code = このファイルにGPUコードはありません。
+inspect-plain = 非圧縮
+inspect-bundles = バンドル{ $bundles }個（{ $kinds }）、デバイス用エントリ{ $objects }個、カーネル{ $kernels }個
+inspect-column-target = ターゲット
+inspect-column-objects = コードオブジェクト
+inspect-column-version = 版
+inspect-column-kernels = カーネル
+inspect-column-stubs = スタブ
+inspect-column-bytes = バイト
+inspect-embedded = デバイス用セクションの外: { $offset }に{ $target }用のコードオブジェクト、カーネル{ $kernels }個
+inspect-contradiction = 矛盾: { $id }: { $place }は{ $says }、e_flagsは{ $flags }を示しています
+inspect-coverage = 走査範囲: デバイスコード{ $total }バイトのうち、解釈済み{ $scanned }、ゼロの詰め物{ $padding }、解釈できず{ $lost }。
+inspect-gap = { "  " }{ $start }..{ $end }: { $why }
+inspect-complete = 完全: ここにないものは、このファイルに含まれていません。
+inspect-incomplete = 不完全: ここに挙げた以外のものがファイルに含まれている可能性があります。
+inspect-more = { "  " }ほか{ $count }件（すべては --format json で見られます）
+inspect-extracted = コードオブジェクト{ $files }個、{ $bytes }バイトを{ $dir }に書き出しました
+inspect-has-target = { $file }には{ $target }用のコードが含まれています。
+inspect-has-not-target = { $file }に{ $target }用のコードは含まれていません（デバイスコード{ $bytes }バイトをすべて読み、解釈しました）。
+inspect-target-unknown = { $file }に{ $target }用のコードは見つかりませんでしたが、{ $lost }バイトを解釈できなかったため、無いとは言い切れません。
+inspect-progress = バンドル{ $index }、{ $offset }バイト目

@@ -5,6 +5,7 @@ use clap::Subcommand;
 use std::process::ExitCode;
 
 mod doctor;
+mod inspect;
 mod runtime;
 mod source;
 mod summary;
@@ -13,6 +14,8 @@ mod summary;
 pub enum Verb {
     /// Which observers work here, which do not, why, and the exact fix
     Doctor(doctor::Args),
+    /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
+    Inspect(inspect::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
     /// What a source tree declares: call chains, and how rocBLAS tells GPUs apart
@@ -23,6 +26,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
+        Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
     }

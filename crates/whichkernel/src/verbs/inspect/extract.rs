@@ -1,0 +1,92 @@
+//! `--extract DIR`: every code object as a file of its own, under a name that sorts.
+
+use super::select::Select;
+use codeobject::ReadAt;
+use inventory::{Format, Found, Look};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+pub struct Extract {
+    pub select: Select,
+    pub dir: PathBuf,
+}
+
+/// What one bundle gave: files written, or why not.
+#[derive(Default)]
+pub struct Files {
+    pub written: Vec<(PathBuf, u64)>,
+    pub failed: Vec<anyhow::Error>,
+    names: HashMap<String, u32>,
+}
+
+impl Look for Extract {
+    type Out = Files;
+
+    fn entry(&self, found: &Found<'_>, out: &mut Files) -> bool {
+        if !self.select.object(found) {
+            return false;
+        }
+        let name = unique(file_name(found), &mut out.names);
+        let path = self.dir.join(name);
+        match write(&path, found.contents) {
+            Ok(size) => out.written.push((path, size)),
+            Err(error) => out.failed.push(error),
+        }
+        false
+    }
+
+    fn kernel(&self, _: &Found<'_>, _: &codeobject::CodeObject<'_>, _: &codeobject::Kernel, _: &mut Files) {}
+}
+
+/// `bundle_0096.gfx1201.hsaco`. Ids come from the file, so only letters, digits and `+-_` of them are let through: a
+/// name can hold no separator and cannot leave the directory.
+fn file_name(found: &Found<'_>) -> String {
+    let target = found.target.map_or_else(|| found.kind.to_owned(), ToString::to_string);
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "+-_".contains(c) { c } else { '_' };
+    let target: String = target.chars().take(100).map(safe).collect();
+    let extension = match found.format {
+        Format::Elf if found.kind != "host" => "hsaco",
+        Format::Elf => "o",
+        Format::Spirv => "spv",
+        Format::Bitcode => "bc",
+        Format::Empty | Format::Other => "bin",
+    };
+    match found.bundle {
+        Some(bundle) => format!("bundle_{bundle:04}.{target}.{extension}"),
+        None => format!("code_object.{target}.{extension}"),
+    }
+}
+
+/// Two entries of one bundle may have the same target.
+fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
+    let count = names.entry(name.clone()).or_insert(0);
+    *count += 1;
+    match (*count, name.rsplit_once('.')) {
+        (1, _) | (_, None) => name,
+        (n, Some((stem, extension))) => format!("{stem}.{n}.{extension}"),
+    }
+}
+
+fn write(path: &Path, contents: &dyn ReadAt) -> anyhow::Result<u64> {
+    const PIECE: u64 = 1 << 20;
+    // O_EXCL: neither a file nor a link of that name is touched.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| refused(path, &error))?;
+    let mut at = 0;
+    while at < contents.len() {
+        let piece = contents.bytes(at, PIECE.min(contents.len() - at), "entry")?;
+        File::write_all(&mut file, &piece).map_err(|error| refused(path, &error))?;
+        at += piece.len() as u64;
+    }
+    Ok(at)
+}
+
+fn refused(path: &Path, error: &io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            anyhow::anyhow!("{} exists and is left as it is; choose another directory", path.display())
+        }
+        _ => anyhow::anyhow!("{}: {error}", path.display()),
+    }
+}

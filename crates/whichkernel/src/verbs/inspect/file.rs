@@ -1,0 +1,158 @@
+//! One file: what is in it, its kernels, its code objects as files.
+
+use super::extract::Extract;
+use super::kernels::{self, Rows};
+use super::select::{Select, parse_target};
+use super::{Args, json, text};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use anyhow::{Context as _, bail};
+use inventory::{File, FileReport, Nothing, Options, inspect};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let file = File::open(path)?;
+    if let Some(target) = &args.has_target {
+        return has_target(&file, target, args, context);
+    }
+    let report = if args.kernels {
+        list_kernels(&file, args, context)?
+    } else if let Some(dir) = &args.extract {
+        extract(&file, dir, args, context)?
+    } else {
+        overview(&file, args, context)?
+    };
+    Ok(verdict(path, &report))
+}
+
+fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+    let mut progress = Progress::new(context);
+    let report = inspect(file, &Options::default(), true, &Nothing, |bundle, ()| progress.step(bundle))?;
+    match args.format {
+        Format::Text => context.print(&text::file(file.path(), &report, context))?,
+        Format::Json => context.print(&format!("{:#}\n", json::file(file.path(), &report)))?,
+        Format::Csv | Format::Md => bail!("the overview has the formats text and json; csv and md are for --kernels"),
+    }
+    Ok(report)
+}
+
+fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+    let look = Rows { select: Select::new(args)?, format: args.format };
+    let start = json!({ "schema": json::SCHEMA, "file": file.path().to_string_lossy() }).to_string();
+    match args.format {
+        // The rows are inside the object: it is left open until they have all been written.
+        Format::Json => context.print(&format!("{},\"kernels\":[\n", start.trim_end_matches('}')))?,
+        format => context.print(&kernels::header(format))?,
+    }
+    let mut rows = 0;
+    let report = inspect(file, &Options::default(), false, &look, |_, out: kernels::Text| {
+        if args.format == Format::Json && rows > 0 && out.count > 0 {
+            context.print(",\n")?;
+        }
+        rows += out.count;
+        context.print(&out.rows)
+    })?;
+    if args.format == Format::Json {
+        context.print("\n]}\n")?;
+    }
+    Ok(report)
+}
+
+fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+    fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    let look = Extract { select: Select::new(args)?, dir: dir.to_owned() };
+    let (mut files, mut bytes) = (0, 0);
+    let report = inspect(file, &Options::default(), false, &look, |_, mut out: super::extract::Files| {
+        if !out.failed.is_empty() {
+            return Err(out.failed.swap_remove(0));
+        }
+        for (path, size) in out.written {
+            files += 1;
+            bytes += size;
+            if args.format == Format::Csv {
+                context.print(&format!("{},{size}\n", path.display()))?;
+            }
+        }
+        Ok(())
+    })?;
+    let words = [
+        ("files", text::count(files).into()),
+        ("bytes", text::count(bytes).into()),
+        ("dir", dir.display().to_string().into()),
+    ];
+    match args.format {
+        Format::Json => {
+            let value = json!({ "schema": "whichkernel.inspect-extract/1", "dir": dir.to_string_lossy(), "files": files, "bytes": bytes });
+            context.print(&format!("{value:#}\n"))?;
+        }
+        Format::Csv => {}
+        _ => context.print(&format!("{}\n", context.lang.text_with("inspect-extracted", &words)))?,
+    }
+    Ok(report)
+}
+
+/// 0 it is there, 1 it is not, 2 nobody can say.
+fn has_target(file: &File, target: &str, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let wanted = parse_target(target)?;
+    let mut progress = Progress::new(context);
+    let report = inspect(file, &Options::default(), true, &Nothing, |bundle, ()| progress.step(bundle))?;
+    let (key, code) = match report.has_target(&wanted) {
+        Some(true) => ("inspect-has-target", 0),
+        Some(false) => ("inspect-has-not-target", CHECK_FAILED),
+        None => ("inspect-target-unknown", COULD_NOT_RUN),
+    };
+    if args.format == Format::Json {
+        let mut value = json::file(file.path(), &report);
+        value["has_target"] = json!({ "target": wanted.to_string(), "answer": report.has_target(&wanted) });
+        context.print(&format!("{value:#}\n"))?;
+    } else {
+        let words = [
+            ("target", wanted.to_string().into()),
+            ("file", file.path().display().to_string().into()),
+            ("bytes", text::count(report.coverage.total()).into()),
+            ("lost", text::count(report.coverage.lost()).into()),
+        ];
+        context.print(&format!("{}\n", context.lang.text_with(key, &words)))?;
+    }
+    let verdict = verdict(file.path(), &report);
+    Ok(if code == COULD_NOT_RUN { verdict } else { ExitCode::from(code) })
+}
+
+/// What went wrong is said on stderr, with file, offset and field. What could be read has been shown before.
+fn verdict(path: &Path, report: &FileReport) -> ExitCode {
+    const SHOWN: usize = 20;
+    let problems = report.all_problems().count();
+    for error in report.all_problems().take(SHOWN) {
+        eprintln!("whichkernel: {}: {error}", path.display());
+    }
+    if problems > SHOWN {
+        eprintln!("whichkernel: {}: {} more; --format json has them all", path.display(), problems - SHOWN);
+    }
+    if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) }
+}
+
+/// A line per second, once a second has passed.
+struct Progress<'a> {
+    context: &'a Context,
+    last: Instant,
+}
+
+impl<'a> Progress<'a> {
+    fn new(context: &'a Context) -> Self {
+        Progress { context, last: Instant::now() }
+    }
+
+    fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> anyhow::Result<()> {
+        if let Some(bundle) = bundle
+            && self.last.elapsed() > Duration::from_secs(1)
+        {
+            self.last = Instant::now();
+            let args = [("index", bundle.index.into()), ("offset", text::count(bundle.offset).into())];
+            self.context.progress(&self.context.lang.text_with("inspect-progress", &args));
+        }
+        Ok(())
+    }
+}

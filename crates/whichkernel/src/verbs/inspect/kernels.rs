@@ -1,0 +1,199 @@
+//! `--kernels`: one row per kernel, written as the bundles are read.
+
+use super::select::Select;
+use crate::context::Format;
+use codeobject::{CodeObject, Kernel, demangle};
+use inventory::{Found, Look};
+use report::csv_line;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The CSV header; the first twelve are what scripts rely on.
+pub const COLUMNS: [&str; 19] = [
+    "name",
+    "mangled",
+    "bundle",
+    "sgpr",
+    "vgpr",
+    "agpr",
+    "lds",
+    "scratch",
+    "wavefront",
+    "kernarg_size",
+    "max_workgroup",
+    "stub",
+    "target",
+    "sgpr_spills",
+    "vgpr_spills",
+    "code_size",
+    "stub_kind",
+    "explicit_kernarg_size",
+    "differences",
+];
+
+pub struct Rows {
+    pub select: Select,
+    pub format: Format,
+}
+
+/// The rows of one bundle. The same kernel comes once per target, so each name is demangled once.
+#[derive(Default)]
+pub struct Text {
+    pub rows: String,
+    pub count: u64,
+    names: HashMap<String, String>,
+}
+
+impl Look for Rows {
+    type Out = Text;
+
+    fn entry(&self, found: &Found<'_>, _: &mut Text) -> bool {
+        self.select.object(found)
+    }
+
+    fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Text) {
+        let mangled = kernel.mangled();
+        if !out.names.contains_key(mangled) {
+            out.names.insert(mangled.to_owned(), demangle(mangled).unwrap_or_else(|| mangled.to_owned()));
+        }
+        let name = out.names.get(mangled).map_or(mangled, String::as_str);
+        if !self.select.kernel(mangled, name) {
+            return;
+        }
+        let first = out.count == 0;
+        out.count += 1;
+        match self.format {
+            Format::Json => {
+                out.rows.push_str(if first { "" } else { ",\n" });
+                let _ = write!(out.rows, "{}", json_row(found, object, kernel, name));
+            }
+            Format::Csv => csv_line(&mut out.rows, cells(found, object, kernel, name).iter().map(String::as_str)),
+            Format::Md => {
+                let cells = cells(found, object, kernel, name).map(|cell| cell.replace('|', "\\|"));
+                let _ = writeln!(out.rows, "| {} |", cells.join(" | "));
+            }
+            Format::Text => text_row(&mut out.rows, found, object, kernel, name),
+        }
+    }
+}
+
+pub fn header(format: Format) -> String {
+    match format {
+        Format::Csv => COLUMNS.join(",") + "\n",
+        Format::Md => format!("| {} |\n|{}\n", COLUMNS.join(" | "), " --- |".repeat(COLUMNS.len())),
+        Format::Text => format!(
+            "{:>6} {:<12} {:>5} {:>5} {:>5} {:>6} {:>7} {:>4} {:>7} {:>6} {:<9} {}\n",
+            "bundle", "target", "sgpr", "vgpr", "agpr", "lds", "scratch", "wave", "kernarg", "max_wg", "stub", "name"
+        ),
+        Format::Json => String::new(),
+    }
+}
+
+fn text_row(out: &mut String, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) {
+    let m = &kernel.metadata;
+    let dash = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    let stub = if kernel.stub.is_stub() { kernel.stub.to_string() } else { "-".to_owned() };
+    let _ = writeln!(
+        out,
+        "{:>6} {:<12} {:>5} {:>5} {:>5} {:>6} {:>7} {:>4} {:>7} {:>6} {:<9} {}",
+        found.bundle.map_or_else(|| "-".to_owned(), |bundle| bundle.to_string()),
+        target(found),
+        dash(m.sgpr_count),
+        dash(m.vgpr_count),
+        dash(agprs(object, kernel)),
+        dash(m.group_segment_fixed_size),
+        dash(m.private_segment_fixed_size),
+        dash(m.wavefront_size),
+        dash(m.kernarg_segment_size),
+        dash(m.max_flat_workgroup_size),
+        stub,
+        name,
+    );
+}
+
+fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) -> [String; 19] {
+    let m = &kernel.metadata;
+    let cell = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
+    let differences: Vec<String> = kernel
+        .differences(object.processor())
+        .iter()
+        .map(|d| format!("{}:{}/{}", d.field, d.metadata, d.descriptor))
+        .collect();
+    [
+        name.to_owned(),
+        m.name.clone(),
+        found.bundle.map_or_else(String::new, |bundle| bundle.to_string()),
+        cell(m.sgpr_count),
+        cell(m.vgpr_count),
+        cell(agprs(object, kernel)),
+        cell(m.group_segment_fixed_size),
+        cell(m.private_segment_fixed_size),
+        cell(m.wavefront_size),
+        cell(m.kernarg_segment_size),
+        cell(m.max_flat_workgroup_size),
+        kernel.stub.is_stub().to_string(),
+        target(found),
+        cell(m.sgpr_spill_count),
+        cell(m.vgpr_spill_count),
+        code_size(kernel).map_or_else(String::new, |size| size.to_string()),
+        kernel.stub.to_string(),
+        cell(m.explicit_kernarg_size()),
+        differences.join(" "),
+    ]
+}
+
+fn json_row(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) -> Value {
+    let m = &kernel.metadata;
+    let argument = |a: &codeobject::Argument| {
+        let mut row = json!({ "offset": a.offset, "size": a.size, "kind": a.value_kind });
+        for (key, value) in [("name", &a.name), ("type", &a.type_name)] {
+            if let Some(text) = value {
+                row[key] = json!(text);
+            }
+        }
+        row
+    };
+    let difference =
+        |d: &codeobject::Difference| json!({ "field": d.field, "metadata": d.metadata, "descriptor": d.descriptor });
+    json!({
+        "name": name,
+        "mangled": m.name,
+        "bundle": found.bundle,
+        "target": target(found),
+        "sgpr": m.sgpr_count,
+        "vgpr": m.vgpr_count,
+        "agpr": agprs(object, kernel),
+        "sgpr_spills": m.sgpr_spill_count,
+        "vgpr_spills": m.vgpr_spill_count,
+        "lds": m.group_segment_fixed_size,
+        "scratch": m.private_segment_fixed_size,
+        "wavefront": m.wavefront_size,
+        "kernarg_size": m.kernarg_segment_size,
+        "explicit_kernarg_size": m.explicit_kernarg_size(),
+        "max_workgroup": m.max_flat_workgroup_size,
+        "required_workgroup": m.reqd_workgroup_size,
+        "dynamic_stack": m.uses_dynamic_stack,
+        "stub": kernel.stub.is_stub(),
+        "stub_kind": kernel.stub.to_string(),
+        "code_size": code_size(kernel),
+        "args": m.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "differences": kernel.differences(object.processor()).iter().map(difference).collect::<Vec<_>>(),
+    })
+}
+
+fn target(found: &Found<'_>) -> String {
+    found.target.map(ToString::to_string).unwrap_or_default()
+}
+
+/// The metadata names AGPRs only for targets that have them; elsewhere a kernel uses none.
+fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
+    let processor = object.processor();
+    let has_them = ["gfx908", "gfx90a", "gfx94", "gfx95", "gfx9-4"].iter().any(|family| processor.starts_with(family));
+    kernel.metadata.agpr_count.or((!has_them && !processor.is_empty()).then_some(0))
+}
+
+/// None where the symbol does not state it (assembly).
+fn code_size(kernel: &Kernel) -> Option<u64> {
+    kernel.code.filter(|extent| extent.stated).map(|extent| extent.size)
+}
