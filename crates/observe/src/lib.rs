@@ -7,6 +7,7 @@
 pub mod doctor;
 pub mod enter;
 mod observer;
+pub mod process;
 mod registry;
 
 pub use observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};

@@ -3,6 +3,7 @@
 mod places;
 mod processes;
 
+use crate::stack;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -80,21 +81,6 @@ fn look(dir: &Path, by: String) -> Option<Found> {
 
 /// Shared libraries of a GPU stack, links left out, so that each file is named once.
 fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
-    const OURS: [&str; 13] = [
-        "libggml",
-        "libllama",
-        "libamdhip64",
-        "librocblas",
-        "libhipblas",
-        "libhipblaslt",
-        "libhsa-runtime64",
-        "libamd_comgr",
-        "librocsolver",
-        "libcudart",
-        "libcublas",
-        "libcublasLt",
-        "libroctx64",
-    ];
     let mut out = Vec::new();
     let Ok(entries) = fs::read_dir(dir) else { return out };
     for entry in entries.flatten() {
@@ -102,8 +88,7 @@ fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
         let Ok(meta) = fs::symlink_metadata(&path) else { continue };
         if meta.is_dir() && depth > 1 {
             out.extend(libraries(&path, depth - 1));
-        } else if meta.is_file() && base(&path).contains(".so") && OURS.iter().any(|name| base(&path).starts_with(name))
-        {
+        } else if meta.is_file() && stack::part(base(&path)).is_some() {
             out.push(Library { path, size: meta.len() });
         }
     }
@@ -114,15 +99,11 @@ fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
 fn version(dir: &Path, libraries: &[Library]) -> Option<String> {
     let written = [".info/version", "../.info/version"].iter().find_map(|file| fs::read_to_string(dir.join(file)).ok());
     let written = written.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    written.or_else(|| libraries.iter().find_map(|library| rocm_release(base(&library.path))))
-}
-
-/// AMD's own builds end in the release as five or six digits: `librocblas.so.4.3.60303` is ROCm 6.3.3.
-pub fn rocm_release(file_name: &str) -> Option<String> {
-    let (_, last) = file_name.rsplit_once('.')?;
-    let number: u32 = last.parse().ok().filter(|_| (5..=6).contains(&last.len()))?;
-    let (major, minor, patch) = (number / 10_000, number / 100 % 100, number % 100);
-    (4..=99).contains(&major).then(|| format!("ROCm {major}.{minor}.{patch}"))
+    written.or_else(|| {
+        libraries
+            .iter()
+            .find_map(|library| stack::rocm_release(base(&library.path)).map(|release| format!("ROCm {release}")))
+    })
 }
 
 fn base(path: &Path) -> &str {
@@ -132,14 +113,6 @@ fn base(path: &Path) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_release_is_in_the_file_name() {
-        assert_eq!(rocm_release("librocblas.so.4.3.60303").as_deref(), Some("ROCm 6.3.3"));
-        assert_eq!(rocm_release("libhipblas.so.3.1.70102").as_deref(), Some("ROCm 7.1.2"));
-        assert_eq!(rocm_release("librocblas.so.4.4"), None);
-        assert_eq!(rocm_release("libamdhip64.so.6"), None);
-    }
 
     #[test]
     fn an_ollama_bundle_and_a_rocm_tree_are_told_apart() {

@@ -13,6 +13,8 @@ mod error;
 pub mod fetch;
 pub mod find;
 pub mod index;
+pub mod linkage;
+pub mod stack;
 pub mod unpack;
 
 pub use cache::Cache;

@@ -1,0 +1,148 @@
+//! Each loaded library: where it came from, its version, and the edge that brought it.
+
+use super::{Mapped, View};
+use runtime::{
+    linkage::{Chain, Dynamic, How, Search},
+    stack,
+};
+use std::path::{Path, PathBuf};
+
+/// Where a library lies: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Program,
+    Bundle,
+    Rocm,
+    System,
+    Other,
+}
+
+impl Origin {
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Program => "program",
+            Origin::Bundle => "bundle",
+            Origin::Rocm => "rocm",
+            Origin::System => "system",
+            Origin::Other => "other",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// As the process sees it.
+    pub path: PathBuf,
+    pub deleted: bool,
+    pub soname: Option<String>,
+    /// What stands after `.so.` in the file's own name: `4.3.60303`.
+    pub version: Option<String>,
+    /// ROCm release, where the name carries it: `6.3.3`.
+    pub release: Option<String>,
+    /// The name of the GPU stack's part, for libraries that belong to one: `rocblas`, `hip`, `ggml-hip`, `cudart`.
+    pub part: Option<&'static str>,
+    pub origin: Origin,
+    /// Position in the chain; None for a mapped file that the loader did not bring.
+    pub object: Option<usize>,
+    pub how: How,
+    /// Sonames of those that name it in DT_NEEDED.
+    pub needed_by: Vec<String>,
+    /// Why its content could not be read.
+    pub problem: Option<String>,
+}
+
+/// Matches what is mapped with what the loader would bring; the rest was opened by the program itself.
+pub(super) fn explain(
+    view: &View,
+    search: &Search,
+    chain: &mut Chain,
+    mapped: &[Mapped],
+    program: &Path,
+) -> Vec<Loaded> {
+    let read: Vec<(PathBuf, &Mapped, Result<Dynamic, String>)> = mapped
+        .iter()
+        .filter(|file| file.executable || file.path.to_string_lossy().contains(".so"))
+        .map(|file| {
+            let dynamic = view.open(file).map_err(|error| error.to_string());
+            let dynamic = dynamic.and_then(|file| Dynamic::read(&file).map_err(|error| error.to_string()));
+            (view.inside(&file.path), file, dynamic)
+        })
+        .collect();
+    // A library that another newcomer needs comes with that one: open the ones that nobody names first.
+    let unexplained = |chain: &Chain| -> Vec<PathBuf> {
+        let rest = read.iter().filter(|(path, _, dynamic)| {
+            dynamic.as_ref().is_ok_and(|dynamic| dynamic.is_dynamic) && chain.by_path(search, path).is_none()
+        });
+        rest.map(|(path, ..)| path.clone()).collect()
+    };
+    let named: Vec<&String> = read.iter().filter_map(|(.., d)| d.as_ref().ok()).flat_map(|d| &d.needed).collect();
+    for path in unexplained(chain) {
+        let soname = read.iter().find(|(other, ..)| *other == path).and_then(|(.., d)| d.as_ref().ok()?.soname.clone());
+        if !soname.is_some_and(|soname| named.contains(&&soname)) {
+            chain.dlopen(search, &path);
+        }
+    }
+    for path in unexplained(chain) {
+        chain.dlopen(search, &path);
+    }
+    read.into_iter().map(|(path, file, dynamic)| one(search, chain, path, file, dynamic, program)).collect()
+}
+
+fn one(
+    search: &Search,
+    chain: &Chain,
+    path: PathBuf,
+    file: &Mapped,
+    dynamic: Result<Dynamic, String>,
+    program: &Path,
+) -> Loaded {
+    let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let (dynamic, problem) = match dynamic {
+        Ok(dynamic) => (Some(dynamic), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let soname = dynamic.and_then(|dynamic| dynamic.soname);
+    // A deleted file has no path to go by: the loader still knows it by its SONAME.
+    let by_name =
+        |name: &str| chain.objects.iter().position(|o| o.name == name || o.dynamic.soname.as_deref() == Some(name));
+    let object = chain.by_path(search, &path).or_else(|| by_name(soname.as_deref().unwrap_or(&base)));
+    let how = object.and_then(|index| chain.objects.get(index)).map_or(How::Dlopen, |object| object.how);
+    let needed_by = object
+        .map(|index| {
+            chain.needed_by(index).map(|o| o.dynamic.soname.clone().unwrap_or_else(|| o.name.clone())).collect()
+        })
+        .unwrap_or_default();
+    Loaded {
+        origin: origin(&path, program),
+        part: stack::part(&base),
+        version: stack::version(&base),
+        release: stack::rocm_release(&base),
+        deleted: file.deleted,
+        how: if how == How::Missing { How::Dlopen } else { how },
+        path,
+        soname,
+        object,
+        needed_by,
+        problem,
+    }
+}
+
+fn origin(path: &Path, program: &Path) -> Origin {
+    let text = path.to_string_lossy();
+    if path == program {
+        return Origin::Program;
+    }
+    if text.starts_with("/opt/rocm") {
+        return Origin::Rocm;
+    }
+    // `bin/ollama` with `lib/ollama/...` beside it, or libraries in the program's own directory.
+    let bundle = program.parent().is_some_and(|dir| {
+        let system = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"].iter().any(|d| dir == Path::new(d));
+        !system && path.starts_with(dir) || dir.parent().is_some_and(|up| path.starts_with(up.join("lib/ollama")))
+    });
+    match () {
+        () if bundle || text.contains("/lib/ollama/") => Origin::Bundle,
+        () if ["/lib", "/usr/lib", "/lib64", "/usr/lib64"].iter().any(|dir| path.starts_with(dir)) => Origin::System,
+        () => Origin::Other,
+    }
+}

@@ -1,0 +1,141 @@
+//! What a process has loaded, and which edge pulled each library in: rung Loaded.
+//!
+//! Reads `/proc/PID` alone: nothing is attached, stopped or run. Files are opened through `/proc/PID/root`, so that a
+//! container's or a chroot's libraries are those it sees; one that was deleted or replaced since is opened through
+//! `map_files`, where the system allows it. What could not be read is said.
+
+mod loaded;
+mod maps;
+
+pub use loaded::{Loaded, Origin};
+pub use maps::Mapped;
+
+use runtime::linkage::{Chain, FileAt, Inside, Search, open_inside};
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    #[error("there is no process {pid}")]
+    Gone { pid: u32 },
+    #[error(
+        "process {pid} ({name}) belongs to another user, so /proc/{pid}/{what} may not be read: run as that user or as root"
+    )]
+    Refused { pid: u32, name: String, what: &'static str },
+    #[error("/proc/{pid}/{what}: {source}")]
+    Io { pid: u32, what: &'static str, source: io::Error },
+    #[error("process {pid} ({name}) maps no file: it is a kernel thread, or has ended")]
+    Empty { pid: u32, name: String },
+}
+
+/// A process as /proc showed it at one moment.
+#[derive(Debug)]
+pub struct Process {
+    pub pid: u32,
+    pub name: String,
+    pub program: PathBuf,
+    pub library_path: String,
+    pub preload: Vec<String>,
+    /// In the order of the address space.
+    pub libraries: Vec<Loaded>,
+    /// The loader's chain, with what the program opened itself as further starts.
+    pub chain: Chain,
+    /// The text of `maps`, the raw evidence.
+    pub maps: String,
+}
+
+impl Process {
+    pub fn read(pid: u32) -> Result<Process, ProcessError> {
+        let dir = PathBuf::from(format!("/proc/{pid}"));
+        let name = fs::read_to_string(dir.join("comm")).map_err(|_| ProcessError::Gone { pid })?.trim().to_owned();
+        let fail = |what: &'static str| {
+            let name = name.clone();
+            move |source: io::Error| match source.kind() {
+                io::ErrorKind::PermissionDenied => ProcessError::Refused { pid, name, what },
+                io::ErrorKind::NotFound => ProcessError::Gone { pid },
+                _ => ProcessError::Io { pid, what, source },
+            }
+        };
+        let maps = fs::read_to_string(dir.join("maps")).map_err(fail("maps"))?;
+        let mapped = maps::parse(&maps);
+        if mapped.is_empty() {
+            return Err(ProcessError::Empty { pid, name });
+        }
+        let program = fs::read_link(dir.join("exe")).map_err(fail("exe"))?;
+        let environ = fs::read(dir.join("environ")).map_err(fail("environ"))?;
+        let library_path = variable(&environ, "LD_LIBRARY_PATH").unwrap_or_default();
+        let preload = variable(&environ, "LD_PRELOAD").unwrap_or_default();
+        let preload: Vec<String> =
+            preload.split([' ', ':']).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let view = View::new(&dir, &mapped);
+        let program = view.inside(&program);
+        let search = Search::new(Inside::new(dir.join("root")), &library_path);
+        let mut chain = Chain::of(&search, &program, &preload);
+        let libraries = loaded::explain(&view, &search, &mut chain, &mapped, &program);
+        Ok(Process { pid, name, program, library_path, preload, libraries, chain, maps })
+    }
+
+    /// ROCm releases among the loaded libraries, where more than one is: mixed stacks break in ways that look like
+    /// anything else.
+    pub fn mixed_releases(&self) -> Vec<(String, Vec<&Loaded>)> {
+        let mut out: Vec<(String, Vec<&Loaded>)> = Vec::new();
+        for library in &self.libraries {
+            let Some(release) = &library.release else { continue };
+            match out.iter_mut().find(|(known, _)| known == release) {
+                Some((_, list)) => list.push(library),
+                None => out.push((release.clone(), vec![library])),
+            }
+        }
+        out.sort_by(|a, b| a.0.cmp(&b.0));
+        if out.len() > 1 { out } else { Vec::new() }
+    }
+}
+
+/// How paths of the process's maps are found from here.
+#[derive(Debug)]
+pub(crate) struct View {
+    dir: PathBuf,
+    root: Inside,
+    /// In front of every path in maps when the process changed its root: maps speaks of the mount, not of the root.
+    prefix: Option<PathBuf>,
+}
+
+impl View {
+    fn new(dir: &Path, mapped: &[Mapped]) -> View {
+        let root = Inside::new(dir.join("root"));
+        let mut view = View { dir: dir.to_owned(), root, prefix: None };
+        // A process in a chroot has a root link that names the directory as its mounts see it.
+        if let Ok(link) = fs::read_link(dir.join("root"))
+            && link != Path::new("/")
+            && mapped.iter().any(|file| file.path.starts_with(&link))
+        {
+            view.prefix = Some(link);
+        }
+        view
+    }
+
+    /// The path that the process itself would use.
+    pub fn inside(&self, path: &Path) -> PathBuf {
+        let cut = self.prefix.as_ref().and_then(|prefix| path.strip_prefix(prefix).ok());
+        cut.map_or_else(|| path.to_owned(), |rest| Path::new("/").join(rest))
+    }
+
+    /// The mapped file itself: by its path if that still is the same file, else through `map_files`.
+    pub fn open(&self, file: &Mapped) -> io::Result<FileAt> {
+        if !file.deleted
+            && let Ok(handle) = self.root.open(&self.inside(&file.path))
+            && handle.metadata().is_ok_and(|meta| meta.ino() == file.inode)
+        {
+            return FileAt::new(handle);
+        }
+        open_inside(&self.dir.join("map_files").join(&file.range)).and_then(FileAt::new)
+    }
+}
+
+fn variable(environ: &[u8], name: &str) -> Option<String> {
+    let entries = environ.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+    entries.filter_map(|entry| entry.split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+}

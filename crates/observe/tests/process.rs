@@ -1,0 +1,123 @@
+//! Live processes: our own child, a program inside an unpacked tree, a deleted library, a process of somebody else.
+
+use observe::{
+    enter::Enter,
+    process::{Origin, Process, ProcessError},
+};
+use runtime::linkage::How;
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+/// Ends the child with the test, however that ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Reads until `ready` says so: a program needs a moment to be loaded.
+fn wait_for(pid: u32, ready: impl Fn(&Process) -> bool) -> Process {
+    let mut last = None;
+    for _ in 0..200 {
+        if let Ok(process) = Process::read(pid) {
+            if ready(&process) {
+                return process;
+            }
+            last = Some(process);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("never ready: {last:?}");
+}
+
+#[test]
+fn an_ordinary_child() {
+    let child = Running(Command::new("sleep").arg("60").spawn().unwrap());
+    let process = wait_for(child.0.id(), |p| p.name == "sleep" && p.libraries.iter().any(|l| l.soname.is_some()));
+    let libc = process.libraries.iter().find(|l| l.soname.as_deref() == Some("libc.so.6")).expect("libc");
+    assert_eq!(libc.origin, Origin::System);
+    assert!(libc.needed_by.iter().any(|name| name.ends_with("sleep")), "{libc:?}");
+    assert_ne!(libc.how, How::Dlopen);
+    assert!(process.mixed_releases().is_empty());
+}
+
+/// A library of our own, opened by path at run time, then removed: it is still read, and marked.
+#[test]
+fn dlopened_and_deleted() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write("inner.c", "int inner(void){return 1;}");
+    write("outer.c", "int inner(void); int outer(void){return inner();}");
+    write(
+        "main.c",
+        "#include <dlfcn.h>\n#include <unistd.h>\nint main(int c,char**v){void*h=dlopen(v[1],RTLD_NOW);if(!h)return 3;write(1,\"x\",1);sleep(60);return 0;}",
+    );
+    let cc = |args: &[&str]| Command::new("cc").args(args).current_dir(dir.path()).status();
+    // A name as AMD's own builds have it.
+    let inner = ["-shared", "-fPIC", "-o", "librocblas.so.4.3.60303", "inner.c", "-Wl,-soname,librocblas.so.4"];
+    let Ok(status) = cc(&inner) else { return };
+    assert!(status.success());
+    std::os::unix::fs::symlink("librocblas.so.4.3.60303", dir.path().join("librocblas.so.4")).unwrap();
+    let outer = ["-shared", "-fPIC", "-o", "libhipblas.so.3.1.70100", "outer.c", "-L.", "-l:librocblas.so.4.3.60303"];
+    assert!(cc(&[&outer[..], &["-Wl,-soname,libhipblas.so.3", "-Wl,-rpath,$ORIGIN"]].concat()).unwrap().success());
+    assert!(cc(&["-o", "main", "main.c", "-ldl"]).unwrap().success());
+    let target = dir.path().join("libhipblas.so.3.1.70100");
+    let mut child = Command::new(dir.path().join("main"));
+    let child = Running(child.arg(&target).stdout(Stdio::piped()).spawn().unwrap());
+    let loaded = |p: &Process| p.libraries.iter().any(|l| l.soname.as_deref() == Some("librocblas.so.4"));
+    let process = wait_for(child.0.id(), loaded);
+    let find = |process: &Process, soname: &str| {
+        process.libraries.iter().find(|l| l.soname.as_deref() == Some(soname)).cloned().expect(soname)
+    };
+    let (hipblas, rocblas) = (find(&process, "libhipblas.so.3"), find(&process, "librocblas.so.4"));
+    assert_eq!((hipblas.how, hipblas.part, hipblas.origin), (How::Dlopen, Some("hipblas"), Origin::Bundle));
+    assert_eq!((rocblas.how, rocblas.needed_by.as_slice()), (How::Runpath, ["libhipblas.so.3".to_owned()].as_slice()));
+    let mixed = process.mixed_releases();
+    let releases: Vec<&str> = mixed.iter().map(|(release, _)| release.as_str()).collect();
+    assert_eq!(releases, ["6.3.3", "7.1.0"]);
+
+    std::fs::remove_file(&target).unwrap();
+    let process = Process::read(child.0.id()).unwrap();
+    let gone = process.libraries.iter().find(|l| l.path == target).expect("still mapped");
+    assert!(gone.deleted);
+    // map_files needs CAP_CHECKPOINT_RESTORE: as root the SONAME is still read, else the reason is there.
+    assert!(gone.soname.as_deref() == Some("libhipblas.so.3") || gone.problem.is_some(), "{gone:?}");
+}
+
+/// The real llama-server in its own root: paths are those that it sees, the chain is Debian's.
+#[test]
+fn llama_server_inside_a_tree() {
+    let Some(dir) = artifacts::need("debian-sid") else { return };
+    let mut command = Command::new("/usr/bin/llama-bench");
+    command.args(["-m", "/dev/stdin", "--progress"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = Running(Enter::new(dir.join("root")).spawn(&mut command).unwrap());
+    let process = wait_for(child.0.id(), |p| p.libraries.iter().any(|l| l.part == Some("ggml-hip")));
+    assert_eq!(process.program, Path::new("/usr/bin/llama-bench"));
+    let hip = process.libraries.iter().find(|l| l.part == Some("ggml-hip")).unwrap();
+    assert_eq!(hip.path, Path::new("/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so"));
+    assert_eq!((hip.how, hip.problem.as_deref()), (How::Dlopen, None));
+    let rocblas = process.libraries.iter().find(|l| l.part == Some("rocblas")).expect("rocBLAS");
+    assert!(rocblas.needed_by.iter().any(|name| name.starts_with("libggml-hip") || name == "libhipblas.so.2"));
+    let llama = process.libraries.iter().find(|l| l.soname.as_deref() == Some("libllama-bench-impl.so")).unwrap();
+    assert_eq!(llama.how, How::Runpath);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    assert!(matches!(Process::read(u32::MAX), Err(ProcessError::Gone { .. })));
+    // Process 2 is the kernel's thread starter outside of containers; in one it may be anything or nothing.
+    if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
+        let error = Process::read(2).unwrap_err();
+        assert!(matches!(error, ProcessError::Empty { .. } | ProcessError::Refused { .. }), "{error}");
+    }
+    if !rustix::process::geteuid().is_root() {
+        let error = Process::read(1).unwrap_err();
+        assert!(matches!(error, ProcessError::Refused { .. }), "{error}");
+    }
+}

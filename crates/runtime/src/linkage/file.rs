@@ -1,0 +1,37 @@
+//! A file read in pieces with `pread`: a library of a gigabyte costs no more than what is looked at.
+
+use codeobject::{Error, Problem, ReadAt, Result};
+use std::{borrow::Cow, fs::File, io, os::unix::fs::FileExt};
+
+#[derive(Debug)]
+pub struct FileAt {
+    file: File,
+    len: u64,
+}
+
+impl FileAt {
+    /// Fails on what is no regular file: a device or a pipe has no length to trust.
+    pub fn new(file: File) -> io::Result<Self> {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        Ok(FileAt { file, len: meta.len() })
+    }
+}
+
+impl ReadAt for FileAt {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
+        codeobject::check_range(self.len, offset, len, field)?;
+        let gone =
+            |error: io::Error| Error::new(offset, field, Problem::Unknown(format!("could not be read: {error}")));
+        let size = usize::try_from(len).map_err(|_| gone(io::ErrorKind::OutOfMemory.into()))?;
+        let mut out = vec![0; size];
+        self.file.read_exact_at(&mut out, offset).map_err(gone)?;
+        Ok(Cow::Owned(out))
+    }
+}

@@ -1,0 +1,18 @@
+//! Which library pulls in which: the loader's search, worked out without running anything.
+//!
+//! Follows ld.so(8) and glibc's `elf/dl-load.c`: breadth first, DT_RPATH of the chain of loaders, LD_LIBRARY_PATH,
+//! DT_RUNPATH, ld.so.cache, default directories; a name that is loaded already is not searched again. Everything is
+//! looked up inside a root, so that a process in another namespace, or an unpacked tree, is read as it would see itself.
+
+mod chain;
+mod dynamic;
+mod file;
+mod inside;
+pub mod ldcache;
+mod search;
+
+pub use chain::{Chain, Edge, Object, roots_of};
+pub use dynamic::Dynamic;
+pub use file::FileAt;
+pub use inside::{Inside, open as open_inside};
+pub use search::{How, Search};
