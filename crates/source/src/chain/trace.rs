@@ -231,9 +231,11 @@ fn launches(index: &Index, from: usize) -> bool {
 /// From the dispatcher, each function it calls or hands over, with the cheapest way to every launch and BLAS call
 /// that lies below it.
 fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
+    let backend = index.directory(index.functions[dispatcher].file);
+    let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
-    for edge in edges(index, dispatcher) {
+    for edge in edges(index, dispatcher).into_iter().filter(|edge| in_backend(edge.to)) {
         if !seen.insert(edge.to) {
             continue;
         }
@@ -243,8 +245,11 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
         // Each search stops at one end; the ends found so far are passed over by the next.
         loop {
             let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
-            let back = |_: usize, edge: &Edge| edge.to != dispatcher && edge.kind != Kind::HandOff;
-            let Some(way) = path(index, &[edge.to], unseen, back) else { break };
+            // A branch stays in the backend, and where the words leave a doubt it is not followed.
+            let inside = |_: usize, edge: &Edge| {
+                edge.to != dispatcher && in_backend(edge.to) && edge.others.is_empty() && edge.kind != Kind::HandOff
+            };
+            let Some(way) = path(index, &[edge.to], unseen, inside) else { break };
             let last = way.last().map_or(edge.to, |(_, edge)| edge.to);
             let steps: Vec<Step> =
                 std::iter::once(first.clone()).chain(way.iter().map(|(from, edge)| step(index, *from, edge))).collect();
