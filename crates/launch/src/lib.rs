@@ -1,2 +1,4 @@
 //! One launch record for everything that sees launches, and the grammar that turns kernel names into facts.
 #![forbid(unsafe_code)]
+
+pub mod grammar;

@@ -1,0 +1,230 @@
+//! What a kernel's name says, in one shape for every library.
+
+use std::fmt;
+
+/// Whose kernel it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Library {
+    Ggml,
+    /// Tensile-generated GEMM kernels, as rocBLAS and hipBLASLt ship them; the name does not tell which of the two.
+    Tensile,
+    RocBlas,
+    HipBlasLt,
+    Cublas,
+    Cutlass,
+    CompositeKernel,
+    PyTorch,
+    OnnxRuntime,
+    Jax,
+    Aiter,
+    Bitsandbytes,
+    RocPrim,
+    RocRand,
+    Cub,
+    Thrust,
+    Triton,
+    Runtime,
+    Unknown,
+}
+
+impl Library {
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Ggml => "ggml",
+            Self::Tensile => "tensile",
+            Self::RocBlas => "rocblas",
+            Self::HipBlasLt => "hipblaslt",
+            Self::Cublas => "cublas",
+            Self::Cutlass => "cutlass",
+            Self::CompositeKernel => "composable-kernel",
+            Self::PyTorch => "pytorch",
+            Self::OnnxRuntime => "onnxruntime",
+            Self::Jax => "jax",
+            Self::Aiter => "aiter",
+            Self::Bitsandbytes => "bitsandbytes",
+            Self::RocPrim => "rocprim",
+            Self::RocRand => "rocrand",
+            Self::Cub => "cub",
+            Self::Thrust => "thrust",
+            Self::Triton => "triton",
+            Self::Runtime => "runtime",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+macro_rules! families {
+    ($($variant:ident $key:literal),* $(,)?) => {
+        /// What a kernel is for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Family { $($variant),* }
+        impl Family {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+            /// The name in tables, JSON and, behind `family-`, in the language files.
+            pub fn key(self) -> &'static str {
+                match self { $(Self::$variant => $key),* }
+            }
+        }
+    };
+}
+
+families! {
+    Mmvq "mmvq", Mmq "mmq", MmqFixup "mmq-fixup", Dmmv "dmmv", Mmvf "mmvf", Mmf "mmf",
+    Gemm "gemm", GemmHelper "gemm-helper", Gemv "gemv", Blas "blas", BlasPointers "blas-pointers",
+    Repack "repack", Quantize "quantize", Dequantize "dequantize", Convert "convert", Copy "copy",
+    FlashAttention "flash-attention", FlashAttentionFixup "flash-attention-fixup", Attention "attention",
+    AttentionIndexer "attention-indexer", Rope "rope", Softmax "softmax", Norm "norm",
+    GetRows "get-rows", SetRows "set-rows", Scatter "scatter", Binary "binary", Glu "glu", Activation "activation",
+    Elementwise "elementwise", Reduce "reduce", Scan "scan", Sort "sort", MoeRouting "moe-routing", Moe "moe",
+    Convolution "convolution", Pool "pool", Layout "layout", StateSpace "state-space", Recurrent "recurrent",
+    Hadamard "hadamard", Random "random", Loss "loss", Optimizer "optimizer", AllReduce "all-reduce",
+    LinearAlgebra "linear-algebra", Generated "generated", Runtime "runtime", Other "other",
+}
+
+impl Family {
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|family| family.key() == key)
+    }
+
+    /// The multiplication path that a kernel of this family belongs to.
+    pub fn path(self) -> Option<Path> {
+        Some(match self {
+            Self::Mmvq => Path::Mmvq,
+            Self::Mmq | Self::MmqFixup | Self::Repack => Path::Mmq,
+            Self::Dmmv => Path::Dmmv,
+            Self::Mmvf => Path::Mmvf,
+            Self::Mmf => Path::Mmf,
+            Self::Gemm | Self::GemmHelper | Self::Gemv | Self::BlasPointers => Path::Blas,
+            Self::FlashAttention | Self::FlashAttentionFixup => Path::FlashAttention,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+/// The way a matrix product (or attention) takes through the backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Path {
+    Mmvq,
+    Mmq,
+    Dmmv,
+    Mmvf,
+    Mmf,
+    Blas,
+    FlashAttention,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mmvq => "MMVQ",
+            Self::Mmq => "MMQ",
+            Self::Dmmv => "DMMV",
+            Self::Mmvf => "MMVF",
+            Self::Mmf => "MMF",
+            Self::Blas => "BLAS",
+            Self::FlashAttention => "FA",
+        })
+    }
+}
+
+/// Extents of the output tile of one workgroup; 0 where the name does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tile {
+    pub rows: u32,
+    pub columns: u32,
+    pub depth: u32,
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |n: u32| if n == 0 { "?".to_owned() } else { n.to_string() };
+        write!(f, "{}x{}", part(self.rows), part(self.columns))?;
+        if self.depth > 0 { write!(f, "x{}", self.depth) } else { Ok(()) }
+    }
+}
+
+/// A kernel's name, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    pub library: Library,
+    pub family: Family,
+    /// The name without namespace, template arguments and parameters.
+    pub kernel: String,
+    /// The name as people write it: `mul_mat_q<Q4_K,112,false>`.
+    pub readable: String,
+    /// Data types with what they are types of: `("weights", "Q4_K")`.
+    pub types: Vec<(&'static str, String)>,
+    pub tile: Option<Tile>,
+    /// Columns of the product (batch) that this variant is made for.
+    pub columns: Option<u32>,
+    /// Further named facts, in the order of the name.
+    pub parameters: Vec<(String, String)>,
+    /// Parts of the name that the grammar has no meaning for.
+    pub unread: Vec<String>,
+}
+
+impl Facts {
+    pub(super) fn new(library: Library, family: Family, kernel: &str) -> Self {
+        Self {
+            library,
+            family,
+            kernel: kernel.to_owned(),
+            readable: kernel.to_owned(),
+            types: Vec::new(),
+            tile: None,
+            columns: None,
+            parameters: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    pub fn path(&self) -> Option<Path> {
+        self.family.path()
+    }
+
+    /// Whether the grammar knew the kernel.
+    pub fn is_known(&self) -> bool {
+        self.library != Library::Unknown
+    }
+
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn type_of(&self, role: &str) -> Option<&str> {
+        self.types.iter().find(|(r, _)| *r == role).map(|(_, name)| name.as_str())
+    }
+
+    pub(super) fn put(&mut self, name: &str, value: impl Into<String>) {
+        self.parameters.push((name.to_owned(), value.into()));
+    }
+}
+
+/// All facts in one line, for goldens and tables.
+impl fmt::Display for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.library.key(), self.family, self.readable)?;
+        for (role, name) in &self.types {
+            write!(f, " {role}={name}")?;
+        }
+        if let Some(tile) = self.tile {
+            write!(f, " tile={tile}")?;
+        }
+        if let Some(columns) = self.columns {
+            write!(f, " columns={columns}")?;
+        }
+        for (name, value) in &self.parameters {
+            write!(f, " {name}={value}")?;
+        }
+        if !self.unread.is_empty() {
+            write!(f, " unread={}", self.unread.join(","))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! The kernel-name grammar: from a name, mangled or demangled, to what it says about library, family, path, data
+//! types, tile and variant.
+//!
+//! Pure text, no tables from any binary. A name that no rule knows comes back with [`Library::Unknown`], to be
+//! counted and shown; parts of a known name without a meaning are kept in [`Facts::unread`].
+
+mod blas;
+mod cxx;
+mod facts;
+mod ggml;
+mod libraries;
+mod scalar;
+mod tensile;
+mod tensile_codes;
+
+pub use facts::{Facts, Family, Library, Path, Tile};
+pub use ggml::known_kernels;
+pub use scalar::ggml_type;
+
+/// Longer names are not read: demangling them costs more than they are worth.
+const LIMIT: usize = 1 << 15;
+
+/// Reads a kernel's name. Mangled names are demangled first; a trailing `.kd` is ignored.
+pub fn read(name: &str) -> Facts {
+    let name = name.trim();
+    let name = name.strip_suffix(".kd").unwrap_or(name);
+    if name.len() > LIMIT {
+        return Facts::new(Library::Unknown, Family::Other, name.get(..80).unwrap_or(""));
+    }
+    if let Some(facts) = tensile::read(name) {
+        return facts;
+    }
+    let demangled = codeobject::demangle(name);
+    let function = cxx::function(demangled.as_deref().unwrap_or(name));
+    ggml::read(&function)
+        .or_else(|| blas::read(&function))
+        .or_else(|| libraries::read(&function))
+        .unwrap_or_else(|| Facts::new(Library::Unknown, Family::Other, function.name))
+}
