@@ -241,9 +241,10 @@ impl Scope {
     }
 }
 
-/// `gfx90a` is any `gfx90a:...`; a target with features wants those features.
+/// `gfx90a` is any `gfx90a:...`; a target with features wants those features. `*` lifts the restriction: a section of
+/// a file, or a chain in a source tree, belongs to no target.
 fn same_target(wanted: Option<&str>, given: Option<&str>) -> bool {
-    let Some(wanted) = wanted else { return true };
+    let Some(wanted) = wanted.filter(|wanted| *wanted != "*") else { return true };
     let Some(given) = given else { return false };
     let bare = given.split(':').next().unwrap_or(given);
     glob(given, wanted) || (!wanted.contains(':') && glob(bare, wanted))

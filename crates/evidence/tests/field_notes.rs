@@ -1,0 +1,100 @@
+//! The embedded investigation: complete, in both languages, open until somebody looks, and decidable then.
+
+use evidence::{
+    About, Coverage, Declared, Fact, Finding, GradeKind, Investigation, Observation, ObserverId, PhaseName, Recorded,
+    Subject, default_investigation,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn notes() -> Investigation {
+    default_investigation().unwrap()
+}
+
+fn japanese(text: &str) -> bool {
+    text.chars().any(|c| ('\u{3040}'..='\u{9fff}').contains(&c))
+}
+
+#[test]
+fn every_claim_and_question_is_said_in_both_languages_with_page_and_command() {
+    let notes = notes();
+    let claims = notes.claims.iter().map(|stated| (&stated.claim.id, &stated.words, &stated.page, &stated.closes));
+    let questions = notes.questions.iter().map(|asked| (&asked.id, &asked.words, &asked.page, &asked.closes));
+    for (id, words, page, closes) in claims.chain(questions) {
+        assert!(!words.en.is_empty() && !japanese(&words.en), "{id}: {}", words.en);
+        assert!(japanese(&words.ja) || words.ja.contains("KB"), "{id}: {}", words.ja);
+        assert!(notes.pages.contains_key(page), "{id}: {page}");
+        assert!(closes.starts_with("whichkernel "), "{id}: {closes}");
+    }
+}
+
+#[test]
+fn every_page_is_cited_and_none_is_left_out() {
+    let notes = notes();
+    let cited: BTreeSet<&String> = notes.claims.iter().map(|stated| &stated.page).collect();
+    assert_eq!(cited, notes.pages.keys().collect());
+}
+
+#[test]
+fn the_phases_have_their_claims() {
+    let mut count = BTreeMap::new();
+    for stated in &notes().claims {
+        *count.entry(stated.phase).or_insert(0) += 1;
+    }
+    use PhaseName::*;
+    assert_eq!(count, BTreeMap::from([(A, 17), (B, 23), (C, 23), (D, 62), (E, 24), (F, 61)]));
+    assert_eq!(notes().questions.len(), 19);
+}
+
+#[test]
+fn nothing_is_expected_and_nothing_is_known_before_somebody_looked() {
+    let notes = notes();
+    assert!(notes.claims.iter().all(|stated| !stated.must_hold));
+    let (readings, questions) = notes.read(&[], &[]);
+    assert!(readings.iter().all(|reading| matches!(reading.grade.kind(), GradeKind::Unresolved(_))));
+    assert!(questions.iter().all(|question| question.open));
+}
+
+#[test]
+fn every_topic_stands_in_the_table() {
+    let table = include_str!("../../../docs/topics.md");
+    let asks = notes().questions.into_iter().filter_map(|question| question.ask.map(|ask| ask.topic));
+    for topic in notes().claims.into_iter().map(|stated| stated.claim.topic).chain(asks) {
+        let (room, rest) = topic.rsplit_once('.').unwrap_or((&topic, ""));
+        let listed = table.contains(&format!("`{topic}`"))
+            || (table.contains(&format!("`{room}.")) && table.contains(&format!("`.{rest}`")));
+        assert!(listed, "docs/topics.md does not list {topic}");
+    }
+}
+
+/// What an evaluator of the source would record: MMVQ up to 8 columns, MMQ for all others.
+fn declared(columns: &str, path: &str) -> Recorded {
+    let subject = Subject::source("ollama", "4fda6980a0b1c2d3e4f5", Default::default()).target("gfx1201");
+    let fact = Fact::new("matmul.path", About::new([("type", "Q4_K"), ("columns", columns)]), path);
+    let coverage = Coverage::complete("columns", 512);
+    let observer = ObserverId::new("source", "1");
+    Recorded::new(
+        Observation::on::<Declared>(observer, subject, Finding::Saw(fact), coverage, "2025-01-01T00:00:00Z").unwrap(),
+    )
+}
+
+#[test]
+fn the_column_thresholds_are_decided_by_what_an_evaluator_records() {
+    let notes = notes();
+    let (readings, questions) = notes.read(&[declared("1..8", "MMVQ"), declared("9..512", "MMQ")], &[]);
+    let grade = |id: &str| readings.iter().find(|reading| reading.claim == id).unwrap().grade.kind();
+    assert_eq!(grade("mmvq-to-8"), GradeKind::Confirmed);
+    assert_eq!(grade("mmq-to-256"), GradeKind::Confirmed);
+    assert_eq!(grade("blas-above-256"), GradeKind::Refuted);
+    assert_eq!(grade("blas-at-290"), GradeKind::Refuted);
+    let boundary = questions.iter().find(|question| question.question == "boundary-290").unwrap();
+    assert!(!boundary.open && boundary.found.iter().any(|found| found.value == "MMQ"));
+    // A rule is not a run: what was launched stays open.
+    assert!(matches!(grade("reading-290-blas"), GradeKind::Unresolved(_)));
+}
+
+#[test]
+fn a_restriction_is_lifted_by_a_star() {
+    let subject = Subject::file("libggml-hip.so", "00").runtime("ollama-rocm-60303");
+    let claim = notes().claim("fatbin-587").unwrap().claim.clone();
+    assert!(claim.scope.differences(&subject).is_empty(), "{:?}", claim.scope.differences(&subject));
+}
