@@ -4,6 +4,9 @@ mod extract;
 mod file;
 mod json;
 mod kernels;
+mod needed;
+mod process;
+mod record;
 mod select;
 mod text;
 
@@ -13,7 +16,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A library, executable, code object, offload bundle or CCOB
+    /// A library, executable, code object, offload bundle or CCOB; a directory; or the id of a process
     pub target: PathBuf,
 
     #[arg(long, value_enum, default_value_t)]
@@ -39,19 +42,41 @@ pub struct Args {
     /// be read completely and the answer is not known
     #[arg(long, value_name = "GFX", conflicts_with_all = ["kernels", "extract"])]
     pub has_target: Option<String>,
+
+    /// The chain of libraries that a file, or the files of a directory, would bring along: as ldd, but nothing is run
+    #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target"])]
+    pub needed: bool,
+
+    /// Write what was seen to the ledger
+    #[arg(long)]
+    pub record: bool,
 }
 
 /// What TARGET is, decided by looking at it.
 enum Target<'a> {
     File(&'a Path),
+    Needed(&'a Path),
+    Process(u32),
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    match target(&args.target) {
+    match target(args) {
         Target::File(path) => file::run(path, args, context),
+        Target::Needed(path) => needed::run(path, args, context),
+        Target::Process(pid) => process::run(pid, args, context),
     }
 }
 
-fn target(path: &Path) -> Target<'_> {
+/// A number that names no file is a process.
+fn target(args: &Args) -> Target<'_> {
+    let path = args.target.as_path();
+    if !path.exists()
+        && let Some(pid) = path.to_str().and_then(|text| text.parse().ok())
+    {
+        return Target::Process(pid);
+    }
+    if args.needed {
+        return Target::Needed(path);
+    }
     Target::File(path)
 }

@@ -1,0 +1,160 @@
+//! `inspect FILE|DIR --needed`: the chain of libraries as a tree, worked out without running anything.
+
+use super::Args;
+use crate::context::{Context, Format};
+use anyhow::{Context as _, bail};
+use report::{Column, Table};
+use runtime::linkage::{Chain, FileAt, How, Inside, Search};
+use serde_json::{Value, json};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// A directory of a million files is not a runtime.
+const FILES: usize = 10_000;
+
+pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let path = path.canonicalize().with_context(|| path.display().to_string())?;
+    let (inside, at) = tree_of(&path);
+    // As ldd: the caller's own LD_LIBRARY_PATH counts, but not inside another tree.
+    let library_path = match inside.root() == Path::new("/") {
+        true => std::env::var("LD_LIBRARY_PATH").unwrap_or_default(),
+        false => String::new(),
+    };
+    let search = Search::new(inside, &library_path);
+    let starts = if path.is_dir() { starts(&path, &at)? } else { vec![at] };
+    let mut chains: Vec<Chain> = starts.iter().map(|start| Chain::of(&search, start, &[])).collect();
+    if path.is_dir() {
+        // A library that another one of the directory brings along is shown there.
+        let brought: HashSet<PathBuf> =
+            chains.iter().flat_map(|chain| chain.objects.iter().skip(1).map(|object| object.real.clone())).collect();
+        chains.retain(|chain| chain.objects.first().is_some_and(|first| !brought.contains(&first.real)));
+    } else if let Some(problem) = chains.first().and_then(|chain| chain.objects.first()?.problem.clone()) {
+        bail!("{}: {problem}", path.display());
+    }
+    let out = match args.format {
+        Format::Json => format!("{:#}\n", as_json(&path, search.inside.root(), &chains)),
+        Format::Text => chains.iter().map(|chain| text(chain, context)).collect(),
+        Format::Csv => edges(&chains, context).csv(),
+        Format::Md => edges(&chains, context).markdown(),
+    };
+    context.print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file in a runtime of the cache is looked at as the programs of that tree would see it.
+pub fn tree_of(path: &Path) -> (Inside, PathBuf) {
+    let root = path.ancestors().find(|dir| {
+        dir.file_name().is_some_and(|name| name == "root")
+            && dir.join("usr/lib").is_dir()
+            && dir.parent().is_some_and(|up| up.join("index.json").is_file())
+    });
+    match root.and_then(|root| Some((root, path.strip_prefix(root).ok()?))) {
+        Some((root, rest)) => (Inside::new(root), Path::new("/").join(rest)),
+        None => (Inside::new("/"), path.to_owned()),
+    }
+}
+
+/// ELF files of a directory that ask the loader for something, by their paths inside the tree.
+fn starts(dir: &Path, at: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut out = Vec::new();
+    let mut queue = vec![(dir.to_owned(), at.to_owned())];
+    while let Some((dir, at)) = queue.pop() {
+        for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
+            let entry = entry?;
+            let (path, inside) = (entry.path(), at.join(entry.file_name()));
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                queue.push((path, inside));
+            } else if kind.is_file() {
+                let file = runtime::linkage::open_inside(&path).and_then(FileAt::new);
+                let dynamic = file.ok().and_then(|file| runtime::linkage::Dynamic::read(&file).ok());
+                // Device code is ELF too, and needs nothing.
+                if dynamic.is_some_and(|dynamic| dynamic.is_dynamic && dynamic.machine == 62) {
+                    out.push(inside);
+                }
+            }
+            if out.len() > FILES {
+                bail!("more than {FILES} libraries below {}: name a smaller directory", dir.display());
+            }
+        }
+    }
+    out.sort();
+    Ok(out)
+}
+
+fn text(chain: &Chain, context: &Context) -> String {
+    let mut out = String::new();
+    let mut shown = HashSet::new();
+    for (index, object) in chain.objects.iter().enumerate() {
+        if object.parent.is_none() {
+            branch(chain, index, 0, &mut shown, &mut out, context);
+        }
+    }
+    out
+}
+
+fn branch(chain: &Chain, index: usize, depth: usize, shown: &mut HashSet<usize>, out: &mut String, context: &Context) {
+    let Some(object) = chain.objects.get(index) else { return };
+    let found = match object.how {
+        How::Start => String::new(),
+        How::Missing => format!("  {}", context.lang.text("inspect-needed-missing")),
+        how => format!("  {}  [{}]", object.path.display(), how.name()),
+    };
+    let again = !shown.insert(index);
+    let mark = if again && chain.edges.iter().any(|edge| edge.from == index) { "  ..." } else { "" };
+    out.push_str(&format!("{:width$}{}{found}{mark}\n", "", object.name, width = depth * 2));
+    if again {
+        return;
+    }
+    for edge in chain.edges.iter().filter(|edge| edge.from == index) {
+        branch(chain, edge.to, depth + 1, shown, out, context);
+    }
+}
+
+fn edges(chains: &[Chain], context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("from", title("inspect-column-from")),
+        Column::left("needed", title("inspect-column-needed")),
+        Column::left("path", title("inspect-column-path")),
+        Column::left("how", title("inspect-column-how")),
+    ]);
+    for chain in chains {
+        for edge in &chain.edges {
+            let (Some(from), Some(to)) = (chain.objects.get(edge.from), chain.objects.get(edge.to)) else { continue };
+            let from = from.dynamic.soname.clone().unwrap_or_else(|| from.name.clone());
+            table.row([from, to.name.clone(), to.path.display().to_string(), to.how.name().to_owned()]);
+        }
+    }
+    table
+}
+
+fn as_json(path: &Path, root: &Path, chains: &[Chain]) -> Value {
+    let chains: Vec<Value> = chains
+        .iter()
+        .map(|chain| {
+            let objects: Vec<Value> = chain
+                .objects
+                .iter()
+                .map(|object| {
+                    json!({
+                        "name": object.name,
+                        "path": object.path,
+                        "soname": object.dynamic.soname,
+                        "how": object.how.name(),
+                        "needed": object.dynamic.needed,
+                        "rpath": object.dynamic.rpath,
+                        "runpath": object.dynamic.runpath,
+                        "problem": object.problem,
+                    })
+                })
+                .collect();
+            let edges: Vec<Value> = chain.edges.iter().map(|edge| json!([edge.from, edge.to])).collect();
+            json!({ "objects": objects, "edges": edges })
+        })
+        .collect();
+    json!({ "schema": "whichkernel.inspect/1", "file": path, "root": root, "needed": chains })
+}

@@ -1,0 +1,130 @@
+//! `inspect PID`: the GPU stack that a process has loaded, and the edge that pulled each library in.
+
+use super::Args;
+use crate::context::{Context, Format};
+use observe::process::{Loaded, Process};
+use report::{Column, Table};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub fn run(pid: u32, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let process = Process::read(pid)?;
+    if args.record {
+        super::record::process(&process, context)?;
+    }
+    let out = match args.format {
+        Format::Json => format!("{:#}\n", as_json(&process)),
+        Format::Csv => table(&process, true, context).csv(),
+        Format::Md => table(&process, false, context).markdown(),
+        Format::Text => text(&process, context),
+    };
+    context.print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(process: &Process, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = lang.text_with(
+        "inspect-process",
+        &[
+            ("pid", process.pid.to_string().into()),
+            ("name", process.name.clone().into()),
+            ("program", process.program.display().to_string().into()),
+        ],
+    );
+    out.push('\n');
+    if !process.library_path.is_empty() {
+        out += &format!("LD_LIBRARY_PATH={}\n", process.library_path);
+    }
+    if !process.preload.is_empty() {
+        out += &format!("LD_PRELOAD={}\n", process.preload.join(" "));
+    }
+    let gpu = process.libraries.iter().filter(|library| library.part.is_some()).count();
+    out.push('\n');
+    if gpu == 0 {
+        out += &format!("{}\n", lang.text("inspect-process-no-stack"));
+    } else {
+        out += &table(process, false, context).text(context.width);
+    }
+    let others = process.libraries.len() - gpu;
+    out += &format!("\n{}\n", lang.text_with("inspect-process-others", &[("count", others.into())]));
+    for library in process.libraries.iter().filter(|library| library.problem.is_some()) {
+        let problem = library.problem.clone().unwrap_or_default();
+        let path = library.path.display().to_string();
+        out += &format!(
+            "{}\n",
+            lang.text_with("inspect-process-unread", &[("path", path.into()), ("why", problem.into())])
+        );
+    }
+    let mixed = process.mixed_releases();
+    if !mixed.is_empty() {
+        let names = |list: &[&Loaded]| list.iter().map(|library| name(library)).collect::<Vec<_>>().join(", ");
+        let said: Vec<String> = mixed.iter().map(|(release, list)| format!("{release}: {}", names(list))).collect();
+        out += &format!("{}\n", lang.text_with("inspect-process-mixed", &[("releases", said.join("; ").into())]));
+    }
+    out + &format!("{}\n", lang.text("inspect-process-not-dispatched"))
+}
+
+/// The GPU stack for people; everything in a table for programs.
+fn table(process: &Process, all: bool, context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("library", title("inspect-column-library")),
+        Column::left("version", title("inspect-column-version")),
+        Column::left("release", title("inspect-column-release")),
+        Column::left("origin", title("inspect-column-origin")),
+        Column::left("how", title("inspect-column-how")),
+        Column::left("needed_by", title("inspect-column-needed-by")),
+        Column::left("path", title("inspect-column-path")),
+    ]);
+    for library in process.libraries.iter().filter(|library| all || library.part.is_some()) {
+        let deleted = if library.deleted { context.lang.text("inspect-process-deleted") } else { String::new() };
+        table.row([
+            name(library),
+            library.version.clone().unwrap_or_default(),
+            library.release.clone().unwrap_or_default(),
+            library.origin.name().to_owned(),
+            library.how.name().to_owned(),
+            library.needed_by.join(" "),
+            format!("{}{deleted}", library.path.display()),
+        ]);
+    }
+    table
+}
+
+fn name(library: &Loaded) -> String {
+    let base = || library.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    library.soname.clone().or_else(base).unwrap_or_default()
+}
+
+fn as_json(process: &Process) -> Value {
+    let libraries: Vec<Value> = process
+        .libraries
+        .iter()
+        .map(|library| {
+            json!({
+                "path": library.path,
+                "soname": library.soname,
+                "part": library.part,
+                "version": library.version,
+                "release": library.release,
+                "origin": library.origin.name(),
+                "how": library.how.name(),
+                "needed_by": library.needed_by,
+                "deleted": library.deleted,
+                "problem": library.problem,
+            })
+        })
+        .collect();
+    let mixed: Vec<String> = process.mixed_releases().into_iter().map(|(release, _)| release).collect();
+    json!({
+        "schema": "whichkernel.inspect/1",
+        "process": process.pid,
+        "name": process.name,
+        "program": process.program,
+        "ld_library_path": process.library_path,
+        "ld_preload": process.preload,
+        "libraries": libraries,
+        "mixed_releases": mixed,
+    })
+}
