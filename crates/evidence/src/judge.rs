@@ -75,7 +75,8 @@ fn grade<R: RungKind>(claim: &Claim, pool: &[&Recorded], able: &[Ability]) -> Ju
 /// What the bench says by itself; None where it says nothing.
 fn direct<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
     let conflicts = conflicts(claim, bench);
-    if !conflicts.is_empty() {
+    let undisputed = undisputed(claim, bench);
+    if !conflicts.is_empty() && (!bench.contradicts.is_empty() || undisputed.is_empty()) {
         return Some((GradeKind::Unresolved(Why::Conflict), conflicts));
     }
     if !bench.contradicts.is_empty() {
@@ -86,28 +87,33 @@ fn direct<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement>
         });
         return Some((GradeKind::Refuted, reasons.collect()));
     }
-    if claim.expected.is_negative() { absent(claim, bench) } else { present(claim, bench) }
+    if claim.expected.is_negative() { absent(claim, bench) } else { present(claim, bench, &undisputed, conflicts) }
 }
 
-fn present<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
+fn present<R: RungKind>(
+    claim: &Claim,
+    bench: &Bench<'_, R>,
+    holds: &[Seen<'_, R>],
+    conflicts: Vec<Reason>,
+) -> Option<Judgement> {
     if bench.holds.is_empty() {
         // It should be there, and somebody who would have seen it did not.
         let swept = by_quality(claim, &bench.sweeps, Quality::Full);
         return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
     }
     let complete: Vec<Seen<'_, R>> =
-        bench.holds.iter().copied().filter(|seen| seen.recorded().coverage().is_complete()).collect();
+        holds.iter().copied().filter(|seen| seen.recorded().coverage().is_complete()).collect();
     let (kind, cited) = if !complete.is_empty() && gaps(claim, &complete).is_empty() {
-        (GradeKind::Confirmed, &complete)
+        (GradeKind::Confirmed, complete.as_slice())
     } else {
-        (GradeKind::Limited, &bench.holds)
+        (GradeKind::Limited, holds)
     };
     let reasons = cited.iter().flat_map(|seen| {
         let recorded = seen.recorded();
         let holds = Reason::Holds { observation: recorded.id().clone(), saw: saw(recorded) };
         std::iter::once(holds).chain(caveats(recorded))
     });
-    Some((kind, reasons.chain(gaps(claim, cited)).collect()))
+    Some((kind, reasons.chain(gaps(claim, cited)).chain(conflicts).collect()))
 }
 
 fn absent<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
@@ -142,13 +148,30 @@ fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Vec<Reason> {
         }
     }
     let sightings = if claim.expected.is_negative() { &bench.contradicts } else { &bench.holds };
-    let enough = if claim.expected.is_negative() { Quality::Weak } else { Quality::Full };
-    for sweep in bench.sweeps.iter().filter(|sweep| weigh(claim, **sweep).0 >= enough) {
-        for sighting in sightings.iter().filter(|seen| seen.recorded().subject() == sweep.recorded().subject()) {
+    for sighting in sightings {
+        for sweep in disputing(claim, bench, *sighting) {
             pair(sighting.recorded(), sweep.recorded());
         }
     }
     pairs
+}
+
+/// Sweeps of the same subject that should have seen it too.
+fn disputing<'a, R: RungKind>(
+    claim: &'a Claim,
+    bench: &'a Bench<'a, R>,
+    sighting: Seen<'a, R>,
+) -> impl Iterator<Item = Seen<'a, R>> {
+    let enough = if claim.expected.is_negative() { Quality::Weak } else { Quality::Full };
+    bench.sweeps.iter().copied().filter(move |sweep| {
+        sweep.recorded().subject().overlaps(sighting.recorded().subject()) && weigh(claim, *sweep).0 >= enough
+    })
+}
+
+/// Sightings with which no sweep disagrees. Where the claim leaves open which model or window it means, one seen in
+/// peace is enough for "it is there".
+fn undisputed<'a, R: RungKind>(claim: &Claim, bench: &Bench<'a, R>) -> Vec<Seen<'a, R>> {
+    bench.holds.iter().copied().filter(|seen| disputing(claim, bench, *seen).next().is_none()).collect()
 }
 
 /// What a reader should know of an observation that counts nevertheless.

@@ -105,6 +105,13 @@ impl Subject {
         }
     }
 
+    /// The same subject, in windows that have something in common.
+    pub fn overlaps(&self, other: &Subject) -> bool {
+        let anytime = |subject: &Subject| Subject { window: Window::Whole, ..subject.clone() };
+        let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;
+        windows && anytime(self) == anytime(other)
+    }
+
     pub fn target(self, target: impl Into<String>) -> Self {
         Subject { target: Some(target.into()), ..self }
     }

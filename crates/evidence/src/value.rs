@@ -98,6 +98,12 @@ impl From<i64> for Value {
     }
 }
 
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Value::Int(value.into())
+    }
+}
+
 impl From<u32> for Value {
     fn from(value: u32) -> Self {
         Value::Int(value.into())

@@ -5,7 +5,7 @@ use crate::error::LedgerError;
 use evidence::Evidence;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,6 +37,14 @@ impl Blobs {
         }
         let (sha256, size) = result.map_err(|error| LedgerError::io(&self.dir, "keeping raw evidence", error))?;
         Ok(Evidence { sha256, size, kind: kind.to_owned() })
+    }
+
+    /// Keeps what was spooled into `file`, and leaves it empty for the next.
+    pub(crate) fn adopt(&self, file: &mut File) -> io::Result<()> {
+        file.rewind()?;
+        self.keep("", &mut *file).map_err(io::Error::other)?;
+        file.rewind()?;
+        file.set_len(0)
     }
 
     fn write(&self, temporary: &Path, from: &mut impl Read) -> io::Result<(String, u64)> {

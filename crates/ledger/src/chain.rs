@@ -63,7 +63,7 @@ pub struct Row {
     pub kind: RowKind,
     /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it.
     pub origin: Option<String>,
-    /// When it was written here.
+    /// When it was first recorded, here or where it comes from.
     pub time: String,
     pub body: Vec<u8>,
     pub prev: Hash,

@@ -52,7 +52,6 @@ impl Slots {
         self.slots.iter().flatten().max_by_key(|head| head.seq)
     }
 
-    #[allow(dead_code, reason = "for verify")]
     pub fn both_readable(&self) -> bool {
         self.slots.iter().all(Option::is_some)
     }

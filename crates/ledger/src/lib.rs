@@ -5,18 +5,23 @@
 //! survives what. Nothing here grades: that is `evidence`'s work.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod blobs;
 mod chain;
 mod clock;
 mod error;
 mod head;
+mod import;
 mod read;
 mod schema;
+mod verify;
 mod write;
 
 pub use blobs::Blobs;
 pub use chain::{Hash, Row, RowKind};
 pub use clock::{now, rfc3339};
 pub use error::LedgerError;
+pub use import::Imported;
 pub use read::Reader;
+pub use verify::{Problem, Proof};
 pub use write::{Ledger, Receipt};

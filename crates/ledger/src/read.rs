@@ -89,6 +89,12 @@ impl Reader {
         Ok(all)
     }
 
+    pub(crate) fn has_origin(&self, origin: &str) -> Result<bool, LedgerError> {
+        let Some(connection) = &self.connection else { return Ok(false) };
+        let found = connection.query_row("SELECT 1 FROM row WHERE origin = ?1", [origin], |_| Ok(()));
+        Ok(found.optional().map_err(|e| self.fail(e))?.is_some())
+    }
+
     fn decode(&self, raw: &rusqlite::Row<'_>) -> Result<Row, LedgerError> {
         let seq = match raw.get_ref(0).map_err(|e| self.fail(e))? {
             ValueRef::Integer(seq) => u64::try_from(seq).unwrap_or(0),
