@@ -31,6 +31,12 @@ pub enum LedgerError {
         .path.display()
     )]
     HeadNotWritten { path: PathBuf, source: io::Error },
+    #[error(
+        "{}: a writer was killed in the middle, and what it left must be rolled back before anyone can read; that needs a \
+         directory that can be written: make it writable, or read a copy of it",
+        .path.display()
+    )]
+    Unfinished { path: PathBuf },
     #[error("{}: another process has held the ledger for {seconds} s; try again when it is done", .path.display())]
     Busy { path: PathBuf, seconds: u64 },
     #[error("{}: database error: {source}", .path.display())]
@@ -68,12 +74,20 @@ impl LedgerError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 LedgerError::Busy { path, seconds: crate::schema::PATIENCE.as_secs() }
             }
+            Some(ErrorCode::ReadOnly) if unfinished(&path) => LedgerError::Unfinished { path },
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 LedgerError::ReadOnly { path, source: io::Error::other(source.to_string()) }
             }
             _ => LedgerError::Database { path, source },
         }
     }
+}
+
+/// SQLite's rollback journal lies beside the database while a write is under way.
+fn unfinished(database: &Path) -> bool {
+    let mut journal = database.as_os_str().to_owned();
+    journal.push("-journal");
+    Path::new(&journal).exists()
 }
 
 fn file_limit() -> bool {

@@ -56,19 +56,22 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
 }
 
 pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
-    let access = if write {
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
-    } else {
-        OpenFlags::SQLITE_OPEN_READ_ONLY
-    };
+    // A reader too asks for write access, and gets read access where there is none: what a killed writer left half done
+    // must be rolled back by whoever comes next.
+    let mut access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if write {
+        access |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
     let fail = |source| LedgerError::database(path, source);
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fail)?;
+    let connection = Connection::open_with_flags(path, access).map_err(fail)?;
     connection.busy_timeout(PATIENCE).map_err(fail)?;
     if write {
         // A rollback journal can be read in a directory that cannot be written; a write-ahead log cannot. EXTRA also
         // syncs the directory when the journal goes, so that a commit is a commit after a power cut.
         connection.pragma_update(None, "journal_mode", "DELETE").map_err(fail)?;
         connection.pragma_update(None, "synchronous", "EXTRA").map_err(fail)?;
+    } else {
+        connection.pragma_update(None, "query_only", true).map_err(fail)?;
     }
     connection.pragma_update(None, "trusted_schema", false).map_err(fail)?;
     // Where a page was damaged SQLite says so instead of reading past it.

@@ -1,0 +1,255 @@
+//! What a ledger survives: kill -9 at any moment, several writers at once, a full disk, a directory that cannot be written.
+
+mod common;
+
+use common::{observation, problems, record};
+use ledger::{Ledger, LedgerError, Reader};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, thread};
+
+/// Not a test: the child process of the tests below. It records and says each row's number once `append` has returned.
+#[test]
+#[ignore = "the writer that other tests start"]
+fn scribe() {
+    let Some(dir) = env::var_os("SCRIBE_DIR") else { return };
+    let count: u64 = env::var("SCRIBE_COUNT").unwrap().parse().unwrap();
+    let mut ledger = match Ledger::open(Path::new(&dir)) {
+        Ok(ledger) => ledger,
+        Err(error) => return println!("error {error}"),
+    };
+    for n in 0..count {
+        match record(&mut ledger, n + u64::from(std::process::id()) * 1000) {
+            Ok(seq) => println!("row {seq}"),
+            Err(error) => {
+                println!("error {error}");
+                break;
+            }
+        }
+    }
+    let proof = Reader::open(Path::new(&dir)).and_then(|reader| reader.verify(&mut |_| {}));
+    match proof {
+        Ok(proof) => println!("verified {} problems {}", proof.rows, proof.problems.len()),
+        Err(error) => println!("unverified {error}"),
+    }
+}
+
+fn arguments(command: &mut Command, dir: &Path, count: u64) {
+    command.env("SCRIBE_DIR", dir).env("SCRIBE_COUNT", count.to_string()).stdout(Stdio::piped());
+}
+
+fn start(dir: &Path, count: u64) -> Child {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "scribe", "--nocapture"]);
+    arguments(&mut command, dir, count);
+    command.spawn().unwrap()
+}
+
+fn rows(output: &str) -> Vec<u64> {
+    output.lines().filter_map(|line| line.split("row ").nth(1)?.trim().parse().ok()).collect()
+}
+
+fn output(child: Child) -> String {
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn killed_at_any_moment_it_loses_nothing_that_was_acknowledged() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("ledger");
+    let mut acknowledged = 0;
+    let mut died_writing = 0;
+    for round in 0..60_u64 {
+        let mut child = start(&dir, 1_000_000);
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut text = String::new();
+        // The first rounds die while the ledger is being made, the others between 0 and 6 ms after a row.
+        if round >= 6 {
+            while rows(&text).is_empty() {
+                assert_ne!(lines.read_line(&mut text).unwrap(), 0, "{text}");
+            }
+        }
+        thread::sleep(Duration::from_micros(round * 7919 % 6000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        lines.read_to_string(&mut text).unwrap();
+        acknowledged = rows(&text).into_iter().max().unwrap_or(acknowledged);
+        let proof = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+        assert_eq!(proof.problems, [], "round {round}");
+        assert!(proof.rows >= acknowledged, "round {round}: {} rows, {acknowledged} acknowledged", proof.rows);
+        died_writing += u64::from(proof.rows > acknowledged);
+    }
+    println!("60 kills, {acknowledged} rows acknowledged, {died_writing} kills between commit and acknowledgement");
+    assert!(acknowledged >= 54);
+}
+
+#[test]
+fn several_processes_write_one_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("ledger");
+    let children: Vec<Child> = (0..4).map(|_| start(&dir, 25)).collect();
+    let mut all: Vec<u64> = children.into_iter().flat_map(|child| rows(&output(child))).collect();
+    all.sort_unstable();
+    assert_eq!(all, (1..=100).collect::<Vec<u64>>());
+    assert_eq!(problems(&dir), Vec::<String>::new());
+}
+
+/// A limit on file size fails writes as a full disk does, and needs no privilege.
+#[test]
+fn a_full_disk_is_said_and_leaves_the_ledger_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("ledger");
+    record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
+    let mut command = Command::new("sh");
+    // 128 blocks of 512 bytes; the signal that would come with it is ignored, as a full disk sends none.
+    command.args(["-c", "ulimit -f 128; trap '' XFSZ; exec \"$0\" --ignored --exact scribe --nocapture"]);
+    command.arg(env::current_exe().unwrap());
+    arguments(&mut command, &dir, 1_000_000);
+    let text = output(command.spawn().unwrap());
+    assert!(text.contains("no space left") && text.contains("the ledger is intact"), "{text}");
+    let acknowledged = rows(&text).into_iter().max().unwrap();
+    let proof = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+    assert_eq!((proof.problems.len(), proof.rows), (0, acknowledged));
+    assert_eq!(record(&mut Ledger::open(&dir).unwrap(), 2).unwrap(), acknowledged + 1, "with space it goes on");
+}
+
+/// A real one, where the system lets us mount a small file system of our own.
+#[test]
+fn a_full_file_system_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=400k none \"$SCRIBE_DIR\" && exec \"$0\" --ignored --exact scribe --nocapture";
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", mount]).arg(env::current_exe().unwrap()).stderr(Stdio::null());
+    arguments(&mut command, dir.path(), 1_000_000);
+    let Ok(child) = command.spawn() else { return eprintln!("SKIPPED: no unshare here") };
+    let text = output(child);
+    if !text.contains("row ") {
+        return eprintln!("SKIPPED: no private mounts here");
+    }
+    assert!(text.contains("no space left") && text.contains("the ledger is intact"), "{text}");
+    let last = rows(&text).into_iter().max().unwrap();
+    assert!(text.contains(&format!("verified {last} problems 0")), "{text}");
+}
+
+#[test]
+fn a_read_only_directory_is_read_and_not_written() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("ledger");
+    record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
+    let read_only = |on: bool| {
+        for path in [&dir, &dir.join("blobs"), &dir.join("lock"), &dir.join("head"), &dir.join("ledger.sqlite")] {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = match (path.is_dir(), on) {
+                (true, true) => 0o555,
+                (true, false) => 0o755,
+                (false, true) => 0o444,
+                (false, false) => 0o644,
+            };
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    read_only(true);
+    let mut command;
+    if rustix::process::getuid().is_root() {
+        // Root writes anywhere: somebody else must try, with a copy of this program in a place that all can reach.
+        let program = keep.path().join("scribe");
+        fs::copy(env::current_exe().unwrap(), &program).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(keep.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        command = Command::new(program);
+        command.uid(65534).gid(65534);
+    } else {
+        command = Command::new(env::current_exe().unwrap());
+    }
+    command.args(["--ignored", "--exact", "scribe", "--nocapture"]).current_dir("/");
+    arguments(&mut command, &dir, 1);
+    let text = output(command.spawn().unwrap());
+    read_only(false);
+    assert!(text.contains("cannot be written") && text.contains("reading works"), "{text}");
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "scribe", "--nocapture"]);
+    arguments(&mut command, &dir, 0);
+    assert!(output(command.spawn().unwrap()).contains("verified 1 problems 0"));
+}
+
+#[test]
+fn paths_need_not_be_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join(std::ffi::OsStr::from_bytes(b"led\xffger\x80"));
+    record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
+    assert_eq!(problems(&dir), Vec::<String>::new());
+}
+
+#[test]
+fn an_archive_is_merged_once_and_keeps_its_origin() {
+    let keep = tempfile::tempdir().unwrap();
+    let theirs = keep.path().join("theirs");
+    let mut other = Ledger::open(&theirs).unwrap();
+    for n in 0..3 {
+        record(&mut other, n).unwrap();
+    }
+    other.keep("launch trace", &b"\xff\x00 not text"[..]).unwrap();
+    let raw = other.keep("launch trace", &b"\xff\x00 not text"[..]).unwrap();
+    other.append(&[observation(9).evidence(raw.clone())]).unwrap();
+    other.note("seen on another machine").unwrap();
+    let id = other.reader().id().unwrap().unwrap();
+    let archive = keep.path().join("archive.json");
+    other.reader().export(&mut fs::File::create(&archive).unwrap()).unwrap();
+
+    let dir = keep.path().join("mine");
+    let mut ledger = Ledger::open(&dir).unwrap();
+    record(&mut ledger, 100).unwrap();
+    for path in [&archive, &theirs] {
+        let before = ledger.reader().last().unwrap().unwrap().seq;
+        let imported = ledger.import(path).unwrap();
+        assert_eq!(imported.from, id);
+        assert_eq!(imported.added + imported.known, 5);
+        assert_eq!(imported.added, if before == 1 { 5 } else { 0 }, "twice adds nothing");
+    }
+    let row = ledger.reader().row(2).unwrap().unwrap();
+    assert!(row.origin.as_deref().is_some_and(|origin| origin.starts_with(&format!("{id}#1@"))), "{row:?}");
+    assert_eq!(ledger.reader().blobs().measure(&raw.sha256).unwrap().map(|(hash, _)| hash), Some(raw.sha256));
+    assert_eq!(problems(&dir), Vec::<String>::new());
+    // And home again: our own rows are known, theirs are too.
+    ledger.reader().export(&mut fs::File::create(&archive).unwrap()).unwrap();
+    let imported = other.import(&archive).unwrap();
+    assert_eq!((imported.added, imported.known), (1, 5));
+}
+
+#[test]
+fn an_archive_that_was_touched_is_refused_whole() {
+    let keep = tempfile::tempdir().unwrap();
+    let mut other = Ledger::open(&keep.path().join("theirs")).unwrap();
+    for n in 0..3 {
+        record(&mut other, n).unwrap();
+    }
+    let mut bytes = Vec::new();
+    other.reader().export(&mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    serde_json::from_str::<serde_json::Value>(&text).expect("an archive is plain JSON");
+    let second = text.lines().nth(2).unwrap();
+    let touched = [
+        (text.replace("\"value\":1", "\"value\":2"), "row 2 was altered or moved"),
+        (text.replace(&format!("{second}\n"), ""), "row 2 is missing"),
+        (text.replace("raw evidence 1\\n", "raw evidence X\\n"), "was altered: it has the hash"),
+        (text.replace("whichkernel.ledger/1", "whichkernel.ledger/9"), "this version reads"),
+        (text[..text.len() / 2].to_owned(), "EOF"),
+        ("{}".to_owned(), "the archive is not whole"),
+        ("[1, 2]".to_owned(), "expected an archive"),
+    ];
+    let dir = keep.path().join("mine");
+    let mut ledger = Ledger::open(&dir).unwrap();
+    for (text, wanted) in touched {
+        let path = keep.path().join("archive.json");
+        fs::write(&path, text).unwrap();
+        let error = ledger.import(&path).unwrap_err();
+        assert!(matches!(error, LedgerError::Archive { .. }) && error.to_string().contains(wanted), "{error}");
+        assert!(ledger.reader().last().unwrap().is_none());
+    }
+    let error = ledger.import(&keep.path().join("nothing")).unwrap_err().to_string();
+    assert!(error.contains("No such file"), "{error}");
+}
