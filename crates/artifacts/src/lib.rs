@@ -58,3 +58,15 @@ fn runtime_or(name: &str, artifacts: PathBuf) -> PathBuf {
     let runtime = cache().join("runtimes").join(name);
     if runtime.is_dir() { runtime } else { artifacts }
 }
+
+/// Every file under a directory, in no particular order.
+pub fn files(dir: &std::path::Path, found: &mut impl FnMut(&std::path::Path)) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files(&path, found),
+            Ok(kind) if kind.is_file() => found(&path),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A seeded sample of the code objects of real files, field by field against `llvm-readelf`. `cargo xtask deep` does
+//! the same on every object.
+
+use codeobject::{CodeObject, Kernel, ReadAt};
+use inventory::{File, Format, Found, Look, Options, inspect};
+use std::path::{Path, PathBuf};
+use std::{convert::Infallible, fs};
+
+/// Takes about one in `every` of the device ELFs, always the same ones.
+struct Sample<'a> {
+    every: u64,
+    dir: &'a Path,
+}
+
+impl Look for Sample<'_> {
+    type Out = Vec<PathBuf>;
+
+    fn entry(&self, found: &Found<'_>, out: &mut Vec<PathBuf>) -> bool {
+        let number = found.bundle.unwrap_or(0) as u64 * 101 + found.entry as u64;
+        if found.format == Format::Elf && found.kind != "host" && mix(number) % self.every == 0 {
+            let path = self.dir.join(format!("{}-{}", found.bundle.unwrap_or(0), found.entry));
+            let bytes = found.contents.bytes(0, found.contents.len(), "entry").unwrap();
+            fs::write(&path, bytes).unwrap();
+            out.push(path);
+        }
+        false
+    }
+
+    fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, _: &mut Vec<PathBuf>) {}
+}
+
+/// splitmix64: the seed of the sample.
+fn mix(n: u64) -> u64 {
+    let z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 7
+}
+
+/// The sampled objects of one file are read by both; how many kernels were compared.
+fn compare(path: &Path, every: u64) -> usize {
+    let Some(readelf) = oracle::need("llvm-readelf") else { return usize::MAX };
+    let dir = tempfile::tempdir().unwrap();
+    let file = File::open(path).unwrap();
+    let mut objects = Vec::new();
+    inspect(&file, &Options::default(), false, &Sample { every, dir: dir.path() }, |_, paths| {
+        objects.extend(paths);
+        Ok::<(), Infallible>(())
+    })
+    .unwrap();
+    compare_objects(&readelf, &objects)
+}
+
+fn compare_objects(readelf: &Path, objects: &[PathBuf]) -> usize {
+    assert!(!objects.is_empty());
+    let mut kernels = 0;
+    for batch in objects.chunks(32) {
+        let paths: Vec<&Path> = batch.iter().map(PathBuf::as_path).collect();
+        for (path, said) in batch.iter().zip(oracle::read(readelf, &paths).unwrap()) {
+            let bytes = fs::read(path).unwrap();
+            let object = CodeObject::parse(&bytes).unwrap();
+            let wrong = oracle::differences(&object, &said);
+            assert!(wrong.is_empty(), "{}: {:#?}", path.display(), &wrong[..wrong.len().min(5)]);
+            kernels += said.kernels.len();
+        }
+    }
+    kernels
+}
+
+#[test]
+fn bitsandbytes_agrees_with_readelf() {
+    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    for library in ["libbitsandbytes_rocm64.so", "libbitsandbytes_rocm715.so"] {
+        assert!(compare(&dir.join("bitsandbytes").join(library), 4) > 300);
+    }
+}
+
+#[test]
+fn the_zlib_bundle_agrees_with_readelf() {
+    let Some(dir) = artifacts::need("bitsandbytes-0.49.2") else { return };
+    assert!(compare(&dir.join("bitsandbytes/libbitsandbytes_rocm62.so"), 1) >= 682);
+}
+
+#[test]
+fn onnxruntime_agrees_with_readelf() {
+    let Some(dir) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    assert!(compare(&dir.join("onnxruntime/capi/libonnxruntime_providers_rocm.so"), 30) > 1000);
+}
+
+#[test]
+fn debian_ggml_agrees_with_readelf() {
+    let Some(dir) = artifacts::need("debian-sid") else { return };
+    let library = dir.join("root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+    assert!(compare(&library, 40) > 1000);
+}
+
+#[test]
+fn bare_objects_of_aiter_agree_with_readelf() {
+    let Some(dir) = artifacts::need("amd-aiter-0.1.7.post2.dev18") else { return };
+    let Some(readelf) = oracle::need("llvm-readelf") else { return };
+    let mut objects = Vec::new();
+    artifacts::files(&dir, &mut |path| objects.push(path.to_owned()));
+    objects.retain(|path| path.extension().is_some_and(|extension| extension == "co"));
+    objects.sort();
+    let sample: Vec<PathBuf> = objects.into_iter().step_by(16).collect();
+    assert!(compare_objects(&readelf, &sample) >= 150);
+}

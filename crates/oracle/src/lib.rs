@@ -1,0 +1,13 @@
+//! LLVM's own tools as the oracle for the parsers' tests: what `llvm-readelf` says of a code object, held against what
+//! `codeobject` says.
+//!
+//! Development only: it runs programs and is never part of the product.
+#![forbid(unsafe_code)]
+
+mod compare;
+mod readelf;
+mod tools;
+
+pub use compare::differences;
+pub use readelf::{Noted, Report, read};
+pub use tools::{find, need};
