@@ -1,0 +1,112 @@
+//! What is thrown at.
+
+use codeobject::elf::Elf;
+use codeobject::{Body, CodeObject, Coverage, Descriptor, Piece, Range, ReadAt, TargetId, Window, ccob, check, host, walk};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Also the directory under `corpus/`.
+    pub name: &'static str,
+    pub try_on: fn(&[u8]),
+}
+
+pub const TARGETS: &[Target] = &[
+    Target { name: "bundle", try_on: bundle },
+    Target { name: "ccob", try_on: bundle },
+    Target { name: "code_object", try_on: code_object },
+    Target { name: "descriptor", try_on: descriptor },
+    Target { name: "host", try_on: host_elf },
+    Target { name: "note", try_on: note },
+    Target { name: "target_id", try_on: target_id },
+];
+
+/// What an unpacked bundle may take here: mutated claims of gigabytes must fail before they are believed.
+const UNPACK_LIMIT: u64 = 64 << 20;
+
+/// Walks everything, reads every entry as a code object, and demands that no byte is counted twice or forgotten.
+fn bundle(data: &[u8]) {
+    let data = data.to_vec();
+    let all = Range { start: 0, end: data.len() as u64 };
+    let mut at = 0;
+    for piece in walk(&data, all, 0) {
+        let range = match &piece {
+            Piece::Bundle(bundle) => bundle.range(),
+            Piece::Padding(range) | Piece::NotUnderstood(range, _) => *range,
+        };
+        assert_eq!(range.start, at, "the walk left a hole");
+        assert!(range.end > at && range.end <= all.end, "the walk did not go on");
+        at = range.end;
+        let Piece::Bundle(bundle) = piece else { continue };
+        if let Body::Plain(table) = &bundle.body {
+            let mut coverage = Coverage::default();
+            for gap in table.gaps() {
+                let _ = coverage.pad(&data, gap);
+            }
+        }
+        let Ok(opened) = bundle.open(&data, UNPACK_LIMIT) else { continue };
+        for entry in &opened.table.entries {
+            if let Ok(contents) = opened.contents(entry) {
+                read_object(&contents);
+            }
+        }
+    }
+    assert_eq!(at, all.end, "the walk ended early");
+    let _ = ccob::Ccob::parse(&data, 0, all.end).map(|ccob| ccob.unpack(&data, UNPACK_LIMIT));
+}
+
+fn code_object(data: &[u8]) {
+    read_object(&data.to_vec());
+}
+
+fn read_object(source: &dyn ReadAt) {
+    let Ok(object) = CodeObject::parse(source) else { return };
+    for kernel in object.kernels().flatten() {
+        let _ = (kernel.name(), kernel.differences(object.processor()), kernel.metadata.explicit_kernarg_size());
+    }
+    let _ = object.functions();
+    let _ = check::contradictions(&object, object.target.as_ref(), Some("x_gfx90a.co"));
+}
+
+fn descriptor(data: &[u8]) {
+    if let Some(descriptor) = Descriptor::parse(data) {
+        for processor in ["gfx900", "gfx90a", "gfx1030", "gfx1201", "gfx1250", ""] {
+            let _ = (descriptor.vgprs(processor), descriptor.accum_offset(processor));
+        }
+    }
+}
+
+fn host_elf(data: &[u8]) {
+    let data = data.to_vec();
+    let Ok(elf) = Elf::parse(&data) else { return };
+    let _ = host::wrappers(&elf);
+    for section in host::fatbin_sections(&elf) {
+        let range = host::range_of(&elf, section);
+        if let Ok(part) = Window::new(&data, range.start, range.len(), "device section") {
+            let _ = walk(&part, Range { start: 0, end: part.len() }, 0).count();
+        }
+    }
+    for section in elf.sections() {
+        let _ = elf.relocations(section);
+        let _ = elf.symbols(section).map(|symbols| symbols.iter().count());
+    }
+}
+
+fn note(data: &[u8]) {
+    for note in codeobject::note::Notes::new(data, 0).flatten() {
+        let Ok((head, Some(mut reader))) = codeobject::metadata::head(note.contents, note.offset) else { continue };
+        for _ in 0..head.kernels {
+            if codeobject::Metadata::read(&mut reader).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+fn target_id(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let id = codeobject::EntryId::parse(text);
+    if let Some(target) = id.target {
+        assert_eq!(TargetId::parse(&target.to_string()), Some(target), "a target id does not survive its own text");
+    }
+    let _ = (check::processor_in(text), codeobject::demangle(text));
+}

@@ -1,0 +1,85 @@
+//! The corpus is what `make` builds (`BLESS=1` writes it), every file of it reads well, and a while of mutations
+//! makes no parser panic.
+
+use codeobject::{CodeObject, Stub};
+use fuzz::{TARGETS, corpus, make, run};
+use std::{env, fs};
+
+fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let plain = make::usual_bundle();
+    let mut twice = plain.clone();
+    twice.resize(twice.len().next_multiple_of(256) + 512, 0);
+    let second = twice.len() as u64;
+    twice.extend_from_slice(&make::bundle(
+        &[
+            ("host-x86_64-unknown-linux--", b""),
+            ("hip-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", &make::two_kernels()),
+            ("hipv4-spirv64-amd-amdhsa--amdgcnspirv", &[3, 2, 0x23, 7, 0, 0, 1, 0]),
+            ("openmp-amdgcn-amd-amdhsa--gfx12-generic", b"BC\xc0\xde"),
+        ],
+        8,
+    ));
+    let mut list = vec![
+        ("bundle", "one", plain.clone()),
+        ("bundle", "two_with_a_gap", twice.clone()),
+        ("bundle", "empty", make::bundle(&[], 8)),
+        ("code_object", "two_kernels", make::two_kernels()),
+        ("code_object", "no_target", make::code_object(make::GFX900, None, &[make::Kernel::live("Cijk_Ailk")])),
+        ("descriptor", "zero", vec![0; 64]),
+        ("descriptor", "ones", vec![0xff; 64]),
+        ("host", "library", make::host(&twice, &[0, second])),
+        ("note", "one", make::note(Some("amdgcn-amd-amdhsa--gfx1201"), &[make::Kernel::live("k")])),
+        ("note", "three", make::note(None, &["a", "b", "c"].map(make::Kernel::stub))),
+        ("target_id", "hipv4", b"hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-".to_vec()),
+        ("target_id", "mangled", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
+    ];
+    for (name, version, method) in [
+        ("v1_zlib", 1, 0),
+        ("v1_zstd", 1, 1),
+        ("v2_zlib", 2, 0),
+        ("v2_zstd", 2, 1),
+        ("v3_zlib", 3, 0),
+        ("v3_zstd", 3, 1),
+    ] {
+        list.push(("ccob", name, make::ccob(version, method, &plain)));
+    }
+    list
+}
+
+#[test]
+fn the_corpus_is_what_is_made() {
+    for (target, name, bytes) in files() {
+        let path = corpus::directory(target).join(name);
+        if env::var_os("BLESS").is_some() {
+            fs::create_dir_all(corpus::directory(target)).unwrap();
+            fs::write(&path, &bytes).unwrap();
+        }
+        // Compressors may change from version to version; everything else is the same to the byte.
+        if target != "ccob" {
+            assert_eq!(fs::read(&path).unwrap_or_default(), bytes, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_made_reads_well() {
+    let bytes = make::two_kernels();
+    let object = CodeObject::parse(&bytes).unwrap();
+    assert_eq!(object.problems, []);
+    assert_eq!(object.target.as_ref().unwrap().to_string(), "gfx1201");
+    let kernels: Vec<_> = object.kernels().map(Result::unwrap).collect();
+    assert_eq!(kernels.iter().map(|k| k.stub).collect::<Vec<_>>(), [Stub::No, Stub::NoReturn]);
+    assert_eq!(kernels[0].name(), "live(float*)");
+    assert_eq!(kernels[0].differences("gfx1201"), []);
+}
+
+#[test]
+fn a_while_of_mutations_makes_nothing_panic() {
+    for target in TARGETS {
+        let files = corpus::load(target.name).unwrap();
+        assert!(!files.is_empty(), "corpus/{} is empty", target.name);
+        if let Err(failure) = run(target, &files, 1, |round| round < 4000) {
+            panic!("{} panics in round {} of seed {}: {}", failure.target, failure.round, failure.seed, failure.message);
+        }
+    }
+}
