@@ -1,7 +1,9 @@
 //! The project's own commands, the same on a laptop and in CI: `cargo xtask test`, `cargo xtask fetch`.
 #![forbid(unsafe_code)]
 
+mod deep;
 mod fetch;
+mod fuzz;
 mod test;
 
 use std::process::ExitCode;
@@ -10,6 +12,9 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   test [ARGS...]   fetch what the tests need, run them all, name what was skipped (ARGS go to cargo test)
+  deep [NAME...]   the long comparisons with other tools, over everything in the cache
+  fuzz [--seconds N] [--target NAME] [--seed N]
+                   mutated files against the parsers
   fetch [--deep]   bring the test artifacts into the cache
 ";
 
@@ -19,6 +24,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let rest: Vec<String> = args.collect();
     match command.as_str() {
         "test" => test::run(&rest),
+        "deep" => deep::run(&rest),
+        "fuzz" => fuzz::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

@@ -15,11 +15,30 @@ pub struct Failure {
 }
 
 /// Values that parsers get wrong: edges of every width, and plausible sizes.
-const EDGES: [u64; 14] =
-    [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 32, 1 << 40, i64::MAX as u64, u64::MAX - 7, u64::MAX];
+const EDGES: [u64; 14] = [
+    0,
+    1,
+    0x7f,
+    0x80,
+    0xff,
+    0x7fff,
+    0xffff,
+    0x7fff_ffff,
+    0xffff_ffff,
+    1 << 32,
+    1 << 40,
+    i64::MAX as u64,
+    u64::MAX - 7,
+    u64::MAX,
+];
 
 /// Tries the corpus as it is, then mutations of it as long as `go_on` says, which is asked before each round.
-pub fn run(target: &Target, corpus: &[Vec<u8>], seed: u64, mut go_on: impl FnMut(u64) -> bool) -> Result<u64, Box<Failure>> {
+pub fn run(
+    target: &Target,
+    corpus: &[Vec<u8>],
+    seed: u64,
+    mut go_on: impl FnMut(u64) -> bool,
+) -> Result<u64, Box<Failure>> {
     let mut random = Random::new(seed);
     let mut round = 0;
     while go_on(round) {

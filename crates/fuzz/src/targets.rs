@@ -1,7 +1,9 @@
 //! What is thrown at.
 
 use codeobject::elf::Elf;
-use codeobject::{Body, CodeObject, Coverage, Descriptor, Piece, Range, ReadAt, TargetId, Window, ccob, check, host, walk};
+use codeobject::{
+    Body, CodeObject, Coverage, Descriptor, Piece, Range, ReadAt, TargetId, Window, ccob, check, host, walk,
+};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Target {

@@ -79,7 +79,10 @@ fn a_while_of_mutations_makes_nothing_panic() {
         let files = corpus::load(target.name).unwrap();
         assert!(!files.is_empty(), "corpus/{} is empty", target.name);
         if let Err(failure) = run(target, &files, 1, |round| round < 4000) {
-            panic!("{} panics in round {} of seed {}: {}", failure.target, failure.round, failure.seed, failure.message);
+            panic!(
+                "{} panics in round {} of seed {}: {}",
+                failure.target, failure.round, failure.seed, failure.message
+            );
         }
     }
 }

@@ -1,0 +1,271 @@
+//! `inspect` on files of our own making, good and bad, through the binary.
+
+use fuzz::make;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+fn inspect(path: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command.arg("--lang").arg("en").arg("inspect").arg(path).args(args).output().unwrap()
+}
+
+fn json(path: &Path) -> (Value, i32, String) {
+    let output = inspect(path, &["--format", "json"]);
+    let value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    (value, output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn text(output: &Output) -> String {
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Two bundles with a gap of zeros between them, in a host library.
+fn library() -> (Vec<u8>, u64) {
+    let mut fatbin = make::usual_bundle();
+    fatbin.resize(fatbin.len().next_multiple_of(4096), 0);
+    let second = fatbin.len() as u64;
+    fatbin.extend_from_slice(&make::ccob(3, 1, &make::usual_bundle()));
+    (make::host(&fatbin, &[0, second]), second)
+}
+
+#[test]
+fn a_library_gives_the_promised_json() {
+    let place = Place::new();
+    let (bytes, _) = library();
+    let path = place.file("lib.so", &bytes);
+    let (value, code, errors) = json(&path);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!(value["schema"], "whichkernel.inspect/1");
+    assert_eq!(value["size"], bytes.len());
+    assert_eq!(value["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(value["bundles"][0]["compression"], "none");
+    assert_eq!(value["bundles"][0]["ccob_version"], Value::Null);
+    assert_eq!(value["bundles"][1]["index"], 1);
+    assert_eq!(value["bundles"][1]["compression"], "zstd");
+    assert_eq!(value["bundles"][1]["ccob_version"], 3);
+    let entry = &value["bundles"][1]["entries"][1];
+    assert_eq!(entry["id"], "hipv4-amdgcn-amd-amdhsa--gfx1201");
+    assert_eq!(entry["target"], "gfx1201");
+    assert_eq!(entry["kind"], "hipv4");
+    assert_eq!(entry["code_object_version"], 5);
+    assert_eq!(entry["kernels"], 2);
+    assert_eq!(value["targets"]["gfx1201"]["kernels"], 4);
+    assert_eq!(value["targets"].as_object().unwrap().len(), 1, "host entries are left out");
+    assert_eq!(value["coverage"]["complete"], true);
+    assert_eq!(value["coverage"]["not_understood"], 0);
+}
+
+#[test]
+fn kernels_are_listed_and_chosen() {
+    let place = Place::new();
+    let path = place.file("lib.so", &library().0);
+    let all = text(&inspect(&path, &["--kernels", "--target", "gfx1201", "--format", "csv"]));
+    let header = all.lines().next().unwrap();
+    let promised = "name,mangled,bundle,sgpr,vgpr,agpr,lds,scratch,wavefront,kernarg_size,max_workgroup,stub";
+    assert!(header.starts_with(promised), "{header}");
+    let live = "live(float*),_Z4livePf,0,18,8,0,1024,0,32,16,256,false,gfx1201,,,20,no,8,";
+    assert_eq!(all.lines().nth(1), Some(live));
+    assert_eq!(all.lines().filter(|line| line.contains(",true,gfx1201,")).count(), 2);
+    let one = text(&inspect(&path, &["--kernels", "--kernel", "^stub", "--format", "csv"]));
+    assert_eq!(one.lines().count(), 3);
+    let none = text(&inspect(&path, &["--kernels", "--target", "gfx942", "--format", "csv"]));
+    assert_eq!(none.lines().count(), 1);
+    let rows: Value = serde_json::from_str(&text(&inspect(&path, &["--kernels", "--format", "json"]))).unwrap();
+    assert_eq!(rows["kernels"][0]["args"][1]["kind"], "hidden_block_count_x");
+    assert_eq!(rows["kernels"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn an_absence_is_only_stated_with_complete_coverage() {
+    let place = Place::new();
+    let (bytes, _) = library();
+    let path = place.file("lib.so", &bytes);
+    assert_eq!(inspect(&path, &["--has-target", "gfx1201"]).status.code(), Some(0));
+    let absent = inspect(&path, &["--has-target", "gfx942"]);
+    assert_eq!(absent.status.code(), Some(1));
+    assert!(text(&absent).contains("does not ship code for gfx942"));
+    let mut broken = bytes.clone();
+    let at = find(&broken, b"CCOB");
+    broken[at + 40] ^= 0xff;
+    let unknown = inspect(&place.file("broken.so", &broken), &["--has-target", "gfx942"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown).contains("it cannot be said that there is none"));
+    assert_eq!(inspect(&path, &["--has-target", "rubbish here"]).status.code(), Some(2));
+}
+
+#[test]
+fn code_outside_the_device_section_is_found_too() {
+    let place = Place::new();
+    let rodata = make::Section::new(".rodata", 1, make::two_kernels());
+    let path = place.file("embedded.so", &make::elf(62, 0, 0, 0, &[rodata]));
+    let (value, code, _) = json(&path);
+    assert_eq!(code, 0);
+    assert_eq!(value["embedded"][0]["target"], "gfx1201");
+    assert_eq!(inspect(&path, &["--has-target", "gfx1201"]).status.code(), Some(0));
+}
+
+#[test]
+fn extraction_writes_names_that_sort_and_overwrites_nothing() {
+    let place = Place::new();
+    let evil = make::bundle(
+        &[
+            ("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", &make::two_kernels()),
+            ("../../x-a-b-c-gfx../../y", &make::two_kernels()),
+        ],
+        8,
+    );
+    let path = place.file("evil.bundle", &evil);
+    let dir = place.0.path().join("out");
+    let to = dir.to_str().unwrap();
+    assert_eq!(inspect(&path, &["--extract", to]).status.code(), Some(0));
+    let mut names: Vec<String> =
+        fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names.contains(&"bundle_0000.gfx90a_xnack-.hsaco".to_owned()), "{names:?}");
+    assert!(names.iter().all(|name| name.starts_with("bundle_0000.") && !name.contains(['/', ':'])), "{names:?}");
+    assert_eq!(fs::read(dir.join("bundle_0000.gfx90a_xnack-.hsaco")).unwrap(), make::two_kernels());
+    let again = inspect(&path, &["--extract", to]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("exists"));
+}
+
+#[test]
+fn a_contradicted_target_is_reported() {
+    let place = Place::new();
+    let bundle = make::bundle(&[("hipv4-amdgcn-amd-amdhsa--gfx942", &make::two_kernels())], 8);
+    let (value, code, _) = json(&place.file("wrong.bundle", &bundle));
+    assert_eq!(code, 0);
+    let said = &value["bundles"][0]["entries"][0]["contradictions"][0];
+    assert_eq!((said["place"].as_str(), said["e_flags"].as_str()), (Some("bundle id"), Some("gfx1201")));
+    let (value, _, _) = json(&place.file("kernels_gfx906.co", &make::two_kernels()));
+    assert_eq!(value["code_object"]["contradictions"][0]["place"], "file name");
+    assert_eq!(value["targets"]["gfx1201"]["kernels"], 2);
+}
+
+#[test]
+fn every_truncation_shows_what_is_left_and_says_where_it_ends() {
+    let place = Place::new();
+    let (bytes, _) = library();
+    // The section headers of a made library come last: without them nothing can be located.
+    let bundles = [make::usual_bundle(), make::ccob(2, 0, &make::usual_bundle())].concat();
+    for len in [1, 3, 8, 24, 31, 60, 100, 600, 1000, 2047, bundles.len() - 1] {
+        let (value, code, errors) = json(&place.file("cut", &bundles[..len]));
+        assert_eq!(code, 2, "{len}: {value}");
+        assert!(errors.contains("at offset 0x"), "{len}: {errors}");
+        assert_eq!(value["coverage"]["complete"], false, "{len}");
+        assert!(!errors.contains("panicked"), "{errors}");
+    }
+    let (value, ..) = json(&place.file("cut", &bundles[..bundles.len() - 1]));
+    assert_eq!(value["targets"]["gfx1201"]["kernels"], 2, "the first bundle is still shown");
+    for len in [0, 5, 63, 64, 700, bytes.len() / 2, bytes.len() - 1] {
+        let (_, code, errors) = json(&place.file("cut.so", &bytes[..len]));
+        assert_eq!(code, 2, "{len}: {errors}");
+        assert!(!errors.contains("panicked"), "{errors}");
+    }
+}
+
+#[test]
+fn lies_about_sizes_are_refused_in_little_memory() {
+    let place = Place::new();
+    let mut four_gigabytes = make::ccob(2, 1, &make::usual_bundle());
+    four_gigabytes[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut beyond = make::ccob(3, 1, &make::usual_bundle());
+    beyond[8..16].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let mut hash = make::ccob(3, 0, &make::usual_bundle());
+    hash[24] ^= 1;
+    let mut entry = make::usual_bundle();
+    let at = find(&entry, b"hipv4") - 16;
+    entry[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
+    let mut overlap =
+        make::bundle(&[("hip-amdgcn-amd-amdhsa--gfx900", &[1; 64]), ("hip-amdgcn-amd-amdhsa--gfx906", &[1; 64])], 8);
+    let at = find(&overlap, b"hip-amdgcn-amd-amdhsa--gfx906") - 24;
+    let first = find(&overlap, b"hip-amdgcn-amd-amdhsa--gfx900") - 24;
+    overlap.copy_within(first..first + 8, at);
+    for (name, bytes, field) in [
+        ("4gb", four_gigabytes, "CCOB unpacked size"),
+        ("beyond", beyond, "CCOB total size"),
+        ("hash", hash, "CCOB hash"),
+        ("entry", entry, "bundle entry"),
+        ("overlap", overlap, "overlaps"),
+    ] {
+        let path = place.file(name, &bytes);
+        // 1 GiB of address space: a claim that was believed would abort.
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v 1048576; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_whichkernel"), "inspect"]);
+        let output = limited.arg(&path).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
+        assert!(errors.contains(field) && errors.contains("at offset 0x"), "{name}: {errors}");
+        assert!(text(&output).contains("Not complete"), "{name}");
+    }
+}
+
+#[test]
+fn rubbish_between_bundles_is_not_understood_and_the_walk_goes_on() {
+    let place = Place::new();
+    let mut bytes = make::usual_bundle();
+    let rubbish = bytes.len();
+    bytes.extend_from_slice(b"not a bundle, though __CLANG_OFFLOAD_BUNDLE__ is written here");
+    bytes.extend_from_slice(&make::usual_bundle());
+    let (value, code, _) = json(&place.file("rubbish", &bytes));
+    assert_eq!(code, 2);
+    assert_eq!(value["targets"]["gfx1201"]["kernels"], 4);
+    assert_eq!(value["coverage"]["ranges"][0]["offset"], rubbish);
+    assert_eq!(value["coverage"]["not_understood"], 61);
+}
+
+#[test]
+fn what_is_no_file_is_refused_with_a_reason() {
+    let place = Place::new();
+    let denied = place.file("denied", b"x");
+    let mut permissions = fs::metadata(&denied).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0);
+    fs::set_permissions(&denied, permissions).unwrap();
+    let readable = fs::File::open(&denied).is_ok();
+    let fifo = place.0.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let empty = place.file("empty", b"");
+    let script = place.file("script", b"#!/bin/sh\necho hello\n");
+    for (path, word) in [
+        (Path::new("/dev/zero"), "a character device"),
+        (fifo.as_path(), "a pipe"),
+        (Path::new("/nonexistent/lib.so"), "No such file"),
+        (empty.as_path(), "magic"),
+        (script.as_path(), "not an ELF file"),
+        (denied.as_path(), if readable { "magic" } else { "denied" }),
+    ] {
+        let output = inspect(path, &[]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{}", path.display());
+        assert!(errors.contains(word) && !errors.contains("panicked"), "{}: {errors}", path.display());
+    }
+}
+
+#[test]
+fn a_file_without_gpu_code_is_no_error() {
+    let output = inspect(Path::new(env!("CARGO_BIN_EXE_whichkernel")), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text(&output).contains("no AMD GPU code"));
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> usize {
+    bytes.windows(what.len()).position(|window| window == what).unwrap()
+}

@@ -1,0 +1,28 @@
+//! `cargo xtask deep [NAME...]`: comparisons too long for every day. Each is one file here, can be stopped and taken up
+//! again, and leaves its dated table in `docs/`.
+
+mod readelf;
+
+use anyhow::bail;
+use std::process::ExitCode;
+
+type Comparison = fn() -> anyhow::Result<bool>;
+
+/// Name, what it compares, and the comparison: true if everything agreed.
+const COMPARISONS: &[(&str, &str, Comparison)] =
+    &[("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run)];
+
+pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
+    if let Some(unknown) = wanted.iter().find(|name| !COMPARISONS.iter().any(|(known, ..)| known == name)) {
+        let list: Vec<String> = COMPARISONS.iter().map(|(name, what, _)| format!("  {name:<12} {what}")).collect();
+        bail!("{unknown} is no comparison. There are:\n{}", list.join("\n"));
+    }
+    let mut agreed = true;
+    for (name, what, comparison) in COMPARISONS {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            eprintln!("{name}: {what}");
+            agreed &= comparison()?;
+        }
+    }
+    Ok(if agreed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
