@@ -17,7 +17,7 @@ impl Look for Sample<'_> {
 
     fn entry(&self, found: &Found<'_>, out: &mut Vec<PathBuf>) -> bool {
         let number = found.bundle.unwrap_or(0) as u64 * 101 + found.entry as u64;
-        if found.format == Format::Elf && found.kind != "host" && mix(number) % self.every == 0 {
+        if found.format == Format::Elf && found.kind != "host" && mix(number).is_multiple_of(self.every) {
             let path = self.dir.join(format!("{}-{}", found.bundle.unwrap_or(0), found.entry));
             let bytes = found.contents.bytes(0, found.contents.len(), "entry").unwrap();
             fs::write(&path, bytes).unwrap();
