@@ -2,3 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod grammar;
+pub mod handover;
+pub mod record;

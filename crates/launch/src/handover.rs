@@ -1,0 +1,136 @@
+//! What the parent hands to the stand-in GPU: the device, and what is known of each kernel that may be launched.
+//!
+//! Only `core` is used; the shim includes this file by path and maps both files read-only. All integers are
+//! little-endian, all structs are plain data at 8-byte alignment.
+
+/// First bytes of `device`.
+pub const DEVICE_MAGIC: [u8; 8] = *b"WKDEVIC1";
+/// First bytes of `kernels`.
+pub const KERNELS_MAGIC: [u8; 8] = *b"WKKERNE1";
+/// The variable that names the directory which holds `device` and `kernels` and takes the trace files `trace.PID.N`.
+pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
+
+/// One device. `device` holds a `DeviceFile`, then `count` of these.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Device {
+    pub name: [u8; 128],
+    pub arch: [u8; 64],
+    pub version: [u32; 3],
+    pub multiprocessors: u32,
+    pub memory: u64,
+    pub shared_per_block: u32,
+    pub warp: u32,
+    pub max_block: u32,
+    pub max_threads_per_mp: u32,
+    pub regs_per_block: u32,
+    pub clock_khz: u32,
+    pub memory_clock_khz: u32,
+    pub bus_bits: u32,
+    pub l2: u32,
+    pub integrated: u32,
+    pub cooperative: u32,
+    pub compute_units: u32,
+    pub pci_bus: u32,
+    pub pci_device_id: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceFile {
+    pub magic: [u8; 8],
+    pub count: u32,
+    /// 1: a target that the file does not ship is refused as the real runtime does; 0: the host's choice goes on.
+    pub strict: u32,
+    /// What hipRuntimeGetVersion answers.
+    pub runtime_version: u32,
+    pub reserved: u32,
+}
+
+/// Head of `kernels`; the offsets are from the start of the file.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KernelsFile {
+    pub magic: [u8; 8],
+    pub files: u32,
+    pub bundles: u32,
+    /// Places in the hash table; a power of two.
+    pub slots: u32,
+    pub entries: u32,
+    pub files_at: u64,
+    pub bundles_at: u64,
+    pub slots_at: u64,
+    pub entries_at: u64,
+    pub args_at: u64,
+    pub args: u64,
+    pub text_at: u64,
+    pub text: u64,
+}
+
+/// A library with device code: its path as the process sees it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct File {
+    pub path: u32,
+    pub path_len: u32,
+    pub first_bundle: u32,
+    pub bundles: u32,
+}
+
+/// One bundle, by its address in the file's memory image.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Bundle {
+    pub address: u64,
+    pub index: u32,
+    /// Whether it holds code for the device's target.
+    pub ships: u32,
+}
+
+/// One kernel of one bundle, for the target that the stand-in plays (or, relaxed, a near one).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub key: u64,
+    pub name: u32,
+    pub name_len: u32,
+    /// Place of its bundle in the list of bundles.
+    pub bundle: u32,
+    pub args: u32,
+    pub args_len: u16,
+    pub flags: u16,
+    pub vgprs: u16,
+    pub sgprs: u16,
+    pub lds: u32,
+    pub kernarg: u32,
+    pub max_block: u16,
+    pub wavefront: u16,
+    pub private: u32,
+    /// Which arguments steer expert routing, if flag `ROUTE_*` is set: ids, rows, used.
+    pub route: [u8; 4],
+    pub experts: u32,
+}
+
+pub mod flag {
+    pub const STUB: u16 = 1;
+    pub const WGP: u16 = 2;
+    /// `ids[row][used]`: expert numbers of each token are written there; argument places in `route`.
+    pub const ROUTE_TOPK: u16 = 4;
+    /// `dst[row][ncols]`: a full order of the experts per row.
+    pub const ROUTE_ARGSORT: u16 = 8;
+}
+
+/// One explicit argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arg {
+    pub offset: u16,
+    pub size: u16,
+}
+
+/// Key of a kernel in the hash table: its name, mixed with the bundle's place.
+pub const fn key(name: &[u8], bundle: u32) -> u64 {
+    let hash = crate::record::fnv(crate::record::FNV, name);
+    let key = hash ^ (bundle as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    if key == 0 { 1 } else { key }
+}

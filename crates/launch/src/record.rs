@@ -1,0 +1,244 @@
+//! The launch record as it lies in a file: what the stand-in GPU and the preload shim write and everybody reads.
+//!
+//! Only `core` is used and nothing is allocated: the shims include this file by path. A trace file is a header page,
+//! then records one after another, each 8-byte aligned, none straddling a segment border. A record's length is
+//! stored when its place is reserved, its kind when it is complete, so a process may die at any instruction and what it
+//! had finished can still be read.
+
+/// First bytes of a trace file.
+pub const MAGIC: [u8; 8] = *b"WKTRACE1";
+/// The file grows by whole segments; each is mapped on its own.
+pub const SEGMENT: u64 = 16 << 20;
+/// The first record stands behind the header page.
+pub const FIRST: u64 = 4096;
+
+/// The header at offset 0. `used` counts reserved bytes from the start of the file, the header included.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Header {
+    pub magic: [u8; 8],
+    pub used: u64,
+    /// Records that found no room (disk full, mapping refused): the trace says that it is not complete.
+    pub lost: u64,
+    pub pid: u32,
+    pub ppid: u32,
+    pub start_ns: u64,
+    /// 1: the stand-in GPU, 2: the preload shim.
+    pub writer: u32,
+    pub closed: u32,
+}
+
+/// In front of every record's body.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Bytes with this head and the padding; 0 where the process died between reserving and writing.
+    pub len: u32,
+    /// 0 until the body is complete.
+    pub kind: u32,
+}
+
+/// Kinds of records.
+pub mod kind {
+    /// Fills a segment's end.
+    pub const PAD: u32 = 1;
+    pub const MODULE: u32 = 2;
+    pub const KERNEL: u32 = 3;
+    pub const LAUNCH: u32 = 4;
+    /// Exec instantiated from a graph, updated to a graph, or launched.
+    pub const GRAPH: u32 = 5;
+    /// A call that the stand-in does not have, by name.
+    pub const UNSUPPORTED: u32 = 6;
+    pub const BLAS: u32 = 7;
+    /// Device to host: where the host reads a result back, one evaluation ends.
+    pub const READBACK: u32 = 8;
+    /// An allocation that did not fit the card.
+    pub const NO_MEMORY: u32 = 9;
+    /// The program: its path.
+    pub const PROCESS: u32 = 10;
+}
+
+/// Which call made a launch.
+pub mod api {
+    pub const LAUNCH_KERNEL: u32 = 1;
+    pub const LAUNCH_COOPERATIVE: u32 = 2;
+    pub const MODULE_LAUNCH: u32 = 3;
+    pub const EXT_MODULE_LAUNCH: u32 = 4;
+    pub const EXT_LAUNCH: u32 = 5;
+    pub const MODULE_COOPERATIVE: u32 = 6;
+    pub const LAUNCH_EXC: u32 = 7;
+    pub const CUDA_LAUNCH: u32 = 16;
+    pub const CU_LAUNCH: u32 = 17;
+
+    pub fn name(api: u32) -> &'static str {
+        match api {
+            LAUNCH_KERNEL => "hipLaunchKernel",
+            LAUNCH_COOPERATIVE => "hipLaunchCooperativeKernel",
+            MODULE_LAUNCH => "hipModuleLaunchKernel",
+            EXT_MODULE_LAUNCH => "hipExtModuleLaunchKernel",
+            EXT_LAUNCH => "hipExtLaunchKernel",
+            MODULE_COOPERATIVE => "hipModuleLaunchCooperativeKernel",
+            LAUNCH_EXC => "hipLaunchKernelExC",
+            CUDA_LAUNCH => "cudaLaunchKernel",
+            CU_LAUNCH => "cuLaunchKernel",
+            _ => "?",
+        }
+    }
+}
+
+/// A fat binary that was registered, or an image that was loaded. Followed by `path_len` bytes of path.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Module {
+    pub id: u32,
+    pub path_len: u32,
+    /// Of the bundle in its file, for a registered one; 0 for a loaded image.
+    pub address: u64,
+    /// FNV-1a of a loaded image's bytes; 0 for a registered one.
+    pub hash: u64,
+    /// Bytes of a loaded image.
+    pub size: u64,
+}
+
+/// Written when a kernel is launched for the first time. Followed by `name_len` bytes of mangled name.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    pub id: u32,
+    pub module: u32,
+    /// Place in the kernel table that was handed over, counted from 1; 0: not in it.
+    pub entry: u32,
+    pub name_len: u32,
+}
+
+/// Followed by `args_len` bytes of kernel arguments, laid out as in the kernarg segment.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    pub time_ns: u64,
+    pub stream: u64,
+    /// The graph under capture; 0: launched at once.
+    pub graph: u32,
+    pub kernel: u32,
+    pub thread: u32,
+    pub device: u32,
+    pub api: u32,
+    /// What the call returned; anything but 0 is a rejected launch.
+    pub status: u32,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub args_len: u32,
+}
+
+/// `what` is one of `graph::*`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Graph {
+    pub time_ns: u64,
+    pub stream: u64,
+    pub what: u32,
+    pub exec: u32,
+    pub graph: u32,
+    pub status: u32,
+}
+
+pub mod graph {
+    pub const INSTANTIATE: u32 = 1;
+    pub const UPDATE: u32 = 2;
+    pub const LAUNCH: u32 = 3;
+}
+
+/// One GEMM call at the BLAS interface. Types are hipDataType / rocblas_datatype values as passed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blas {
+    pub time_ns: u64,
+    pub stream: u64,
+    pub graph: u32,
+    /// One of `blas::*`.
+    pub call: u32,
+    pub trans_a: u32,
+    pub trans_b: u32,
+    pub m: i64,
+    pub n: i64,
+    pub k: i64,
+    pub lda: i64,
+    pub ldb: i64,
+    pub ldc: i64,
+    pub stride_a: i64,
+    pub stride_b: i64,
+    pub stride_c: i64,
+    pub batch: i64,
+    pub type_a: u32,
+    pub type_b: u32,
+    pub type_c: u32,
+    pub compute: u32,
+    /// Bits of the scalars as double.
+    pub alpha: u64,
+    pub beta: u64,
+    /// 0 recorded only; 1 begins, 2 ends a call that the real library serves: launches between are its own.
+    pub bracket: u32,
+    pub status: u32,
+}
+
+pub mod blas {
+    pub const SGEMM: u32 = 1;
+    pub const GEMM_EX: u32 = 2;
+    pub const GEMM_STRIDED_BATCHED_EX: u32 = 3;
+    pub const GEMM_BATCHED_EX: u32 = 4;
+    pub const SGEMM_BATCHED: u32 = 5;
+    pub const SGEMM_STRIDED_BATCHED: u32 = 6;
+    pub const STRSM_BATCHED: u32 = 7;
+    pub const HGEMM: u32 = 8;
+
+    pub fn name(call: u32) -> &'static str {
+        match call {
+            SGEMM => "hipblasSgemm",
+            GEMM_EX => "hipblasGemmEx",
+            GEMM_STRIDED_BATCHED_EX => "hipblasGemmStridedBatchedEx",
+            GEMM_BATCHED_EX => "hipblasGemmBatchedEx",
+            SGEMM_BATCHED => "hipblasSgemmBatched",
+            SGEMM_STRIDED_BATCHED => "hipblasSgemmStridedBatched",
+            STRSM_BATCHED => "hipblasStrsmBatched",
+            HGEMM => "hipblasHgemm",
+            _ => "?",
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Readback {
+    pub time_ns: u64,
+    pub bytes: u64,
+    pub stream: u64,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoMemory {
+    pub wanted: u64,
+    pub free: u64,
+    pub total: u64,
+}
+
+/// Followed by `len` bytes: a call's name (UNSUPPORTED), a program's path (PROCESS).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text {
+    pub len: u32,
+    pub reserved: u32,
+}
+
+/// FNV-1a, 64 bit: names in the kernel table, images of loaded modules.
+pub const fn fnv(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+pub const FNV: u64 = 0xcbf2_9ce4_8422_2325;

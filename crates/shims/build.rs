@@ -1,0 +1,176 @@
+//! Builds the shim libraries with the compiler that builds everything else, and a linker.
+//!
+//! `--version-script` has no effect on a Rust cdylib with the default linker, a std cdylib needs a new glibc, and a nested
+//! cargo would wait for its own lock. So each `no_std` crate is compiled to one object here, and `cc -shared` links it with
+//! the version script that the real library has.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() {
+    if let Err(failure) = build() {
+        eprintln!("{failure}");
+        std::process::exit(1);
+    }
+}
+
+fn build() -> Result<(), Failure> {
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("no manifest directory")?).join("../..");
+    for watched in ["shims", "crates/launch/src/record.rs", "crates/launch/src/handover.rs", "crates/gpu/src/occupancy.rs"] {
+        println!("cargo::rerun-if-changed={}", root.join(watched).display());
+    }
+    nullgpu(&root, &out)?;
+    let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, &[])?;
+    let script = plain_script(&defined(&blas)?);
+    link(&blas, &out.join("libnullblas.so"), "libhipblas.so.2", &script, &["-Wl,--unresolved-symbols=ignore-all"])?;
+    let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
+    let script = plain_script(&defined(&preload)?);
+    link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;
+    Ok(())
+}
+
+fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
+    let shim = root.join("shims/nullgpu");
+    let done = exports(&shim.join("src"))?;
+    let mut missing = BTreeSet::new();
+    let mut maps = Vec::new();
+    for (soname, list) in [("libamdhip64.so.6", "hip6.symbols"), ("libamdhip64.so.7", "hip7.symbols")] {
+        let text = fs::read_to_string(shim.join(list))?;
+        let symbols: Vec<(String, String)> = text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(name, version)| (name.to_owned(), version.to_owned()))
+            .collect();
+        missing.extend(symbols.iter().map(|(name, _)| name.clone()).filter(|name| !done.contains(name)));
+        maps.push((soname, symbols));
+    }
+    let stubs = out.join("stubs.rs");
+    let names: Vec<&str> = missing.iter().map(String::as_str).collect();
+    fs::write(&stubs, format!("stubs! {{\n{}\n}}\n", names.join("\n")))?;
+    let object = object(&shim.join("src/lib.rs"), &out.join("nullgpu.o"), 1, &[("WHICHKERNEL_STUBS", &stubs)])?;
+    for (soname, symbols) in maps {
+        let file = out.join(soname.replace("libamdhip64", "libnullgpu"));
+        link(&object, &file, soname, &versioned(&symbols), &[])?;
+    }
+    Ok(())
+}
+
+/// One node per version, each the child of the one before, in the order of the numbers: as in the real library.
+fn versioned(symbols: &[(String, String)]) -> String {
+    let mut versions: Vec<&str> = symbols.iter().map(|(_, version)| version.as_str()).collect();
+    let number = |version: &str| {
+        let mut parts = version.trim_start_matches("hip_").split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        (parts.next(), parts.next())
+    };
+    versions.sort_by_key(|version| number(version));
+    versions.dedup();
+    let mut script = String::new();
+    for (i, version) in versions.iter().enumerate() {
+        let _ = writeln!(script, "{version} {{ global:");
+        for (name, _) in symbols.iter().filter(|(_, of)| of == version) {
+            let _ = writeln!(script, "  {name};");
+        }
+        let parent = i.checked_sub(1).map(|before| versions[before]).unwrap_or_default();
+        let _ = writeln!(script, "{}}} {parent};", if i == 0 { "local: *;\n" } else { "" });
+    }
+    let _ = writeln!(script, "WHICHKERNEL_1 {{ global: whichkernel_blas; }};");
+    script
+}
+
+fn plain_script(exports: &BTreeSet<String>) -> String {
+    let mut script = String::from("{ global:\n");
+    for name in exports {
+        let _ = writeln!(script, "  {name};");
+    }
+    script.push_str("local: *; };\n");
+    script
+}
+
+/// The C functions that an object defines: Rust's own names are mangled.
+fn defined(path: &Path) -> Result<BTreeSet<String>, Failure> {
+    use object::{Object, ObjectSymbol};
+    let bytes = fs::read(path)?;
+    let file = object::File::parse(bytes.as_slice())?;
+    let ours = |name: &&str| !name.starts_with("_R") && !name.starts_with("_ZN") && !name.starts_with("rust_");
+    let symbols = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    Ok(symbols.filter_map(|symbol| symbol.name().ok()).filter(ours).map(str::to_owned).collect())
+}
+
+/// The entry points that a shim's sources define: every `extern "C" fn` behind a `no_mangle`.
+fn exports(directory: &Path) -> Result<BTreeSet<String>, Failure> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(directory)? {
+        let text = fs::read_to_string(entry?.path())?;
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            if line.trim() != "#[unsafe(no_mangle)]" {
+                continue;
+            }
+            let Some(name) = lines.next().and_then(|line| line.split_once("extern \"C\" fn ")) else { continue };
+            if let Some((name, _)) = name.1.split_once(['(', '<']).filter(|(name, _)| !name.starts_with('$')) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// `level`: at 2 and above LLVM gives functions of equal bodies one address, and a probe on one would fire for all.
+fn object(source: &Path, object: &Path, level: u32, variables: &[(&str, &Path)]) -> Result<PathBuf, Failure> {
+    let mut rustc = Command::new(env::var_os("RUSTC").ok_or("RUSTC is not set")?);
+    rustc.args(["--edition", "2024", "--crate-type", "lib", "--emit", "obj"]);
+    rustc.args(["-C", "panic=abort", "-C", "codegen-units=1", "-C", "relocation-model=pic"]);
+    rustc.args(["-C", "overflow-checks=off", "-C", "force-unwind-tables=no", "-C", "embed-bitcode=no", "-D", "warnings"]);
+    rustc.args(["--crate-name", "shim", "--target", "x86_64-unknown-linux-gnu"]);
+    rustc.arg("-C").arg(format!("opt-level={level}")).arg("-o").arg(object).arg(source);
+    // Flags for the whole build (sanitizers, native CPUs) must not reach a library that enters foreign processes.
+    rustc.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    rustc.envs(variables.iter().map(|(name, value)| (*name, value.as_os_str())));
+    run(&mut rustc)?;
+    Ok(object.to_owned())
+}
+
+/// The compiler's own `core` fills what the object still refers to (panic paths of slices, memory functions).
+fn core_libraries() -> Result<Vec<PathBuf>, Failure> {
+    let mut rustc = Command::new(env::var_os("RUSTC").ok_or("RUSTC is not set")?);
+    rustc.args(["--print", "target-libdir", "--target", "x86_64-unknown-linux-gnu"]);
+    let directory = String::from_utf8(rustc.output()?.stdout)?;
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory.trim())? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.ends_with(".rlib") && (name.starts_with("libcore-") || name.starts_with("libcompiler_builtins-")) {
+            found.push(path);
+        }
+    }
+    found.sort_by_key(|path| path.to_string_lossy().contains("compiler_builtins"));
+    Ok(found)
+}
+
+fn link(object: &Path, library: &Path, soname: &str, script: &str, more: &[&str]) -> Result<(), Failure> {
+    let map = library.with_extension("map");
+    fs::write(&map, script)?;
+    let mut cc = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    cc.args(["-shared", "-nostartfiles", "-o"]).arg(library).arg(object).args(core_libraries()?);
+    cc.arg(format!("-Wl,-soname,{soname}")).arg(format!("-Wl,--version-script={}", map.display()));
+    cc.args(["-Wl,--gc-sections", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,nodelete", "-Wl,--strip-all", "-Wl,--build-id=sha1"]);
+    cc.args(more).args(["-nodefaultlibs", "-lc"]);
+    run(&mut cc)
+}
+
+fn run(command: &mut Command) -> Result<(), Failure> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|e| {
+        format!("{program} could not be started: {e}. The shim libraries need a C linker: install gcc or clang, or name one in CC")
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{program} failed on a shim library:\n{}", String::from_utf8_lossy(&output.stderr)).into())
+}

@@ -1,0 +1,33 @@
+//! The libraries that enter another process, as bytes in this program: written where they are needed, never installed.
+//!
+//! They are `no_std` Rust under `shims/`, outside the workspace, built by this crate's build script.
+#![forbid(unsafe_code)]
+
+/// Stands in for `libamdhip64.so.6`.
+pub const NULLGPU_6: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgpu.so.6"));
+/// Stands in for `libamdhip64.so.7`.
+pub const NULLGPU_7: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgpu.so.7"));
+/// Stands in for hipBLAS (and the three calls that ggml makes to rocBLAS itself): records each GEMM.
+pub const NULLBLAS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullblas.so"));
+/// Wraps the launch and registration calls of whatever HIP runtime the process has.
+pub const PRELOAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpreload.so"));
+
+/// Which stand-in plays a library, by the name that programs ask for.
+pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {
+    match soname {
+        "libamdhip64.so.6" => Some(NULLGPU_6),
+        "libamdhip64.so.7" => Some(NULLGPU_7),
+        _ => None,
+    }
+}
+
+/// Whether a library is one of our stand-ins: by the GNU build id that the linker gave it.
+pub fn is_nullgpu(build_id: &[u8]) -> bool {
+    [NULLGPU_6, NULLGPU_7].iter().any(|library| build_id_of(library).is_some_and(|id| id == build_id))
+}
+
+pub fn build_id_of(library: &[u8]) -> Option<&[u8]> {
+    use object::Object;
+    let file = object::File::parse(library).ok()?;
+    file.build_id().ok().flatten()
+}

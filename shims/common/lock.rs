@@ -1,0 +1,55 @@
+//! A lock for tables that are written rarely. Never taken on the path of a launch that was seen before.
+
+use crate::sys;
+use core::cell::UnsafeCell;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+pub struct Lock<T> {
+    taken: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through the guard alone, and only one guard exists.
+unsafe impl<T> Sync for Lock<T> {}
+
+pub struct Guard<'a, T>(&'a Lock<T>);
+
+impl<T> Lock<T> {
+    pub const fn new(value: T) -> Self {
+        Lock { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    pub fn lock(&self) -> Guard<'_, T> {
+        while self.taken.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            sys::pause();
+        }
+        Guard(self)
+    }
+
+    /// In the child of a fork: whoever held it does not exist there.
+    pub fn reset(&self) {
+        self.taken.store(false, Ordering::Release);
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        // SAFETY: the guard holds the lock.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the guard holds the lock.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        self.0.taken.store(false, Ordering::Release);
+    }
+}

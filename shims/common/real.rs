@@ -1,0 +1,45 @@
+//! Finding the functions of the library that a shim stands before.
+//!
+//! The old version of each symbol is asked for by name: glibc moved them to a new one in 2.34, which older systems lack.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+core::arch::global_asm!(
+    ".symver dlsym, dlsym@GLIBC_2.2.5",
+    ".symver dlopen, dlopen@GLIBC_2.2.5",
+);
+
+unsafe extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+}
+
+const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
+const RTLD_NOW: c_int = 2;
+const RTLD_NOLOAD: c_int = 4;
+
+/// The next definition of `name` behind this library, as the loader orders them.
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn next(name: &CStr) -> *mut c_void {
+    // SAFETY: a plain question to the loader.
+    unsafe { dlsym(RTLD_NEXT, name.as_ptr()) }
+}
+
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn open(path: &CStr) -> *mut c_void {
+    // SAFETY: loads a library, or gives null.
+    unsafe { dlopen(path.as_ptr(), RTLD_NOW) }
+}
+
+/// A library that the process has already; null where it has not.
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn loaded(path: &CStr) -> *mut c_void {
+    // SAFETY: as above, and loads nothing.
+    unsafe { dlopen(path.as_ptr(), RTLD_NOW | RTLD_NOLOAD) }
+}
+
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: a handle from `open`.
+    unsafe { dlsym(library, name.as_ptr()) }
+}

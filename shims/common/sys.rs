@@ -1,0 +1,153 @@
+//! The few C library calls that the shims make. Nothing newer than GLIBC_2.17, so that they load into old distributions.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+pub const PROT_READ: c_int = 1;
+pub const PROT_WRITE: c_int = 2;
+pub const MAP_SHARED: c_int = 1;
+pub const MAP_PRIVATE: c_int = 2;
+pub const MAP_ANONYMOUS: c_int = 0x20;
+pub const MAP_NORESERVE: c_int = 0x4000;
+const O_RDWR: c_int = 2;
+const O_CREAT: c_int = 0o100;
+const O_EXCL: c_int = 0o200;
+const O_CLOEXEC: c_int = 0o2_000_000;
+const CLOCK_MONOTONIC: c_int = 1;
+const SYS_GETTID: i64 = 186;
+const SYS_FALLOCATE: i64 = 285;
+
+#[repr(C)]
+pub struct Timespec {
+    seconds: i64,
+    nanos: i64,
+}
+
+/// `struct dl_phdr_info`, of which glibc may grow the end.
+#[repr(C)]
+pub struct DlPhdrInfo {
+    pub base: usize,
+    pub name: *const c_char,
+    pub headers: *const Phdr,
+    pub count: u16,
+}
+
+#[repr(C)]
+pub struct Phdr {
+    pub kind: u32,
+    pub flags: u32,
+    pub offset: u64,
+    pub vaddr: u64,
+    pub paddr: u64,
+    pub filesz: u64,
+    pub memsz: u64,
+    pub align: u64,
+}
+
+unsafe extern "C" {
+    pub fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void;
+    pub fn munmap(at: *mut c_void, len: usize) -> c_int;
+    fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int;
+    fn close(fd: c_int) -> c_int;
+    fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
+    fn syscall(number: i64, a: i64, b: i64, c: i64, d: i64) -> i64;
+    fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
+    fn getenv(name: *const c_char) -> *const c_char;
+    fn readlink(path: *const c_char, buffer: *mut u8, len: usize) -> isize;
+    pub fn getpid() -> c_int;
+    pub fn getppid() -> c_int;
+    fn sched_yield() -> c_int;
+    pub fn dl_iterate_phdr(each: extern "C" fn(*mut DlPhdrInfo, usize, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    fn __register_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        dso: *const c_void,
+    ) -> c_int;
+}
+
+pub fn now_ns() -> u64 {
+    let mut time = Timespec { seconds: 0, nanos: 0 };
+    // SAFETY: the structure lives for the call.
+    unsafe { clock_gettime(CLOCK_MONOTONIC, &mut time) };
+    (time.seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(time.nanos as u64)
+}
+
+pub fn thread_id() -> u32 {
+    // SAFETY: a system call without arguments.
+    unsafe { syscall(SYS_GETTID, 0, 0, 0, 0) as u32 }
+}
+
+pub fn pause() {
+    // SAFETY: no arguments.
+    unsafe { sched_yield() };
+}
+
+/// The value of an environment variable, as the process has it now.
+pub fn env(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: `name` ends in NUL; the result is NULL or a string of the environment.
+    unsafe {
+        let value = getenv(name.as_ptr());
+        if value.is_null() { None } else { Some(CStr::from_ptr(value)) }
+    }
+}
+
+/// Calls `child` in every child that `fork` makes.
+pub fn after_fork(child: extern "C" fn()) {
+    // SAFETY: registers a function that lives as long as the process; the library is never unloaded (-z nodelete).
+    unsafe { __register_atfork(None, None, Some(child), core::ptr::null()) };
+}
+
+/// Zeroed memory that costs nothing until it is touched; null on failure.
+pub fn zeroed(len: usize) -> *mut u8 {
+    // SAFETY: a new anonymous mapping.
+    let at = unsafe {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        mmap(core::ptr::null_mut(), len.max(1), PROT_READ | PROT_WRITE, flags, -1, 0)
+    };
+    if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
+}
+
+/// A whole file, mapped read-only for the life of the process.
+pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
+    // SAFETY: the mapping is never undone, and nobody writes to a file that was handed over.
+    unsafe {
+        let fd = open(path.as_ptr(), O_CLOEXEC, 0);
+        if fd < 0 {
+            return None;
+        }
+        let len = lseek(fd, 0, 2);
+        let at = if len > 0 {
+            mmap(core::ptr::null_mut(), len as usize, PROT_READ, MAP_PRIVATE, fd, 0)
+        } else {
+            -1_isize as *mut c_void
+        };
+        close(fd);
+        if at as isize == -1 { None } else { Some(core::slice::from_raw_parts(at.cast(), len as usize)) }
+    }
+}
+
+/// A new file; it must not exist.
+pub fn create(path: &CStr) -> Option<c_int> {
+    // SAFETY: `path` ends in NUL.
+    let fd = unsafe { open(path.as_ptr(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) };
+    (fd >= 0).then_some(fd)
+}
+
+/// Grows a file by real blocks: a write to a mapped hole on a full disk would kill the process, this call just fails.
+pub fn grow(fd: c_int, offset: u64, len: u64) -> bool {
+    // SAFETY: plain system call.
+    unsafe { syscall(SYS_FALLOCATE, i64::from(fd), 0, offset as i64, len as i64) == 0 }
+}
+
+pub fn map_shared(fd: c_int, offset: u64, len: usize) -> *mut u8 {
+    // SAFETY: maps our own file.
+    let at = unsafe { mmap(core::ptr::null_mut(), len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset as i64) };
+    if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
+}
+
+/// The path of the running program.
+pub fn program(buffer: &mut [u8]) -> &[u8] {
+    // SAFETY: the buffer's own length is given.
+    let len = unsafe { readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
+    buffer.get(..usize::try_from(len).unwrap_or(0)).unwrap_or(&[])
+}

@@ -1,0 +1,198 @@
+//! Copies and fills. Results that the host reads back are really copied; large uploads are not, because nothing here
+//! computes with them and a model's weights would only cost memory.
+
+use crate::error::{INVALID_VALUE, SUCCESS, Status, keep};
+use crate::memory::ours;
+use crate::record::{Readback, kind};
+use crate::stream::id;
+use crate::{stream, sys, trace};
+use core::ffi::{c_int, c_void};
+
+const HOST_TO_HOST: c_int = 0;
+const HOST_TO_DEVICE: c_int = 1;
+const DEVICE_TO_HOST: c_int = 2;
+const DEFAULT: c_int = 4;
+/// Uploads up to this size are kept: indices, positions and masks are below, weight tensors above.
+const KEPT: usize = 64 << 10;
+
+/// SAFETY: `to` and `from` are valid for `len` bytes, as the caller of the HIP function promised.
+unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on: *mut c_void) -> Status {
+    if len == 0 {
+        return SUCCESS;
+    }
+    if to.is_null() || from.is_null() || !(HOST_TO_HOST..=DEFAULT).contains(&how) {
+        return INVALID_VALUE;
+    }
+    if stream::captured(on) != 0 {
+        stream::node(on, stream::COPY);
+        return SUCCESS;
+    }
+    let how = match how {
+        DEFAULT => match (ours(to), ours(from)) {
+            (true, false) => HOST_TO_DEVICE,
+            (false, true) => DEVICE_TO_HOST,
+            _ => HOST_TO_HOST,
+        },
+        how => how,
+    };
+    match how {
+        HOST_TO_DEVICE if len > KEPT => {}
+        // SAFETY: as promised by the caller; the ranges may overlap.
+        _ => unsafe { core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len) },
+    }
+    if how == DEVICE_TO_HOST {
+        let record = Readback { time_ns: sys::now_ns(), bytes: len as u64, stream: id(on) };
+        trace::write(kind::READBACK, &[trace::bytes(&record)]);
+    }
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpy(to: *mut c_void, from: *const c_void, len: usize, how: c_int) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { copy(to, from, len, how, core::ptr::null_mut()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpyWithStream(
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+    how: c_int,
+    on: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { copy(to, from, len, how, on) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpyAsync(
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+    how: c_int,
+    on: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { copy(to, from, len, how, on) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpyHtoD(to: *mut c_void, from: *const c_void, len: usize) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { copy(to, from, len, HOST_TO_DEVICE, core::ptr::null_mut()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpyDtoH(to: *mut c_void, from: *const c_void, len: usize) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { copy(to, from, len, DEVICE_TO_HOST, core::ptr::null_mut()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpyPeerAsync(
+    to: *mut c_void,
+    _to_device: c_int,
+    from: *const c_void,
+    _from_device: c_int,
+    len: usize,
+    on: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { copy(to, from, len, 3, on) })
+}
+
+/// Rows of `width` bytes, each at its own pitch.
+///
+/// SAFETY: every row is valid on both sides, as the caller of the HIP function promised.
+unsafe fn rows(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    how: c_int,
+    on: *mut c_void,
+) -> Status {
+    if width > to_pitch || width > from_pitch {
+        return INVALID_VALUE;
+    }
+    let whole = width.saturating_mul(height);
+    if how == HOST_TO_DEVICE && whole > KEPT && !to.is_null() && !from.is_null() {
+        if stream::captured(on) != 0 {
+            stream::node(on, stream::COPY);
+        }
+        return SUCCESS;
+    }
+    for row in 0..height {
+        // SAFETY: inside the rows that the caller promised.
+        let status = unsafe {
+            let (to, from) = (to.cast::<u8>().add(row * to_pitch), from.cast::<u8>().add(row * from_pitch));
+            copy(to.cast(), from.cast(), width, how, on)
+        };
+        if status != SUCCESS {
+            return status;
+        }
+    }
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpy2D(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    how: c_int,
+) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { rows(to, to_pitch, from, from_pitch, width, height, how, core::ptr::null_mut()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemcpy2DAsync(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    how: c_int,
+    on: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { rows(to, to_pitch, from, from_pitch, width, height, how, on) })
+}
+
+/// SAFETY: `at` is valid for `len` bytes.
+unsafe fn fill(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> Status {
+    if at.is_null() && len > 0 {
+        return INVALID_VALUE;
+    }
+    if stream::captured(on) != 0 {
+        stream::node(on, stream::FILL);
+        return SUCCESS;
+    }
+    // Device memory is zero already and nothing here writes to it: clearing a cache of gigabytes would only make it real.
+    if value == 0 && len > KEPT {
+        return SUCCESS;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { core::ptr::write_bytes(at.cast::<u8>(), value as u8, len) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemset(at: *mut c_void, value: c_int, len: usize) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { fill(at, value, len, core::ptr::null_mut()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemsetAsync(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { fill(at, value, len, on) })
+}

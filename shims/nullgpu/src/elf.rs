@@ -1,0 +1,118 @@
+//! Just enough of device images to answer whether a symbol is there: rocBLAS relies on the answer "not found".
+
+/// Bytes that an image occupies: an ELF file, a bundle, or a compressed bundle. The loading call passes no size.
+///
+/// SAFETY: `at` points to an image as the real library would be given it.
+pub unsafe fn image_size(at: *const u8) -> Option<usize> {
+    // SAFETY: every image has a head of at least 64 bytes.
+    let head = unsafe { core::slice::from_raw_parts(at, 64) };
+    if head.starts_with(b"\x7fELF") {
+        let table = u64_at(head, 0x28)?.checked_add(u64::from(u16_at(head, 0x3a)?) * u64::from(u16_at(head, 0x3c)?))?;
+        return usize::try_from(table).ok();
+    }
+    if head.starts_with(b"__CLANG_OFFLOAD_BUNDLE__") {
+        let count = u64_at(head, 24)?.min(1024);
+        let mut end = 0_u64;
+        let mut entry = 32_usize;
+        for _ in 0..count {
+            // SAFETY: the list of entries is inside the image.
+            let fields = unsafe { core::slice::from_raw_parts(at.add(entry), 24) };
+            end = end.max(u64_at(fields, 0)?.checked_add(u64_at(fields, 8)?)?);
+            entry = entry.checked_add(24)?.checked_add(usize::try_from(u64_at(fields, 16)?).ok()?)?;
+        }
+        return usize::try_from(end).ok();
+    }
+    if head.starts_with(b"CCOB") {
+        return match u16_at(head, 4)? {
+            2 => usize::try_from(u32_at(head, 8)?).ok(),
+            3 => usize::try_from(u64_at(head, 8)?).ok(),
+            _ => None,
+        };
+    }
+    None
+}
+
+pub enum Code<'a> {
+    Elf(&'a [u8]),
+    /// A bundle without code for the device.
+    Absent,
+    /// Compressed: what is in it cannot be told here.
+    Opaque,
+}
+
+/// The code object for `target` (as HIP names it, with features) in an image.
+pub fn code<'a>(image: &'a [u8], target: &[u8]) -> Code<'a> {
+    if image.starts_with(b"\x7fELF") {
+        return Code::Elf(image);
+    }
+    if !image.starts_with(b"__CLANG_OFFLOAD_BUNDLE__") {
+        return Code::Opaque;
+    }
+    entries(image, target).map_or(Code::Absent, Code::Elf)
+}
+
+fn entries<'a>(image: &'a [u8], target: &[u8]) -> Option<&'a [u8]> {
+    let count = u64_at(image, 24)?.min(1024);
+    let mut at = 32_usize;
+    for _ in 0..count {
+        let (offset, size, len) = (u64_at(image, at)?, u64_at(image, at + 8)?, u64_at(image, at + 16)?);
+        let start = at.checked_add(24)?;
+        let id = image.get(start..start.checked_add(usize::try_from(len).ok()?)?)?;
+        at = start.checked_add(id.len())?;
+        let Some(name) = id.windows(3).position(|w| w == b"gfx").and_then(|i| id.get(i..)) else { continue };
+        if runs(name, target) {
+            let from = usize::try_from(offset).ok()?;
+            return image.get(from..from.checked_add(usize::try_from(size).ok()?)?);
+        }
+    }
+    None
+}
+
+/// Same processor, and every feature that the code fixes has that value on the device.
+fn runs(code: &[u8], device: &[u8]) -> bool {
+    let mut parts = code.split(|&b| b == b':');
+    let mut ours = device.split(|&b| b == b':');
+    parts.next() == ours.next() && parts.all(|feature| device.split(|&b| b == b':').any(|ours| ours == feature))
+}
+
+/// Whether the image defines `name` or its descriptor `name.kd`.
+pub fn defines(elf: &[u8], name: &[u8]) -> Option<bool> {
+    let table = usize::try_from(u64_at(elf, 0x28)?).ok()?;
+    let (size, count) = (usize::from(u16_at(elf, 0x3a)?), usize::from(u16_at(elf, 0x3c)?));
+    let section = |index: usize| elf.get(table.checked_add(index.checked_mul(size)?)?..)?.get(..64);
+    const DYNSYM: u32 = 11;
+    for index in 0..count {
+        let header = section(index)?;
+        if u32_at(header, 4)? != DYNSYM {
+            continue;
+        }
+        let strings = section(usize::try_from(u32_at(header, 0x28)?).ok()?)?;
+        let (strings, symbols) = (body(elf, strings)?, body(elf, header)?);
+        for symbol in symbols.chunks_exact(24) {
+            let start = usize::try_from(u32_at(symbol, 0)?).ok()?;
+            let rest = strings.get(start..).and_then(|text| text.strip_prefix(name));
+            if rest.is_some_and(|rest| rest.first() == Some(&0) || rest.starts_with(b".kd\0")) {
+                return Some(true);
+            }
+        }
+        return Some(false);
+    }
+    None
+}
+
+fn body<'a>(elf: &'a [u8], header: &[u8]) -> Option<&'a [u8]> {
+    let from = usize::try_from(u64_at(header, 0x18)?).ok()?;
+    elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}

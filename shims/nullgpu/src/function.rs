@@ -1,0 +1,245 @@
+//! Kernels by handle: the address that a launch passes, or the function that a module gave.
+
+use crate::device::current;
+use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_VALUE, SUCCESS, Status, keep};
+use crate::handover::{Entry, flag};
+use crate::lock::Lock;
+use crate::module::Module;
+use crate::occupancy::{Resources, active_blocks};
+use crate::record::{self, kind};
+use crate::world::world;
+use crate::{registry, sys, trace};
+use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+const MARK: u64 = u64::from_le_bytes(*b"WKKERNEL");
+const SLOTS: usize = 1 << 18;
+
+#[repr(C)]
+pub struct Function {
+    mark: u64,
+    pub id: u32,
+    /// Place in the table that was handed over, from 1.
+    entry: u32,
+    pub name: &'static [u8],
+    pub module: &'static Module,
+    generation: AtomicU32,
+}
+
+impl Function {
+    pub fn entry(&self) -> Option<&'static Entry> {
+        world().entries.get((self.entry as usize).checked_sub(1)?)
+    }
+
+    /// Its name, once per trace file, before its first launch.
+    pub fn note(&self) {
+        let now = trace::generation().load(Ordering::Acquire);
+        if self.generation.load(Ordering::Acquire) == now {
+            return;
+        }
+        self.module.note();
+        let record = record::Kernel {
+            id: self.id,
+            module: self.module.id,
+            entry: self.entry,
+            name_len: self.name.len() as u32,
+        };
+        trace::write(kind::KERNEL, &[trace::bytes(&record), self.name]);
+        self.generation.store(now, Ordering::Release);
+    }
+}
+
+#[repr(C)]
+struct Slot {
+    handle: AtomicUsize,
+    function: AtomicPtr<Function>,
+}
+
+static TABLE: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
+static WRITING: Lock<()> = Lock::new(());
+
+fn table() -> Option<&'static [Slot]> {
+    let at = TABLE.load(Ordering::Acquire);
+    // SAFETY: SLOTS slots lie there, all zero at first, never unmapped.
+    (!at.is_null()).then(|| unsafe { core::slice::from_raw_parts(at, SLOTS) })
+}
+
+fn slots(handle: usize) -> impl Iterator<Item = usize> {
+    let start = (handle >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    (0..SLOTS).map(move |step| (start + step) & (SLOTS - 1))
+}
+
+fn make(name: &'static [u8], module: &'static Module) -> Option<&'static Function> {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let function = registry::new::<Function>()?;
+    let entry = world().entry(name, module.bundle);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    *function = Function { mark: MARK, id, entry, name, module, generation: AtomicU32::new(0) };
+    Some(function)
+}
+
+/// The first registration of a handle wins, as in the real runtime (clr hipamd/src/hip_platform.cpp).
+pub fn register(handle: usize, name: &'static [u8], module: &'static Module) {
+    let _guard = WRITING.lock();
+    if TABLE.load(Ordering::Acquire).is_null() {
+        TABLE.store(sys::zeroed(SLOTS * size_of::<Slot>()).cast(), Ordering::Release);
+    }
+    let Some(table) = table() else { return };
+    for slot in slots(handle).filter_map(|index| table.get(index)) {
+        match slot.handle.load(Ordering::Acquire) {
+            0 => {
+                let Some(function) = make(name, module) else { return };
+                slot.function.store(core::ptr::from_ref(function).cast_mut(), Ordering::Release);
+                slot.handle.store(handle, Ordering::Release);
+                return;
+            }
+            known if known == handle => return,
+            _ => {}
+        }
+    }
+}
+
+pub fn by_handle(handle: usize) -> Option<&'static Function> {
+    let table = table()?;
+    for slot in slots(handle).filter_map(|index| table.get(index)) {
+        match slot.handle.load(Ordering::Acquire) {
+            0 => return None,
+            known if known == handle => {
+                // SAFETY: stored before the handle, never freed.
+                return unsafe { slot.function.load(Ordering::Acquire).as_ref() };
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A function of a loaded module; the name is copied, because the caller's string may go away.
+pub fn of_module(name: &[u8], module: &'static Module) -> Option<&'static Function> {
+    let kept = registry::bytes(name.len())?;
+    kept.copy_from_slice(name);
+    make(kept, module)
+}
+
+/// A `hipFunction_t`.
+pub fn by_function(function: *mut c_void) -> Option<&'static Function> {
+    // SAFETY: a handle from the program.
+    unsafe { registry::known::<Function>(function, MARK) }.map(|function| &*function)
+}
+
+/// What the kernel needs; unknown kernels are taken as needing nothing but threads.
+fn resources(function: &Function, warp: u32) -> Resources {
+    match function.entry() {
+        Some(entry) => Resources {
+            vgprs: u32::from(entry.vgprs),
+            sgprs: u32::from(entry.sgprs),
+            lds: entry.lds,
+            wavefront: u32::from(entry.wavefront),
+            wgp_mode: entry.flags & flag::WGP != 0,
+        },
+        None => Resources { vgprs: 0, sgprs: 0, lds: 0, wavefront: warp, wgp_mode: true },
+    }
+}
+
+pub fn blocks_per_unit(function: &Function, block: u32, dynamic: u64) -> Option<u32> {
+    let device = current()?;
+    let [major, minor, stepping] = device.version;
+    let needs = resources(function, device.warp);
+    active_blocks((major, minor, stepping), device.shared_per_block, device.max_block, &needs, block, dynamic)
+}
+
+/// SAFETY: `blocks` is null or the caller's variable.
+unsafe fn occupancy(blocks: *mut c_int, function: Option<&Function>, block: c_int, dynamic: usize) -> Status {
+    let (Some(function), false) = (function, blocks.is_null()) else { return INVALID_DEVICE_FUNCTION };
+    let Ok(block) = u32::try_from(block) else { return INVALID_VALUE };
+    if world().strict && !function.module.ships() {
+        return crate::error::NO_BINARY_FOR_GPU;
+    }
+    let Some(count) = blocks_per_unit(function, block, dynamic as u64) else { return INVALID_VALUE };
+    // SAFETY: the caller's variable.
+    unsafe { *blocks = c_int::try_from(count).unwrap_or(c_int::MAX) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: *mut c_int,
+    handle: *const c_void,
+    block: c_int,
+    dynamic: usize,
+) -> Status {
+    // SAFETY: the caller's variable.
+    keep(unsafe { occupancy(blocks, by_handle(handle as usize), block, dynamic) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    blocks: *mut c_int,
+    handle: *const c_void,
+    block: c_int,
+    dynamic: usize,
+    _flags: c_uint,
+) -> Status {
+    // SAFETY: the caller's variable.
+    keep(unsafe { occupancy(blocks, by_handle(handle as usize), block, dynamic) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: *mut c_int,
+    function: *mut c_void,
+    block: c_int,
+    dynamic: usize,
+) -> Status {
+    // SAFETY: the caller's variable.
+    keep(unsafe { occupancy(blocks, by_function(function), block, dynamic) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipFuncSetAttribute(handle: *const c_void, _attribute: c_int, _value: c_int) -> Status {
+    let Some(function) = by_handle(handle as usize) else { return keep(INVALID_DEVICE_FUNCTION) };
+    keep(if world().strict && !function.module.ships() { crate::error::NO_BINARY_FOR_GPU } else { SUCCESS })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipFuncSetCacheConfig(handle: *const c_void, _config: c_int) -> Status {
+    keep(if by_handle(handle as usize).is_some() { SUCCESS } else { INVALID_DEVICE_FUNCTION })
+}
+
+/// `hipFuncAttributes`: 56 bytes; local, threads, registers and shared at 16, 28, 32 and 48.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipFuncGetAttributes(attributes: *mut u8, handle: *const c_void) -> Status {
+    let (Some(function), false) = (by_handle(handle as usize), attributes.is_null()) else {
+        return keep(INVALID_DEVICE_FUNCTION);
+    };
+    let Some(device) = current() else { return keep(crate::error::NO_DEVICE) };
+    let entry = function.entry();
+    // SAFETY: the caller's structure.
+    unsafe {
+        core::ptr::write_bytes(attributes, 0, 56);
+        attributes.add(16).cast::<u64>().write_unaligned(entry.map_or(0, |e| u64::from(e.private)));
+        let shared = device.shared_per_block.saturating_sub(entry.map_or(0, |e| e.lds));
+        attributes.add(24).cast::<u32>().write_unaligned(shared);
+        let most = entry.map_or(device.max_block, |e| u32::from(e.max_block));
+        attributes.add(28).cast::<u32>().write_unaligned(most);
+        attributes.add(32).cast::<u32>().write_unaligned(entry.map_or(0, |e| u32::from(e.vgprs)));
+        attributes.add(48).cast::<u64>().write_unaligned(entry.map_or(0, |e| u64::from(e.lds)));
+    }
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipGetFuncBySymbol(to: *mut *mut c_void, handle: *const c_void) -> Status {
+    let (Some(function), false) = (by_handle(handle as usize), to.is_null()) else {
+        return keep(INVALID_DEVICE_FUNCTION);
+    };
+    // SAFETY: the caller's variable.
+    unsafe { *to = core::ptr::from_ref(function).cast_mut().cast() };
+    SUCCESS
+}
+
+/// Names come from registered strings, which end in NUL; those of modules are kept without.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipKernelNameRef(function: *mut c_void) -> *const c_char {
+    by_function(function).map_or(core::ptr::null(), |function| function.name.as_ptr().cast())
+}

@@ -1,0 +1,329 @@
+//! Launches: checked as the real runtime checks them, recorded, not executed.
+
+use crate::device::current;
+use crate::error::{
+    COOPERATIVE_TOO_LARGE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION, INVALID_HANDLE, INVALID_VALUE,
+    LAUNCH_FAILURE, NO_BINARY_FOR_GPU, NO_DEVICE, SUCCESS, Status, keep,
+};
+use crate::function::{self, Function, blocks_per_unit};
+use crate::record::{self, api, kind};
+use crate::world::{thread, world};
+use crate::{route, stream, sys, trace};
+use core::ffi::{c_uint, c_void};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Dim3 {
+    x: u32,
+    y: u32,
+    z: u32,
+}
+
+/// Kernel arguments of one launch, laid out as in the kernarg segment.
+const MOST_ARGS: usize = 4096;
+
+enum Args {
+    /// One pointer per argument; sizes come from metadata.
+    Pointers(*mut *mut c_void),
+    /// One buffer, with its size (Tensile).
+    Buffer(*const u8, usize),
+}
+
+struct Call {
+    api: u32,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: usize,
+    on: *mut c_void,
+    args: Args,
+}
+
+/// The checks of clr's ihipLaunchKernel_validate (hipamd/src/hip_module.cpp), plus static LDS, which the dispatch checks.
+fn check(function: &Function, call: &Call) -> Status {
+    let Some(device) = current() else { return NO_DEVICE };
+    let threads = call.block.iter().fold(1_u64, |product, &n| product.saturating_mul(u64::from(n)));
+    if call.block.contains(&0) || threads > u64::from(device.max_block) {
+        return INVALID_CONFIGURATION;
+    }
+    if call.grid.contains(&0) {
+        return INVALID_VALUE;
+    }
+    for (grid, block) in call.grid.iter().zip(&call.block) {
+        if u64::from(*grid) * u64::from(*block) > u64::from(u32::MAX) {
+            return INVALID_CONFIGURATION;
+        }
+    }
+    if world().strict && !function.module.ships() {
+        return NO_BINARY_FOR_GPU;
+    }
+    let entry = function.entry();
+    let shared = call.shared as u64 + entry.map_or(0, |entry| u64::from(entry.lds));
+    if shared > u64::from(device.shared_per_block) {
+        return INVALID_VALUE;
+    }
+    if entry.is_some_and(|entry| entry.max_block != 0 && threads > u64::from(entry.max_block)) {
+        return LAUNCH_FAILURE;
+    }
+    if matches!(call.api, api::LAUNCH_COOPERATIVE | api::MODULE_COOPERATIVE) {
+        let Some(fit) = blocks_per_unit(function, threads as u32, call.shared as u64) else { return INVALID_VALUE };
+        let blocks = call.grid.iter().fold(1_u64, |product, &n| product.saturating_mul(u64::from(n)));
+        if blocks > u64::from(fit) * u64::from(device.multiprocessors) {
+            return COOPERATIVE_TOO_LARGE;
+        }
+    }
+    SUCCESS
+}
+
+/// SAFETY: the arguments are those of a real launch of this kernel.
+unsafe fn launch(function: &'static Function, call: &Call) -> Status {
+    let status = check(function, call);
+    function.note();
+    let mut buffer = [0_u8; MOST_ARGS];
+    // SAFETY: the caller's promise.
+    let len = unsafe { arguments(function, &call.args, &mut buffer) };
+    let thread = thread();
+    if thread.id == 0 {
+        thread.id = sys::thread_id();
+    }
+    let record = record::Launch {
+        time_ns: sys::now_ns(),
+        stream: stream::id(call.on),
+        graph: stream::captured(call.on),
+        kernel: function.id,
+        thread: thread.id,
+        device: thread.device,
+        api: call.api,
+        status,
+        grid: call.grid,
+        block: call.block,
+        shared: call.shared as u32,
+        args_len: len as u32,
+    };
+    trace::write(kind::LAUNCH, &[trace::bytes(&record), buffer.get(..len).unwrap_or(&[])]);
+    if status == SUCCESS {
+        stream::node(call.on, stream::KERNEL);
+        if let (Some(entry), Args::Pointers(args)) = (function.entry(), &call.args) {
+            // SAFETY: the caller's promise.
+            unsafe { route::write(entry, *args, call.grid) };
+        }
+    }
+    status
+}
+
+/// SAFETY: the arguments are those of a real launch of this kernel.
+unsafe fn arguments(function: &Function, args: &Args, buffer: &mut [u8; MOST_ARGS]) -> usize {
+    match *args {
+        Args::Buffer(from, size) => {
+            let len = size.min(MOST_ARGS);
+            if from.is_null() {
+                return 0;
+            }
+            // SAFETY: the caller gave `size` bytes.
+            unsafe { core::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), len) };
+            len
+        }
+        Args::Pointers(list) => {
+            let Some(entry) = function.entry().filter(|_| !list.is_null()) else { return 0 };
+            let layout = world().args.get(entry.args as usize..).and_then(|rest| rest.get(..usize::from(entry.args_len)));
+            let mut end = 0;
+            for (place, arg) in layout.unwrap_or(&[]).iter().enumerate() {
+                let (at, size) = (usize::from(arg.offset), usize::from(arg.size));
+                let Some(to) = buffer.get_mut(at..at + size) else { break };
+                // SAFETY: one pointer per explicit argument, each to `size` bytes.
+                unsafe {
+                    let from = *list.add(place);
+                    if from.is_null() {
+                        break;
+                    }
+                    core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.as_mut_ptr(), size);
+                }
+                end = at + size;
+            }
+            end
+        }
+    }
+}
+
+/// SAFETY: as `launch`.
+unsafe fn by_handle(handle: *const c_void, api: u32, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
+    let Some(function) = function::by_handle(handle as usize) else { return keep(INVALID_DEVICE_FUNCTION) };
+    let call = Call {
+        api,
+        grid: [grid.x, grid.y, grid.z],
+        block: [block.x, block.y, block.z],
+        shared,
+        on,
+        args: Args::Pointers(args),
+    };
+    // SAFETY: the caller's promise.
+    keep(unsafe { launch(function, &call) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipLaunchKernel(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { by_handle(handle, api::LAUNCH_KERNEL, grid, block, args, shared, on) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipLaunchKernel_spt(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
+    let on = if on.is_null() { 2 as *mut c_void } else { on };
+    // SAFETY: the caller's promise.
+    unsafe { by_handle(handle, api::LAUNCH_KERNEL, grid, block, args, shared, on) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipLaunchCooperativeKernel(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: c_uint, on: *mut c_void) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { by_handle(handle, api::LAUNCH_COOPERATIVE, grid, block, args, shared as usize, on) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipExtLaunchKernel(
+    handle: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    args: *mut *mut c_void,
+    shared: usize,
+    on: *mut c_void,
+    _start: *mut c_void,
+    _stop: *mut c_void,
+    _flags: c_uint,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { by_handle(handle, api::EXT_LAUNCH, grid, block, args, shared, on) }
+}
+
+/// `hipLaunchConfig_t`: grid, block, dynamic shared memory, stream, attributes.
+#[repr(C)]
+pub struct Config {
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    on: *mut c_void,
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipLaunchKernelExC(config: *const Config, handle: *const c_void, args: *mut *mut c_void) -> Status {
+    // SAFETY: null or the caller's structure.
+    let Some(config) = (unsafe { config.as_ref() }) else { return keep(INVALID_VALUE) };
+    // SAFETY: the caller's promise.
+    unsafe { by_handle(handle, api::LAUNCH_EXC, config.grid, config.block, args, config.shared, config.on) }
+}
+
+/// `extra` is a list of tagged values: 1 buffer pointer, 2 pointer to its size, 3 end.
+///
+/// SAFETY: null or such a list.
+unsafe fn extra(list: *mut *mut c_void) -> Option<(*const u8, usize)> {
+    if list.is_null() {
+        return None;
+    }
+    let (mut buffer, mut size) = (core::ptr::null(), 0_usize);
+    for pair in 0..4 {
+        // SAFETY: the list ends with tag 3.
+        unsafe {
+            let value = *list.add(pair * 2 + 1);
+            match *list.add(pair * 2) as usize {
+                1 => buffer = value.cast_const().cast(),
+                2 => size = value.cast::<usize>().read(),
+                _ => break,
+            }
+        }
+    }
+    Some((buffer, size))
+}
+
+/// SAFETY: as `launch`.
+unsafe fn by_function(handle: *mut c_void, api: u32, grid: [u32; 3], block: [u32; 3], shared: u32, on: *mut c_void, args: *mut *mut c_void, list: *mut *mut c_void) -> Status {
+    let Some(function) = function::by_function(handle) else { return keep(INVALID_HANDLE) };
+    // SAFETY: the caller's promise.
+    let args = match unsafe { extra(list) } {
+        Some((buffer, size)) => Args::Buffer(buffer, size),
+        None => Args::Pointers(args),
+    };
+    // SAFETY: the caller's promise.
+    keep(unsafe { launch(function, &Call { api, grid, block, shared: shared as usize, on, args }) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleLaunchKernel(
+    function: *mut c_void,
+    gx: c_uint, gy: c_uint, gz: c_uint,
+    bx: c_uint, by: c_uint, bz: c_uint,
+    shared: c_uint,
+    on: *mut c_void,
+    args: *mut *mut c_void,
+    list: *mut *mut c_void,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { by_function(function, api::MODULE_LAUNCH, [gx, gy, gz], [bx, by, bz], shared, on, args, list) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleLaunchCooperativeKernel(
+    function: *mut c_void,
+    gx: c_uint, gy: c_uint, gz: c_uint,
+    bx: c_uint, by: c_uint, bz: c_uint,
+    shared: c_uint,
+    on: *mut c_void,
+    args: *mut *mut c_void,
+) -> Status {
+    let none = core::ptr::null_mut();
+    // SAFETY: the caller's promise.
+    unsafe { by_function(function, api::MODULE_COOPERATIVE, [gx, gy, gz], [bx, by, bz], shared, on, args, none) }
+}
+
+/// Here the grid is given in threads; the record has workgroups, the last one counted even where it is not full.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipExtModuleLaunchKernel(
+    function: *mut c_void,
+    gx: u32, gy: u32, gz: u32,
+    bx: u32, by: u32, bz: u32,
+    shared: usize,
+    on: *mut c_void,
+    args: *mut *mut c_void,
+    list: *mut *mut c_void,
+    _start: *mut c_void,
+    _stop: *mut c_void,
+    _flags: u32,
+) -> Status {
+    let groups = |threads: u32, block: u32| if block == 0 { 0 } else { threads.div_ceil(block) };
+    let grid = [groups(gx, bx), groups(gy, by), groups(gz, bz)];
+    // SAFETY: the caller's promise.
+    unsafe { by_function(function, api::EXT_MODULE_LAUNCH, grid, [bx, by, bz], shared as u32, on, args, list) }
+}
+
+/// The configuration of `<<<...>>>`, kept per thread until the kernel's stub asks for it.
+#[unsafe(no_mangle)]
+pub extern "C" fn __hipPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, on: *mut c_void) -> Status {
+    let thread = thread();
+    let pack = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let Some(slot) = thread.pushed.get_mut(thread.depth as usize) else { return keep(INVALID_VALUE) };
+    *slot = [
+        pack(grid.x, grid.y),
+        pack(grid.z, block.x),
+        pack(block.y, block.z),
+        shared as u64,
+        on as u64,
+    ];
+    thread.depth += 1;
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, on: *mut *mut c_void) -> Status {
+    let thread = thread();
+    let Some(depth) = thread.depth.checked_sub(1) else { return keep(INVALID_VALUE) };
+    thread.depth = depth;
+    let Some([a, b, c, bytes, handle]) = thread.pushed.get(depth as usize).copied() else { return keep(INVALID_VALUE) };
+    let low = |value: u64| value as u32;
+    let high = |value: u64| (value >> 32) as u32;
+    // SAFETY: the stub's own variables.
+    unsafe {
+        *grid = Dim3 { x: low(a), y: high(a), z: low(b) };
+        *block = Dim3 { x: high(b), y: low(c), z: high(c) };
+        *shared = bytes as usize;
+        *on = handle as *mut c_void;
+    }
+    SUCCESS
+}

@@ -1,0 +1,261 @@
+//! Where kernels come from: fat binaries that libraries register at start, images that they load later.
+
+use crate::device::current;
+use crate::error::{FILE_NOT_FOUND, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS, Status, keep};
+use crate::function::{self, Function};
+use crate::record::{self, kind};
+use crate::world::world;
+use crate::{elf, registry, sys, trace};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+const MARK: u64 = u64::from_le_bytes(*b"WKMODULE");
+/// No place in the list of bundles.
+pub const UNKNOWN: u32 = u32::MAX;
+
+#[repr(C)]
+pub struct Module {
+    mark: u64,
+    pub id: u32,
+    /// Place of its bundle in what was handed over.
+    pub bundle: u32,
+    path: &'static [u8],
+    address: u64,
+    hash: u64,
+    image: &'static [u8],
+    generation: AtomicU32,
+}
+
+impl Module {
+    /// Written before the first kernel of it, once per trace file.
+    pub fn note(&self) {
+        let now = trace::generation().load(Ordering::Acquire);
+        if self.generation.swap(now, Ordering::AcqRel) == now {
+            return;
+        }
+        let record = record::Module {
+            id: self.id,
+            path_len: self.path.len() as u32,
+            address: self.address,
+            hash: self.hash,
+            size: self.image.len() as u64,
+        };
+        trace::write(kind::MODULE, &[trace::bytes(&record), self.path]);
+    }
+
+    /// Whether the device's target is in it, as far as the parent could tell.
+    pub fn ships(&self) -> bool {
+        world().bundles.get(self.bundle as usize).is_none_or(|bundle| bundle.ships != 0)
+    }
+}
+
+fn make(path: &'static [u8], address: u64, image: &'static [u8]) -> Option<&'static mut Module> {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let module = registry::new::<Module>()?;
+    *module = Module {
+        mark: MARK,
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        bundle: UNKNOWN,
+        path,
+        address,
+        hash: if image.is_empty() { 0 } else { record::fnv(record::FNV, image) },
+        image,
+        generation: AtomicU32::new(0),
+    };
+    Some(module)
+}
+
+fn find(handle: *mut c_void) -> Option<&'static mut Module> {
+    // SAFETY: a handle from the program.
+    unsafe { registry::known(handle, MARK) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void {
+    let world = world();
+    // SAFETY: the wrapper is {u32 magic, u32 version, u64 bundle, u64}, emitted by the compiler.
+    let bundle = unsafe { wrapper.cast::<u64>().add(1).read_unaligned() } as usize;
+    let (path, base) = owner(bundle);
+    let address = bundle.wrapping_sub(base) as u64;
+    let Some(module) = make(path, address, &[]) else { return core::ptr::null_mut() };
+    module.bundle = world.bundle(path, address).unwrap_or(UNKNOWN);
+    core::ptr::from_mut(module).cast()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __hipUnregisterFatBinary(modules: *mut *mut c_void) {
+    // The names stay: a launch may have been recorded already.
+    let _ = find(modules.cast());
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipRegisterFunction(
+    modules: *mut *mut c_void,
+    handle: *const c_void,
+    _stub: *const c_char,
+    name: *const c_char,
+    _threads: c_uint,
+    _tid: *mut c_void,
+    _bid: *mut c_void,
+    _block: *mut c_void,
+    _grid: *mut c_void,
+    _wave: *mut c_int,
+) {
+    let Some(module) = find(modules.cast()) else { return };
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: a string in the library's own data.
+    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    function::register(handle as usize, name, module);
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __hipRegisterVar(
+    _modules: *mut *mut c_void,
+    _var: *mut c_void,
+    _host: *mut c_char,
+    _name: *mut c_char,
+    _external: c_int,
+    _size: usize,
+    _constant: c_int,
+    _global: c_int,
+) {
+    world();
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __hipRegisterManagedVar(
+    _modules: *mut c_void,
+    _at: *mut *mut c_void,
+    _init: *mut c_void,
+    _name: *const c_char,
+    _size: usize,
+    _align: c_uint,
+) {
+    let _ = world().devices;
+}
+
+/// The file that holds an address, and where it was loaded.
+fn owner(address: usize) -> (&'static [u8], usize) {
+    struct Search {
+        address: usize,
+        path: *const c_char,
+        base: usize,
+    }
+    extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: both pointers come from the call below.
+        let (info, search) = unsafe { (&*info, &mut *data.cast::<Search>()) };
+        for i in 0..info.count {
+            // SAFETY: the loader's list.
+            let header = unsafe { &*info.headers.add(usize::from(i)) };
+            let start = info.base.wrapping_add(header.vaddr as usize);
+            if header.kind == 1 && search.address.wrapping_sub(start) < header.memsz as usize {
+                (search.path, search.base) = (info.name, info.base);
+                return 1;
+            }
+        }
+        0
+    }
+    let mut search = Search { address, path: core::ptr::null(), base: 0 };
+    // SAFETY: the structure lives for the call.
+    unsafe { sys::dl_iterate_phdr(each, (&raw mut search).cast()) };
+    if search.path.is_null() {
+        return (&[], 0);
+    }
+    // SAFETY: the loader's string.
+    let name = unsafe { CStr::from_ptr(search.path) }.to_bytes();
+    let mut program = [0; 1024];
+    let name = if name.is_empty() { sys::program(&mut program) } else { name };
+    let Some(kept) = registry::bytes(name.len()) else { return (&[], search.base) };
+    kept.copy_from_slice(name);
+    (kept, search.base)
+}
+
+/// SAFETY: `to` is null or the caller's variable; `at` points to an image.
+unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Status {
+    if to.is_null() || at.is_null() {
+        return INVALID_VALUE;
+    }
+    // SAFETY: the caller's promise.
+    let Some(size) = (unsafe { elf::image_size(at) }) else { return INVALID_IMAGE };
+    let Some(device) = current() else { return crate::error::NO_DEVICE };
+    // The caller may free its copy.
+    let Some(kept) = registry::bytes(size) else { return crate::error::OUT_OF_MEMORY };
+    // SAFETY: `image_size` bytes lie there.
+    kept.copy_from_slice(unsafe { core::slice::from_raw_parts(at, size) });
+    let Some(module) = make(path, 0, kept) else { return crate::error::OUT_OF_MEMORY };
+    if matches!(elf::code(kept, target(&device.arch)), elf::Code::Absent) {
+        return NO_BINARY_FOR_GPU;
+    }
+    module.note();
+    // SAFETY: the caller's variable.
+    unsafe { *to = core::ptr::from_mut(module).cast() };
+    SUCCESS
+}
+
+fn target(arch: &'static [u8]) -> &'static [u8] {
+    arch.split(|&b| b == 0).next().unwrap_or(&[])
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleLoadData(to: *mut *mut c_void, image: *const c_void) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { load(to, image.cast(), &[]) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleLoadDataEx(
+    to: *mut *mut c_void,
+    image: *const c_void,
+    _count: c_uint,
+    _options: *mut c_void,
+    _values: *mut *mut c_void,
+) -> Status {
+    // SAFETY: the caller's promise.
+    keep(unsafe { load(to, image.cast(), &[]) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleLoad(to: *mut *mut c_void, path: *const c_char) -> Status {
+    if path.is_null() {
+        return keep(INVALID_VALUE);
+    }
+    // SAFETY: the caller's string.
+    let path = unsafe { CStr::from_ptr(path) };
+    let (Some(file), Some(kept)) = (sys::map_file(path), registry::bytes(path.count_bytes())) else {
+        return keep(FILE_NOT_FOUND);
+    };
+    kept.copy_from_slice(path.to_bytes());
+    if file.len() < 64 {
+        return keep(INVALID_IMAGE);
+    }
+    // SAFETY: a whole file; `load` reads no further than the image says, which `image_size` bounds by its own fields.
+    keep(unsafe { load(to, file.as_ptr(), kept) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipModuleUnload(module: *mut c_void) -> Status {
+    keep(if find(module).is_some() { SUCCESS } else { INVALID_HANDLE })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipModuleGetFunction(to: *mut *mut c_void, module: *mut c_void, name: *const c_char) -> Status {
+    let Some(module) = find(module) else { return keep(INVALID_HANDLE) };
+    let Some(device) = current() else { return keep(crate::error::NO_DEVICE) };
+    if to.is_null() || name.is_null() {
+        return keep(INVALID_VALUE);
+    }
+    // SAFETY: the caller's string.
+    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    let there = match elf::code(module.image, target(&device.arch)) {
+        elf::Code::Elf(code) => elf::defines(code, name) == Some(true),
+        elf::Code::Opaque => true,
+        elf::Code::Absent => false,
+    };
+    let found: Option<&'static Function> = if there { function::of_module(name, module) } else { None };
+    let Some(function) = found else { return keep(NOT_FOUND) };
+    // SAFETY: the caller's variable.
+    unsafe { *to = core::ptr::from_ref(function).cast_mut().cast() };
+    SUCCESS
+}

@@ -1,0 +1,47 @@
+//! Objects that live as long as the process: streams, graphs, modules, kernels. Handed out from slabs, found by address.
+
+use crate::{lock::Lock, sys};
+
+const SLAB: usize = 1 << 20;
+
+struct Slab {
+    next: usize,
+    end: usize,
+}
+
+static SLAB_NOW: Lock<Slab> = Lock::new(Slab { next: 0, end: 0 });
+
+/// A zeroed `T` that is never freed; None when the system gives no memory.
+pub fn new<T>() -> Option<&'static mut T> {
+    let size = size_of::<T>().next_multiple_of(16);
+    let mut slab = SLAB_NOW.lock();
+    if slab.end - slab.next < size {
+        let start = sys::zeroed(SLAB.max(size)) as usize;
+        if start == 0 {
+            return None;
+        }
+        *slab = Slab { next: start, end: start + SLAB.max(size) };
+    }
+    let at = slab.next as *mut T;
+    slab.next += size;
+    // SAFETY: fresh zeroed memory, 16-byte aligned, given to nobody else; every `T` used here is plain data.
+    Some(unsafe { &mut *at })
+}
+
+/// Bytes that are never freed.
+pub fn bytes(len: usize) -> Option<&'static mut [u8]> {
+    let start = sys::zeroed(len);
+    // SAFETY: fresh zeroed memory.
+    (!start.is_null()).then(|| unsafe { core::slice::from_raw_parts_mut(start, len) })
+}
+
+/// An object that came back from the program: it begins with its kind's mark, or it is not ours.
+///
+/// SAFETY: `at` is null or points to readable memory, as a handle of the real library would.
+pub unsafe fn known<T>(at: *mut core::ffi::c_void, mark: u64) -> Option<&'static mut T> {
+    if at.is_null() || !at.cast::<u64>().is_aligned() || (at as usize) < 4096 {
+        return None;
+    }
+    // SAFETY: the caller's promise; a handle from `new` stays valid for ever.
+    unsafe { if at.cast::<u64>().read() == mark { Some(&mut *at.cast::<T>()) } else { None } }
+}

@@ -1,0 +1,149 @@
+//! Streams: everything on them is done at once. What matters is whether one is under capture.
+
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, SUCCESS, Status, keep};
+use crate::graph::Graph;
+use crate::registry;
+use crate::world::thread;
+use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+const MARK: u64 = u64::from_le_bytes(*b"WKSTREAM");
+/// Kinds of graph nodes, for comparing two graphs.
+pub const KERNEL: u64 = 1;
+pub const COPY: u64 = 2;
+pub const FILL: u64 = 3;
+pub const CALL: u64 = 4;
+
+#[repr(C)]
+pub struct Stream {
+    mark: u64,
+    id: u32,
+    device: u32,
+    flags: u32,
+    capture: Option<&'static Graph>,
+}
+
+/// The null stream is 0, hipStreamLegacy 1 and hipStreamPerThread 2: values, not pointers.
+pub fn id(on: *mut c_void) -> u64 {
+    match on as usize {
+        value @ 0..=2 => value as u64,
+        _ => find(on).map_or(u64::MAX, |stream| u64::from(stream.id)),
+    }
+}
+
+pub fn find(on: *mut c_void) -> Option<&'static mut Stream> {
+    // SAFETY: a stream handle from the program.
+    unsafe { registry::known(on, MARK) }
+}
+
+fn capture(on: *mut c_void) -> Option<&'static Graph> {
+    find(on).and_then(|stream| stream.capture).filter(|graph| graph.capturing.load(Ordering::Acquire) != 0)
+}
+
+/// The graph that this stream is captured into; 0: none.
+pub fn captured(on: *mut c_void) -> u32 {
+    capture(on).map_or(0, |graph| graph.id)
+}
+
+pub fn capture_of(on: *mut c_void) -> Option<&'static Graph> {
+    capture(on)
+}
+
+/// A node of kind `what` joins the graph under capture.
+pub fn node(on: *mut c_void, what: u64) {
+    if let Some(graph) = capture(on) {
+        graph.add(what);
+    }
+}
+
+/// Another stream's capture reaches this one through an event.
+pub fn join(on: *mut c_void, graph: &'static Graph) {
+    if let Some(stream) = find(on) {
+        stream.capture = Some(graph);
+    }
+}
+
+pub fn device(on: *mut c_void) -> u32 {
+    find(on).map_or_else(|| thread().device, |stream| stream.device)
+}
+
+/// SAFETY: `to` is null or the caller's variable.
+unsafe fn create(to: *mut *mut c_void, flags: c_uint) -> Status {
+    static NEXT: AtomicU32 = AtomicU32::new(16);
+    if to.is_null() {
+        return keep(INVALID_VALUE);
+    }
+    let Some(stream) = registry::new::<Stream>() else { return keep(crate::error::OUT_OF_MEMORY) };
+    stream.mark = MARK;
+    stream.id = NEXT.fetch_add(1, Ordering::Relaxed);
+    stream.device = thread().device;
+    stream.flags = flags;
+    // SAFETY: the caller's variable.
+    unsafe { *to = core::ptr::from_mut(stream).cast() };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamCreate(to: *mut *mut c_void) -> Status {
+    // SAFETY: the caller's variable.
+    unsafe { create(to, 0) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamCreateWithFlags(to: *mut *mut c_void, flags: c_uint) -> Status {
+    // SAFETY: the caller's variable.
+    unsafe { create(to, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamCreateWithPriority(to: *mut *mut c_void, flags: c_uint, _priority: c_int) -> Status {
+    // SAFETY: the caller's variable.
+    unsafe { create(to, flags | 0x100) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamDestroy(on: *mut c_void) -> Status {
+    let Some(stream) = find(on) else { return keep(INVALID_HANDLE) };
+    stream.mark = 0;
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamSynchronize(on: *mut c_void) -> Status {
+    keep(if id(on) == u64::MAX { INVALID_HANDLE } else { SUCCESS })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamQuery(on: *mut c_void) -> Status {
+    let known = id(on) != u64::MAX;
+    keep(if known { SUCCESS } else { INVALID_HANDLE })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipDeviceSynchronize() -> Status {
+    keep(if crate::device::current().is_some() { SUCCESS } else { crate::error::NO_DEVICE })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamGetFlags(on: *mut c_void, flags: *mut c_uint) -> Status {
+    let (Some(stream), false) = (find(on), flags.is_null()) else { return keep(INVALID_VALUE) };
+    // SAFETY: the caller's variable.
+    unsafe { *flags = stream.flags & 0xff };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamGetDevice(on: *mut c_void, number: *mut c_int) -> Status {
+    if number.is_null() {
+        return keep(INVALID_VALUE);
+    }
+    // SAFETY: the caller's variable.
+    unsafe { *number = device(on) as c_int };
+    SUCCESS
+}
+
+/// Not a status: the device's number.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetStreamDeviceId(on: *mut c_void) -> c_int {
+    device(on) as c_int
+}

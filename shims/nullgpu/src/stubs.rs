@@ -1,0 +1,22 @@
+//! Every other call of the real library: it exists, says that it is not supported, and its name is in the record.
+
+use crate::error::{NOT_SUPPORTED, Status, keep};
+use crate::record::{Text, kind};
+use crate::{trace, world};
+
+pub fn unsupported(name: &[u8]) -> Status {
+    world::world();
+    trace::write(kind::UNSUPPORTED, &[trace::bytes(&Text { len: name.len() as u32, reserved: 0 }), name]);
+    keep(NOT_SUPPORTED)
+}
+
+macro_rules! stubs {
+    ($($name:ident)*) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> Status {
+            unsupported(stringify!($name).as_bytes())
+        }
+    )*};
+}
+
+include!(env!("WHICHKERNEL_STUBS"));

@@ -1,0 +1,169 @@
+//! What the parent handed over, and what each thread has set.
+
+use crate::handover::{
+    Arg, Bundle, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, key,
+};
+use crate::{lock::Lock, sys, tls, trace};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// The state of one thread; all zero at its start, as HIP has it.
+#[repr(C)]
+pub struct Thread {
+    pub device: u32,
+    pub last_error: u32,
+    /// `<<<...>>>` pushes a configuration which the kernel's stub pops.
+    pub depth: u32,
+    pub pushed: [[u64; 5]; 4],
+    /// The id that launches carry; asked of the kernel once.
+    pub id: u32,
+}
+
+const _: () = assert!(size_of::<Thread>() <= tls::SIZE);
+
+pub fn thread() -> &'static mut Thread {
+    // SAFETY: the block belongs to this thread, is zeroed and large enough, and no two references are held at once:
+    // every use in this library is a statement long.
+    unsafe { &mut *tls::block().cast::<Thread>() }
+}
+
+pub struct World {
+    pub devices: &'static [Device],
+    pub strict: bool,
+    pub runtime_version: u32,
+    pub files: &'static [File],
+    pub bundles: &'static [Bundle],
+    slots: &'static [u32],
+    pub entries: &'static [Entry],
+    pub args: &'static [Arg],
+    text: &'static [u8],
+}
+
+static WORLD: AtomicPtr<World> = AtomicPtr::new(core::ptr::null_mut());
+static FIRST: Lock<()> = Lock::new(());
+
+/// Read on the first call of any entry point. Without a valid hand-over there is no device, and nothing else happens.
+pub fn world() -> &'static World {
+    let known = WORLD.load(Ordering::Acquire);
+    if !known.is_null() {
+        // SAFETY: set once, never freed.
+        return unsafe { &*known };
+    }
+    let _guard = FIRST.lock();
+    let known = WORLD.load(Ordering::Acquire);
+    if !known.is_null() {
+        // SAFETY: as above.
+        return unsafe { &*known };
+    }
+    let at = sys::zeroed(size_of::<World>()).cast::<World>();
+    if at.is_null() {
+        static EMPTY: World = World::empty();
+        return &EMPTY;
+    }
+    // SAFETY: fresh memory of the right size and a page's alignment.
+    unsafe { at.write(read().unwrap_or(World::empty())) };
+    WORLD.store(at, Ordering::Release);
+    // SAFETY: just written.
+    unsafe { &*at }
+}
+
+impl World {
+    const fn empty() -> World {
+        World {
+            devices: &[],
+            strict: true,
+            runtime_version: 0,
+            files: &[],
+            bundles: &[],
+            slots: &[],
+            entries: &[],
+            args: &[],
+            text: &[],
+        }
+    }
+
+    /// Place of a kernel in the table, counted from 1; 0: not in it.
+    pub fn entry(&self, name: &[u8], bundle: u32) -> u32 {
+        let Some(mask) = (self.slots.len() as u64).checked_sub(1) else { return 0 };
+        let wanted = key(name, bundle);
+        let mut slot = wanted & mask;
+        for _ in 0..self.slots.len() {
+            let place = self.slots.get(slot as usize).copied().unwrap_or(0);
+            let Some(entry) = place.checked_sub(1).and_then(|i| self.entries.get(i as usize)) else { return 0 };
+            if entry.key == wanted && entry.bundle == bundle && self.text(entry.name, entry.name_len) == name {
+                return place;
+            }
+            slot = (slot + 1) & mask;
+        }
+        0
+    }
+
+    pub fn text(&self, at: u32, len: u32) -> &'static [u8] {
+        self.text.get(at as usize..).and_then(|rest| rest.get(..len as usize)).unwrap_or(&[])
+    }
+
+    /// Place of the bundle at `address` of the file at `path`.
+    pub fn bundle(&self, path: &[u8], address: u64) -> Option<u32> {
+        let file = self.files.iter().find(|file| same_file(self.text(file.path, file.path_len), path))?;
+        let bundles = self.bundles.get(file.first_bundle as usize..)?.get(..file.bundles as usize)?;
+        let at = bundles.iter().position(|bundle| bundle.address == address)?;
+        Some(file.first_bundle + at as u32)
+    }
+}
+
+/// The loader may name a file through a link or relative to a directory: the last part decides where paths differ.
+fn same_file(known: &[u8], seen: &[u8]) -> bool {
+    let base = |path: &'_ [u8]| path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
+    known == seen || known.get(base(known)..) == seen.get(base(seen)..)
+}
+
+fn read() -> Option<World> {
+    let directory = sys::env(c"WHICHKERNEL_DRYRUN")?;
+    let device = sys::map_file(joined(directory, b"/device\0", &mut [0; 1024])?)?;
+    let head: &DeviceFile = view(device, 0, 1)?.first()?;
+    if head.magic != DEVICE_MAGIC {
+        return None;
+    }
+    let mut world = World {
+        devices: view(device, size_of::<DeviceFile>() as u64, head.count as usize)?,
+        strict: head.strict != 0,
+        runtime_version: head.runtime_version,
+        ..World::empty()
+    };
+    if let Some(bytes) = joined(directory, b"/kernels\0", &mut [0; 1024]).and_then(sys::map_file) {
+        kernels(&mut world, bytes);
+    }
+    trace::start(directory, 1);
+    Some(world)
+}
+
+fn kernels(world: &mut World, bytes: &'static [u8]) -> Option<()> {
+    let head: &KernelsFile = view(bytes, 0, 1)?.first()?;
+    if head.magic != KERNELS_MAGIC || !head.slots.is_power_of_two() {
+        return None;
+    }
+    world.files = view(bytes, head.files_at, head.files as usize)?;
+    world.bundles = view(bytes, head.bundles_at, head.bundles as usize)?;
+    world.entries = view(bytes, head.entries_at, head.entries as usize)?;
+    world.args = view(bytes, head.args_at, head.args as usize)?;
+    world.text = view(bytes, head.text_at, head.text as usize)?;
+    world.slots = view(bytes, head.slots_at, head.slots as usize)?;
+    Some(())
+}
+
+fn joined<'a>(directory: &CStr, name: &[u8], buffer: &'a mut [u8; 1024]) -> Option<&'a CStr> {
+    let directory = directory.to_bytes();
+    let end = directory.len().checked_add(name.len())?;
+    buffer.get_mut(..directory.len())?.copy_from_slice(directory);
+    buffer.get_mut(directory.len()..end)?.copy_from_slice(name);
+    CStr::from_bytes_until_nul(buffer).ok()
+}
+
+/// `count` values of plain data at `at`, if they lie inside and are aligned.
+fn view<T: Copy>(bytes: &'static [u8], at: u64, count: usize) -> Option<&'static [T]> {
+    let at = usize::try_from(at).ok()?;
+    let bytes = bytes.get(at..at.checked_add(count.checked_mul(size_of::<T>())?)?)?;
+    let start = bytes.as_ptr().cast::<T>();
+    // SAFETY: inside the mapping, aligned, plain integers.
+    start.is_aligned().then(|| unsafe { core::slice::from_raw_parts(start, count) })
+}
