@@ -1,2 +1,18 @@
 //! GGUF models: reading headers, writing skeleton models of any shape without weights.
+//!
+//! No I/O, no unsafe, no panic on any input. A reader is given the first bytes of a file and says how many more it needs;
+//! a skeleton is a header and a length, which the caller writes as a sparse file. Format: ggml's docs/gguf.md.
 #![forbid(unsafe_code)]
+
+mod error;
+mod read;
+mod shape;
+mod skeleton;
+mod types;
+mod write;
+
+pub use error::Error;
+pub use read::{Gguf, Tensor, Value};
+pub use shape::{Experts, Shape, known, names};
+pub use skeleton::{Skeleton, skeleton};
+pub use types::TensorType;
