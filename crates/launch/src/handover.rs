@@ -118,6 +118,8 @@ pub mod flag {
     pub const ROUTE_TOPK: u16 = 4;
     /// `dst[row][ncols]`: a full order of the experts per row.
     pub const ROUTE_ARGSORT: u16 = 8;
+    /// Described by another target's metadata: good enough for an estimate, not for refusing a launch.
+    pub const FOREIGN: u16 = 16;
 }
 
 /// One explicit argument.

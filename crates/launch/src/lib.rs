@@ -4,3 +4,5 @@
 pub mod grammar;
 pub mod handover;
 pub mod record;
+pub mod table;
+pub mod trace;

@@ -6,6 +6,7 @@ use crate::error::{
     LAUNCH_FAILURE, NO_BINARY_FOR_GPU, NO_DEVICE, SUCCESS, Status, keep,
 };
 use crate::function::{self, Function, blocks_per_unit};
+use crate::handover::flag;
 use crate::record::{self, api, kind};
 use crate::world::{thread, world};
 use crate::{route, stream, sys, trace};
@@ -56,7 +57,7 @@ fn check(function: &Function, call: &Call) -> Status {
     if world().strict && !function.module.ships() {
         return NO_BINARY_FOR_GPU;
     }
-    let entry = function.entry();
+    let entry = function.entry().filter(|entry| entry.flags & flag::FOREIGN == 0);
     let shared = call.shared as u64 + entry.map_or(0, |entry| u64::from(entry.lds));
     if shared > u64::from(device.shared_per_block) {
         return INVALID_VALUE;

@@ -1,0 +1,345 @@
+//! Reading a trace file: every record that its writer finished, in order.
+//!
+//! A process may have died at any instruction. What it had reserved and not finished is counted as torn and stepped over;
+//! nothing behind it is lost.
+
+use crate::record::{self, FIRST, MAGIC, kind};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    #[error("this is not a launch trace: it does not begin with \"WKTRACE1\"")]
+    Magic,
+    #[error("the trace has {len} bytes, less than its header")]
+    Short { len: usize },
+}
+
+/// Who made a launch record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writer {
+    StandIn,
+    Preload,
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    pub id: u32,
+    /// Empty for an image that was loaded from memory.
+    pub path: String,
+    pub address: u64,
+    pub hash: u64,
+    pub size: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    pub id: u32,
+    pub module: u32,
+    /// Place in the kernel table that was handed over, from 1; 0: not in it.
+    pub entry: u32,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    pub head: record::Launch,
+    /// Where the argument bytes lie in the trace.
+    args: (usize, usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Launch(Launch),
+    Graph(record::Graph),
+    Blas(Box<record::Blas>),
+    Readback(record::Readback),
+    NoMemory(record::NoMemory),
+    /// A call that the stand-in does not have.
+    Unsupported(String),
+}
+
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub writer: Writer,
+    pub pid: u32,
+    pub parent: u32,
+    pub start_ns: u64,
+    pub program: String,
+    pub modules: Vec<Module>,
+    pub kernels: Vec<Kernel>,
+    pub events: Vec<Event>,
+    /// Records that found no room.
+    pub lost: u64,
+    /// Records that were begun and never finished.
+    pub torn: u64,
+    bytes: Vec<u8>,
+}
+
+impl Trace {
+    pub fn parse(bytes: Vec<u8>) -> Result<Trace, TraceError> {
+        let short = || TraceError::Short { len: bytes.len() };
+        if !bytes.starts_with(&MAGIC) {
+            return Err(if bytes.len() < MAGIC.len() { short() } else { TraceError::Magic });
+        }
+        let header = Fields { bytes: bytes.get(..FIRST as usize).ok_or_else(short)?, at: MAGIC.len() };
+        let mut trace = header.blank();
+        let used = usize::try_from(header.peek_u64(8)).unwrap_or(usize::MAX).min(bytes.len());
+        let mut at = FIRST as usize;
+        while let Some((len, kind)) = head(&bytes, at, used) {
+            if len == 0 {
+                // Reserved and never begun: records are 8-byte aligned, so the next one stands at some step of 8.
+                trace.torn += 1;
+                while head(&bytes, at, used).is_some_and(|(len, _)| len == 0) {
+                    at += 8;
+                }
+                continue;
+            }
+            let end = at.saturating_add(len).min(used);
+            if let Some(body) = bytes.get(at + 8..end) {
+                match kind {
+                    0 => trace.torn += 1,
+                    kind => trace.add(kind, &mut Fields { bytes: body, at: 0 }, at + 8),
+                }
+            }
+            at = end.max(at + 8);
+        }
+        trace.bytes = bytes;
+        Ok(trace)
+    }
+
+    fn add(&mut self, kind: u32, body: &mut Fields<'_>, at: usize) {
+        match kind {
+            kind::MODULE => {
+                let (id, len) = (body.u32(), body.u32());
+                let (address, hash, size) = (body.u64(), body.u64(), body.u64());
+                self.modules.push(Module { id, address, hash, size, path: body.text(len) });
+            }
+            kind::KERNEL => {
+                let (id, module, entry, len) = (body.u32(), body.u32(), body.u32(), body.u32());
+                self.kernels.push(Kernel { id, module, entry, name: body.text(len) });
+            }
+            kind::LAUNCH => {
+                let head = body.launch();
+                let args = (at + body.at, head.args_len as usize);
+                self.events.push(Event::Launch(Launch { head, args }));
+            }
+            kind::GRAPH => self.events.push(Event::Graph(record::Graph {
+                time_ns: body.u64(),
+                stream: body.u64(),
+                what: body.u32(),
+                exec: body.u32(),
+                graph: body.u32(),
+                status: body.u32(),
+            })),
+            kind::BLAS => self.events.push(Event::Blas(Box::new(body.blas()))),
+            kind::READBACK => {
+                let (time_ns, bytes, stream) = (body.u64(), body.u64(), body.u64());
+                self.events.push(Event::Readback(record::Readback { time_ns, bytes, stream }));
+            }
+            kind::NO_MEMORY => {
+                let (wanted, free, total) = (body.u64(), body.u64(), body.u64());
+                self.events.push(Event::NoMemory(record::NoMemory { wanted, free, total }));
+            }
+            kind::UNSUPPORTED | kind::PROCESS => {
+                let (len, _) = (body.u32(), body.u32());
+                let text = body.text(len);
+                if kind == kind::PROCESS {
+                    self.program = text;
+                } else {
+                    self.events.push(Event::Unsupported(text));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The argument bytes of a launch; empty where the writer did not know their sizes.
+    pub fn args(&self, launch: &Launch) -> &[u8] {
+        let (at, len) = launch.args;
+        self.bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or(&[])
+    }
+
+    /// The kernel of a launch; ids are given in order, but a child of a fork begins with those of its parent.
+    pub fn kernel(&self, id: u32) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.id == id)
+    }
+
+    pub fn module(&self, id: u32) -> Option<&Module> {
+        self.modules.iter().find(|module| module.id == id)
+    }
+}
+
+fn head(bytes: &[u8], at: usize, used: usize) -> Option<(usize, u32)> {
+    if at.checked_add(8)? > used {
+        return None;
+    }
+    let fields = Fields { bytes, at };
+    Some((fields.peek_u32(at) as usize, fields.peek_u32(at + 4)))
+}
+
+/// Little-endian fields one after another. A field behind the end reads as zero: a record that was cut short then has an
+/// empty name or no grid, and the caller's checks see that.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Fields<'_> {
+    fn peek<const N: usize>(&self, at: usize) -> [u8; N] {
+        self.bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+    }
+
+    fn peek_u32(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.peek(at))
+    }
+
+    fn peek_u64(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.peek(at))
+    }
+
+    fn u32(&mut self) -> u32 {
+        self.at += 4;
+        self.peek_u32(self.at - 4)
+    }
+
+    fn u64(&mut self) -> u64 {
+        self.at += 8;
+        self.peek_u64(self.at - 8)
+    }
+
+    fn i64(&mut self) -> i64 {
+        self.u64().cast_signed()
+    }
+
+    fn text(&self, len: u32) -> String {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let text = rest.get(..len as usize).unwrap_or(rest);
+        String::from_utf8_lossy(text).into_owned()
+    }
+
+    fn launch(&mut self) -> record::Launch {
+        record::Launch {
+            time_ns: self.u64(),
+            stream: self.u64(),
+            graph: self.u32(),
+            kernel: self.u32(),
+            thread: self.u32(),
+            device: self.u32(),
+            api: self.u32(),
+            status: self.u32(),
+            grid: [self.u32(), self.u32(), self.u32()],
+            block: [self.u32(), self.u32(), self.u32()],
+            shared: self.u32(),
+            args_len: self.u32(),
+        }
+    }
+
+    fn blas(&mut self) -> record::Blas {
+        record::Blas {
+            time_ns: self.u64(),
+            stream: self.u64(),
+            graph: self.u32(),
+            call: self.u32(),
+            trans_a: self.u32(),
+            trans_b: self.u32(),
+            m: self.i64(),
+            n: self.i64(),
+            k: self.i64(),
+            lda: self.i64(),
+            ldb: self.i64(),
+            ldc: self.i64(),
+            stride_a: self.i64(),
+            stride_b: self.i64(),
+            stride_c: self.i64(),
+            batch: self.i64(),
+            type_a: self.u32(),
+            type_b: self.u32(),
+            type_c: self.u32(),
+            compute: self.u32(),
+            alpha: self.u64(),
+            beta: self.u64(),
+            bracket: self.u32(),
+            status: self.u32(),
+        }
+    }
+
+    /// An empty trace with what the header says.
+    fn blank(&self) -> Trace {
+        Trace {
+            writer: match self.peek_u32(40) {
+                1 => Writer::StandIn,
+                2 => Writer::Preload,
+                _ => Writer::Unknown,
+            },
+            pid: self.peek_u32(24),
+            parent: self.peek_u32(28),
+            start_ns: self.peek_u64(32),
+            program: String::new(),
+            modules: Vec::new(),
+            kernels: Vec::new(),
+            events: Vec::new(),
+            lost: self.peek_u64(16),
+            torn: 0,
+            bytes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A trace put together by hand: header, then the given (length, kind, body) records.
+    fn made(records: &[(u32, u32, Vec<u8>)], tail: usize) -> Vec<u8> {
+        let mut bytes = vec![0; FIRST as usize];
+        bytes[..8].copy_from_slice(&MAGIC);
+        for (len, kind, body) in records {
+            bytes.extend(len.to_le_bytes());
+            bytes.extend(kind.to_le_bytes());
+            bytes.extend(body);
+        }
+        let used = (bytes.len() + tail) as u64;
+        bytes[8..16].copy_from_slice(&used.to_le_bytes());
+        bytes
+    }
+
+    fn unsupported(name: &[u8]) -> (u32, u32, Vec<u8>) {
+        let mut body = (name.len() as u32).to_le_bytes().to_vec();
+        body.extend([0; 4]);
+        body.extend(name);
+        body.resize(body.len().next_multiple_of(8), 0);
+        (8 + body.len() as u32, kind::UNSUPPORTED, body)
+    }
+
+    #[test]
+    fn what_was_begun_and_not_finished_is_counted_and_stepped_over() {
+        let mut torn = unsupported(b"half");
+        torn.1 = 0;
+        let never = (0, 0, vec![0; 16]);
+        let trace = Trace::parse(made(&[unsupported(b"a"), torn, never, unsupported(b"b")], 0)).expect("a trace");
+        assert_eq!(trace.torn, 2);
+        assert_eq!(trace.events, [Event::Unsupported("a".into()), Event::Unsupported("b".into())]);
+    }
+
+    #[test]
+    fn a_file_cut_short_gives_what_it_has() {
+        let whole = made(&[unsupported(b"hipFirst"), unsupported(b"hipSecond")], 0);
+        for len in FIRST as usize..whole.len() {
+            let trace = Trace::parse(whole[..len].to_vec()).expect("a header");
+            assert!(trace.events.len() <= 2);
+        }
+        assert_eq!(Trace::parse(whole[..100].to_vec()).err(), Some(TraceError::Short { len: 100 }));
+        assert_eq!(Trace::parse(vec![7; 5000]).err(), Some(TraceError::Magic));
+    }
+
+    #[test]
+    fn lengths_that_lie_do_not_lead_out_of_the_file() {
+        let mut record = unsupported(b"x");
+        record.0 = u32::MAX;
+        let trace = Trace::parse(made(&[record], 1 << 40)).expect("a trace");
+        assert_eq!(trace.events, [Event::Unsupported("x".into())]);
+        let mut text = unsupported(b"y");
+        text.2[0..4].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(Trace::parse(made(&[text], 0)).expect("a trace").events.len(), 1);
+    }
+}
