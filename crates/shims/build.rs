@@ -22,13 +22,17 @@ fn main() {
 fn build() -> Result<(), Failure> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("no manifest directory")?).join("../..");
-    for watched in ["shims", "crates/launch/src/record.rs", "crates/launch/src/handover.rs", "crates/gpu/src/occupancy.rs"] {
+    for watched in
+        ["shims", "crates/launch/src/record.rs", "crates/launch/src/handover.rs", "crates/gpu/src/occupancy.rs"]
+    {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     nullgpu(&root, &out)?;
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, &[])?;
     let script = plain_script(&defined(&blas)?);
     link(&blas, &out.join("libnullblas.so"), "libhipblas.so.2", &script, &["-Wl,--unresolved-symbols=ignore-all"])?;
+    let lean = object(&root.join("shims/lean/src/lib.rs"), &out.join("lean.o"), 1, &[])?;
+    link(&lean, &out.join("liblean.so"), "libwhichkernel-lean.so", &plain_script(&defined(&lean)?), &[])?;
     let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
     let script = plain_script(&defined(&preload)?);
     link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;
@@ -126,7 +130,16 @@ fn object(source: &Path, object: &Path, level: u32, variables: &[(&str, &Path)])
     let mut rustc = Command::new(env::var_os("RUSTC").ok_or("RUSTC is not set")?);
     rustc.args(["--edition", "2024", "--crate-type", "lib", "--emit", "obj"]);
     rustc.args(["-C", "panic=abort", "-C", "codegen-units=1", "-C", "relocation-model=pic"]);
-    rustc.args(["-C", "overflow-checks=off", "-C", "force-unwind-tables=no", "-C", "embed-bitcode=no", "-D", "warnings"]);
+    rustc.args([
+        "-C",
+        "overflow-checks=off",
+        "-C",
+        "force-unwind-tables=no",
+        "-C",
+        "embed-bitcode=no",
+        "-D",
+        "warnings",
+    ]);
     rustc.args(["--crate-name", "shim", "--target", "x86_64-unknown-linux-gnu"]);
     rustc.arg("-C").arg(format!("opt-level={level}")).arg("-o").arg(object).arg(source);
     // Flags for the whole build (sanitizers, native CPUs) must not reach a library that enters foreign processes.
@@ -159,7 +172,14 @@ fn link(object: &Path, library: &Path, soname: &str, script: &str, more: &[&str]
     let mut cc = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
     cc.args(["-shared", "-nostartfiles", "-o"]).arg(library).arg(object).args(core_libraries()?);
     cc.arg(format!("-Wl,-soname,{soname}")).arg(format!("-Wl,--version-script={}", map.display()));
-    cc.args(["-Wl,--gc-sections", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,nodelete", "-Wl,--strip-all", "-Wl,--build-id=sha1"]);
+    cc.args([
+        "-Wl,--gc-sections",
+        "-Wl,-z,now",
+        "-Wl,-z,relro",
+        "-Wl,-z,nodelete",
+        "-Wl,--strip-all",
+        "-Wl,--build-id=sha1",
+    ]);
     cc.args(more).args(["-nodefaultlibs", "-lc"]);
     run(&mut cc)
 }

@@ -12,6 +12,9 @@ pub const NULLBLAS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullbla
 /// Wraps the launch and registration calls of whatever HIP runtime the process has.
 pub const PRELOAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpreload.so"));
 
+/// Keeps skeleton models from filling memory with zeros.
+pub const LEAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/liblean.so"));
+
 /// Which stand-in plays a library, by the name that programs ask for.
 pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {
     match soname {

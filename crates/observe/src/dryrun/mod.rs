@@ -1,0 +1,18 @@
+//! Dry run: the real program on a GPU that is not there.
+//!
+//! The parent describes a card ([`gpu::Profile`]) and the kernels of the runtime's libraries ([`kernels`]), puts the
+//! stand-in libraries where the loader finds them first, runs the program, and reads back what its host code selected.
+//! Everything seen here is Selected, never Launched.
+
+mod device;
+mod error;
+mod kernels;
+mod near;
+mod place;
+mod session;
+
+pub use error::DryrunError;
+pub use kernels::{Described, describe};
+pub use near::near;
+pub use place::Place;
+pub use session::{Blas, Ending, Outcome, Request, Streams};

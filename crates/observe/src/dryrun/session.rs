@@ -1,0 +1,292 @@
+//! One run: the stand-ins in place, the program started, its records read back.
+
+use super::error::{DryrunError, io_at};
+use super::kernels::Described;
+use super::{Place, device};
+use crate::enter::Enter;
+use codeobject::ReadAt;
+use gpu::Profile;
+use launch::handover::DIRECTORY;
+use launch::table::Table;
+use launch::trace::Trace;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// Which BLAS the program meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blas {
+    /// A stand-in that records each call: the answer stops at "BLAS call with m, n, k".
+    Recorded,
+    /// The runtime's own, with each call recorded before it is handed on.
+    Real,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// The program's output goes to our standard error, so that the answer stands alone on standard output.
+    Shown,
+    Captured,
+}
+
+#[derive(Debug)]
+pub struct Request<'a> {
+    pub place: &'a Place,
+    pub profiles: &'a [Profile],
+    pub described: &'a Described,
+    pub strict: bool,
+    pub command: &'a [OsString],
+    /// Directories and files that the program must see at their own paths.
+    pub show: &'a [PathBuf],
+    pub blas: Blas,
+    pub streams: Streams,
+    /// The preload shim watches too, for comparing the two records.
+    pub preload: bool,
+    /// The model is a skeleton: mapping it shall not fill memory with zeros.
+    pub lean: bool,
+    /// Set for the program besides what it inherits.
+    pub variables: &'a [(String, String)],
+}
+
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Code(i32),
+    Signal(i32),
+}
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub ending: Ending,
+    /// What the program said, where it was captured.
+    pub said: String,
+    /// One per process that called HIP, in the order of their start.
+    pub traces: Vec<Trace>,
+    /// What the preload shim saw.
+    pub seen: Vec<Trace>,
+    pub table: Table,
+}
+
+/// Keeps at most this much of what a program says.
+const MOST_SAID: usize = 1 << 20;
+
+impl Request<'_> {
+    pub fn run(&self) -> Result<Outcome, DryrunError> {
+        let session = tempfile::Builder::new().prefix("whichkernel-dryrun-").tempdir().map_err(io_at("/tmp"))?;
+        let directory = session.path();
+        // The program may run as another user inside a namespace.
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).map_err(io_at(directory))?;
+        let libraries = directory.join("lib");
+        self.lay_out(directory, &libraries)?;
+        let program = self.command.first().cloned().unwrap_or_default();
+        let mut command = Command::new(&program);
+        command.args(self.command.iter().skip(1));
+        self.environment(&mut command, directory, &libraries);
+        self.connect(&mut command)?;
+        let child = self.start(&mut command, directory, &program)?;
+        let (status, said) = wait(child, &program)?;
+        let (traces, seen) = collect(directory)?;
+        let table = Table::parse(&self.described.table).unwrap_or_default();
+        Ok(Outcome { ending: ending(status), said, traces, seen, table })
+    }
+
+    fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {
+        fs::create_dir(libraries).map_err(io_at(libraries))?;
+        let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(io_at(path));
+        write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
+        write(directory.join("kernels"), &self.described.table)?;
+        write(libraries.join("libamdhip64.so.6"), shims::NULLGPU_6)?;
+        write(libraries.join("libamdhip64.so.7"), shims::NULLGPU_7)?;
+        write(libraries.join("libwhichkernel-preload.so"), shims::PRELOAD)?;
+        write(libraries.join("libwhichkernel-lean.so"), shims::LEAN)?;
+        write(libraries.join("libhipblas.so.2"), shims::NULLBLAS)?;
+        if self.blas == Blas::Recorded {
+            write(libraries.join("librocblas.so.4"), shims::NULLBLAS)?;
+            write(libraries.join("libhipblas.so.3"), shims::NULLBLAS)?;
+            write(libraries.join("librocblas.so.5"), shims::NULLBLAS)?;
+        }
+        Ok(())
+    }
+
+    fn environment(&self, command: &mut Command, directory: &Path, libraries: &Path) {
+        let mut path = libraries.as_os_str().to_owned();
+        let mut add = |more: &OsStr| {
+            path.push(":");
+            path.push(more);
+        };
+        match self.place {
+            Place::Tree { .. } => {
+                // A tree has its own paths; of the caller's variables only those that steer the program under test go in.
+                command.env_clear();
+                let steering =
+                    ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_"];
+                for (name, value) in std::env::vars_os() {
+                    if steering.iter().any(|start| name.to_string_lossy().starts_with(start)) {
+                        command.env(name, value);
+                    }
+                }
+                command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
+            }
+            Place::Directory { path } => add(path.as_os_str()),
+            Place::Host => {}
+        }
+        if let (Some(inherited), false) =
+            (std::env::var_os("LD_LIBRARY_PATH"), matches!(self.place, Place::Tree { .. }))
+        {
+            add(&inherited);
+        }
+        // Programs put directories of their own first (Ollama does); a preloaded library of the right SONAME still wins.
+        let mut names = vec!["libamdhip64.so.6"];
+        if self.preload {
+            names.insert(0, "libwhichkernel-preload.so");
+            command.env("WHICHKERNEL_PRELOAD", directory);
+        }
+        if self.lean {
+            names.push("libwhichkernel-lean.so");
+        }
+        let preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
+        let preload = preload.join(OsStr::new(":"));
+        command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);
+        if self.blas == Blas::Real {
+            command.env("WHICHKERNEL_HIPBLAS", self.real_hipblas());
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+    }
+
+    /// The path of the real library as the program sees it; the stand-in in front of it hands calls on.
+    fn real_hipblas(&self) -> OsString {
+        match self.place {
+            Place::Directory { path } => path.join("libhipblas.so.2").into(),
+            _ => "/usr/lib/x86_64-linux-gnu/libhipblas.so.2".into(),
+        }
+    }
+
+    fn connect(&self, command: &mut Command) -> Result<(), DryrunError> {
+        command.stdin(Stdio::null());
+        match self.streams {
+            Streams::Captured => {
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            }
+            Streams::Shown => {
+                let copy = rustix::io::dup(std::io::stderr()).map_err(|e| io_at("standard error")(e.into()))?;
+                command.stdout(Stdio::from(copy)).stderr(Stdio::inherit());
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, command: &mut Command, directory: &Path, program: &OsStr) -> Result<Child, DryrunError> {
+        let name = program.to_string_lossy().into_owned();
+        if let Place::Tree { root, .. } = self.place {
+            check_program(&inside(root, program).ok_or(DryrunError::NoProgram { program: name, inside: true })?)?;
+            let mut enter = Enter::new(root).bind(directory);
+            for path in self.show {
+                enter = enter.bind_read_only(path);
+            }
+            return Ok(enter.spawn(command)?);
+        }
+        let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone(), inside: false })?;
+        check_program(&found)?;
+        command.spawn().map_err(|source| DryrunError::Start { program: name, source })
+    }
+}
+
+/// The file behind a program's name inside a tree.
+fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(program);
+    let places: Vec<PathBuf> = match path.strip_prefix("/") {
+        Ok(rest) => vec![root.join(rest)],
+        Err(_) => ["usr/local/bin", "usr/bin", "bin"].iter().map(|bin| root.join(bin).join(path)).collect(),
+    };
+    places.into_iter().find(|path| path.symlink_metadata().is_ok())
+}
+
+pub(super) fn on_path(program: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(program);
+    if path.components().count() > 1 {
+        return path.is_file().then(|| path.to_owned());
+    }
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
+}
+
+/// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.
+fn check_program(path: &Path) -> Result<(), DryrunError> {
+    const INTERPRETER: u32 = 3;
+    const X86_64: u16 = 62;
+    let program = path.display().to_string();
+    let Ok(file) = inventory::File::open(path) else { return Ok(()) };
+    let source: &dyn ReadAt = &file;
+    let Ok(head) = source.bytes(0, 64.min(source.len()), "program header") else { return Ok(()) };
+    if !head.starts_with(b"\x7fELF") {
+        return Ok(());
+    }
+    if head.get(4) != Some(&2) || head.get(18..20) != Some(&X86_64.to_le_bytes()) {
+        return Err(DryrunError::Foreign { program });
+    }
+    let elf = codeobject::elf::Elf::parse(source).map_err(|_| DryrunError::Foreign { program: program.clone() })?;
+    let dynamic = elf.segments().iter().any(|segment| segment.kind == INTERPRETER);
+    if dynamic { Ok(()) } else { Err(DryrunError::Static { program }) }
+}
+
+fn wait(mut child: Child, program: &OsStr) -> Result<(ExitStatus, String), DryrunError> {
+    let failed = |source| DryrunError::Start { program: program.to_string_lossy().into_owned(), source };
+    let errors = child.stderr.take().map(|pipe| std::thread::spawn(move || tail(pipe)));
+    let output = child.stdout.take().map(tail).unwrap_or_default();
+    let status = child.wait().map_err(failed)?;
+    let errors = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    Ok((status, output + &errors))
+}
+
+/// All of it is read, so that the program never waits for us; the end is kept.
+fn tail(mut pipe: impl Read) -> String {
+    let mut kept = Vec::new();
+    let mut buffer = [0; 64 << 10];
+    while let Ok(len) = pipe.read(&mut buffer) {
+        if len == 0 {
+            break;
+        }
+        kept.extend_from_slice(buffer.get(..len).unwrap_or(&[]));
+        if kept.len() > 2 * MOST_SAID {
+            kept.drain(..kept.len() - MOST_SAID);
+        }
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+fn ending(status: ExitStatus) -> Ending {
+    match status.signal() {
+        Some(signal) => Ending::Signal(signal),
+        None => Ending::Code(status.code().unwrap_or(-1)),
+    }
+}
+
+fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {
+    let (mut traces, mut seen) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if name.starts_with("trace.") {
+            traces.push(read(&path)?);
+        } else if name.starts_with("seen.") {
+            seen.push(read(&path)?);
+        }
+    }
+    traces.sort_by_key(|trace| trace.start_ns);
+    seen.sort_by_key(|trace| trace.start_ns);
+    Ok((traces, seen))
+}
+
+/// The file grows by whole segments; only what is used is read.
+fn read(path: &Path) -> Result<Trace, DryrunError> {
+    let mut file = fs::File::open(path).map_err(io_at(path))?;
+    let mut head = [0; 16];
+    file.read_exact(&mut head).map_err(io_at(path))?;
+    let used = head.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let mut bytes = head.to_vec();
+    file.take(used.max(4096) - 16).read_to_end(&mut bytes).map_err(io_at(path))?;
+    Trace::parse(bytes).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
+}
