@@ -73,9 +73,10 @@ impl Builder {
             }
         };
         let (route_flag, route, experts) = routing(&kernel.name, layout);
-        let flags = u16::from(kernel.stub) * flag::STUB
-            | u16::from(kernel.wgp_mode) * flag::WGP
-            | u16::from(kernel.foreign) * flag::FOREIGN
+        let bit = |set: bool, bit: u16| if set { bit } else { 0 };
+        let flags = bit(kernel.stub, flag::STUB)
+            | bit(kernel.wgp_mode, flag::WGP)
+            | bit(kernel.foreign, flag::FOREIGN)
             | route_flag;
         let small = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
         self.entries.push(Entry {
