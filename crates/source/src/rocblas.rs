@@ -43,6 +43,10 @@ pub struct Rocblas {
     /// Functions that call it.
     pub initialize_callers: Vec<(String, Place)>,
     pub paths: Vec<PathRule>,
+    /// `Processor` and the function that returns it, each with its first and last line.
+    pub extents: Vec<(String, Place, u32)>,
+    /// Lines that keep the result of that function.
+    pub kept: Vec<PathRule>,
 }
 
 impl Rocblas {
@@ -72,6 +76,7 @@ pub fn read(files: &[File]) -> Option<Rocblas> {
             match node.kind() {
                 "enum_specifier" if field(node, "name", &file.text) == "Processor" => {
                     found.processors.extend(enumerators(node, file));
+                    found.extents.push(extent("Processor", node, file));
                 }
                 "function_definition" => function(node, file, &mut found),
                 _ => {}
@@ -80,6 +85,11 @@ pub fn read(files: &[File]) -> Option<Rocblas> {
         });
     }
     (!found.processors.is_empty()).then_some(found)
+}
+
+fn extent(name: &str, node: Node, file: &File) -> (String, Place, u32) {
+    let last = u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);
+    (name.to_owned(), Place { file: file.path.clone(), line: line(node) }, last)
 }
 
 fn enumerators(node: Node, file: &File) -> Vec<Processor> {
@@ -103,6 +113,14 @@ fn function(node: Node, file: &File, found: &mut Rocblas) {
     let body = field(node, "body", &file.text);
     if field(node, "type", &file.text) == "Processor" {
         branches(node, file, &mut found.branches);
+        found.extents.push(extent(&name, node, file));
+        let call = format!("{name}(");
+        for (number, text) in file.text.lines().enumerate() {
+            let line = u32::try_from(number + 1).unwrap_or(u32::MAX);
+            if text.contains(&call) && text.contains("arch") && line != crate::chain::syntax::line(node) {
+                found.kept.push(PathRule { at: Place { file: file.path.clone(), line }, text: text.trim().to_owned() });
+            }
+        }
     }
     if name == "rocblas_initialize" {
         let does = body.trim_matches(['{', '}', ' ', '\n']).contains(';');
@@ -128,12 +146,24 @@ fn branches(node: Node, file: &File, out: &mut Vec<ArchBranch>) {
         let returns: String = returns.chars().take_while(|c| c.is_alphanumeric()).collect();
         let matches = condition.split('"').nth(1).unwrap_or("").to_owned();
         if !matches.is_empty() && !returns.is_empty() {
-            let end = taken.map_or(0, |taken| taken.end_position().row);
-            let last_line = u32::try_from(end + 1).unwrap_or(u32::MAX);
+            let last_line = taken.map_or(0, return_line);
             out.push(ArchBranch { matches, returns, file: file.path.clone(), first_line: line(inner), last_line });
         }
         true
     });
+}
+
+/// The line of the first `return` in a block: where a branch ends for its reader.
+fn return_line(block: Node) -> u32 {
+    let mut found = line(block);
+    let mut seen = false;
+    walk(block, |inner| {
+        if !seen && inner.kind() == "return_statement" {
+            (found, seen) = (line(inner), true);
+        }
+        !seen
+    });
+    found
 }
 
 fn callers(node: Node, name: &str, file: &File, out: &mut Vec<(String, Place)>) {
@@ -204,7 +234,7 @@ extern "C" void rocblas_initialize() {}
     fn a_branch_knows_its_lines_and_a_target_without_one_is_named() {
         let found = read(&files()).expect("a Processor enumeration");
         let last = &found.branches[1];
-        assert_eq!((last.matches.as_str(), last.first_line, last.last_line), ("gfx1201", 9, 12));
+        assert_eq!((last.matches.as_str(), last.first_line, last.last_line), ("gfx1201", 9, 11));
         assert_eq!(found.without_branch(), ["gfx90a"]);
     }
 

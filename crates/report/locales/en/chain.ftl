@@ -39,3 +39,6 @@ rocblas-initialize-empty = defined here, with an empty body
 rocblas-initialize-no-caller = called by no function of the library's sources
 rocblas-paths = Where the kernel catalog is looked for, in the order of the source:
 rocblas-cannot-show = What this cannot show: the rung is Declared. A branch for a target is no kernel for it; see `whichkernel inspect DIR --gpu TARGET` for what a library ships.
+chain-recorded = Recorded: { $count } observations.
+chain-between = From { $from } to { $to }:
+chain-no-way = No way from { $from } to { $to } in this tree.

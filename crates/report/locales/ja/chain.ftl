@@ -36,3 +36,6 @@ rocblas-initialize-empty = ここで定義(本体は空)
 rocblas-initialize-no-caller = ライブラリのソース内に呼び出す関数はない
 rocblas-paths = カーネルカタログを探す場所(ソースの順):
 rocblas-cannot-show = これで示せないこと: 段階は Declared のみ。分岐があることは、そのターゲット用のカーネルがあることを意味しない。ライブラリの中身は `whichkernel inspect DIR --gpu TARGET` で調べる。
+chain-recorded = 台帳に { $count } 件の観測を記録した。
+chain-between = { $from } から { $to } まで:
+chain-no-way = このツリーには { $from } から { $to } への経路がない。

@@ -13,9 +13,10 @@ mod trace;
 
 pub use facts::{Fact, Subject, facts};
 pub use search::Kind;
-pub use trace::{Branch, Chain, Leg, Place, Step, trace};
+pub use trace::{Branch, Chain, Leg, Place, Step, between, trace};
 
-use index::{Index, Part};
+pub use index::Index;
+use index::Part;
 use rayon::prelude::*;
 
 /// One source file, as the tree layer hands it over.

@@ -80,6 +80,12 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     chains
 }
 
+/// The cheapest way from any function of one name to any of another, over whatever stands in for a call.
+pub fn between(index: &Index, from: &str, to: &str) -> Option<Vec<Step>> {
+    let found = path(index, index.named(from), |id| index.functions[id].name == to, |_, _| true)?;
+    Some(found.iter().map(|(from, edge)| step(index, *from, edge)).collect())
+}
+
 fn near(index: &Index, a: usize, b: usize) -> bool {
     index.directory(a) == index.directory(b)
 }

@@ -1,6 +1,7 @@
 //! `whichkernel source TREE`: what a source tree declares.
 
 mod chain;
+mod declare;
 mod rocblas;
 
 use crate::context::{Context, Format};
@@ -25,6 +26,18 @@ pub struct Args {
     #[arg(long, value_name = "PATH", requires = "chain")]
     pub route: Option<String>,
 
+    /// With --chain: a way from this function, by name, instead of from a route
+    #[arg(long, value_name = "FUNCTION", requires_all = ["chain", "to"], conflicts_with = "route")]
+    pub from: Option<String>,
+
+    /// With --chain and --from: the function to reach
+    #[arg(long, value_name = "FUNCTION", requires = "from")]
+    pub to: Option<String>,
+
+    /// Write what was found to the ledger, on the rung Declared
+    #[arg(long)]
+    pub record: bool,
+
     /// GPUs or targets, comma-separated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
@@ -40,10 +53,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         if let Some(with) = &args.with {
             trees.push(Tree::open(with)?);
         }
-        return chain::run(&trees, args.route.as_deref(), args.format, context);
+        return chain::run(&trees, args, context);
     }
     if let Some(found) = rocblas::find(&tree)? {
-        return rocblas::run(&tree, &found, &args.gpu, args.format, context);
+        return rocblas::run(&tree, &found, args, context);
     }
     bail!("{} is no rocBLAS tree; `--chain` follows a request through an Ollama or llama.cpp tree", args.tree)
 }

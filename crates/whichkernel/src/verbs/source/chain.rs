@@ -1,6 +1,6 @@
 //! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
 
-use crate::context::{Context, Format};
+use crate::context::{CHECK_FAILED, Context, Format};
 use anyhow::{Context as _, bail};
 use report::{Column, Table};
 use serde_json::{Value, json};
@@ -12,9 +12,13 @@ use std::process::ExitCode;
 const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
 
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
-pub fn run(trees: &[Tree], route: Option<&str>, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let files = files(trees, chain::wanted)?;
     let index = chain::index(&files);
+    if let (Some(from), Some(to)) = (&args.from, &args.to) {
+        return between(trees, &index, (from, to), files.len(), args, context);
+    }
+    let route = args.route.as_deref();
     let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
     let Some(route) = route.or_else(|| USUAL_ROUTES.into_iter().find(served)) else {
         bail!("no server in this tree: none of {} is served here. Name one with --route PATH", USUAL_ROUTES.join(", "));
@@ -30,13 +34,56 @@ pub fn run(trees: &[Tree], route: Option<&str>, format: Format, context: &Contex
     }
     let chains = chain::trace(&index, route);
     let facts = chain::facts(&files);
-    let text = match format {
+    if args.record
+        && let Some(tree) = trees.first()
+    {
+        super::declare::chains(tree, &chains, &facts, files.len(), context)?;
+    }
+    let text = match args.format {
         Format::Json => format!("{:#}\n", json(trees, route, &chains, &facts)),
         Format::Csv => steps_table(&chains, context).csv(),
         Format::Md => markdown(route, &chains, &facts, context),
         Format::Text => text(route, &chains, &facts, context),
     };
     context.print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `--from A --to B`: one way between two functions by name. No way is an answer, and fails the check asked for.
+fn between(
+    trees: &[Tree],
+    index: &chain::Index,
+    ends: (&str, &str),
+    files: usize,
+    args: &super::Args,
+    context: &Context,
+) -> anyhow::Result<ExitCode> {
+    let (from, to) = ends;
+    let unknown = [from, to].into_iter().find(|name| index.named(name).is_empty());
+    if let Some(name) = unknown {
+        bail!("no function named {name} in this tree");
+    }
+    let found = chain::between(index, from, to);
+    if args.record
+        && let Some(tree) = trees.first()
+    {
+        let name = if index.files.iter().any(|path| path.ends_with(".go")) { "ollama" } else { "llama.cpp" };
+        let way = super::declare::Way { from, to, steps: found.as_deref() };
+        super::declare::ways(tree, name, &[way], files, context)?;
+    }
+    let ends = [("from", from.into()), ("to", to.into())];
+    let Some(steps) = found else {
+        context.print(&format!("{}\n", context.lang.text_with("chain-no-way", &ends)))?;
+        return Ok(ExitCode::from(CHECK_FAILED));
+    };
+    let chain = Chain { legs: vec![chain::Leg { steps }], ..Chain::default() };
+    let table = steps_table(std::slice::from_ref(&chain), context);
+    context.print(&match args.format {
+        Format::Json => format!("{:#}\n", json(trees, "", &[chain], &[])),
+        Format::Csv => table.csv(),
+        Format::Md => table.markdown(),
+        Format::Text => format!("{}\n{}", context.lang.text_with("chain-between", &ends), table.text(context.width)),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

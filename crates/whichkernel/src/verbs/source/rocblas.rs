@@ -15,14 +15,13 @@ pub fn find(tree: &Tree) -> anyhow::Result<Option<Rocblas>> {
     Ok(read(&super::chain::files(std::slice::from_ref(tree), wanted)?))
 }
 
-pub fn run(
-    tree: &Tree,
-    found: &Rocblas,
-    targets: &[String],
-    format: Format,
-    context: &Context,
-) -> anyhow::Result<ExitCode> {
-    let text = match format {
+pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let targets = args.gpu.as_slice();
+    if args.record {
+        let files = tree.paths().filter(|path| wanted(path)).count();
+        super::declare::rocblas(tree, found, files, context)?;
+    }
+    let text = match args.format {
         Format::Json => format!("{:#}\n", json(tree, found, targets)),
         Format::Csv => targets_table(found, targets, context).csv(),
         Format::Md => targets_table(found, targets, context).markdown(),
