@@ -7,6 +7,7 @@
 
 pub mod add;
 pub mod cache;
+pub mod catalogs;
 pub mod date;
 pub mod deb;
 mod error;

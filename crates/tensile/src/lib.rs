@@ -1,4 +1,23 @@
 //! rocBLAS and hipBLASLt catalogs: the `.dat` trees, their solutions, and the code objects that hold the kernels.
 //!
-//! Takes bytes and a listing of names; never opens a file.
+//! Takes bytes and a listing of names; never opens a file. No panic on any input, memory bounded by the input's size
+//! and by the limits in [`limits`]. Catalogs that name each other in circles are walked once.
 #![forbid(unsafe_code)]
+
+mod catalog;
+pub mod extop;
+mod layout;
+pub mod limits;
+mod node;
+mod predicate;
+mod serve;
+mod solution;
+
+pub use catalog::Catalog;
+pub use layout::{Layout, Listing, Role};
+pub use node::{Node, Row};
+pub use predicate::Predicate;
+pub use serve::{Family, Files, Leaf, Service, Verdict, serve};
+pub use solution::Solution;
+
+pub use codeobject::{Error, Problem, Result};

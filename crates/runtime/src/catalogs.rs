@@ -1,0 +1,135 @@
+//! Tensile library directories on disk: where they are, and their files for `tensile` to read.
+
+use crate::linkage::{FileAt, open_inside};
+use codeobject::{
+    CodeObject, Piece, Range, ReadAt, TargetId, ccob,
+    elf::{EM_AMDGPU, Elf, SHT_DYNSYM, SHT_SYMTAB},
+    walk,
+};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+use tensile::{Files, Listing};
+
+/// Directories below which no catalog lies are not walked for ever.
+const DEPTH: usize = 12;
+
+/// A directory with Tensile files, and the names in it.
+#[derive(Debug)]
+pub struct LibraryDir {
+    dir: PathBuf,
+    listing: Listing,
+}
+
+impl LibraryDir {
+    /// None if nothing in it is of a Tensile library.
+    pub fn open(dir: &Path) -> io::Result<Option<LibraryDir>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir() {
+                names.extend(entry.file_name().into_string().ok());
+            }
+        }
+        let listing = Listing::new(names);
+        Ok(listing.is_catalog().then(|| LibraryDir { dir: dir.to_owned(), listing }))
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// `rocblas` or `hipblaslt`, told by the files and, failing that, by the path.
+    pub fn library(&self) -> &'static str {
+        let path = self.dir.to_string_lossy();
+        if self.listing.is_hipblaslt() || path.contains("hipblaslt") { "hipblaslt" } else { "rocblas" }
+    }
+
+    pub fn open_file(&self, name: &str) -> io::Result<FileAt> {
+        open_inside(&self.dir.join(name)).and_then(FileAt::new)
+    }
+}
+
+impl Files for LibraryDir {
+    fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        let file = self.open_file(name).map_err(|error| error.to_string())?;
+        if file.len() > tensile::limits::FILE {
+            return Err(format!("{} bytes are more than any catalog has", file.len()));
+        }
+        file.bytes(0, file.len(), "catalog").map(|data| data.into_owned()).map_err(|error| error.to_string())
+    }
+
+    fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String> {
+        let file = self.open_file(name).map_err(|error| error.to_string())?;
+        kernels_in(&file, target).map_err(|error| error.to_string())
+    }
+}
+
+/// The kernel symbols of a code object: a bare ELF, or the entries for `target` of bundles, plain or compressed.
+pub fn kernels_in(source: &dyn ReadAt, target: &str) -> codeobject::Result<Vec<String>> {
+    let magic = source.bytes(0, source.len().min(4), "magic")?;
+    if &*magic == b"\x7fELF" {
+        return symbols(source, target);
+    }
+    let mut out = Vec::new();
+    let wanted = TargetId::new(target);
+    for piece in walk(source, Range { start: 0, end: source.len() }, 0) {
+        match piece {
+            Piece::Bundle(bundle) => {
+                let opened = bundle.open(source, ccob::DEFAULT_LIMIT)?;
+                for entry in &opened.table.entries {
+                    if entry.id.target.as_ref().is_some_and(|own| own.processor == wanted.processor) {
+                        out.append(&mut symbols(&opened.contents(entry)?, target)?);
+                    }
+                }
+            }
+            Piece::NotUnderstood(_, why) => return Err(why),
+            Piece::Padding(_) => {}
+        }
+    }
+    Ok(out)
+}
+
+/// `name.kd` is the descriptor that the runtime looks up for the kernel `name`.
+fn symbols(source: &dyn ReadAt, target: &str) -> codeobject::Result<Vec<String>> {
+    let elf = Elf::parse(source)?;
+    if elf.header.machine != EM_AMDGPU {
+        return Ok(Vec::new());
+    }
+    // The file's name says one target, e_flags may say another: the latter decide what the GPU accepts.
+    let object = CodeObject::parse(source)?;
+    if object.processor() != target {
+        return Ok(Vec::new());
+    }
+    let table = match elf.symbols_of_kind(SHT_SYMTAB)? {
+        Some(table) => Some(table),
+        None => elf.symbols_of_kind(SHT_DYNSYM)?,
+    };
+    let Some(table) = table else { return Ok(Vec::new()) };
+    Ok(table.iter().filter_map(|symbol| symbol.name.strip_suffix(".kd")).map(str::to_owned).collect())
+}
+
+/// Every Tensile library directory below `dir`, itself included.
+pub fn find(dir: &Path) -> io::Result<Vec<LibraryDir>> {
+    let mut out = Vec::new();
+    let mut queue = vec![(dir.to_owned(), 0)];
+    while let Some((dir, depth)) = queue.pop() {
+        out.extend(LibraryDir::open(&dir)?);
+        if depth == DEPTH {
+            continue;
+        }
+        for entry in fs::read_dir(&dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                queue.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    out.sort_by(|a, b| a.dir.cmp(&b.dir));
+    Ok(out)
+}

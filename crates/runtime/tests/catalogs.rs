@@ -1,0 +1,116 @@
+//! Real catalogs: rocBLAS of Debian sid for two targets in the quick tier; hipBLASLt, rocBLAS 7.2 with gfx1201 and
+//! the single-file rocBLAS 5.5 where they were fetched (`cargo xtask fetch --deep`).
+
+use runtime::catalogs::{LibraryDir, find};
+use std::path::PathBuf;
+use tensile::{Files, Layout, Listing, Service, Verdict, serve};
+
+fn library(runtime: &str, name: &str) -> Option<LibraryDir> {
+    let root = artifacts::need(runtime)?.join("root");
+    find(&root).unwrap().into_iter().find(|dir| dir.library() == name)
+}
+
+fn complete(service: &Service) {
+    assert_eq!(service.problems, [""; 0], "{}", service.target);
+    assert!(service.unknown_nodes.is_empty(), "{:?}", service.unknown_nodes);
+    for leaf in &service.leaves {
+        assert_eq!(leaf.problems, [""; 0], "{}", leaf.name);
+        assert_eq!(leaf.absent, [""; 0], "{}", leaf.name);
+    }
+}
+
+#[test]
+fn rocblas_of_sid_serves_two_targets() {
+    let Some(dir) = library("debian-sid", "rocblas") else { return };
+    assert_eq!(dir.listing().layout(), Layout::Lazy);
+    for target in ["gfx1100", "gfx900"] {
+        let service = serve(&dir, target, &mut |_| ());
+        complete(&service);
+        assert_eq!(service.verdict(), Verdict::Yes, "{target}");
+        assert_eq!(service.files, dir.listing().per_target()[target]);
+        assert!(service.leaves.len() > 50 && service.families.contains_key("Float"), "{target}");
+        println!("{target}: {} files, {} leaves, {:?}", service.files, service.leaves.len(), service.families);
+    }
+    let absent = serve(&dir, "gfx1201", &mut |_| ());
+    assert_eq!((absent.verdict(), absent.files), (Verdict::No, 0));
+}
+
+/// What a user sees when a file is gone: it is named, the rest is still shown.
+#[test]
+fn a_missing_object_and_a_missing_leaf_are_named() {
+    struct Without {
+        dir: LibraryDir,
+        listing: Listing,
+    }
+    impl Files for Without {
+        fn listing(&self) -> &Listing {
+            &self.listing
+        }
+        fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+            self.dir.read(name)
+        }
+        fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String> {
+            self.dir.kernels(name, target)
+        }
+    }
+    let Some(dir) = library("debian-sid", "rocblas") else { return };
+    let all: Vec<String> = dir.listing().names().map(str::to_owned).collect();
+    let object = all.iter().find(|name| name.ends_with("gfx1100.co")).unwrap().clone();
+    let leaf = all.iter().find(|name| name.ends_with("_gfx1100.dat") && !name.contains("lazy")).unwrap().clone();
+    let listing = Listing::new(all.into_iter().filter(|name| *name != object && *name != leaf));
+    let service = serve(&Without { dir, listing }, "gfx1100", &mut |_| ());
+    assert_eq!(service.verdict(), Verdict::Partly);
+    let said: Vec<String> = service.leaves.iter().flat_map(|leaf| leaf.problems.clone()).collect();
+    assert!(said.iter().any(|text| text.contains(&format!("{leaf} is missing"))), "{said:?}");
+    let stem = object.trim_end_matches(".co");
+    assert!(said.iter().any(|text| text.contains(stem)), "{said:?}");
+}
+
+fn cached(runtime: &str) -> bool {
+    let dir: PathBuf = artifacts::directory(runtime);
+    dir.is_dir()
+}
+
+#[test]
+fn rocblas_of_experimental_has_gfx1201_by_fallback_only() {
+    if !cached("debian-experimental") {
+        return;
+    }
+    let Some(dir) = library("debian-experimental", "rocblas") else { return };
+    let service = serve(&dir, "gfx1201", &mut |_| ());
+    complete(&service);
+    assert_eq!((service.verdict(), service.files), (Verdict::FallbackOnly, 56));
+    let service = serve(&dir, "gfx942", &mut |_| ());
+    complete(&service);
+    assert_eq!(service.verdict(), Verdict::Yes);
+}
+
+#[test]
+fn hipblaslt_of_sid() {
+    let Some(root) = artifacts::need("debian-sid") else { return };
+    let found = find(&root.join("root")).unwrap().into_iter().find(|dir| dir.library() == "hipblaslt");
+    let Some(dir) = found else { return };
+    let service = serve(&dir, "gfx1201", &mut |_| ());
+    complete(&service);
+    assert_eq!(service.verdict(), Verdict::Yes);
+    let table = tensile::extop::parse(&dir.read("hipblasltExtOpLibrary.dat").unwrap()).unwrap();
+    let kernels = dir.kernels("extop_gfx1201.co", "gfx1201").unwrap();
+    for op in table.iter().filter(|op| op.target == "gfx1201") {
+        assert!(op.object == "extop_gfx1201.co" && kernels.contains(&op.kernel), "{op:?}");
+    }
+}
+
+#[test]
+fn the_single_file_catalog_of_trixie() {
+    if !cached("debian-trixie") {
+        return;
+    }
+    let Some(dir) = library("debian-trixie", "rocblas") else { return };
+    assert_eq!(dir.listing().layout(), Layout::Single);
+    let service = serve(&dir, "gfx900", &mut |_| ());
+    assert_eq!(service.leaves.len(), 1);
+    complete(&service);
+    assert_eq!(service.verdict(), Verdict::Yes);
+    assert!(service.leaves[0].kernels > 0);
+    println!("{} solutions, {} kernels", service.leaves[0].solutions, service.leaves[0].kernels);
+}

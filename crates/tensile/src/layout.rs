@@ -1,0 +1,145 @@
+//! What a library directory holds, by the names of its files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a file of a library directory is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// `TensileLibrary_lazy_<gfx>.dat`
+    LazyRoot,
+    /// `TensileLibrary.dat`: all targets in one.
+    SingleRoot,
+    /// A leaf's tree and solutions.
+    Leaf,
+    /// Kernels of a leaf, or of a single-file catalog.
+    Object,
+    /// `Kernels.so-000-<gfx>.hsaco`: beta, conversion and reduction helpers.
+    Helpers,
+    ExtOpTable,
+    ExtOpObject,
+    /// `TensileLiteLibrary_lazy_Mapping.dat`
+    Mapping,
+    Transform,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// One root per target, leaves loaded when first used.
+    Lazy,
+    /// One catalog for everything.
+    Single,
+    /// Kernels without a catalog.
+    None,
+}
+
+/// The names in one library directory.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    names: BTreeSet<String>,
+}
+
+impl Listing {
+    pub fn new(names: impl IntoIterator<Item = String>) -> Self {
+        Listing { names: names.into_iter().collect() }
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    pub fn is_hipblaslt(&self) -> bool {
+        self.names().any(|name| matches!(role(name), Role::ExtOpTable | Role::Mapping))
+    }
+
+    /// Is this a Tensile directory at all?
+    pub fn is_catalog(&self) -> bool {
+        self.names().any(|name| !matches!(role(name), Role::Other))
+    }
+
+    pub fn layout(&self) -> Layout {
+        match () {
+            () if self.names().any(|name| role(name) == Role::LazyRoot) => Layout::Lazy,
+            () if self.names().any(|name| role(name) == Role::SingleRoot) => Layout::Single,
+            () => Layout::None,
+        }
+    }
+
+    /// Files per target: every name that carries it, which is how people count them (`ls | grep gfx1201 | wc -l`).
+    pub fn per_target(&self) -> BTreeMap<String, usize> {
+        let mut out = BTreeMap::new();
+        for name in self.names() {
+            if let Some(target) = target_in(name) {
+                *out.entry(target.to_owned()).or_default() += 1;
+            }
+        }
+        out
+    }
+
+    pub fn files_for<'l>(&'l self, target: &'l str) -> impl Iterator<Item = &'l str> {
+        self.names().filter(move |name| target_in(name) == Some(target))
+    }
+
+    /// The file `stem` + `extension`, or the same with a feature suffix (`-xnack+`), of a target's kernels.
+    pub fn variants<'l>(&'l self, stem: &'l str, extension: &'l str) -> impl Iterator<Item = &'l str> {
+        self.names().filter(move |name| {
+            let middle = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(extension));
+            middle.is_some_and(|middle| middle.is_empty() || middle.starts_with('-'))
+        })
+    }
+}
+
+pub fn role(name: &str) -> Role {
+    let dat = name.ends_with(".dat");
+    match () {
+        () if dat && name.starts_with("TensileLibrary_lazy_") => Role::LazyRoot,
+        () if name == "TensileLibrary.dat" => Role::SingleRoot,
+        () if name == "TensileLiteLibrary_lazy_Mapping.dat" => Role::Mapping,
+        () if name.ends_with("ExtOpLibrary.dat") => Role::ExtOpTable,
+        () if dat && name.starts_with("TensileLibrary_") => Role::Leaf,
+        () if name.starts_with("TensileLibrary") && is_object(name) => Role::Object,
+        () if name.starts_with("Kernels.so-") && is_object(name) => Role::Helpers,
+        () if name.starts_with("extop_") && is_object(name) => Role::ExtOpObject,
+        () if name.contains("Transform") && is_object(name) => Role::Transform,
+        () => Role::Other,
+    }
+}
+
+fn is_object(name: &str) -> bool {
+    name.ends_with(".co") || name.ends_with(".hsaco")
+}
+
+/// The last target named in a file's name: `..._gfx90a.co` -> `gfx90a`, features left off.
+pub fn target_in(name: &str) -> Option<&str> {
+    let tail = name.get(name.rfind("gfx")?..)?;
+    let end = tail.get(3..)?.find(|c: char| !c.is_ascii_alphanumeric()).map_or(tail.len(), |n| n + 3);
+    tail.get(..end).filter(|target| target.len() >= 6 && target.as_bytes().get(3).is_some_and(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_target_and_role() {
+        assert_eq!(target_in("Kernels.so-000-gfx90a-xnack+.hsaco"), Some("gfx90a"));
+        assert_eq!(target_in("TensileLibrary_Type_HH_fallback.dat"), None);
+        assert_eq!(role("TensileLibrary_lazy_gfx1201.dat"), Role::LazyRoot);
+        assert_eq!(role("TensileLibrary_gfx900.co"), Role::Object);
+        assert_eq!(role("TensileLibrary.dat"), Role::SingleRoot);
+        assert_eq!(role("hipblasltExtOpLibrary.dat"), Role::ExtOpTable);
+        assert_eq!(role("readme"), Role::Other);
+    }
+
+    #[test]
+    fn variants_with_features_belong_to_the_target() {
+        let listing =
+            Listing::new(["a_gfx90a-xnack+.hsaco".to_owned(), "a_gfx90a.co".into(), "a_gfx90ab.hsaco".into()]);
+        assert_eq!(listing.variants("a_gfx90a", ".hsaco").collect::<Vec<_>>(), ["a_gfx90a-xnack+.hsaco"]);
+        assert_eq!(listing.per_target()["gfx90a"], 2);
+    }
+}

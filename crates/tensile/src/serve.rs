@@ -1,0 +1,270 @@
+//! Will this library serve that GPU, with which kernels, and what is missing?
+
+use crate::{
+    catalog::Catalog,
+    layout::{Layout, Listing},
+    solution::Solution,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// How the contents of a library directory are come by; whoever has the files implements it.
+pub trait Files {
+    fn listing(&self) -> &Listing;
+    /// The bytes of a `.dat`.
+    fn read(&self, name: &str) -> Result<Vec<u8>, String>;
+    /// The names of the kernels in a code object (ELF, bundle or CCOB), for this target.
+    fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Nothing here is for this target.
+    No,
+    /// Some leaves, kernels or helpers are missing.
+    Partly,
+    /// Everything the catalog names for it is there, but only kernels made for any GPU.
+    FallbackOnly,
+    Yes,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::No => "no",
+            Verdict::Partly => "partly",
+            Verdict::FallbackOnly => "fallback-only",
+            Verdict::Yes => "yes",
+        }
+    }
+}
+
+/// One leaf as the target would load it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Leaf {
+    pub name: String,
+    pub fallback: bool,
+    pub solutions: usize,
+    /// Distinct kernels that those solutions name.
+    pub kernels: usize,
+    pub objects: Vec<String>,
+    /// Kernels that are in none of its objects.
+    pub absent: Vec<String>,
+    /// Why it cannot be used as it should: a missing or unreadable file.
+    pub problems: Vec<String>,
+}
+
+/// Leaves of one data type, together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Family {
+    pub leaves: usize,
+    pub fallback_leaves: usize,
+    pub solutions: usize,
+    pub kernels: usize,
+    pub source_kernels: usize,
+    pub macro_tiles: BTreeSet<(i64, i64)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    pub target: String,
+    pub layout: Layout,
+    pub files: usize,
+    pub root: Option<String>,
+    pub helpers: Vec<String>,
+    pub leaves: Vec<Leaf>,
+    pub families: BTreeMap<String, Family>,
+    /// What is wrong beyond single leaves.
+    pub problems: Vec<String>,
+    /// Kinds of tree nodes that were not understood: what lies below them is not counted.
+    pub unknown_nodes: BTreeSet<String>,
+}
+
+impl Service {
+    pub fn verdict(&self) -> Verdict {
+        let own = self.leaves.iter().any(|leaf| !leaf.fallback && leaf.solutions > 0);
+        let any = self.leaves.iter().any(|leaf| leaf.solutions > 0);
+        let broken = !self.problems.is_empty()
+            || self.leaves.iter().any(|leaf| !leaf.problems.is_empty() || !leaf.absent.is_empty());
+        match () {
+            () if self.root.is_none() || !any => Verdict::No,
+            () if broken => Verdict::Partly,
+            () if !own => Verdict::FallbackOnly,
+            () => Verdict::Yes,
+        }
+    }
+}
+
+/// Walks what a GPU of this target would load: the root, its leaves, their code objects.
+pub fn serve(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) -> Service {
+    let listing = files.listing();
+    let mut out = Service {
+        target: target.to_owned(),
+        layout: listing.layout(),
+        files: listing.files_for(target).count(),
+        root: None,
+        helpers: listing.files_for(target).filter(|name| name.starts_with("Kernels.so-")).map(str::to_owned).collect(),
+        leaves: Vec::new(),
+        families: BTreeMap::new(),
+        problems: Vec::new(),
+        unknown_nodes: BTreeSet::new(),
+    };
+    let single = format!("TensileLibrary_{target}");
+    let root = match out.layout {
+        Layout::Lazy => format!("TensileLibrary_lazy_{target}.dat"),
+        Layout::Single => "TensileLibrary.dat".to_owned(),
+        Layout::None => return out,
+    };
+    if !listing.has(&root) {
+        return out;
+    }
+    if out.layout == Layout::Single && out.files == 0 {
+        return out;
+    }
+    out.root = Some(root.clone());
+    if out.helpers.is_empty() {
+        out.problems.push(format!(
+            "Kernels.so-*-{target}.hsaco is missing: beta scaling and split-K reductions have no kernel"
+        ));
+    }
+    progress(&root);
+    let catalog = match parse(files, &root) {
+        Ok(catalog) => catalog,
+        Err(problem) => {
+            out.problems.push(problem);
+            return out;
+        }
+    };
+    out.note_unknown(&catalog);
+    let mut walk = Walk { files, target, objects: HashMap::new() };
+    if out.layout == Layout::Single {
+        // Every target's solutions stand in one list: those that the tree leads this GPU to are its own.
+        let mut reached = BTreeSet::new();
+        if let Some(library) = &catalog.library {
+            library.indices(Some(target), &mut reached);
+        }
+        let own = |solution: &&Solution| reached.contains(&solution.index);
+        let solutions: Vec<&Solution> = catalog.solutions_for(target).filter(own).collect();
+        let mut objects: Vec<String> =
+            [".co", ".hsaco"].iter().flat_map(|end| listing.variants(&single, end)).map(str::to_owned).collect();
+        objects.extend(out.helpers.iter().cloned());
+        walk.leaf(&mut out, &single, &solutions, false, objects);
+    }
+    let mut queue: Vec<String> = catalog.leaves(Some(target)).into_iter().rev().map(str::to_owned).collect();
+    // A leaf that names itself, or another that comes back to it, is walked once.
+    let mut seen: HashSet<String> = HashSet::new();
+    while let Some(name) = queue.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        progress(&name);
+        let fallback = name.contains("fallback");
+        match parse(files, &format!("{name}.dat")) {
+            Ok(leaf) => {
+                out.note_unknown(&leaf);
+                queue.extend(leaf.leaves(Some(target)).into_iter().map(str::to_owned));
+                let solutions: Vec<&Solution> = leaf.solutions_for(target).collect();
+                let objects = walk.objects_of(&name, fallback);
+                walk.leaf(&mut out, &name, &solutions, fallback, objects);
+            }
+            Err(problem) => {
+                out.leaves.push(Leaf { name, fallback, problems: vec![problem], ..Leaf::default() });
+            }
+        }
+    }
+    out
+}
+
+impl Service {
+    fn note_unknown(&mut self, catalog: &Catalog) {
+        if let Some(library) = &catalog.library {
+            self.unknown_nodes.extend(library.unknown().into_iter().map(str::to_owned));
+        }
+    }
+}
+
+fn parse(files: &dyn Files, name: &str) -> Result<Catalog, String> {
+    if !files.listing().has(name) {
+        return Err(format!("{name} is missing"));
+    }
+    let data = files.read(name).map_err(|error| format!("{name}: {error}"))?;
+    Catalog::parse(&data).map_err(|error| format!("{name}: {error}"))
+}
+
+struct Walk<'a> {
+    files: &'a dyn Files,
+    target: &'a str,
+    /// Kernels of objects that several leaves share.
+    objects: HashMap<String, Result<HashSet<String>, String>>,
+}
+
+impl Walk<'_> {
+    fn leaf(&mut self, out: &mut Service, name: &str, solutions: &[&Solution], fallback: bool, objects: Vec<String>) {
+        let mut leaf = Leaf { name: name.to_owned(), fallback, solutions: solutions.len(), ..Leaf::default() };
+        let wanted: BTreeSet<&str> = solutions.iter().map(|solution| solution.kernel.as_str()).collect();
+        leaf.kernels = wanted.len();
+        leaf.objects = objects;
+        if leaf.objects.is_empty() && !wanted.is_empty() {
+            leaf.problems.push(format!("{name} has {} kernels and no code object for {}", wanted.len(), self.target));
+        } else {
+            let mut absent: BTreeSet<&str> = wanted.clone();
+            for object in leaf.objects.clone() {
+                match self.kernels(&object) {
+                    Ok(kernels) => absent.retain(|kernel| !kernels.contains(*kernel)),
+                    Err(problem) => leaf.problems.push(format!("{object}: {problem}")),
+                }
+            }
+            leaf.absent = absent.into_iter().map(str::to_owned).collect();
+        }
+        for family in families(solutions) {
+            let entry = out.families.entry(family.0).or_default();
+            entry.leaves += 1;
+            entry.fallback_leaves += usize::from(fallback);
+            entry.solutions += family.1.solutions;
+            entry.kernels += family.1.kernels;
+            entry.source_kernels += family.1.source_kernels;
+            entry.macro_tiles.extend(family.1.macro_tiles);
+        }
+        out.leaves.push(leaf);
+    }
+
+    /// `<leaf>.co`, `<leaf>.hsaco`; for a leaf made for any GPU `<leaf>_<target>.hsaco`.
+    fn objects_of(&self, name: &str, fallback: bool) -> Vec<String> {
+        let listing = self.files.listing();
+        let stem = if fallback { format!("{name}_{}", self.target) } else { name.to_owned() };
+        [".co", ".hsaco"].iter().flat_map(|end| listing.variants(&stem, end)).map(str::to_owned).collect()
+    }
+
+    fn kernels(&mut self, object: &str) -> Result<&HashSet<String>, String> {
+        let (files, target) = (self.files, self.target);
+        let entry = self
+            .objects
+            .entry(object.to_owned())
+            .or_insert_with(|| files.kernels(object, target).map(|names| names.into_iter().collect()));
+        entry.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// By the types of A and D: `Half -> Float`.
+fn families(solutions: &[&Solution]) -> BTreeMap<String, Family> {
+    let mut out: BTreeMap<String, Family> = BTreeMap::new();
+    let mut seen = HashSet::new();
+    for solution in solutions {
+        let [a, b, _, d] = &solution.types;
+        let name = match (a.is_empty(), a == b, a == d) {
+            (true, ..) => "?".to_owned(),
+            (_, true, true) => a.clone(),
+            (_, true, false) => format!("{a} -> {d}"),
+            (_, false, _) => format!("{a} x {b} -> {d}"),
+        };
+        let family = out.entry(name).or_default();
+        family.solutions += 1;
+        if seen.insert(solution.kernel.as_str()) {
+            family.kernels += 1;
+            family.source_kernels += usize::from(solution.source_kernel);
+        }
+        if let [m, n, ..] = solution.macro_tile.as_slice() {
+            family.macro_tiles.insert((*m, *n));
+        }
+    }
+    out
+}
