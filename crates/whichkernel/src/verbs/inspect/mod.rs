@@ -1,5 +1,6 @@
 //! `whichkernel inspect TARGET`: what is shipped, what is loaded.
 
+mod directory;
 mod extract;
 mod file;
 mod json;
@@ -47,6 +48,14 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target"])]
     pub needed: bool,
 
+    /// A directory: would its libraries and kernel catalogs serve this card or target (rx-9070-xt, gfx1201)?
+    #[arg(long, value_name = "GPU")]
+    pub gpu: Option<String>,
+
+    /// With --gpu: exit with 1 if something in the directory does not serve it
+    #[arg(long, requires = "gpu")]
+    pub strict: bool,
+
     /// Write what was seen to the ledger
     #[arg(long)]
     pub record: bool,
@@ -55,6 +64,7 @@ pub struct Args {
 /// What TARGET is, decided by looking at it.
 enum Target<'a> {
     File(&'a Path),
+    Directory(&'a Path),
     Needed(&'a Path),
     Process(u32),
 }
@@ -62,6 +72,7 @@ enum Target<'a> {
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     match target(args) {
         Target::File(path) => file::run(path, args, context),
+        Target::Directory(path) => directory::run(path, args, context),
         Target::Needed(path) => needed::run(path, args, context),
         Target::Process(pid) => process::run(pid, args, context),
     }
@@ -77,6 +88,9 @@ fn target(args: &Args) -> Target<'_> {
     }
     if args.needed {
         return Target::Needed(path);
+    }
+    if path.is_dir() {
+        return Target::Directory(path);
     }
     Target::File(path)
 }

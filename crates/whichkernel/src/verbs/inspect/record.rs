@@ -1,9 +1,14 @@
-//! `--record` for processes: what was loaded, to the ledger, on the rung Loaded.
+//! `--record` for processes (rung Loaded) and kernel catalogs (rung Shipped).
 
 use crate::context::Context;
-use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Subject};
+use evidence::{
+    About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Shipped, Subject,
+};
 use ledger::Ledger;
 use observe::process::Process;
+use runtime::catalogs::LibraryDir;
+use std::path::Path;
+use tensile::{Files, Service};
 
 pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
     let mut ledger = Ledger::open(&context.ledger)?;
@@ -49,6 +54,53 @@ pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
     let said = context.lang.text_with("inspect-recorded", &[("count", receipts.len().into())]);
     eprintln!("{said}");
     Ok(())
+}
+
+/// Files per target and, where a GPU was asked about, how the catalog serves it. The listing is the evidence.
+pub fn catalogs<'a>(
+    path: &Path,
+    all: impl Iterator<Item = (&'a LibraryDir, Option<&'a Service>)>,
+    context: &Context,
+) -> anyhow::Result<()> {
+    let mut ledger = Ledger::open(&context.ledger)?;
+    let time = ledger::now();
+    let mut seen = Vec::new();
+    for (dir, service) in all {
+        let names: Vec<&str> = dir.listing().names().collect();
+        let text = names.join("\n");
+        let listing = ledger.keep("listing", text.as_bytes())?;
+        let coverage = Coverage::complete("files", names.len() as u64);
+        let mut see = |subject: Subject, fact: Fact| -> anyhow::Result<()> {
+            let id = ObserverId::new("catalogs", env!("CARGO_PKG_VERSION"));
+            let made = Observation::on::<Shipped>(id, subject, Finding::Saw(fact), coverage.clone(), time.clone())?;
+            seen.push(made.evidence(listing.clone()));
+            Ok(())
+        };
+        let subject = |target: &str| {
+            let subject = Subject::file(dir.dir().display().to_string(), listing.sha256.clone()).target(target);
+            match runtime_name(path) {
+                Some(name) => subject.runtime(name),
+                None => subject,
+            }
+        };
+        let about = || About::new([("library", dir.library())]);
+        for (target, files) in dir.listing().per_target() {
+            see(subject(&target), Fact::new("catalog.files", about(), files))?;
+        }
+        if let Some(service) = service {
+            see(subject(&service.target), Fact::new("catalog.serves", about(), service.verdict().name()))?;
+        }
+    }
+    let receipts = ledger.append(&seen)?;
+    eprintln!("{}", context.lang.text_with("inspect-recorded", &[("count", receipts.len().into())]));
+    Ok(())
+}
+
+/// `debian-sid` for anything below a runtime of the cache.
+fn runtime_name(path: &Path) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    let index = path.ancestors().find(|dir| dir.join("index.json").is_file() && dir.join("root").exists())?;
+    index.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 fn host() -> String {

@@ -1,0 +1,145 @@
+//! `inspect DIR`: a runtime directory (an Ollama bundle, an unpacked tree) or a rocBLAS/hipBLASLt library directory.
+//!
+//! What GPU libraries lie in it, which targets each ships code for, which kernel catalogs there are; with `--gpu`,
+//! whether all that serves one GPU.
+
+mod libraries;
+mod text;
+
+use super::Args;
+use crate::context::{CHECK_FAILED, Context, Format};
+use anyhow::{Context as _, bail};
+use libraries::Library;
+use runtime::catalogs::{self, LibraryDir};
+use serde_json::{Value, json};
+use std::{path::Path, process::ExitCode};
+use tensile::{Files, Service, Verdict, serve};
+
+/// A catalog directory, and how it would serve the GPU that was asked about.
+struct Catalog {
+    dir: LibraryDir,
+    service: Option<Service>,
+}
+
+pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let target = args.gpu.as_deref().map(processor).transpose()?;
+    let found = catalogs::find(path).with_context(|| path.display().to_string())?;
+    let skip: Vec<_> = found.iter().map(|dir| dir.dir().to_owned()).collect();
+    let libraries = libraries::find(path, &skip, target.as_deref(), context)?;
+    let serve_one = |dir: LibraryDir| {
+        let mut progress = |name: &str| context.progress(name);
+        let service = target.as_deref().map(|target| serve(&dir, target, &mut progress));
+        Catalog { dir, service }
+    };
+    let catalogs: Vec<Catalog> = found.into_iter().map(serve_one).collect();
+    if libraries.is_empty() && catalogs.is_empty() {
+        bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
+    }
+    if args.record {
+        super::record::catalogs(
+            path,
+            catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())),
+            context,
+        )?;
+    }
+    match args.format {
+        Format::Json => context.print(&format!("{:#}\n", as_json(path, target.as_deref(), &libraries, &catalogs)))?,
+        Format::Text => context.print(&text::directory(path, target.as_deref(), &libraries, &catalogs, context))?,
+        Format::Csv | Format::Md => bail!("a directory has the formats text and json"),
+    }
+    let served =
+        |catalog: &Catalog| catalog.service.as_ref().is_none_or(|service| service.verdict() >= Verdict::FallbackOnly);
+    let shipped = libraries.iter().all(|library| library.serves != Some(false));
+    Ok(if args.strict && !(catalogs.iter().all(served) && shipped) {
+        ExitCode::from(CHECK_FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// `rx-9070-xt` or `gfx1201` -> `gfx1201`.
+fn processor(wanted: &str) -> anyhow::Result<String> {
+    if let Ok(profile) = gpu::find(wanted) {
+        return Ok(profile.processor().to_owned());
+    }
+    let target = gpu::TargetId::parse(wanted)?;
+    Ok(target.processor)
+}
+
+fn as_json(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[Catalog]) -> Value {
+    let libraries: Vec<Value> = libraries
+        .iter()
+        .map(|library| {
+            json!({
+                "path": library.path,
+                "size": library.size,
+                "soname": library.soname,
+                "part": library.part,
+                "version": library.version,
+                "release": library.release,
+                "bundles": library.bundles,
+                "kernels": library.kernels,
+                "targets": library.targets,
+                "serves": library.serves,
+                "problem": library.problem,
+            })
+        })
+        .collect();
+    let catalogs: Vec<Value> = catalogs
+        .iter()
+        .map(|catalog| {
+            json!({
+                "path": catalog.dir.dir(),
+                "library": catalog.dir.library(),
+                "layout": text::layout(catalog.dir.listing().layout()),
+                "files": catalog.dir.listing().names().count(),
+                "targets": catalog.dir.listing().per_target(),
+                "service": catalog.service.as_ref().map(service),
+            })
+        })
+        .collect();
+    json!({
+        "schema": "whichkernel.inspect/1",
+        "directory": path,
+        "gpu": target,
+        "libraries": libraries,
+        "catalogs": catalogs,
+    })
+}
+
+fn service(service: &Service) -> Value {
+    let families: serde_json::Map<String, Value> = service
+        .families
+        .iter()
+        .map(|(name, family)| {
+            let value = json!({
+                "leaves": family.leaves,
+                "fallback_leaves": family.fallback_leaves,
+                "solutions": family.solutions,
+                "kernels": family.kernels,
+                "source_kernels": family.source_kernels,
+                "macro_tiles": family.macro_tiles.iter().map(|(m, n)| format!("{m}x{n}")).collect::<Vec<_>>(),
+            });
+            (name.clone(), value)
+        })
+        .collect();
+    let broken: Vec<Value> = service
+        .leaves
+        .iter()
+        .filter(|leaf| !leaf.problems.is_empty() || !leaf.absent.is_empty())
+        .map(|leaf| json!({"leaf": leaf.name, "problems": leaf.problems, "absent_kernels": leaf.absent}))
+        .collect();
+    json!({
+        "target": service.target,
+        "verdict": service.verdict().name(),
+        "files": service.files,
+        "root": service.root,
+        "helpers": service.helpers,
+        "leaves": service.leaves.len(),
+        "fallback_leaves": service.leaves.iter().filter(|leaf| leaf.fallback).count(),
+        "families": families,
+        "problems": service.problems,
+        "broken_leaves": broken,
+        "unknown_nodes": service.unknown_nodes,
+    })
+}

@@ -1,0 +1,174 @@
+//! A directory for people.
+
+use super::{Catalog, Library};
+use crate::{context::Context, verbs::inspect::text::count};
+use report::{Column, Table};
+use std::path::Path;
+use tensile::{Files, Layout, Service, Verdict};
+
+/// Longer lists of problems are cut; JSON has them all.
+const SHOWN: usize = 5;
+
+pub fn directory(
+    path: &Path,
+    target: Option<&str>,
+    libraries: &[Library],
+    catalogs: &[Catalog],
+    context: &Context,
+) -> String {
+    let mut out = format!("{}\n", path.display());
+    if !libraries.is_empty() {
+        out.push('\n');
+        out += &library_table(path, libraries, target.is_some(), context);
+    }
+    for library in libraries {
+        if let Some(problem) = &library.problem {
+            out += &format!("{}: {problem}\n", library.path.display());
+        }
+    }
+    for catalog in catalogs {
+        out.push('\n');
+        out += &one_catalog(path, catalog, context);
+    }
+    if let Some(target) = target {
+        for library in libraries.iter().filter(|library| library.serves == Some(false)) {
+            let name = library.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let args = [("file", name.into()), ("target", target.to_owned().into())];
+            out += &format!("\n{}", context.lang.text_with("inspect-dir-no-code", &args));
+        }
+        if libraries.iter().any(|library| library.serves == Some(false)) {
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Context) -> String {
+    let title = |key: &str| context.lang.text(key);
+    let mut columns = vec![
+        Column::left("library", title("inspect-column-library")),
+        Column::left("version", title("inspect-column-version")),
+        Column::left("release", title("inspect-column-release")),
+        Column::right("size", title("inspect-column-bytes")),
+        Column::right("bundles", title("inspect-column-bundles")),
+        Column::right("kernels", title("inspect-column-kernels")),
+        Column::left("targets", title("inspect-column-targets")),
+    ];
+    if asked {
+        columns.push(Column::left("serves", title("inspect-column-serves")));
+    }
+    let mut table = Table::new(columns);
+    for library in libraries {
+        let serves = match library.serves {
+            Some(true) => title("inspect-yes"),
+            Some(false) => title("inspect-no"),
+            None if library.bundles == 0 => "-".to_owned(),
+            None => title("inspect-unknown"),
+        };
+        let path = library.path.strip_prefix(root).unwrap_or(&library.path);
+        table.row([
+            path.display().to_string(),
+            library.version.clone().unwrap_or_default(),
+            library.release.clone().unwrap_or_default(),
+            count(library.size),
+            count(library.bundles as u64),
+            count(library.kernels),
+            library.targets.keys().cloned().collect::<Vec<_>>().join(" "),
+            serves,
+        ]);
+    }
+    table.text(context.width)
+}
+
+fn one_catalog(root: &Path, catalog: &Catalog, context: &Context) -> String {
+    let lang = &context.lang;
+    let listing = catalog.dir.listing();
+    let path = catalog.dir.dir().strip_prefix(root).unwrap_or(catalog.dir.dir());
+    let path = if path.as_os_str().is_empty() { catalog.dir.dir() } else { path };
+    let mut out = lang.text_with(
+        "inspect-catalog",
+        &[
+            ("library", catalog.dir.library().into()),
+            ("path", path.display().to_string().into()),
+            ("files", count(listing.names().count() as u64).into()),
+            ("layout", lang.text(&format!("inspect-layout-{}", layout(listing.layout()))).into()),
+        ],
+    );
+    out.push('\n');
+    let per_target: Vec<String> = listing.per_target().iter().map(|(name, n)| format!("{name} {n}")).collect();
+    let args = [("list", per_target.join(", ").into())];
+    out += &format!("{}\n", lang.text_with("inspect-catalog-targets", &args));
+    if let Some(service) = &catalog.service {
+        out += &verdict(service, context);
+    }
+    out
+}
+
+fn verdict(service: &Service, context: &Context) -> String {
+    let lang = &context.lang;
+    let own = service.leaves.iter().filter(|leaf| !leaf.fallback).count();
+    let args = [
+        ("target", service.target.clone().into()),
+        ("files", count(service.files as u64).into()),
+        ("leaves", count(service.leaves.len() as u64).into()),
+        ("own", count(own as u64).into()),
+        ("fallback", count((service.leaves.len() - own) as u64).into()),
+        ("kernels", count(service.families.values().map(|family| family.kernels as u64).sum()).into()),
+    ];
+    let mut out = format!("{}\n", lang.text_with(&format!("inspect-serves-{}", service.verdict().name()), &args));
+    if service.verdict() == Verdict::No {
+        return out;
+    }
+    let title = |key: &str| lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("type", title("inspect-column-type")),
+        Column::right("leaves", title("inspect-column-leaves")),
+        Column::right("fallback", title("inspect-column-fallback")),
+        Column::right("solutions", title("inspect-column-solutions")),
+        Column::right("kernels", title("inspect-column-kernels")),
+        Column::left("tiles", title("inspect-column-tiles")),
+    ]);
+    for (name, family) in &service.families {
+        let tiles = family.macro_tiles.iter().next().zip(family.macro_tiles.iter().next_back());
+        let tiles =
+            tiles.map(|(low, high)| format!("{}x{} .. {}x{}", low.0, low.1, high.0, high.1)).unwrap_or_default();
+        table.row([
+            name.clone(),
+            count(family.leaves as u64),
+            count(family.fallback_leaves as u64),
+            count(family.solutions as u64),
+            count(family.kernels as u64),
+            tiles,
+        ]);
+    }
+    out += &table.text(context.width);
+    let mut problems: Vec<String> = service.problems.clone();
+    for leaf in &service.leaves {
+        problems.extend(leaf.problems.iter().cloned());
+        if !leaf.absent.is_empty() {
+            let args = [
+                ("leaf", leaf.name.clone().into()),
+                ("count", count(leaf.absent.len() as u64).into()),
+                ("first", leaf.absent.first().cloned().unwrap_or_default().into()),
+            ];
+            problems.push(lang.text_with("inspect-absent-kernels", &args));
+        }
+    }
+    for problem in problems.iter().take(SHOWN) {
+        out += &format!("  {problem}\n");
+    }
+    if problems.len() > SHOWN {
+        let args = [("count", count((problems.len() - SHOWN) as u64).into())];
+        out += &format!("{}\n", lang.text_with("inspect-more", &args));
+    }
+    out
+}
+
+/// Also the last part of the key of its description.
+pub fn layout(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Lazy => "lazy",
+        Layout::Single => "single",
+        Layout::None => "none",
+    }
+}
