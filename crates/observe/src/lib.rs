@@ -9,9 +9,11 @@ pub mod dryrun;
 pub mod enter;
 mod observer;
 pub mod process;
+mod record;
 mod registry;
 
 pub use observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};
+pub use record::record;
 pub use registry::registry;
 
 /// The time to put on an observation.

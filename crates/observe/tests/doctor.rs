@@ -42,7 +42,7 @@ fn the_card_of_the_field_notes_is_read_from_the_topology() {
     let [gpu] = facts.gpus.as_slice() else { panic!("{:?}", facts.gpus) };
     assert_eq!(gpu.target.as_deref(), Some("gfx1201"));
     assert_eq!((gpu.device_id, gpu.vram_bytes, gpu.wavefront), (Some(0x7550), Some(17_095_983_104), Some(32)));
-    assert_eq!(gpu.compute_units, Some(64));
+    assert_eq!((gpu.compute_units, gpu.card.as_deref()), (Some(64), Some("rx-9070-xt")));
     assert!(!gpu.integrated && facts.kfd.opens);
 }
 
@@ -230,7 +230,7 @@ fn our_own_leftovers_come_with_the_line_that_removes_them() {
     let report = examine(&machine);
     assert_eq!(
         command(case(&report, "leftovers").fix.first()),
-        "printf '-:whichkernel/launch\\n' | sudo tee -a /sys/kernel/tracing/uprobe_events"
+        "sudo sh -c 'for e in whichkernel/launch; do echo \"-:$e\" >> /sys/kernel/tracing/uprobe_events; done'"
     );
 }
 
@@ -256,4 +256,52 @@ fn a_verb_that_is_not_there_yet_is_said_so() {
     let with = Report::examine(&Machine::new().host(), &["watch"]);
     let key = |report: &Report| report.observers[0].why.last().unwrap().key;
     assert_eq!((key(&without), key(&with)), ("doctor-not-yet", "doctor-used-by"));
+}
+
+mod recorded {
+    use super::{LIBS, Machine};
+    use evidence::{GradeKind, Recorded, Why, default_investigation};
+    use observe::doctor::HostObserver;
+    use observe::{Observer, Surroundings};
+
+    fn grades(machine: &Machine) -> impl Fn(&str) -> GradeKind + use<> {
+        let around = Surroundings { time: "2025-01-01T00:00:00Z".to_owned(), ..Surroundings::default() };
+        let sightings = HostObserver::new(machine.host()).observe(&around, &mut |_| {}).unwrap();
+        let observations: Vec<Recorded> = sightings.into_iter().map(|s| Recorded::new(s.observation)).collect();
+        let (readings, _) = default_investigation().unwrap().read(&observations, &[]);
+        move |id| readings.iter().find(|reading| reading.claim == id).unwrap().grade.kind()
+    }
+
+    #[test]
+    fn the_notes_own_machine_confirms_what_they_read_and_refutes_the_pool() {
+        let log = concat!(
+            "level=INFO msg=\"discovering available GPUs...\"\n",
+            "level=INFO msg=\"inference compute\" id=0 library=ROCm compute=gfx1201 name=ROCm0\n",
+            "load_tensors: offloaded 29/29 layers to GPU\n",
+        );
+        let machine = Machine::new()
+            .rx_9070_xt()
+            .ollama("60303", &["gfx1201"])
+            .process(900, "/usr/local/bin/ollama serve --port 18568", &[], &LIBS)
+            .file("/var/log/ollama.log", log);
+        let grade = grades(&machine);
+        for id in
+            ["ptrace-scope-1", "rocminfo-target", "rocminfo-device-id", "runtime-directory", "log-library", "log-compute", "log-offloaded", "server-port"]
+        {
+            assert_eq!(grade(id), GradeKind::Confirmed, "{id}");
+        }
+        // 16,695,296 KB are 15.9 GiB, not 16.7.
+        assert_eq!(grade("rocminfo-pool"), GradeKind::Refuted);
+    }
+
+    #[test]
+    fn a_machine_without_the_card_says_so() {
+        let grade = grades(&Machine::new());
+        assert_eq!(grade("decode-mmvq"), GradeKind::Unresolved(Why::NotHere));
+        assert_eq!(grade("size-96"), GradeKind::Unresolved(Why::NotHere));
+        // What the notes say of their host is neither confirmed nor refuted by another machine.
+        for id in ["ptrace-scope-1", "attach-blocked", "rocminfo-target", "host-rocm-72"] {
+            assert_eq!(grade(id), GradeKind::Unresolved(Why::NoDevice), "{id}");
+        }
+    }
 }

@@ -24,7 +24,7 @@ pub struct Discovery {
 
 impl Discovery {
     pub fn cpu_only(&self) -> bool {
-        !self.devices.is_empty() && self.devices.iter().all(|device| device.starts_with("cpu"))
+        !self.devices.is_empty() && self.devices.iter().all(|device| device.eq_ignore_ascii_case("cpu"))
     }
 }
 
@@ -71,7 +71,7 @@ fn parse(log: String, text: &str) -> Discovery {
     for line in text.get(start..).unwrap_or_default().lines() {
         if line.contains("msg=\"inference compute\"") {
             let part = |name: &str| field(line, name).unwrap_or_default();
-            found.devices.push(format!("{} {}", part("library").to_lowercase(), part("compute")).trim().to_owned());
+            found.devices.push(format!("{} {}", part("library"), part("compute")).trim().to_owned());
         } else if line.contains("failure during GPU discovery") {
             found.failures.push(field(line, "error").unwrap_or_else(|| line.trim().to_owned()));
         } else if line.contains("filtering device which didn't fully initialize") {

@@ -15,6 +15,8 @@ pub struct Gpu {
     /// gfx target, computed from `gfx_target_version` (120001 is gfx1201).
     pub target: Option<String>,
     pub name: Option<String>,
+    /// The card, by its profile: device id and compute units together tell a 9070 XT from a 9070.
+    pub card: Option<String>,
     pub vendor_id: Option<u64>,
     pub device_id: Option<u64>,
     pub vram_bytes: Option<u64>,
@@ -50,27 +52,38 @@ impl KfdDevice {
 
 pub fn read(host: &Host) -> Vec<Gpu> {
     let nodes = host.entries(NODES);
-    nodes.iter().filter_map(|node| gpu(host, node)).collect()
+    nodes.iter().filter_map(|node| read_node(host, node)).collect()
 }
 
 /// A node without SIMDs is a CPU.
-fn gpu(host: &Host, node: &str) -> Option<Gpu> {
+fn read_node(host: &Host, node: &str) -> Option<Gpu> {
     let text = host.text(format!("{NODES}/{node}/properties")).found().cloned()?;
     let get = |name: &str| property(&text, name);
     let simds = get("simd_count").filter(|&count| count > 0)?;
+    let compute_units = get("simd_per_cu").and_then(|per| simds.checked_div(per));
     Some(Gpu {
         node: node.to_owned(),
+        card: card(get("device_id"), compute_units),
         target: get("gfx_target_version").filter(|&version| version > 0).map(target),
         name: host.line(format!("{NODES}/{node}/name")).found().filter(|name| !name.is_empty()).cloned(),
         vendor_id: get("vendor_id"),
         device_id: get("device_id"),
         vram_bytes: vram(host, node),
         wavefront: get("wave_front_size"),
-        compute_units: get("simd_per_cu").and_then(|per| simds.checked_div(per)),
+        compute_units,
         render_minor: get("drm_render_minor").filter(|&minor| minor > 0),
         // An APU's node has both CPU cores and SIMDs.
         integrated: get("cpu_cores_count").is_some_and(|cores| cores > 0),
     })
+}
+
+fn card(device: Option<u64>, units: Option<u64>) -> Option<String> {
+    let (device, units) = (i64::try_from(device?).ok()?, i64::try_from(units?).ok()?);
+    let number = |card: &gpu::Profile, name: &str| card.properties.get(name).map(|number| number.value);
+    let fits = |card: &&gpu::Profile| {
+        number(card, "pciDeviceId") == Some(device) && number(card, "computeUnits") == Some(units)
+    };
+    gpu::all().iter().find(fits).map(|card| card.name.clone())
 }
 
 /// Heaps 1 and 2 are the frame buffer, visible to the CPU or not (`HSA_HEAPTYPE_FRAME_BUFFER_*` in hsakmttypes.h).

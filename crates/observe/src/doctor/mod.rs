@@ -15,6 +15,7 @@ mod groups;
 mod host;
 mod message;
 mod nvidia;
+mod observer;
 mod pci;
 mod permissions;
 mod process;
@@ -34,6 +35,7 @@ pub use groups::Group;
 pub use host::{Host, Look};
 pub use message::Message;
 pub use nvidia::Nvidia;
+pub use observer::HostObserver;
 pub use pci::Card;
 pub use permissions::Permissions;
 pub use process::{Library, Process, Role};
@@ -95,6 +97,18 @@ impl Facts {
         targets.sort_unstable();
         targets.dedup();
         targets
+    }
+}
+
+impl Facts {
+    /// The one card of this machine; an integrated GPU beside it does not count.
+    pub fn only_gpu(&self) -> Option<&Gpu> {
+        let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
+        match (cards.next(), cards.next(), self.gpus.as_slice()) {
+            (Some(card), None, _) => Some(card),
+            (None, _, [integrated]) => Some(integrated),
+            _ => None,
+        }
     }
 }
 

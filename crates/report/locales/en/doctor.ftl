@@ -41,6 +41,7 @@ doctor-server-no-model = no model
 doctor-environment-unseen = pid { $pid }: its environment cannot be read without permission
 doctor-release = { $version }  { $directory } ({ $shown })
 doctor-release-unknown = no release number
+doctor-recorded = { $count } observations recorded in { $place }
 doctor-cases-none = nothing found
 doctor-discovery = { $log }: { $devices }
 
@@ -137,7 +138,7 @@ doctor-case-kfd-container-fix = start the container with --device /dev/kfd --dev
 doctor-case-kfd-denied = /dev/kfd does not open for this user ({ $error }): ROCm programs of this user see no GPU.
 doctor-case-service-group = The service runs as { $user }, who is not in the group render: it cannot open the GPU and computes on the CPU.
 doctor-case-integrated = An integrated GPU ({ $small }) stands beside the card ({ $large }); a runtime may count it as a device of its own.
-doctor-case-leftovers = { $count } probes of ours are still in tracefs, the first: { $first }
+doctor-case-leftovers = Probes of ours are still in tracefs ({ $count }), the first: { $first }
 doctor-case-override = { $place } has HSA_OVERRIDE_GFX_VERSION={ $value }: the { $real } here passes for { $target }, so kernels of { $target } are chosen and loaded. On a card with its own kernels this is slower, or wrong.
 doctor-case-override-idle = { $place } has HSA_OVERRIDE_GFX_VERSION={ $value }, which is what the card ({ $target }) is anyway.
 doctor-case-override-unreadable = { $place } has HSA_OVERRIDE_GFX_VERSION={ $value }, which is no version like 12.0.1.

@@ -41,6 +41,7 @@ doctor-server-no-model = モデルなし
 doctor-environment-unseen = pid { $pid }: 権限がないため環境変数は読めません
 doctor-release = { $version }  { $directory }({ $shown })
 doctor-release-unknown = リリース番号なし
+doctor-recorded = 観測 { $count } 件を { $place } に記録しました
 doctor-cases-none = 見つかりませんでした
 doctor-discovery = { $log }: { $devices }
 
@@ -137,7 +138,7 @@ doctor-case-kfd-container-fix = コンテナを --device /dev/kfd --device /dev/
 doctor-case-kfd-denied = このユーザーは /dev/kfd を開けません({ $error })。このユーザーの ROCm プログラムには GPU が見えません。
 doctor-case-service-group = サービスは { $user } で動いていますが、render グループに入っていません。GPU を開けず、CPU で計算します。
 doctor-case-integrated = カード({ $large })のほかに内蔵 GPU({ $small })があります。ランタイムが別のデバイスとして数えることがあります。
-doctor-case-leftovers = whichkernel のプローブが tracefs に { $count } 個残っています。最初のもの: { $first }
+doctor-case-leftovers = whichkernel のプローブが tracefs に残っています({ $count } 個)。最初のもの: { $first }
 doctor-case-override = { $place } に HSA_OVERRIDE_GFX_VERSION={ $value } があります。ここの { $real } は { $target } とみなされ、{ $target } の kernel が選ばれてロードされます。自前の kernel があるカードでは遅くなるか、誤動作します。
 doctor-case-override-idle = { $place } に HSA_OVERRIDE_GFX_VERSION={ $value } がありますが、カードはもともと { $target } です。
 doctor-case-override-unreadable = { $place } の HSA_OVERRIDE_GFX_VERSION={ $value } は 12.0.1 のような版の形になっていません。

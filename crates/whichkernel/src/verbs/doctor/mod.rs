@@ -1,7 +1,8 @@
 //! Which observers work here, which do not, why, and the exact fix.
 
 use crate::context::{Context, Format};
-use observe::doctor::{Fix, Host, Message, Report};
+use ledger::Ledger;
+use observe::doctor::{Fix, Host, HostObserver, Message, Report};
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -19,6 +20,10 @@ pub struct Args {
     /// Examine this directory as if it were / (a mounted disk, collected /proc and /sys); nothing can be tried there
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+
+    /// Write what was found to the ledger
+    #[arg(long)]
+    record: bool,
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -30,6 +35,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let verbs = super::names();
     let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     let report = Report::examine(&host, &verbs);
+    if args.record {
+        let sightings = HostObserver::new(host).sightings(&report, &observe::now());
+        let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
+        let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
+        eprintln!("{}", context.lang.text_with("doctor-recorded", &args));
+    }
     let out = match args.format {
         Format::Text => text::render(&report, context),
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&to_json(&report)?)?),

@@ -1,0 +1,80 @@
+//! The doctor verb and the one-sentence summary, as a user runs them.
+
+use serde_json::Value;
+use std::process::Command;
+use unicode_width::UnicodeWidthStr;
+
+fn whichkernel(args: &[&str], columns: Option<&str>) -> String {
+    let ledger = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command.args(args).arg("--ledger").arg(ledger.path()).env_remove("COLUMNS").env("LANG", "C");
+    if let Some(columns) = columns {
+        command.env("COLUMNS", columns);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn json_has_every_observer_with_a_status_and_a_reason() {
+    let json: Value = serde_json::from_str(&whichkernel(&["doctor", "--format", "json"], None)).unwrap();
+    assert_eq!(json["schema"], "whichkernel.doctor/1");
+    let observers = json["observers"].as_array().unwrap();
+    let wanted = ["uprobe", "preload", "ptrace", "rocprofv3", "rocblas-log", "amd-log", "phase-proxy", "dryrun"];
+    for name in wanted {
+        let observer =
+            observers.iter().find(|observer| observer["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+        let status = observer["status"].as_str().unwrap();
+        assert!(["works", "blocked", "absent", "untested"].contains(&status), "{name}: {status}");
+        assert!(!observer["why"].as_str().unwrap().is_empty(), "{name}");
+        assert!(observer["fix"].is_string() || observer["fix"].is_null(), "{name}");
+    }
+    assert!(json["host"]["permissions"]["uid"].is_number());
+    assert!(json["trials"]["ptrace"]["outcome"].is_string());
+}
+
+#[test]
+fn text_fits_the_terminal_in_both_languages() {
+    for lang in ["en", "ja"] {
+        for columns in ["80", "200"] {
+            let text = whichkernel(&["doctor", "--lang", lang], Some(columns));
+            let limit: usize = columns.parse().unwrap();
+            // A command is never broken: it is there to be copied.
+            let command = |line: &str| ["fix:", "対処:"].iter().any(|label| line.trim_start().starts_with(label));
+            for line in text.lines().filter(|line| !command(line)) {
+                assert!(line.width() <= limit, "{lang} {columns}: {line}");
+            }
+            assert!(!text.contains("doctor-"), "a key was not translated: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_that_is_not_there_is_named() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let output = command.args(["doctor", "--root", "/no/such"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such"));
+}
+
+#[test]
+fn the_summary_is_one_sentence_and_says_what_to_run_next() {
+    for lang in ["en", "ja"] {
+        let text = whichkernel(&["--lang", lang], None);
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("whichkernel ") && !text.contains("summary-"), "{text}");
+    }
+}
+
+#[test]
+fn what_doctor_found_can_be_recorded() {
+    let ledger = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let output = command.args(["doctor", "--record", "--ledger"]).arg(ledger.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let observations = ledger::Reader::open(ledger.path()).unwrap().observations().unwrap();
+    let topics: Vec<&str> = observations.iter().filter_map(|o| o.fact()).map(|fact| fact.topic.as_str()).collect();
+    assert!(topics.contains(&"observer.result") && topics.contains(&"host.setting"), "{topics:?}");
+    assert!(observations.iter().all(|o| o.rung() == evidence::Rung::Loaded && !o.raw_evidence().is_empty()));
+}
