@@ -285,9 +285,16 @@ mod recorded {
             .process(900, "/usr/local/bin/ollama serve --port 18568", &[], &LIBS)
             .file("/var/log/ollama.log", log);
         let grade = grades(&machine);
-        for id in
-            ["ptrace-scope-1", "rocminfo-target", "rocminfo-device-id", "runtime-directory", "log-library", "log-compute", "log-offloaded", "server-port"]
-        {
+        for id in [
+            "ptrace-scope-1",
+            "rocminfo-target",
+            "rocminfo-device-id",
+            "runtime-directory",
+            "log-library",
+            "log-compute",
+            "log-offloaded",
+            "server-port",
+        ] {
             assert_eq!(grade(id), GradeKind::Confirmed, "{id}");
         }
         // 16,695,296 KB are 15.9 GiB, not 16.7.

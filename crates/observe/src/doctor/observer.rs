@@ -67,7 +67,14 @@ struct Book<'a> {
 }
 
 impl Book<'_> {
-    fn write(&mut self, subject: Subject, finding: Finding, coverage: Coverage, view: Option<FieldOfView>, canary: Canary) {
+    fn write(
+        &mut self,
+        subject: Subject,
+        finding: Finding,
+        coverage: Coverage,
+        view: Option<FieldOfView>,
+        canary: Canary,
+    ) {
         let made = Observation::on::<Loaded>(self.observer.id(), subject, finding, coverage, self.time);
         // Refused is what claims a launch or has no topic; neither occurs here.
         if let Ok(observation) = made {

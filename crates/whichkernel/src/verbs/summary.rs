@@ -37,7 +37,11 @@ fn gpu(facts: &Facts) -> Message {
         })
         .chain(facts.nvidia.cards.iter().cloned())
         .collect();
-    if titles.is_empty() { Message::new("summary-no-gpu") } else { Message::new("summary-gpu").with("gpus", titles.join(", ")) }
+    if titles.is_empty() {
+        Message::new("summary-no-gpu")
+    } else {
+        Message::new("summary-gpu").with("gpus", titles.join(", "))
+    }
 }
 
 fn server(report: &Report) -> Message {
@@ -77,7 +81,8 @@ fn path(facts: &Facts, context: &Context) -> Message {
     let Some((best, fact)) = best.and_then(|best| Some((best, best.fact()?))) else {
         return Message::new("summary-no-path");
     };
-    let scope = Scope { target: best.subject().target.clone(), runtime: best.subject().runtime.clone(), ..Scope::default() };
+    let scope =
+        Scope { target: best.subject().target.clone(), runtime: best.subject().runtime.clone(), ..Scope::default() };
     let claim = Claim {
         id: "summary".to_owned(),
         rung: best.rung(),

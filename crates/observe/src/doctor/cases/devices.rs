@@ -83,7 +83,8 @@ fn leftovers(facts: &Facts) -> Option<Case> {
     let what = Message::new("doctor-case-leftovers").with("count", tracing.leftovers.len()).with("first", first);
     let events = format!("{}/uprobe_events", tracing.tracefs.as_deref().unwrap_or("/sys/kernel/tracing"));
     // `p:group/name ...` is removed by appending `-:group/name`. Not with tee -a: it seeks, which tracefs refuses.
-    let names = tracing.leftovers.iter().filter_map(|line| line.split(' ').next()?.split_once(':').map(|(_, name)| name));
+    let names =
+        tracing.leftovers.iter().filter_map(|line| line.split(' ').next()?.split_once(':').map(|(_, name)| name));
     let names: Vec<&str> = names.collect();
     let fix = format!("sudo sh -c 'for e in {}; do echo \"-:$e\" >> {events}; done'", names.join(" "));
     Some(Case::new("leftovers", Weight::Warning, what).run(fix))
