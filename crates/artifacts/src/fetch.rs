@@ -34,6 +34,7 @@ pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
         .and_then(|()| match artifact.kind {
             Kind::Wheel => wheel(artifact, &work, &unpacked),
             Kind::Crate => krate(artifact, &work, &unpacked),
+            Kind::DebianSource => crate::debian::source(artifact, &work, &unpacked),
         })
         .and_then(|()| match fs::rename(&unpacked, &place) {
             // Somebody else was faster: theirs is as good.
@@ -93,7 +94,7 @@ fn krate(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchE
     fs::rename(&from, unpacked).map_err(at(&from))
 }
 
-fn run(mut command: Command, program: &'static str, artifact: &Artifact) -> Result<(), FetchError> {
+pub(crate) fn run(mut command: Command, program: &'static str, artifact: &Artifact) -> Result<(), FetchError> {
     let output = command.output().map_err(|source| FetchError::Start { program, source })?;
     if output.status.success() {
         return Ok(());
@@ -107,7 +108,7 @@ fn make(dir: &Path) -> Result<(), FetchError> {
     fs::create_dir_all(dir).map_err(at(dir))
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> FetchError {
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> FetchError {
     let path = path.to_owned();
     move |source| FetchError::Io { path, source }
 }

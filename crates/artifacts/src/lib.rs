@@ -5,6 +5,7 @@
 //! missing artifact is a failure.
 #![forbid(unsafe_code)]
 
+mod debian;
 mod fetch;
 mod manifest;
 

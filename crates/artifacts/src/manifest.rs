@@ -17,6 +17,8 @@ pub enum Kind {
     Wheel,
     /// From the Rust crate registry: vendored sources.
     Crate,
+    /// From Debian's sid: the upstream sources of a package.
+    DebianSource,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -25,6 +27,9 @@ pub struct Artifact {
     pub package: String,
     pub version: String,
     pub tier: Tier,
+    /// Of a source package: the patterns of the files that are wanted.
+    #[serde(default)]
+    pub keep: Vec<String>,
     #[serde(skip, default = "wheel")]
     pub kind: Kind,
 }
@@ -45,6 +50,8 @@ struct File {
     wheel: Vec<Artifact>,
     #[serde(rename = "crate")]
     krate: Vec<Artifact>,
+    #[serde(rename = "debian-source")]
+    debian_source: Vec<Artifact>,
 }
 
 /// Every artifact of the committed manifest.
@@ -54,5 +61,6 @@ struct File {
 pub fn manifest() -> Vec<Artifact> {
     let file: File = toml::from_str(include_str!("../manifest.toml")).expect("crates/artifacts/manifest.toml");
     let crates = file.krate.into_iter().map(|artifact| Artifact { kind: Kind::Crate, ..artifact });
-    file.wheel.into_iter().chain(crates).collect()
+    let sources = file.debian_source.into_iter().map(|artifact| Artifact { kind: Kind::DebianSource, ..artifact });
+    file.wheel.into_iter().chain(crates).chain(sources).collect()
 }

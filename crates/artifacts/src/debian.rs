@@ -1,0 +1,68 @@
+//! Debian source packages, by apt in a private root: the system's own lists, state and packages stay untouched.
+//!
+//! apt checks the signatures. A mirror's Release file can be past its date, so only that check is off, and only here.
+
+use crate::{Artifact, FetchError};
+use std::path::Path;
+use std::{fs, process::Command};
+
+/// Downloads the upstream tarball of a source package of sid into `work`, and unpacks what `keep` names.
+pub fn source(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchError> {
+    let said = |said: &str| FetchError::Client { program: "apt-get", artifact: artifact.name(), said: said.to_owned() };
+    let (mirror, keyring) =
+        mirror().ok_or_else(|| said("no Debian mirror in /etc/apt names its keyring with Signed-By"))?;
+    for dir in ["state/lists/partial", "cache/archives/partial", "etc"] {
+        fs::create_dir_all(work.join(dir)).map_err(crate::fetch::at(work))?;
+    }
+    let list = work.join("etc/sources.list");
+    fs::write(&list, format!("deb-src [signed-by={keyring}] {mirror} sid main\n")).map_err(crate::fetch::at(&list))?;
+    apt(work, &["update"]).map_err(|text| said(&text))?;
+    // A mirror may have dropped a part of the package that is not needed here: what counts is the tarball.
+    let outcome = apt(work, &["source", "--download-only", &artifact.package]);
+    let tarball = fs::read_dir(work)
+        .map_err(crate::fetch::at(work))?
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(".orig.tar.")));
+    let tarball = tarball.ok_or_else(|| said(outcome.err().as_deref().unwrap_or("no upstream tarball came")))?;
+    let mut tar = Command::new("tar");
+    tar.arg("-xf").arg(&tarball).arg("-C").arg(unpacked).arg("--wildcards").args(&artifact.keep);
+    crate::fetch::run(tar, "tar", artifact)
+}
+
+fn apt(work: &Path, args: &[&str]) -> Result<(), String> {
+    let dir = |name: &str, path: &str| format!("{name}={}", work.join(path).display());
+    let options = [
+        dir("Dir", ""),
+        dir("Dir::State", "state"),
+        dir("Dir::Cache", "cache"),
+        dir("Dir::Etc::sourcelist", "etc/sources.list"),
+        "Dir::Etc::sourceparts=/dev/null".to_owned(),
+        "Dir::State::status=/dev/null".to_owned(),
+        "Acquire::Check-Valid-Until=false".to_owned(),
+        "Acquire::Languages=none".to_owned(),
+        "APT::Sandbox::User=".to_owned(),
+    ];
+    let mut command = Command::new("apt-get");
+    command.current_dir(work).arg("-qq");
+    for option in &options {
+        command.args(["-o", option]);
+    }
+    let output = command.args(args).output().map_err(|error| error.to_string())?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message").to_owned();
+    if output.status.success() { Ok(()) } else { Err(last) }
+}
+
+/// The mirror and keyring of the system's first Debian stanza that names both.
+fn mirror() -> Option<(String, String)> {
+    let files = fs::read_dir("/etc/apt/sources.list.d").ok()?.flatten().map(|entry| entry.path());
+    let stanzas = files.filter(|path| path.extension().is_some_and(|end| end == "sources"));
+    stanzas.filter_map(|path| fs::read_to_string(path).ok()).find_map(|text| {
+        text.split("\n\n").find_map(|stanza| {
+            let field = |name: &str| stanza.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+            let (uri, keyring) = (field("URIs:")?, field("Signed-By:")?);
+            uri.trim_end_matches('/').ends_with("/debian").then(|| (uri.to_owned(), keyring.to_owned()))
+        })
+    })
+}
