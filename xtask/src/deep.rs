@@ -1,6 +1,7 @@
 //! `cargo xtask deep [NAME...]`: comparisons too long for every day. Each is one file here, can be stopped and taken up
 //! again, and leaves its dated table in `docs/`.
 
+mod isa;
 mod readelf;
 
 use anyhow::bail;
@@ -9,8 +10,10 @@ use std::process::ExitCode;
 type Comparison = fn() -> anyhow::Result<bool>;
 
 /// Name, what it compares, and the comparison: true if everything agreed.
-const COMPARISONS: &[(&str, &str, Comparison)] =
-    &[("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run)];
+const COMPARISONS: &[(&str, &str, Comparison)] = &[
+    ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
+    ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
+];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
     if let Some(unknown) = wanted.iter().find(|name| !COMPARISONS.iter().any(|(known, ..)| known == name)) {

@@ -1,9 +1,11 @@
 //! The project's own commands, the same on a laptop and in CI: `cargo xtask test`, `cargo xtask fetch`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod deep;
 mod fetch;
 mod fuzz;
+mod isa_oracle;
+mod isa_tables;
 mod test;
 
 use std::process::ExitCode;
@@ -15,6 +17,10 @@ cargo xtask COMMAND
   deep [NAME...]   the long comparisons with other tools, over everything in the cache
   fuzz [--seconds N] [--target NAME] [--seed N]
                    mutated files against the parsers
+  isa-tables [--check] [TARGET...]
+                   the instruction decoder's tables, asked out of LLVM
+  isa-oracle random [COUNT] [TARGET...] | file FILE [TARGET] | quick
+                   the instruction decoder against LLVM
   fetch [--deep]   bring the test artifacts into the cache
 ";
 
@@ -25,6 +31,8 @@ fn main() -> anyhow::Result<ExitCode> {
     match command.as_str() {
         "test" => test::run(&rest),
         "deep" => deep::run(&rest),
+        "isa-tables" => isa_tables::run(&rest),
+        "isa-oracle" => isa_oracle::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {

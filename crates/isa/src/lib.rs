@@ -2,3 +2,18 @@
 //!
 //! No I/O, no unsafe, no allocation per instruction, no panic on any input.
 #![forbid(unsafe_code)]
+
+pub mod census;
+mod decode;
+mod family;
+pub mod layout;
+pub mod mnemonic;
+mod proof;
+mod table;
+mod target;
+
+pub use decode::{Decoder, Instruction, Step, Walk};
+pub use family::Family;
+pub use mnemonic::{Form, Mnemonic};
+pub use proof::Proof;
+pub use target::{TARGETS, Target};

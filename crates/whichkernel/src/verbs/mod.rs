@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod doctor;
 mod inspect;
+mod isa;
 mod runtime;
 mod source;
 mod summary;
@@ -16,6 +17,8 @@ pub enum Verb {
     Doctor(doctor::Args),
     /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
     Inspect(inspect::Args),
+    /// The instruction census: every instruction of every kernel, decoded and counted
+    Isa(isa::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
     /// What a source tree declares: call chains, and how rocBLAS tells GPUs apart
@@ -27,6 +30,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         None => summary::run(context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
+        Some(Verb::Isa(args)) => isa::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
     }

@@ -9,7 +9,7 @@ mod needed;
 mod process;
 mod record;
 mod select;
-mod text;
+pub(crate) mod text;
 
 use crate::context::{Context, Format};
 use std::path::{Path, PathBuf};

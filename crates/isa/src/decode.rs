@@ -1,0 +1,214 @@
+//! From bytes to instructions: one table lookup, then the length that the source fields announce.
+
+use crate::layout::{Bits, Tail};
+use crate::mnemonic::{Form, Mnemonic};
+use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, Table, ZERO};
+use crate::target::Target;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instruction {
+    pub mnemonic: Mnemonic,
+    /// The other half of a dual instruction.
+    pub second: Option<Mnemonic>,
+    pub form: Form,
+    /// In bytes.
+    pub length: usize,
+}
+
+impl Instruction {
+    /// As LLVM prints it, with the mark of its encoding.
+    pub fn printed(&self) -> String {
+        match self.second {
+            Some(second) => format!("{} :: {second}", self.mnemonic),
+            None => format!("{}{}", self.mnemonic, self.form.suffix()),
+        }
+    }
+}
+
+/// What stands at an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Instruction(Instruction),
+    /// A word that is no instruction of this processor.
+    Undecoded,
+    /// An instruction that needs more bytes than there are, or less than a word.
+    Cut,
+}
+
+/// The instructions of one processor.
+#[derive(Debug, Clone, Copy)]
+pub struct Decoder {
+    table: &'static Table,
+}
+
+impl Decoder {
+    /// None where no table covers the processor.
+    pub fn new(target: &Target) -> Option<Self> {
+        Some(Decoder { table: table::table(target)? })
+    }
+
+    /// The first instruction of `bytes`.
+    #[inline]
+    pub fn step(&self, bytes: &[u8]) -> Step {
+        let (word, there) = match bytes.first_chunk::<8>() {
+            Some(chunk) => (u64::from_le_bytes(*chunk), true),
+            None => match bytes.first_chunk::<4>() {
+                Some(chunk) => (u32::from_le_bytes(*chunk).into(), false),
+                None => return Step::Cut,
+            },
+        };
+        let top = (word as u32 >> 23) as usize;
+        let Some(slot) = self.table.by_top.get(top).and_then(|&slot| self.table.slots.get(usize::from(slot))) else {
+            return Step::Undecoded;
+        };
+        let instruction = match slot.format.tail {
+            Tail::None | Tail::Sources => self.lookup(slot, word).and_then(|entry| sourced(entry, slot, word)),
+            Tail::Addresses(count) => self.lookup(slot, word).map(|entry| {
+                let mut instruction = plain(entry);
+                instruction.length += 4 * count.get(word) as usize;
+                instruction
+            }),
+            Tail::Dual { width, dwords } => self.dual(slot, width, dwords, word),
+            Tail::Pair => self.pair(bytes, word as u32).or_else(|| {
+                let entry = self.lookup(slot, word)?;
+                sourced(entry, slot, word)
+            }),
+        };
+        match instruction {
+            Some(instruction) if instruction.length <= bytes.len() => Step::Instruction(instruction),
+            // Half of the opcode may lie in the missing word; what is certain is that there is too little.
+            Some(_) => Step::Cut,
+            None if !there && slot.format.op[1].low >= 32 => Step::Cut,
+            None => Step::Undecoded,
+        }
+    }
+
+    /// Every instruction, undecoded word and cut end of `bytes`, with its offset; together they cover all of it.
+    pub fn walk<'a>(&self, bytes: &'a [u8]) -> Walk<'a> {
+        Walk { decoder: *self, bytes, offset: 0 }
+    }
+
+    #[inline]
+    fn lookup(&self, slot: &Slot, word: u64) -> Option<Entry> {
+        let entry = *self.table.entries.get(slot.base + slot.format.opcode(word))?;
+        (entry.dwords > 0).then_some(entry)
+    }
+
+    fn dual(&self, slot: &Slot, width: u8, dwords: u8, word: u64) -> Option<Instruction> {
+        let opcode = slot.format.opcode(word);
+        let (x, y) = self.table.dual(dwords, opcode >> width, opcode & ((1 << width) - 1))?;
+        let mut instruction = plain(x);
+        instruction.second = Some(y.mnemonic);
+        let mut announced = 0;
+        for (half, source) in [x, y].iter().zip(slot.format.sources) {
+            announced |= announcement(0, *source, word) & half.announced;
+        }
+        // Where a half has a literal by its opcode, a source that announces one means the same.
+        let further = match x.dwords > dwords || y.dwords > dwords {
+            false if announced >> LITERAL64 & 1 == 1 => 2,
+            false if announced == 0 => 0,
+            _ => 1,
+        };
+        instruction.length = 4 * (usize::from(dwords) + further);
+        Some(instruction)
+    }
+
+    #[inline]
+    fn pair(&self, bytes: &[u8], first: u32) -> Option<Instruction> {
+        if self.table.pairs.is_empty() {
+            return None;
+        }
+        let second = u32::from_le_bytes(*bytes.get(8..)?.first_chunk::<4>()?);
+        self.table.pair(first, second).map(plain)
+    }
+}
+
+#[inline]
+fn plain(entry: Entry) -> Instruction {
+    Instruction { mnemonic: entry.mnemonic, second: None, form: entry.form, length: usize::from(entry.dwords) * 4 }
+}
+
+/// Adds what the source fields announce. None where they announce what the opcode does not take.
+#[inline]
+fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
+    let mut instruction = plain(entry);
+    if entry.announced == 0 {
+        return Some(instruction);
+    }
+    if entry.announced >> ZERO & 1 == 1 {
+        return (word as u32 == 0).then_some(instruction);
+    }
+    let mut bits = 0u32;
+    for (index, source) in (0u32..).zip(slot.format.sources) {
+        bits |= announcement(index, *source, word);
+    }
+    if bits == 0 {
+        return Some(instruction);
+    }
+    if bits & (entry.announced >> REFUSED) != 0 {
+        return None;
+    }
+    let bits = bits & entry.announced;
+    let has = |bit: u32| bits >> bit & 1 == 1;
+    if bits >> LITERAL64 & 7 != 0 {
+        instruction.length += 8;
+    } else if bits != 0 {
+        instruction.length += 4;
+    }
+    if (slot.unmarked || entry.unmarked) && bits >> SDWA != 0 {
+        instruction.form = Form::Plain;
+    } else if has(SDWA) {
+        instruction.form = Form::Sdwa;
+    } else if has(DPP16) || has(DPP8) {
+        instruction.form = if slot.format.sources.len() > 1 { Form::E64Dpp } else { Form::Dpp };
+    }
+    Some(instruction)
+}
+
+/// The flag bit of what the value of the `index`-th source announces.
+#[inline]
+fn announcement(index: u32, source: Bits, word: u64) -> u32 {
+    let value = source.get(word);
+    // All announcing values lie between 233 and 255; most sources are registers.
+    if !(233..=255).contains(&value) {
+        return 0;
+    }
+    match (value, index) {
+        (255, _) => 1 << (LITERAL + index),
+        (254, _) => 1 << (LITERAL64 + index),
+        (249, 0) => 1 << SDWA,
+        (250, 0) => 1 << DPP16,
+        (233 | 234, 0) => 1 << DPP8,
+        _ => 0,
+    }
+}
+
+/// See [`Decoder::walk`].
+#[derive(Debug, Clone)]
+pub struct Walk<'a> {
+    decoder: Decoder,
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl Iterator for Walk<'_> {
+    /// Offset, length in bytes, and what it is.
+    type Item = (usize, usize, Step);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.bytes.get(self.offset..)?;
+        if rest.is_empty() {
+            return None;
+        }
+        let step = self.decoder.step(rest);
+        let length = match step {
+            Step::Instruction(instruction) => instruction.length,
+            Step::Undecoded => 4,
+            Step::Cut => rest.len(),
+        };
+        let offset = self.offset;
+        self.offset += length;
+        Some((offset, length, step))
+    }
+}

@@ -1,0 +1,40 @@
+//! The processors that the tables cover, by LLVM's names, and what a name says about the encoding.
+
+use crate::layout::Generation;
+
+/// One row per processor, in the order of the table's columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    pub name: &'static str,
+    pub generation: Generation,
+}
+
+macro_rules! targets {
+    ($($generation:ident: $($name:literal)*;)*) => {
+        /// Every processor with a column in the tables. A generic target has its own column: LLVM knows it by name.
+        pub const TARGETS: &[Target] = &[$($(Target { name: $name, generation: Generation::$generation },)*)*];
+    };
+}
+
+targets! {
+    Gfx8: "gfx803";
+    Gfx9: "gfx900" "gfx902" "gfx904" "gfx906" "gfx908" "gfx909" "gfx90a" "gfx90c" "gfx942" "gfx950"
+          "gfx9-generic" "gfx9-4-generic";
+    Gfx10: "gfx1010" "gfx1011" "gfx1012" "gfx1013" "gfx1030" "gfx1031" "gfx1032" "gfx1033" "gfx1034" "gfx1035"
+           "gfx1036" "gfx10-1-generic" "gfx10-3-generic";
+    Gfx11: "gfx1100" "gfx1101" "gfx1102" "gfx1103" "gfx1150" "gfx1151" "gfx1152" "gfx1153" "gfx11-generic";
+    Gfx12: "gfx1200" "gfx1201" "gfx12-generic";
+    Gfx125: "gfx1250" "gfx1251";
+}
+
+impl Target {
+    /// The processor of a target id: `gfx90a:sramecc+:xnack-` is gfx90a. None where no table covers it.
+    pub fn find(id: &str) -> Option<&'static Target> {
+        let name = id.split(':').next().unwrap_or(id);
+        TARGETS.iter().find(|target| target.name == name)
+    }
+
+    pub(crate) fn column(&self) -> Option<usize> {
+        TARGETS.iter().position(|target| target.name == self.name)
+    }
+}

@@ -1,0 +1,75 @@
+//! Any bytes at all: decoding ends, covers every byte once, and the census counts each of them.
+
+use isa::census::{Function, aliases, section};
+use isa::{Decoder, Family, Mnemonic, Step, TARGETS};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_walk_covers_every_byte(bytes in proptest::collection::vec(any::<u8>(), 0..600), target in 0..TARGETS.len()) {
+        let decoder = Decoder::new(&TARGETS[target]).expect("a table");
+        let mut at = 0;
+        for (offset, length, step) in decoder.walk(&bytes) {
+            prop_assert_eq!(offset, at);
+            prop_assert!(length > 0);
+            if let Step::Instruction(instruction) = step {
+                prop_assert_eq!(instruction.length, length);
+                prop_assert!(matches!(length, 4 | 8 | 12 | 16 | 20));
+            }
+            at += length;
+        }
+        prop_assert_eq!(at, bytes.len());
+    }
+
+    #[test]
+    fn the_census_counts_every_byte_once(
+        bytes in proptest::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 0..800),
+        cuts in proptest::collection::vec((0usize..900, 0usize..400, any::<bool>()), 0..6),
+        target in 0..TARGETS.len(),
+    ) {
+        let decoder = Decoder::new(&TARGETS[target]).expect("a table");
+        let functions: Vec<Function> =
+            cuts.iter().map(|&(start, size, stated)| Function { range: start..start + size, stated }).collect();
+        let census = section(&decoder, &bytes, &functions);
+        let alias = aliases(&functions);
+        let mut total = 0;
+        let inside = census.functions.iter().zip(&alias).filter(|(_, alias)| !**alias).map(|(tally, _)| tally);
+        for tally in inside.chain([&census.outside]) {
+            total += tally.bytes as usize + tally.padding as usize + tally.undecoded.len() * 4;
+            total += tally.cut.iter().map(|(_, length)| length).sum::<usize>();
+            prop_assert_eq!(tally.operations, tally.mnemonics.iter().map(|(_, count)| count).sum::<u64>());
+        }
+        // What lies past the end of the bytes belongs to no one; functions there count nothing.
+        prop_assert_eq!(total, bytes.len());
+    }
+}
+
+#[test]
+fn names_are_sorted_unique_and_classified() {
+    let names: Vec<&str> = Mnemonic::all().map(Mnemonic::name).collect();
+    assert!(names.len() > 2000 && names.windows(2).all(|pair| pair[0] < pair[1]));
+    for mnemonic in Mnemonic::all() {
+        assert_eq!(Mnemonic::find(mnemonic.name()), Some(mnemonic));
+        let _ = Family::of(mnemonic);
+    }
+}
+
+/// Real code that a decoder must not lose its place in: two kernels of clang's, by hand.
+#[test]
+fn padding_is_told_from_code() {
+    let decoder = Decoder::new(isa::Target::find("gfx1201").expect("gfx1201")).expect("a table");
+    let words: [u32; 8] =
+        [0xbfb0_0000, 0xbf9f_0000, 0xbf9f_0000, 0, 0x7e00_0280, 0xbfb0_0000, 0xbf9f_0000, 0xbf9f_0000];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let stated = [Function { range: 0..4, stated: true }, Function { range: 16..24, stated: true }];
+    let census = section(&decoder, &bytes, &stated);
+    assert_eq!(census.functions.iter().map(|tally| tally.instructions).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!((census.outside.padding, census.outside.instructions), (20, 0));
+    // Tensile's assembly states no sizes: what pads the end of a function is not its own.
+    let open = [Function { range: 0..16, stated: false }, Function { range: 16..32, stated: false }];
+    let census = section(&decoder, &bytes, &open);
+    assert_eq!(census.functions.iter().map(|tally| tally.instructions).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(census.outside.padding, 20);
+}

@@ -1,0 +1,65 @@
+//! Encodings with LLVM's own answers (`cargo xtask isa-tables` writes them): the decoder says the same, for every
+//! processor, where no LLVM is installed.
+
+use isa::{Decoder, Step, TARGETS};
+
+const FILES: [&str; 4] = [
+    include_str!("encodings/scalar.txt"),
+    include_str!("encodings/vector.txt"),
+    include_str!("encodings/vop3.txt"),
+    include_str!("encodings/memory.txt"),
+];
+
+/// `FORMAT WORDS NAME PROCESSORS`; the name of a dual instruction has blanks in it.
+fn parse(line: &str) -> Option<(Vec<u8>, &str, u64)> {
+    let (_, rest) = line.split_once(' ')?;
+    let (words, rest) = rest.split_once(' ')?;
+    let (name, processors) = rest.rsplit_once(' ')?;
+    let words: Option<Vec<u32>> = words.split(',').map(|word| u32::from_str_radix(word, 16).ok()).collect();
+    let bytes = words?.iter().flat_map(|word| word.to_le_bytes()).collect();
+    Some((bytes, name, u64::from_str_radix(processors, 16).ok()?))
+}
+
+#[test]
+fn every_encoding_is_named_as_llvm_names_it() {
+    let decoders: Vec<Decoder> = TARGETS.iter().map(|target| Decoder::new(target).expect("a table")).collect();
+    let mut checked = vec![0u32; TARGETS.len()];
+    let mut wrong = Vec::new();
+    for line in FILES.iter().flat_map(|file| file.lines()) {
+        let (bytes, name, processors) = parse(line).unwrap_or_else(|| panic!("{line}"));
+        for (column, decoder) in decoders.iter().enumerate().filter(|(column, _)| processors >> column & 1 == 1) {
+            // More bytes than it needs: the length is the decoder's to say.
+            let mut padded = bytes.clone();
+            padded.extend([0; 16]);
+            let target = TARGETS[column].name;
+            let ours = match decoder.step(&padded) {
+                Step::Instruction(found) => format!("{} of {} bytes", found.printed(), found.length),
+                other => format!("{other:?}"),
+            };
+            if ours != format!("{name} of {} bytes", bytes.len()) {
+                wrong.push(format!("{target}: {line}: {ours}"));
+            }
+            checked[column] += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{} encodings differ:\n{}", wrong.len(), wrong.join("\n"));
+    for (target, checked) in TARGETS.iter().zip(checked) {
+        assert!(checked > 1000, "{}: only {checked} encodings", target.name);
+    }
+}
+
+#[test]
+fn an_instruction_that_the_end_cuts_off_is_reported() {
+    for line in FILES.iter().flat_map(|file| file.lines()).step_by(7) {
+        let (bytes, _, processors) = parse(line).unwrap_or_else(|| panic!("{line}"));
+        let decoder = Decoder::new(&TARGETS[processors.trailing_zeros() as usize]).expect("a table");
+        for length in 1..bytes.len() {
+            // A pair's first half stands for itself where the second is not there.
+            match decoder.step(&bytes[..length]) {
+                Step::Cut => {}
+                Step::Instruction(found) => assert!(found.length <= length && bytes.len() == 16, "{line}: {found:?}"),
+                Step::Undecoded => assert!(length >= 4, "{line}"),
+            }
+        }
+    }
+}

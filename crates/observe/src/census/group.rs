@@ -1,0 +1,141 @@
+//! Adding up: per kernel, per bundle, per target.
+
+use super::look::{KernelFacts, ObjectCensus, Select, Unread};
+use isa::Proof;
+use isa::census::Sum;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Kernel,
+    Bundle,
+    Target,
+}
+
+/// What a group stands for; the parts that it is not grouped by are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    pub target: String,
+    pub bundle: Option<usize>,
+    /// The symbol, mangled.
+    pub kernel: Option<String>,
+    /// Kernels of one name and target in one bundle differ by their address.
+    pub address: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Group {
+    pub sum: Sum,
+    pub objects: u64,
+    pub kernels: u64,
+    /// Device functions that are no kernels.
+    pub functions: u64,
+    pub stubs: u64,
+    /// Bytes of code sections, or of the kernel.
+    pub code: u64,
+    /// Instructions in no function.
+    pub outside: u64,
+    /// Only by kernel.
+    pub facts: Option<KernelFacts>,
+    pub proof: Option<Proof>,
+}
+
+/// A word that is no instruction, or the place of an instruction that is cut off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub target: String,
+    pub bundle: Option<usize>,
+    pub address: u64,
+}
+
+/// The census of a file, in groups.
+#[derive(Debug)]
+pub struct Groups {
+    pub by: By,
+    pub groups: BTreeMap<Key, Group>,
+    pub undecoded: Vec<Place>,
+    pub cut: Vec<Place>,
+    pub unread: Vec<Unread>,
+    /// Code objects that were counted.
+    pub objects: u64,
+    /// Kernels with an `s_endpgm` in them: that the decoder finds what must be there.
+    pub ending: u64,
+    pub kernels: u64,
+}
+
+impl Groups {
+    pub fn new(by: By) -> Self {
+        Groups {
+            by,
+            groups: BTreeMap::new(),
+            undecoded: Vec::new(),
+            cut: Vec::new(),
+            unread: Vec::new(),
+            objects: 0,
+            ending: 0,
+            kernels: 0,
+        }
+    }
+
+    /// Every word of every code section was an instruction or padding.
+    pub fn is_complete(&self) -> bool {
+        self.undecoded.is_empty() && self.cut.is_empty() && self.unread.is_empty()
+    }
+
+    pub fn add(&mut self, object: &ObjectCensus, select: &Select) {
+        self.objects += 1;
+        let place = |&address: &u64| Place { target: object.target.clone(), bundle: object.bundle, address };
+        self.undecoded.extend(object.undecoded.iter().map(place));
+        self.cut.extend(object.cut.iter().map(place));
+        self.unread.extend(object.unread.iter().cloned());
+        let base = Key { target: object.target.clone(), ..Key::default() };
+        let key = match self.by {
+            By::Target => base,
+            By::Bundle | By::Kernel => Key { bundle: object.bundle, ..base },
+        };
+        if self.by != By::Kernel {
+            let group = self.groups.entry(key.clone()).or_default();
+            group.objects += 1;
+            group.code += object.code;
+            group.outside += object.outside.instructions;
+            if select.kernel.is_none() {
+                group.sum.add(&object.outside);
+            }
+        }
+        for function in &object.functions {
+            let name = function.kernel.as_ref().map_or(function.mangled.as_str(), |kernel| kernel.name.as_str());
+            let ends = function.tally.family(isa::Family::End) > 0;
+            self.kernels += u64::from(function.kernel.is_some());
+            self.ending += u64::from(function.kernel.is_some() && ends);
+            let wanted = |regex: &regex::Regex| regex.is_match(name) || regex.is_match(&function.mangled);
+            if !select.kernel.as_ref().is_none_or(wanted) {
+                continue;
+            }
+            let key = match self.by {
+                By::Kernel if function.kernel.is_none() => continue,
+                By::Kernel => Key { kernel: Some(function.mangled.clone()), address: function.address, ..key.clone() },
+                _ => key.clone(),
+            };
+            let group = self.groups.entry(key).or_default();
+            if !function.alias {
+                group.sum.add(&function.tally);
+            }
+            match &function.kernel {
+                Some(facts) => {
+                    group.kernels += 1;
+                    group.stubs += u64::from(function.proof.is_stub());
+                    if self.by == By::Kernel {
+                        group.objects = 1;
+                        group.code = function.size;
+                        group.facts = Some(facts.clone());
+                        group.proof = Some(function.proof);
+                        if function.alias {
+                            group.sum.add(&function.tally);
+                        }
+                    }
+                }
+                None => group.functions += 1,
+            }
+        }
+    }
+}

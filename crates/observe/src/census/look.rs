@@ -1,0 +1,213 @@
+//! Counting one code object, as the inventory hands it over.
+
+use codeobject::{CodeObject, Kernel, TargetId};
+use inventory::{Format, Found, Look};
+use isa::census::{Function, Tally, aliases, section};
+use isa::{Decoder, Proof, Target};
+use regex::Regex;
+use std::collections::HashMap;
+
+/// Which code objects and functions are wanted. The whole object is decoded in any case: that is what an absence needs.
+#[derive(Debug, Default)]
+pub struct Select {
+    pub target: Option<TargetId>,
+    pub kernel: Option<Regex>,
+}
+
+impl Select {
+    fn wants(&self, target: Option<&TargetId>) -> bool {
+        match (&self.target, target) {
+            (None, _) => true,
+            (Some(wanted), Some(target)) => target.answers(wanted),
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// Registers and memory of a kernel, as its metadata states them.
+#[derive(Debug, Clone, Default)]
+pub struct KernelFacts {
+    /// Demangled.
+    pub name: String,
+    pub sgpr: Option<u32>,
+    pub vgpr: Option<u32>,
+    pub agpr: Option<u32>,
+    pub lds: Option<u32>,
+    pub scratch: Option<u32>,
+    pub wavefront: Option<u32>,
+}
+
+#[derive(Debug, Clone)]
+pub struct FunctionCensus {
+    /// The symbol.
+    pub mangled: String,
+    pub address: u64,
+    pub size: u64,
+    pub tally: Tally,
+    /// A second name of a function that is counted under its first.
+    pub alias: bool,
+    /// None for a device function that is no kernel.
+    pub kernel: Option<KernelFacts>,
+    pub proof: Proof,
+}
+
+/// A code object or a part of one that was not counted, and why.
+#[derive(Debug, Clone)]
+pub struct Unread {
+    pub what: String,
+    pub why: String,
+}
+
+/// One code object.
+#[derive(Debug, Clone)]
+pub struct ObjectCensus {
+    pub bundle: Option<usize>,
+    pub target: String,
+    pub functions: Vec<FunctionCensus>,
+    /// Code in no function, and the padding of the whole object.
+    pub outside: Tally,
+    /// Bytes of the executable sections.
+    pub code: u64,
+    /// Addresses of words that are no instruction, and of what an end cuts off.
+    pub undecoded: Vec<u64>,
+    pub cut: Vec<u64>,
+    pub unread: Vec<Unread>,
+    names: HashMap<String, usize>,
+}
+
+/// Counts whatever the inventory finds. The kernels that `select` leaves out are counted as part of their object and
+/// then dropped.
+#[derive(Debug, Default)]
+pub struct Census {
+    pub select: Select,
+}
+
+impl Look for Census {
+    type Out = Vec<ObjectCensus>;
+
+    fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool {
+        if !self.select.wants(found.target) || found.kind == "host" {
+            return false;
+        }
+        match found.format {
+            Format::Elf => {
+                let object = CodeObject::parse(found.contents);
+                out.push(match &object {
+                    Ok(object) => ObjectCensus::count(found, object),
+                    Err(error) => ObjectCensus::unread(found, error.to_string()),
+                });
+                true
+            }
+            Format::Empty => false,
+            format => {
+                out.push(ObjectCensus::unread(found, format!("{format} is no machine code")));
+                false
+            }
+        }
+    }
+
+    fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
+        let Some(object) = out.last_mut() else { return };
+        let Some(&index) = object.names.get(kernel.mangled()) else { return };
+        let Some(function) = object.functions.get_mut(index) else { return };
+        let metadata = &kernel.metadata;
+        function.proof = Proof::of_kernel(&function.tally);
+        function.kernel = Some(KernelFacts {
+            name: kernel.name(),
+            sgpr: metadata.sgpr_count,
+            vgpr: metadata.vgpr_count,
+            agpr: metadata.agpr_count,
+            lds: metadata.group_segment_fixed_size,
+            scratch: metadata.private_segment_fixed_size,
+            wavefront: metadata.wavefront_size,
+        });
+    }
+}
+
+impl ObjectCensus {
+    fn empty(found: &Found<'_>) -> Self {
+        ObjectCensus {
+            bundle: found.bundle,
+            target: found.target.map(ToString::to_string).unwrap_or_default(),
+            functions: Vec::new(),
+            outside: Tally::default(),
+            code: 0,
+            undecoded: Vec::new(),
+            cut: Vec::new(),
+            unread: Vec::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    fn unread(found: &Found<'_>, why: String) -> Self {
+        let mut census = ObjectCensus::empty(found);
+        let what = if census.target.is_empty() { "code object".to_owned() } else { census.target.clone() };
+        census.unread.push(Unread { what, why });
+        census
+    }
+
+    fn count(found: &Found<'_>, object: &CodeObject<'_>) -> Self {
+        let processor = object.processor();
+        let Some(decoder) = Target::find(processor).and_then(Decoder::new) else {
+            let name = if processor.is_empty() { "an unknown processor" } else { processor };
+            return ObjectCensus::unread(found, format!("no instruction table for {name}"));
+        };
+        let mut census = ObjectCensus::empty(found);
+        if let Some(target) = object.target.as_ref().filter(|_| census.target.is_empty()) {
+            census.target = target.to_string();
+        }
+        let functions = object.functions().unwrap_or_else(|error| {
+            census.unread.push(Unread { what: "symbols".into(), why: error.to_string() });
+            Vec::new()
+        });
+        for text in object.text_sections() {
+            census.code += text.size;
+            let bytes = match object.elf().source().bytes(text.offset, text.size, "code") {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    census.unread.push(Unread { what: text.name.clone(), why: error.to_string() });
+                    continue;
+                }
+            };
+            let inside: Vec<_> = functions.iter().filter(|(_, extent)| text.holds(extent.address)).collect();
+            let ranges: Vec<Function> = inside
+                .iter()
+                .map(|(_, extent)| {
+                    let start = (extent.address - text.address) as usize;
+                    Function { range: start..start.saturating_add(extent.size as usize), stated: extent.stated }
+                })
+                .collect();
+            let counted = section(&decoder, &bytes, &ranges);
+            let alias = aliases(&ranges);
+            for (((name, extent), tally), alias) in inside.into_iter().zip(counted.functions).zip(alias) {
+                census.note(&tally, text.address);
+                census.names.insert(name.clone(), census.functions.len());
+                census.functions.push(FunctionCensus {
+                    mangled: name.clone(),
+                    address: extent.address,
+                    size: extent.size,
+                    tally,
+                    alias,
+                    kernel: None,
+                    proof: Proof::None,
+                });
+            }
+            census.note(&counted.outside, text.address);
+            census.outside = add(&census.outside, &counted.outside);
+        }
+        census
+    }
+
+    fn note(&mut self, tally: &Tally, base: u64) {
+        self.undecoded.extend(tally.undecoded.iter().map(|&offset| base + offset as u64));
+        self.cut.extend(tally.cut.iter().map(|&(offset, _)| base + offset as u64));
+    }
+}
+
+/// Objects have one code section, nearly always; the rest is added up.
+fn add(a: &Tally, b: &Tally) -> Tally {
+    let mut sum = isa::census::Sum::default();
+    sum.add(a);
+    sum.add(b);
+    sum.tally()
+}

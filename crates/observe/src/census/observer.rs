@@ -1,0 +1,130 @@
+//! The observer `isa`: counts the instructions of the libraries that an investigation names.
+
+use super::group::{By, Groups};
+use super::look::{Census, Select};
+use super::record::{TOPIC, observations};
+use crate::{Blocked, Observer, Sighting, Surroundings};
+use codeobject::TargetId;
+use evidence::{FieldOfView, Rung, Subject};
+use inventory::{File, Options, inspect};
+use runtime::{Cache, index};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Counts instructions in libggml-hip and in rocBLAS' helper kernels, or in the file that the investigation is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Isa;
+
+impl Observer for Isa {
+    fn name(&self) -> &'static str {
+        "isa"
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let reach = "every word of code for the target in libggml-hip and rocBLAS' helper kernels";
+        vec![(Rung::Shipped, FieldOfView::topic(TOPIC).reach(reach))]
+    }
+
+    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+        let files = candidates(around);
+        if files.is_empty() {
+            return Err(Blocked {
+                why: "no libggml-hip.so and no rocBLAS helper kernels are here".into(),
+                fix: "whichkernel runtime fetch debian-sid".into(),
+            });
+        }
+        let mut sightings = Vec::new();
+        let mut refused = Vec::new();
+        for (runtime, path) in files {
+            progress(&format!("isa: {}", path.display()));
+            match self.count(&path, runtime.as_deref(), around) {
+                Ok(seen) => sightings.extend(seen),
+                Err(why) => refused.push(format!("{}: {why}", path.display())),
+            }
+        }
+        if sightings.is_empty() {
+            let fix = "whichkernel isa FILE says more about each".to_owned();
+            let why = if refused.is_empty() { "none has code for the target".to_owned() } else { refused.join("; ") };
+            return Err(Blocked { why, fix });
+        }
+        Ok(sightings)
+    }
+}
+
+impl Isa {
+    fn count(&self, path: &Path, runtime: Option<&str>, around: &Surroundings) -> Result<Vec<Sighting>, String> {
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        let target = around.scope.target.as_deref().and_then(TargetId::parse);
+        let look = Census { select: Select { target, kernel: None } };
+        // Per bundle is what the field notes count by; without a target that would be a thousand groups.
+        let by = if look.select.target.is_some() { By::Bundle } else { By::Target };
+        let mut groups = Groups::new(by);
+        let report = inspect(&file, &Options::default(), true, &look, |_, objects| {
+            for object in &objects {
+                groups.add(object, &look.select);
+            }
+            Ok::<(), std::convert::Infallible>(())
+        });
+        let Ok(report) = report;
+        let sha256 = report.sha256.ok_or("it could not be read to its end")?;
+        for problem in report.all_problems() {
+            groups.unread.push(super::Unread { what: "file".into(), why: problem.to_string() });
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut subject = Subject::file(name, sha256.to_string());
+        if let Some(runtime) = runtime {
+            subject = subject.runtime(runtime);
+        }
+        let seen = observations(&groups, &subject, &self.id(), &around.time).map_err(|error| error.to_string())?;
+        Ok(seen.into_iter().map(Sighting::from).collect())
+    }
+}
+
+/// The runtime's name where it has one, and the file.
+fn candidates(around: &Surroundings) -> Vec<(Option<String>, PathBuf)> {
+    let mut found = Vec::new();
+    let mut look = |runtime: Option<&str>, place: &Path| {
+        for file in below(place) {
+            if wanted(&file, around) {
+                found.push((runtime.map(str::to_owned), file));
+            }
+        }
+    };
+    for path in &around.paths {
+        look(None, path);
+    }
+    let cache = Cache::from_env();
+    for (name, index) in index::list(&cache) {
+        if let (Ok(_), Some(root)) = (index, cache.root(&name)) {
+            look(Some(&name), &root);
+        }
+    }
+    found
+}
+
+fn wanted(file: &Path, around: &Surroundings) -> bool {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if let Some(asked) = &around.scope.file {
+        return *asked == name;
+    }
+    let target = around.scope.target.as_deref().unwrap_or_default();
+    let helpers = name.starts_with("Kernels.so-000-") && name.contains(target);
+    name == "libggml-hip.so" || helpers
+}
+
+/// Files below a place, links not followed: a runtime's links point to its own files.
+fn below(place: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut todo = vec![place.to_owned()];
+    while let Some(path) = todo.pop() {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => {
+                todo.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            }
+            Ok(metadata) if metadata.is_file() => files.push(path),
+            _ => {}
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,45 @@
+//! `--has`: is there any of it?
+
+use super::{digits, text};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use anyhow::Context as _;
+use observe::census::{Groups, Question};
+use serde_json::json;
+use std::process::ExitCode;
+
+/// 0 all of it is there, 1 something is not, 2 nobody can say.
+pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+    let mut code = 0;
+    let mut lines = String::new();
+    let mut answers = Vec::new();
+    for what in asked {
+        let question = Question::parse(what).with_context(|| {
+            let families: Vec<&str> = isa::Family::ALL.iter().map(|family| family.key()).collect();
+            format!("no instruction starts with {what}, and it is no family ({})", families.join(", "))
+        })?;
+        let answer = question.answer(groups);
+        let (key, this) = match (answer.count, answer.certain) {
+            (1.., _) => ("isa-has", 0),
+            (0, true) => ("isa-has-not", CHECK_FAILED),
+            (0, false) => ("isa-has-unknown", COULD_NOT_RUN),
+        };
+        code = code.max(this);
+        let words = [("what", what.clone().into()), ("count", digits(answer.count).into())];
+        lines += &format!("{}\n", context.lang.text_with(key, &words));
+        answers.push(json!({ "what": what, "count": answer.count, "certain": answer.certain }));
+    }
+    match format {
+        Format::Json => {
+            let value = json!({
+                "schema": "whichkernel.isa-has/1",
+                "answers": answers,
+                "complete": groups.is_complete(),
+                "undecoded": groups.undecoded.len(),
+                "cut": groups.cut.len(),
+            });
+            context.print(&format!("{value:#}\n"))?;
+        }
+        _ => context.print(&(lines + &text::account(groups, context)))?,
+    }
+    Ok(ExitCode::from(code))
+}

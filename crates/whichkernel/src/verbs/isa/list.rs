@@ -1,0 +1,162 @@
+//! `--list KERNEL`: the code of a kernel, instruction by instruction.
+
+use super::{json, select};
+use crate::context::{Context, Format};
+use anyhow::{Context as _, bail};
+use codeobject::{CodeObject, Kernel};
+use inventory::{File, Found, Look, Options, inspect};
+use isa::{Decoder, Step, Target};
+use observe::census::Select;
+use regex::Regex;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let regex = Regex::new(kernel).context("--list is no regular expression; quote a name's special characters")?;
+    let look = Lister { select: Select { kernel: Some(regex), ..select(args)? } };
+    let mut listings = Vec::new();
+    inspect(file, &Options::default(), false, &look, |_, found: Vec<Listing>| {
+        listings.extend(found);
+        anyhow::Ok(())
+    })?;
+    if listings.is_empty() {
+        bail!("{}", context.lang.text_with("isa-no-such-kernel", &[("kernel", kernel.to_owned().into())]));
+    }
+    match args.format {
+        Format::Text => {
+            for listing in &listings {
+                context.print(&listing.text())?;
+            }
+        }
+        Format::Json => {
+            let all: Vec<Value> = listings.iter().map(Listing::json).collect();
+            context.print(&format!("{:#}\n", json!({ "schema": "whichkernel.isa-list/1", "kernels": all })))?;
+        }
+        Format::Csv => {
+            context.print("target,bundle,kernel,address,encoding,mnemonic\n")?;
+            for listing in &listings {
+                context.print(&listing.csv())?;
+            }
+        }
+        Format::Md => bail!("a listing has the formats text, json and csv"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One kernel's code.
+struct Listing {
+    target: String,
+    bundle: Option<usize>,
+    name: String,
+    mangled: String,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    address: u64,
+    words: Vec<u32>,
+    mnemonic: String,
+    family: &'static str,
+}
+
+struct Lister {
+    select: Select,
+}
+
+impl Look for Lister {
+    type Out = Vec<Listing>;
+
+    fn entry(&self, found: &Found<'_>, _: &mut Self::Out) -> bool {
+        match (&self.select.target, found.target) {
+            (None, _) => true,
+            (Some(wanted), Some(target)) => target.answers(wanted),
+            (Some(_), None) => false,
+        }
+    }
+
+    fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
+        let name = kernel.name();
+        let wanted = |regex: &Regex| regex.is_match(&name) || regex.is_match(kernel.mangled());
+        if !self.select.kernel.as_ref().is_some_and(wanted) {
+            return;
+        }
+        let lines = lines(object, kernel.mangled()).unwrap_or_default();
+        let target = found.target.or(object.target.as_ref()).map(ToString::to_string).unwrap_or_default();
+        out.push(Listing { target, bundle: found.bundle, name, mangled: kernel.mangled().to_owned(), lines });
+    }
+}
+
+fn lines(object: &CodeObject<'_>, mangled: &str) -> Option<Vec<Line>> {
+    let decoder = Decoder::new(Target::find(object.processor())?)?;
+    let functions = object.functions().ok()?;
+    let (_, extent) = functions.iter().find(|(name, _)| name == mangled)?;
+    let code = object.elf().source().bytes(extent.offset, extent.size, "kernel code").ok()?;
+    let mut lines = Vec::new();
+    for (offset, length, step) in decoder.walk(&code) {
+        let bytes = code.get(offset..offset + length)?;
+        let words = bytes.chunks_exact(4).filter_map(|word| word.first_chunk()).map(|word| u32::from_le_bytes(*word));
+        let (mnemonic, family) = match step {
+            Step::Instruction(instruction) => (instruction.printed(), json::family(instruction.mnemonic)),
+            Step::Undecoded => (".long".to_owned(), ""),
+            Step::Cut => (".cut".to_owned(), ""),
+        };
+        lines.push(Line { address: extent.address + offset as u64, words: words.collect(), mnemonic, family });
+    }
+    Some(lines)
+}
+
+impl Line {
+    fn encoding(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| format!("{word:08x}")).collect();
+        words.join(" ")
+    }
+}
+
+impl Listing {
+    fn text(&self) -> String {
+        let bundle = self.bundle.map_or(String::new(), |bundle| format!(" [{bundle}]"));
+        let mut out = format!("{}{bundle} {}\n", self.target, self.name);
+        for line in &self.lines {
+            out += &format!("  {:08x}  {:<35}  {}\n", line.address, line.encoding(), line.mnemonic);
+        }
+        out.push('\n');
+        out
+    }
+
+    fn csv(&self) -> String {
+        let bundle = self.bundle.map_or(String::new(), |bundle| bundle.to_string());
+        let row = |line: &Line| {
+            format!(
+                "{},{bundle},{},{:#x},{},{}\n",
+                self.target,
+                self.mangled,
+                line.address,
+                line.encoding(),
+                line.mnemonic
+            )
+        };
+        self.lines.iter().map(row).collect()
+    }
+
+    fn json(&self) -> Value {
+        let lines: Vec<Value> = self
+            .lines
+            .iter()
+            .map(|line| {
+                json!({
+                    "address": line.address,
+                    "encoding": line.encoding(),
+                    "mnemonic": line.mnemonic,
+                    "family": line.family,
+                })
+            })
+            .collect();
+        json!({
+            "target": self.target,
+            "bundle": self.bundle,
+            "kernel": self.mangled,
+            "name": self.name,
+            "code": lines,
+        })
+    }
+}
