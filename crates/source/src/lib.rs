@@ -4,7 +4,17 @@
 #![forbid(unsafe_code)]
 
 pub mod chain;
+mod cpp;
+pub mod device;
+mod eval;
+pub mod op;
+mod path;
+mod program;
 pub mod rocblas;
+mod rules;
 pub mod tree;
 
+pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
+pub use path::{Choice, Path};
+pub use rules::{Answer, Defines, Outcome, Reason, Rules, RulesError};
 pub use tree::{Tree, TreeError};

@@ -1,0 +1,123 @@
+//! Interned spellings. Punctuators and the keywords that the parser looks for have fixed numbers, so that they can be
+//! matched like constants.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sym(pub u32);
+
+/// The multiply-and-rotate hash that compilers use for short keys; not for hostile ones, whose number is bounded here
+/// by the size of the sources.
+#[derive(Default, Clone, Copy)]
+pub struct Fx(u64);
+
+impl Hasher for Fx {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+pub type FxMap<K, V> = HashMap<K, V, BuildHasherDefault<Fx>>;
+pub type FxSet<K> = std::collections::HashSet<K, BuildHasherDefault<Fx>>;
+
+#[derive(Debug, Clone)]
+pub struct Interner {
+    map: FxMap<Arc<str>, Sym>,
+    names: Vec<Arc<str>>,
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        let mut interner = Interner { map: FxMap::default(), names: Vec::new() };
+        for text in SEED {
+            interner.intern(text);
+        }
+        interner
+    }
+}
+
+impl Interner {
+    pub fn intern(&mut self, text: &str) -> Sym {
+        if let Some(&sym) = self.map.get(text) {
+            return sym;
+        }
+        let sym = Sym(self.names.len() as u32);
+        let text: Arc<str> = text.into();
+        self.names.push(text.clone());
+        self.map.insert(text, sym);
+        sym
+    }
+
+    pub fn get(&self, text: &str) -> Option<Sym> {
+        self.map.get(text).copied()
+    }
+
+    pub fn text(&self, sym: Sym) -> &str {
+        self.names.get(sym.0 as usize).map_or("?", |text| text)
+    }
+}
+
+macro_rules! fixed {
+    ($($name:ident $text:literal)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Fixed { $($name),* }
+        $(pub const $name: Sym = Sym(Fixed::$name as u32);)*
+        const SEED: &[&str] = &[$($text),*];
+    };
+}
+
+fixed! {
+    LPAREN "(" RPAREN ")" LBRACE "{" RBRACE "}" LBRACKET "[" RBRACKET "]" SEMI ";" COMMA "," DOT "." ARROW "->"
+    SCOPE "::" COLON ":" QUESTION "?" ELLIPSIS "..." HASH "#" PASTE "##"
+    PLUS "+" MINUS "-" STAR "*" SLASH "/" PERCENT "%" AMP "&" PIPE "|" CARET "^" TILDE "~" NOT "!"
+    ASSIGN "=" LT "<" GT ">" LE "<=" GE ">=" EQ "==" NE "!=" ANDAND "&&" OROR "||" SHL "<<" LAUNCH "<<<"
+    INC "++" DEC "--" ADD_ASSIGN "+=" SUB_ASSIGN "-=" MUL_ASSIGN "*=" DIV_ASSIGN "/=" REM_ASSIGN "%="
+    AND_ASSIGN "&=" OR_ASSIGN "|=" XOR_ASSIGN "^=" SHL_ASSIGN "<<=" BACKSLASH "\\" AT "@"
+    IF "if" ELSE "else" FOR "for" WHILE "while" DO "do" SWITCH "switch" CASE "case" DEFAULT "default" BREAK "break"
+    CONTINUE "continue" RETURN "return" GOTO "goto" TRY "try" CATCH "catch" THROW "throw" NEW "new" DELETE "delete"
+    STRUCT "struct" CLASS "class" UNION "union" ENUM "enum" TYPEDEF "typedef" USING "using" NAMESPACE "namespace"
+    TEMPLATE "template" TYPENAME "typename" EXTERN "extern" STATIC "static" CONST "const" CONSTEXPR "constexpr"
+    INLINE "inline" VOLATILE "volatile" REGISTER "register" MUTABLE "mutable" VIRTUAL "virtual" EXPLICIT "explicit"
+    FRIEND "friend" OPERATOR "operator" PUBLIC "public" PRIVATE "private" PROTECTED "protected" NOEXCEPT "noexcept"
+    OVERRIDE "override" FINAL "final" THREAD_LOCAL "thread_local" ALIGNAS "alignas" ALIGNOF "alignof" SIZEOF "sizeof"
+    DECLTYPE "decltype" AUTO "auto" VOID "void" BOOL "bool" BOOL_C "_Bool" CHAR "char" SHORT "short" INT "int" LONG "long"
+    FLOAT "float" DOUBLE "double" SIGNED "signed" UNSIGNED "unsigned" TRUE "true" FALSE "false" NULLPTR "nullptr"
+    THIS "this" STATIC_CAST "static_cast" CONST_CAST "const_cast" REINTERPRET_CAST "reinterpret_cast"
+    DYNAMIC_CAST "dynamic_cast" STATIC_ASSERT "static_assert" STATIC_ASSERT_C "_Static_assert" ASM "asm" ASM_GNU "__asm__"
+    ATTRIBUTE "__attribute__" DECLSPEC "__declspec" HOST "__host__" DEVICE "__device__" GLOBAL "__global__"
+    SHARED "__shared__" CONSTANT "__constant__" FORCEINLINE "__forceinline__" NOINLINE "__noinline__" INLINE_GNU "__inline__"
+    INLINE_MS "__inline" LAUNCH_BOUNDS "__launch_bounds__" RESTRICT "restrict" RESTRICT_GNU "__restrict__"
+    RESTRICT_MS "__restrict" EXTENSION "__extension__" MAYBE_UNUSED "maybe_unused" REQUIRES "requires" CONSTEVAL "consteval"
+    CONSTINIT "constinit" CLUSTER_DIMS "__cluster_dims__" GRID_CONSTANT "__grid_constant__" ALIGN "__align__" STD "std"
+    DEFINED "defined" VA_ARGS "__VA_ARGS__" VA_OPT "__VA_OPT__" HAS_INCLUDE "__has_include" HAS_BUILTIN "__has_builtin"
+    HAS_ATTRIBUTE "__has_attribute" HAS_CPP_ATTRIBUTE "__has_cpp_attribute" HAS_FEATURE "__has_feature"
+    LINE "__LINE__" FILE "__FILE__" COUNTER "__COUNTER__" PRAGMA "_Pragma"
+    DEFINE "define" UNDEF "undef" INCLUDE "include" IFDEF "ifdef" IFNDEF "ifndef" ELIF "elif" ELIFDEF "elifdef"
+    ELIFNDEF "elifndef" ENDIF "endif" PRAGMA_DIR "pragma" ERROR "error" ONCE "once"
+    INT8_T "int8_t" INT16_T "int16_t" INT32_T "int32_t" INT64_T "int64_t" UINT8_T "uint8_t" UINT16_T "uint16_t"
+    UINT32_T "uint32_t" UINT64_T "uint64_t" SIZE_T "size_t" SSIZE_T "ssize_t" PTRDIFF_T "ptrdiff_t" INTPTR_T "intptr_t"
+    UINTPTR_T "uintptr_t" HALF "half" HALF_RAW "__half" HALF2 "half2" BF16 "nv_bfloat16" BF162 "nv_bfloat162"
+    VALUE "value" TYPE "type" X "x" Y "y" Z "z" FIRST "first" SECOND "second" SIZE "size" BEGIN "begin" END "end" DATA "data"
+    EMPTY "empty" GET "get" NULL "NULL"
+}

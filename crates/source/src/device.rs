@@ -1,0 +1,146 @@
+//! A GPU as the host code asks for it: which platform builds for it, and what its driver would answer.
+
+use crate::eval::{Platform, Property};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Vendor {
+    Hip,
+    Cuda,
+}
+
+#[derive(Debug, Clone)]
+pub struct Device {
+    /// As answers print it: `gfx1201`, `sm_90`.
+    pub target: String,
+    /// The card, where one was named.
+    pub card: Option<String>,
+    pub vendor: Vendor,
+    pub properties: Vec<(String, Property)>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    #[error("{0:?} is no GPU that is known here. Give a target (gfx1201, sm_90) or a card (rx-9070-xt, mi300x)")]
+    Unknown(String),
+    #[error("{given:?} sets no property of a device; those are: {known}")]
+    Property { given: String, known: String },
+}
+
+/// The GPUs of a table where none are named, in its order.
+pub const DEFAULT: &[&str] = &[
+    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_61", "sm_75",
+    "sm_90",
+];
+
+/// NVIDIA's by compute capability: multiprocessors and memory of a common card, and the shared memory that a block may
+/// opt in to, in KiB (CUDA C++ Programming Guide, table "Technical specifications per compute capability").
+const NVIDIA: &[(u32, i64, i64, i64)] = &[
+    (50, 5, 48, 2),
+    (52, 22, 48, 6),
+    (60, 56, 48, 16),
+    (61, 28, 48, 11),
+    (70, 80, 96, 16),
+    (72, 8, 96, 16),
+    (75, 68, 64, 11),
+    (80, 108, 163, 40),
+    (86, 82, 99, 24),
+    (87, 16, 163, 32),
+    (89, 128, 99, 24),
+    (90, 132, 227, 80),
+    (100, 148, 227, 180),
+    (103, 148, 227, 270),
+    (110, 20, 227, 128),
+    (120, 170, 99, 32),
+    (121, 48, 99, 128),
+];
+
+impl Device {
+    /// A target or a card.
+    pub fn find(name: &str) -> Result<Device, DeviceError> {
+        if let Some(device) = nvidia(name) {
+            return Ok(device);
+        }
+        if let Ok(card) = gpu::find(name) {
+            let mut device = amd(card.processor()).ok_or_else(|| DeviceError::Unknown(name.to_owned()))?;
+            // A bare target means its reference card.
+            device.card = Some(card.name.clone());
+            for property in card.properties.keys() {
+                device.set(property, Property::Int(card.get(property)));
+            }
+            device.set("name", Property::Text(card.title.clone()));
+            device.set("gcnArchName", Property::Text(card.gcn_arch_name.clone()));
+            return Ok(device);
+        }
+        amd(name).ok_or_else(|| DeviceError::Unknown(name.to_owned()))
+    }
+
+    pub fn set(&mut self, name: &str, value: Property) {
+        match self.properties.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None => self.properties.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Shared memory per block in bytes, for both questions that code asks.
+    pub fn set_shared_memory(&mut self, bytes: i64) {
+        self.set("sharedMemPerBlock", Property::Int(bytes));
+        self.set("sharedMemPerBlockOptin", Property::Int(bytes));
+    }
+
+    pub fn platform(&self) -> Platform {
+        Platform { properties: self.properties.clone(), environment: Vec::new() }
+    }
+}
+
+/// `sm_90`, `sm90`, `sm_90a`: compute capability 9.0. One that is in no table takes the shared memory of the newest
+/// below it, and has no multiprocessor count.
+fn nvidia(name: &str) -> Option<Device> {
+    let digits = name.strip_prefix("sm_").or_else(|| name.strip_prefix("sm"))?.trim_end_matches(['a', 'f']);
+    let capability: u32 = digits.parse().ok().filter(|capability| (20..=999).contains(capability))?;
+    let below = NVIDIA.iter().rev().find(|(known, ..)| *known <= capability).or(NVIDIA.first())?;
+    let exact = below.0 == capability;
+    let mut device =
+        Device { target: format!("sm_{capability}"), card: None, vendor: Vendor::Cuda, properties: Vec::new() };
+    device.common(i64::from(capability / 10), i64::from(capability % 10), 32);
+    device.set("name", Property::Text(format!("NVIDIA compute capability {}.{}", capability / 10, capability % 10)));
+    device.set("sharedMemPerBlock", Property::Int(48 << 10));
+    device.set("sharedMemPerBlockOptin", Property::Int(below.2 << 10));
+    device.set("totalGlobalMem", Property::Int(below.3 << 30));
+    if exact {
+        device.set("multiProcessorCount", Property::Int(below.1));
+    }
+    device.set("virtualMemoryManagementSupported", Property::Int(1));
+    Some(device)
+}
+
+/// Any `gfx` target by its name alone: version, wave size, and the 64 KiB of LDS that a work-group can have.
+fn amd(name: &str) -> Option<Device> {
+    let processor = name.split(':').next()?;
+    let digits = processor.strip_prefix("gfx")?;
+    let (head, tail) = digits.split_at_checked(digits.len().checked_sub(2)?)?;
+    let major: u32 = head.parse().ok()?;
+    let mut tail = tail.chars();
+    let (minor, stepping) = (tail.next()?.to_digit(16)?, tail.next()?.to_digit(16)?);
+    let _ = stepping;
+    if !(6..=20).contains(&major) {
+        return None;
+    }
+    let mut device = Device { target: processor.to_owned(), card: None, vendor: Vendor::Hip, properties: Vec::new() };
+    device.common(i64::from(major), i64::from(minor), if major >= 10 { 32 } else { 64 });
+    device.set("name", Property::Text(format!("AMD {processor}")));
+    device.set("gcnArchName", Property::Text(name.to_owned()));
+    device.set_shared_memory(64 << 10);
+    device.set("totalGlobalMem", Property::Int(16 << 30));
+    device.set("virtualMemoryManagementSupported", Property::Int(1));
+    Some(device)
+}
+
+impl Device {
+    fn common(&mut self, major: i64, minor: i64, warp: i64) {
+        self.set("major", Property::Int(major));
+        self.set("minor", Property::Int(minor));
+        self.set("warpSize", Property::Int(warp));
+        self.set("integrated", Property::Int(0));
+        self.set("cooperativeLaunch", Property::Int(1));
+    }
+}

@@ -1,0 +1,488 @@
+//! The outside world as host code meets it: the platform's questions, C strings, the standard algorithms, and the
+//! checks whose only part is to abort.
+
+use super::machine::{Machine, Property, Run, Stop};
+use super::value::{Place, Shape, Ty, Value};
+use crate::cpp::ast::{Binary, Expr, ExprKind, Name};
+use crate::cpp::files::Span;
+use crate::cpp::sym::{FxMap, Sym};
+use crate::program::Program;
+use std::rc::Rc;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Builtin {
+    Ignore,
+    Check,
+    Assert,
+    Abort,
+    Min,
+    Max,
+    GetDevice,
+    GetDeviceCount,
+    GetProperties,
+    GetAttribute,
+    Getenv,
+    Usage,
+    Unknown,
+    Same,
+    Find,
+    Memset,
+    Memcpy,
+    Strlen,
+    Strcpy,
+    Strcspn,
+    Strstr,
+    Strtok,
+    Strtoul,
+    Strcmp,
+    Atoi,
+    Float(fn(f64) -> f64),
+}
+
+const TABLE: &[(&str, Builtin)] = &[
+    ("GGML_UNUSED", Builtin::Ignore),
+    ("GGML_UNUSED_VARS", Builtin::Ignore),
+    ("UNUSED", Builtin::Ignore),
+    ("GGML_LOG_INFO", Builtin::Ignore),
+    ("GGML_LOG_WARN", Builtin::Ignore),
+    ("GGML_LOG_ERROR", Builtin::Ignore),
+    ("GGML_LOG_DEBUG", Builtin::Ignore),
+    ("GGML_LOG_CONT", Builtin::Ignore),
+    ("GGML_CUDA_LOG_INFO", Builtin::Ignore),
+    ("GGML_CUDA_LOG_WARN", Builtin::Ignore),
+    ("GGML_CUDA_LOG_ERROR", Builtin::Ignore),
+    ("GGML_PRINT_DEBUG", Builtin::Ignore),
+    ("NO_DEVICE_CODE", Builtin::Ignore),
+    ("GGML_CUDA_ASSUME", Builtin::Ignore),
+    ("CUDA_SET_SHARED_MEMORY_LIMIT", Builtin::Ignore),
+    ("printf", Builtin::Ignore),
+    ("fprintf", Builtin::Ignore),
+    ("ggml_cuda_set_device", Builtin::Ignore),
+    ("CUDA_CHECK", Builtin::Check),
+    ("CUBLAS_CHECK", Builtin::Check),
+    ("CU_CHECK", Builtin::Check),
+    ("NCCL_CHECK", Builtin::Check),
+    ("HIP_CHECK", Builtin::Check),
+    ("ROCBLAS_CHECK", Builtin::Check),
+    ("GGML_ASSERT", Builtin::Assert),
+    ("assert", Builtin::Assert),
+    ("GGML_ABORT", Builtin::Abort),
+    ("ggml_abort", Builtin::Abort),
+    ("abort", Builtin::Abort),
+    ("exit", Builtin::Abort),
+    ("min", Builtin::Min),
+    ("max", Builtin::Max),
+    ("cudaGetDevice", Builtin::GetDevice),
+    ("hipGetDevice", Builtin::GetDevice),
+    ("cudaGetDeviceCount", Builtin::GetDeviceCount),
+    ("hipGetDeviceCount", Builtin::GetDeviceCount),
+    ("cudaGetDeviceProperties", Builtin::GetProperties),
+    ("hipGetDeviceProperties", Builtin::GetProperties),
+    ("hipGetDevicePropertiesR0600", Builtin::GetProperties),
+    ("cudaDeviceGetAttribute", Builtin::GetAttribute),
+    ("hipDeviceGetAttribute", Builtin::GetAttribute),
+    ("cuDeviceGetAttribute", Builtin::GetAttribute),
+    ("getenv", Builtin::Getenv),
+    ("ggml_backend_buffer_get_usage", Builtin::Usage),
+    ("ggml_backend_buffer_get_alloc_size", Builtin::Unknown),
+    ("init_fastdiv_values", Builtin::Unknown),
+    ("move", Builtin::Same),
+    ("forward", Builtin::Same),
+    ("find", Builtin::Find),
+    ("memset", Builtin::Memset),
+    ("memcpy", Builtin::Memcpy),
+    ("strlen", Builtin::Strlen),
+    ("strcpy", Builtin::Strcpy),
+    ("strcspn", Builtin::Strcspn),
+    ("strstr", Builtin::Strstr),
+    ("strtok", Builtin::Strtok),
+    ("strtoul", Builtin::Strtoul),
+    ("strtol", Builtin::Strtoul),
+    ("strcmp", Builtin::Strcmp),
+    ("atoi", Builtin::Atoi),
+    ("floor", Builtin::Float(f64::floor)),
+    ("floorf", Builtin::Float(f64::floor)),
+    ("ceil", Builtin::Float(f64::ceil)),
+    ("ceilf", Builtin::Float(f64::ceil)),
+    ("log2", Builtin::Float(f64::log2)),
+    ("log2f", Builtin::Float(f64::log2)),
+    ("sqrt", Builtin::Float(f64::sqrt)),
+    ("sqrtf", Builtin::Float(f64::sqrt)),
+];
+
+pub(super) fn table(program: &Program) -> FxMap<Sym, Builtin> {
+    TABLE.iter().filter_map(|&(name, builtin)| Some((program.interner.get(name)?, builtin))).collect()
+}
+
+impl Machine<'_> {
+    pub(super) fn builtin(&mut self, name: &Name, last: Sym, args: &[Expr], at: Span) -> Run<Option<Value>> {
+        let Some(&builtin) = self.builtins.get(&last) else { return Ok(None) };
+        let own = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Find | Builtin::Same | Builtin::Float(_));
+        // min, find and the like may be functions of the tree's own; std's are meant by name or where there is none.
+        if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
+            return Ok(None);
+        }
+        let first = args.first();
+        Ok(Some(match builtin {
+            Builtin::Ignore => Value::Void,
+            Builtin::Check => {
+                if let Some(expr) = first {
+                    self.eval(expr)?;
+                }
+                Value::Void
+            }
+            Builtin::Assert => {
+                self.assert(first, at)?;
+                Value::Void
+            }
+            Builtin::Abort => return Err(Stop::Abort { at, what: self.program.files.text(at) }),
+            Builtin::Min | Builtin::Max => self.extreme(args, builtin == Builtin::Min, at)?,
+            Builtin::GetDevice => self.give(first, Value::int(0))?,
+            Builtin::GetDeviceCount => self.give(first, Value::int(1))?,
+            Builtin::GetProperties => self.properties(first)?,
+            Builtin::GetAttribute => {
+                let name = args.get(1).map(|attribute| self.program.files.text(attribute.span)).unwrap_or_default();
+                let value = self.attribute(&name).map_or(Value::Opaque(at), Value::int);
+                self.give(first, value)?
+            }
+            Builtin::Getenv => {
+                let name = self.text_arg(first)?;
+                let found = self.platform.environment.iter().find(|(known, _)| Some(known) == name.as_ref());
+                found.map_or(Value::Null, |(_, value)| Value::Str(value.as_str().into()))
+            }
+            Builtin::Usage => self.buffer_usage(first, at)?,
+            Builtin::Unknown => Value::Opaque(at),
+            Builtin::Same => match first {
+                Some(expr) => self.eval(expr)?,
+                None => Value::Void,
+            },
+            Builtin::Find => self.find(args, at)?,
+            Builtin::Memset => {
+                if let Some(Value::Ptr(place)) = first.map(|expr| self.eval(expr)).transpose()? {
+                    let ty = self.peek(place).map_or(Ty::Unknown, Value::ty);
+                    let zero = self.default_value(&ty, true, at)?;
+                    self.write(place, zero);
+                }
+                Value::Void
+            }
+            Builtin::Memcpy => self.memcpy(args, at)?,
+            Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
+                Some(Value::Float(value)) => Value::Float(function(value)),
+                Some(Value::Int(value, 0)) => Value::Float(function(value as f64)),
+                _ => Value::Opaque(at),
+            },
+            _ => self.c_string(builtin, args, at)?,
+        }))
+    }
+
+    /// An assertion that is false here aborts here; that it holds says nothing about other column counts, so it does
+    /// not narrow the range unless it fails.
+    fn assert(&mut self, cond: Option<&Expr>, at: Span) -> Run<()> {
+        let Some(cond) = cond else { return Ok(()) };
+        let until = self.until;
+        let value = self.eval(cond)?;
+        let truth = self.truth(&value);
+        self.until = until;
+        if truth == Some(false) {
+            self.hold_point();
+            return Err(Stop::Abort { at, what: self.program.files.text(at) });
+        }
+        Ok(())
+    }
+
+    fn extreme(&mut self, args: &[Expr], least: bool, at: Span) -> Run<Value> {
+        let mut values = Vec::new();
+        for arg in args {
+            match self.eval(arg)? {
+                Value::Agg(agg) if args.len() == 1 => values.extend(agg.items.iter().cloned()),
+                value => values.push(value),
+            }
+        }
+        let mut best: Option<Value> = None;
+        for value in values {
+            best = Some(match best {
+                None => value,
+                Some(known) => {
+                    let less = self.binary(Binary::Lt, &value, &known, at)?;
+                    match self.truth(&less) {
+                        Some(less) if less == least => value,
+                        Some(_) => known,
+                        None => return Ok(Value::Opaque(at)),
+                    }
+                }
+            });
+        }
+        Ok(best.unwrap_or(Value::Opaque(at)))
+    }
+
+    /// Stores an answer through an output pointer; the call itself succeeded.
+    fn give(&mut self, target: Option<&Expr>, value: Value) -> Run<Value> {
+        if let Some(target) = target
+            && let Value::Ptr(place) = self.eval(target)?
+        {
+            self.write(place, value);
+        }
+        Ok(Value::int(0))
+    }
+
+    fn properties(&mut self, target: Option<&Expr>) -> Run<Value> {
+        let Some(target) = target else { return Ok(Value::int(0)) };
+        let Value::Ptr(place) = self.eval(target)? else { return Ok(Value::int(0)) };
+        let Some(instance) = self.peek(place).and_then(Self::instance) else { return Ok(Value::int(0)) };
+        for (name, value) in self.platform.properties.clone() {
+            let Some(index) = self.program.interner.get(&name).and_then(|name| self.field_index(&instance, name)) else {
+                continue;
+            };
+            let value = match value {
+                Property::Int(value) => Value::int(value),
+                Property::Text(text) => {
+                    let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
+                    chars.resize(256.max(chars.len() + 1), Value::int(0));
+                    Value::array(chars)
+                }
+            };
+            if let Some(field) = place.part(index) {
+                self.write(field, value);
+            }
+        }
+        Ok(Value::int(0))
+    }
+
+    fn attribute(&self, name: &str) -> Option<i64> {
+        let plain: String = name.chars().filter(|c| *c != '_').collect::<String>().to_ascii_lowercase();
+        let known = [
+            ("virtualmemory", "virtualMemoryManagementSupported"),
+            ("cooperativelaunch", "cooperativeLaunch"),
+            ("multiprocessorcount", "multiProcessorCount"),
+            ("warpsize", "warpSize"),
+            ("computecapabilitymajor", "major"),
+            ("computecapabilityminor", "minor"),
+            ("sharedmemoryperblockoptin", "sharedMemPerBlockOptin"),
+            ("sharedmemoryperblock", "sharedMemPerBlock"),
+        ];
+        let property = known.iter().find(|(part, _)| plain.contains(part))?.1;
+        self.platform.properties.iter().find_map(|(name, value)| match value {
+            Property::Int(value) if name == property => Some(*value),
+            _ => None,
+        })
+    }
+
+    fn text_arg(&mut self, arg: Option<&Expr>) -> Run<Option<String>> {
+        let Some(arg) = arg else { return Ok(None) };
+        let value = match self.place(arg)? {
+            Some(place) => match self.peek(place) {
+                Some(value @ (Value::Agg(_) | Value::Str(_))) => value.clone(),
+                _ => self.eval(arg)?,
+            },
+            None => self.eval(arg)?,
+        };
+        Ok(self.text_of(&value))
+    }
+
+    fn buffer_usage(&mut self, buffer: Option<&Expr>, at: Span) -> Run<Value> {
+        let Some(buffer) = buffer else { return Ok(Value::Opaque(at)) };
+        let Value::Ptr(place) = self.eval(buffer)? else { return Ok(Value::Opaque(at)) };
+        let usage = self.program.interner.get("usage");
+        Ok(match (self.peek(place), usage) {
+            (Some(Value::Agg(agg)), Some(usage)) => self.field_of(agg, usage).unwrap_or(Value::Opaque(at)),
+            _ => Value::Opaque(at),
+        })
+    }
+
+    fn find(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let [from, to, wanted] = args else { return Ok(Value::Opaque(at)) };
+        let (from, to, wanted) = (self.eval(from)?, self.eval(to)?, self.eval(wanted)?);
+        let (Value::Ptr(mut place), Value::Ptr(end)) = (from, to) else { return Ok(Value::Opaque(at)) };
+        while place != end {
+            self.step(at)?;
+            let item = self.read(place, at);
+            let equal = self.binary(Binary::Eq, &item, &wanted, at)?;
+            match self.truth(&equal) {
+                Some(true) => break,
+                Some(false) => {}
+                None => return Ok(Value::Opaque(at)),
+            }
+            let Some(next) = place.moved(1) else { break };
+            place = next;
+        }
+        Ok(Value::Ptr(place))
+    }
+
+    fn memcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let [to, from, ..] = args else { return Ok(Value::Void) };
+        let (to, from) = (self.eval(to)?, self.eval(from)?);
+        if let Value::Ptr(to) = to {
+            let value = match from {
+                Value::Ptr(from) => self.read(from, at),
+                _ => Value::Opaque(at),
+            };
+            self.write(to, value);
+        }
+        Ok(Value::Void)
+    }
+
+    fn c_string(&mut self, builtin: Builtin, args: &[Expr], at: Span) -> Run<Value> {
+        let first = self.text_arg(args.first())?;
+        if builtin == Builtin::Strtok {
+            return self.strtok(args, first, at);
+        }
+        let Some(text) = first else { return Ok(Value::Opaque(at)) };
+        Ok(match builtin {
+            Builtin::Strlen => Value::int(text.len() as i64),
+            Builtin::Atoi => Value::int(text.trim().parse().unwrap_or(0)),
+            Builtin::Strtoul => {
+                let radix = match args.get(2) {
+                    Some(radix) => self.eval(radix)?,
+                    None => Value::int(10),
+                };
+                let Value::Int(radix @ 2..=36, 0) = radix else { return Ok(Value::Opaque(at)) };
+                let digits: String = text.chars().take_while(|c| c.is_digit(radix as u32)).collect();
+                Value::int(i64::from_str_radix(&digits, radix as u32).unwrap_or(0))
+            }
+            Builtin::Strcpy => {
+                // The other way round: the target is written, the second argument is read.
+                return self.strcpy(args, at);
+            }
+            Builtin::Strcspn | Builtin::Strstr | Builtin::Strcmp => {
+                let Some(other) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
+                match builtin {
+                    Builtin::Strcspn => {
+                        let end = text.find(|c| other.contains(c)).unwrap_or(text.len());
+                        Value::int(end as i64)
+                    }
+                    Builtin::Strcmp => Value::int(i64::from(text != other)),
+                    _ if text.contains(&other) => Value::Pointer(Rc::new(Ty::Int(8, true))),
+                    _ => Value::Null,
+                }
+            }
+            _ => Value::Opaque(at),
+        })
+    }
+
+    fn strcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let Some(text) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
+        if let Some(target) = args.first()
+            && let Some(place) = self.place(target)?
+        {
+            self.store_text(place, &text);
+        }
+        Ok(Value::Opaque(at))
+    }
+
+    fn store_text(&mut self, place: Place, text: &str) {
+        let length = match self.peek(place) {
+            Some(Value::Agg(agg)) => agg.items.len(),
+            _ => 0,
+        };
+        let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
+        chars.resize(length.max(chars.len() + 1), Value::int(0));
+        self.write(place, Value::array(chars));
+    }
+
+    /// The pieces of one string, asked for one after the other.
+    fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
+        if let Some(text) = first {
+            self.token_rest = Some(text);
+        }
+        let Some(separators) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
+        let Some(rest) = self.token_rest.take() else { return Ok(Value::Null) };
+        let rest = rest.trim_start_matches(|c| separators.contains(c));
+        if rest.is_empty() {
+            return Ok(Value::Null);
+        }
+        let end = rest.find(|c| separators.contains(c)).unwrap_or(rest.len());
+        let (piece, tail) = rest.split_at(end);
+        self.token_rest = Some(tail.to_owned());
+        Ok(Value::Str(piece.into()))
+    }
+
+    /// Names that neither the tree nor a scope declares.
+    pub(super) fn constant(&mut self, name: &Name, last: Sym, at: Span) -> Run<Value> {
+        let text = self.program.text(last);
+        Ok(match text {
+            "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
+            "INT_MIN" => Value::int(i64::from(i32::MIN)),
+            "UINT_MAX" | "UINT32_MAX" => Value::int(i64::from(u32::MAX)),
+            "INT64_MAX" | "SIZE_MAX" => Value::int(i64::MAX),
+            "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
+            "INFINITY" => Value::Float(f64::INFINITY),
+            "cudaSuccess" | "hipSuccess" | "CUDA_SUCCESS" | "CUBLAS_STATUS_SUCCESS" | "HIPBLAS_STATUS_SUCCESS" => Value::int(0),
+            "__func__" | "__FUNCTION__" | "__FILE__" => Value::Str("".into()),
+            "is_same_v" | "is_same" => {
+                let Some(args) = name.path.last().and_then(|segment| segment.args.as_ref()) else {
+                    return Ok(Value::Opaque(at));
+                };
+                match self.template_values(args)?.as_slice() {
+                    [a, b] => a.same(b).map_or(Value::Opaque(at), Value::bool),
+                    _ => Value::Opaque(at),
+                }
+            }
+            // std::is_same<A, B>::value
+            "value" => match name.path.len().checked_sub(2).and_then(|index| name.path.get(index)) {
+                Some(segment) if self.program.text(segment.sym) == "is_same" => {
+                    let args = segment.args.clone().unwrap_or_default();
+                    match self.template_values(&args)?.as_slice() {
+                        [a, b] => a.same(b).map_or(Value::Opaque(at), Value::bool),
+                        _ => Value::Opaque(at),
+                    }
+                }
+                _ => Value::Opaque(at),
+            },
+            _ => Value::Opaque(at),
+        })
+    }
+
+    /// Methods of std's containers and strings, as far as dispatch uses them.
+    pub(super) fn container(
+        &mut self, place: Option<Place>, value: &Value, name: Sym, args: &[Expr], at: Span,
+    ) -> Run<Option<Value>> {
+        let method = self.program.text(name);
+        Ok(match value {
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(match method {
+                "size" | "length" => Value::int(agg.items.len() as i64),
+                "empty" => Value::bool(agg.items.is_empty()),
+                "begin" | "data" | "cbegin" => place.and_then(|place| place.part(0)).map_or(Value::Opaque(at), Value::Ptr),
+                "end" | "cend" => {
+                    place.and_then(|place| place.part(agg.items.len())).map_or(Value::Opaque(at), Value::Ptr)
+                }
+                "push_back" | "emplace_back" => {
+                    let mut items = agg.items.clone();
+                    match args {
+                        [only] => items.push(self.eval(only)?),
+                        _ => items.push(Value::Opaque(at)),
+                    }
+                    if let Some(place) = place {
+                        self.write(place, Value::array(items));
+                    }
+                    Value::Void
+                }
+                "front" => agg.items.first().cloned().unwrap_or(Value::Opaque(at)),
+                "back" => agg.items.last().cloned().unwrap_or(Value::Opaque(at)),
+                "reserve" | "clear" => Value::Void,
+                _ => return Ok(None),
+            }),
+            Value::Str(text) => Some(match method {
+                "c_str" | "data" => value.clone(),
+                "size" | "length" => Value::int(text.len() as i64),
+                "empty" => Value::bool(text.is_empty()),
+                "substr" => {
+                    let mut bounds = [0i64, i64::MAX];
+                    for (bound, arg) in bounds.iter_mut().zip(args) {
+                        let value = self.eval(arg)?;
+                        let Some(number) = self.settle(&value) else { return Ok(Some(Value::Opaque(at))) };
+                        *bound = number;
+                    }
+                    let [from, count] = bounds;
+                    let part: String =
+                        text.chars().skip(from.max(0) as usize).take(count.clamp(0, 1 << 20) as usize).collect();
+                    Value::Str(part.into())
+                }
+                _ => return Ok(None),
+            }),
+            // get() of a smart pointer or a pool allocation: still unknown, still not null.
+            Value::Opaque(from) => Some(Value::Opaque(*from)),
+            _ => None,
+        }
+        .filter(|_| args.iter().all(|arg| !matches!(arg.kind, ExprKind::Unparsed))))
+    }
+}

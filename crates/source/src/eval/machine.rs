@@ -1,0 +1,364 @@
+//! The machine that host code is run on: memory, the range of columns that the run stands for, and what it has seen.
+
+use super::value::{Agg, CURVED, GLOBAL_ROOT, Instance, Place, Shape, Value};
+use crate::cpp::ast::{Expr, Function};
+use crate::cpp::files::Span;
+use crate::cpp::sym::{FxMap, Sym};
+use crate::program::Program;
+use std::rc::Rc;
+
+/// Why a run ended before its function returned.
+#[derive(Debug, Clone)]
+pub enum Stop {
+    /// Something was not understood or not known, here.
+    Undetermined { at: Span, why: String },
+    /// A function is declared and its unit is not loaded.
+    Need(Sym),
+    /// A condition is unknown and the script of outcomes has run out.
+    Fork { at: Span, why: String },
+    /// The program would abort here.
+    Abort { at: Span, what: String },
+    /// A launch was reached that settles the question.
+    Decided,
+}
+
+pub type Run<T> = Result<T, Stop>;
+
+/// A kernel launch, or a call into a BLAS library.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    pub name: Sym,
+    /// Template arguments by the parameter's name.
+    pub args: Vec<(Option<Sym>, Value)>,
+    pub grid: Option<[i64; 3]>,
+    pub block: Option<[i64; 3]>,
+    pub at: Span,
+    /// The functions that were active, outermost first.
+    pub stack: Vec<Sym>,
+    pub library: bool,
+    /// Local integers of the launching function, by name: older kernels take their tile from there.
+    pub locals: Vec<(Sym, i64)>,
+}
+
+/// A condition that was asked on the way.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub function: Sym,
+    pub depth: usize,
+    pub at: Span,
+    pub outcome: String,
+    pub values: Vec<(String, String)>,
+}
+
+pub(super) struct Frame {
+    pub function: Option<u32>,
+    pub name: Sym,
+    pub file: u16,
+    pub base: usize,
+    pub this: Option<Place>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct MemoKey {
+    pub function: u32,
+    pub args: Vec<i64>,
+}
+
+/// What the platform would answer: properties of the device, by the name of the field or attribute.
+#[derive(Debug, Clone, Default)]
+pub struct Platform {
+    pub properties: Vec<(String, Property)>,
+    /// `getenv`.
+    pub environment: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Property {
+    Int(i64),
+    Text(String),
+}
+
+/// One run may take this many steps; the longest real one takes some 50,000.
+const MAX_STEPS: u64 = 4_000_000;
+const MAX_STACK: usize = 1 << 20;
+const MAX_CALLS: usize = 120;
+
+pub struct Machine<'p> {
+    pub program: &'p Program,
+    pub platform: Platform,
+    pub(super) stack: Vec<Value>,
+    pub(super) globals: Vec<Value>,
+    pub(super) statics: FxMap<(u64, u64), u32>,
+    pub(super) global_slots: FxMap<u32, u32>,
+    pub(super) enum_values: FxMap<Sym, i64>,
+    pub(super) memo: FxMap<MemoKey, Value>,
+    pub(super) picks: FxMap<(Sym, usize, usize, u16), Option<u32>>,
+    pub(super) frames: Vec<Frame>,
+    /// The column count of this run, and the last one for which it holds.
+    pub columns: i64,
+    pub until: i64,
+    pub(super) steps: u64,
+    /// Outcomes for conditions that are unknown, in order.
+    pub script: Vec<bool>,
+    pub(super) script_at: usize,
+    pub unknown: Vec<(Span, String)>,
+    pub launches: Vec<Launch>,
+    /// Launches of kernels with one of these in their name end the run.
+    pub decides: fn(&Program, &Launch) -> bool,
+    pub trace: Option<Vec<Step>>,
+    pub(super) effects: u64,
+    pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
+    pub(super) token_rest: Option<String>,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program, platform: Platform, decides: fn(&Program, &Launch) -> bool) -> Self {
+        Machine {
+            program,
+            platform,
+            stack: Vec::new(),
+            globals: Vec::new(),
+            statics: FxMap::default(),
+            global_slots: FxMap::default(),
+            enum_values: FxMap::default(),
+            memo: FxMap::default(),
+            picks: FxMap::default(),
+            frames: Vec::new(),
+            columns: 1,
+            until: i64::MAX,
+            steps: 0,
+            script: Vec::new(),
+            script_at: 0,
+            unknown: Vec::new(),
+            launches: Vec::new(),
+            decides,
+            trace: None,
+            effects: 0,
+            builtins: super::builtin::table(program),
+            token_rest: None,
+        }
+    }
+
+    /// Ready for another run; what is the same for every run (globals, device facts) is kept.
+    pub fn reset(&mut self, columns: i64, until: i64) {
+        self.stack.clear();
+        self.frames.clear();
+        (self.columns, self.until) = (columns, until);
+        (self.steps, self.script_at) = (0, 0);
+        self.unknown.clear();
+        self.launches.clear();
+        if let Some(trace) = &mut self.trace {
+            trace.clear();
+        }
+    }
+
+    pub(super) fn step(&mut self, at: Span) -> Run<()> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK {
+            return Err(self.unsure(at, "more steps than any real dispatch takes"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn unsure(&self, at: Span, why: impl Into<String>) -> Stop {
+        Stop::Undetermined { at, why: why.into() }
+    }
+
+    pub(super) fn enter(&mut self, frame: Frame, at: Span) -> Run<()> {
+        if self.frames.len() >= MAX_CALLS {
+            return Err(self.unsure(at, "calls nested too deep"));
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    pub(super) fn base(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.base)
+    }
+
+    pub(super) fn function(&self) -> Option<&'p Function> {
+        self.program.function(self.frames.last()?.function?)
+    }
+
+    pub(super) fn slot(&self, slot: u32) -> u32 {
+        (self.base() as u32).saturating_add(slot)
+    }
+
+    /// A new variable that lives as long as the machine.
+    pub fn global(&mut self, value: Value) -> Place {
+        let root = GLOBAL_ROOT | self.globals.len() as u32;
+        self.globals.push(value);
+        Place::new(root)
+    }
+
+    fn root(&self, root: u32) -> Option<&Value> {
+        if root & GLOBAL_ROOT != 0 {
+            self.globals.get((root & !GLOBAL_ROOT) as usize)
+        } else {
+            self.stack.get(root as usize)
+        }
+    }
+
+    fn root_mut(&mut self, root: u32) -> Option<&mut Value> {
+        if root & GLOBAL_ROOT != 0 {
+            self.globals.get_mut((root & !GLOBAL_ROOT) as usize)
+        } else {
+            self.stack.get_mut(root as usize)
+        }
+    }
+
+    pub fn peek(&self, place: Place) -> Option<&Value> {
+        let mut value = self.root(place.root)?;
+        for &step in place.steps() {
+            match value {
+                Value::Agg(agg) => value = agg.items.get(usize::from(step))?,
+                _ => return None,
+            }
+        }
+        Some(value)
+    }
+
+    pub fn read(&self, place: Place, at: Span) -> Value {
+        match self.peek(place) {
+            Some(Value::Ref(inner)) => self.read(*inner, at),
+            Some(Value::Uninit) | None => Value::Opaque(at),
+            Some(value) => value.clone(),
+        }
+    }
+
+    pub fn write(&mut self, place: Place, new: Value) {
+        if place.root & GLOBAL_ROOT != 0 {
+            self.effects += 1;
+        }
+        let Some(mut value) = self.root_mut(place.root) else { return };
+        for &step in place.steps() {
+            match value {
+                Value::Agg(agg) => match Rc::make_mut(agg).items.get_mut(usize::from(step)) {
+                    Some(next) => value = next,
+                    None => return,
+                },
+                _ => return,
+            }
+        }
+        *value = new;
+    }
+
+    /// The struct that a value is of, whatever way it is held.
+    pub(super) fn instance(value: &Value) -> Option<Rc<Instance>> {
+        match value {
+            Value::Agg(agg) => match &agg.shape {
+                Shape::Struct(instance) => Some(instance.clone()),
+                Shape::Array => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn field_index(&self, instance: &Instance, name: Sym) -> Option<usize> {
+        self.program.members(&instance.of).fields.iter().position(|field| field.name == Some(name))
+    }
+
+    pub(super) fn field_of(&self, agg: &Agg, name: Sym) -> Option<Value> {
+        let Shape::Struct(instance) = &agg.shape else { return None };
+        agg.items.get(self.field_index(instance, name)?).cloned()
+    }
+
+    /// Narrows the range so that `value + slope * t >= 0` keeps the truth that it has at t = 0.
+    fn hold_sign(&mut self, value: i64, slope: i64) {
+        let last = match (value >= 0, slope) {
+            (true, s) if s < 0 => value.div_euclid(s.wrapping_neg()),
+            // Still negative: value + slope * t <= -1.
+            (false, s) if s > 0 => value.wrapping_neg().wrapping_sub(1).div_euclid(s),
+            _ => return,
+        };
+        self.until = self.until.min(self.columns.saturating_add(last));
+    }
+
+    pub(super) fn hold_point(&mut self) {
+        self.until = self.until.min(self.columns);
+    }
+
+    pub(super) fn hold_for(&mut self, more: i64) {
+        self.until = self.until.min(self.columns.saturating_add(more.max(0)));
+    }
+
+    /// left < right, and that for the whole range from here on.
+    pub(super) fn less(&mut self, left: (i64, i64), right: (i64, i64)) -> bool {
+        let Some(slope) = slope(left.1, right.1, i64::checked_sub) else {
+            self.hold_point();
+            return left.0 < right.0;
+        };
+        let difference = left.0.saturating_sub(right.0);
+        self.hold_sign(difference, slope);
+        difference < 0
+    }
+
+    pub(super) fn equal(&mut self, left: (i64, i64), right: (i64, i64)) -> bool {
+        let Some(slope) = slope(left.1, right.1, i64::checked_sub) else {
+            self.hold_point();
+            return left.0 == right.0;
+        };
+        let difference = left.0.saturating_sub(right.0);
+        if slope != 0 {
+            if difference == 0 {
+                self.hold_point();
+            } else if difference.checked_rem(slope) == Some(0) {
+                let meets = difference.checked_div(slope).unwrap_or(0).saturating_neg();
+                if meets > 0 {
+                    self.hold_for(meets - 1);
+                }
+            }
+        }
+        difference == 0
+    }
+
+    /// Whether an integer is settled for the whole range: it becomes a plain one.
+    pub(super) fn settle(&mut self, value: &Value) -> Option<i64> {
+        match value {
+            Value::Int(value, 0) => Some(*value),
+            Value::Int(value, _) => {
+                let value = *value;
+                self.hold_point();
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn truth(&mut self, value: &Value) -> Option<bool> {
+        match value {
+            Value::Int(value, slope) => Some(!self.equal((*value, *slope), (0, 0))),
+            Value::Float(value) => Some(*value != 0.0),
+            Value::Null => Some(false),
+            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) | Value::Agg(_) => Some(true),
+            Value::Ref(place) => {
+                let value = self.read(*place, Span::default());
+                self.truth(&value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The truth of a condition; an unknown one follows the script, or ends the run with a fork.
+    pub(super) fn decide(&mut self, value: &Value, cond: &Expr) -> Run<bool> {
+        if let Some(truth) = self.truth(value) {
+            return Ok(truth);
+        }
+        let why = match value {
+            Value::Opaque(from) => format!("`{}` is not known", self.program.files.text(*from)),
+            _ => "its value is not known".to_owned(),
+        };
+        let Some(&outcome) = self.script.get(self.script_at) else { return Err(Stop::Fork { at: cond.span, why }) };
+        self.script_at += 1;
+        self.unknown.push((cond.span, why));
+        Ok(outcome)
+    }
+}
+
+/// The slope of a sum or difference; None where one of them is curved.
+pub(super) fn slope(left: i64, right: i64, op: fn(i64, i64) -> Option<i64>) -> Option<i64> {
+    if left == CURVED || right == CURVED {
+        return None;
+    }
+    op(left, right)
+}

@@ -1,0 +1,17 @@
+//! The interpreter: host code, run with real values, up to the launch that it makes.
+//!
+//! Whatever is not known is carried as unknown; a decision on it is a fork, and a construct that is not understood
+//! ends the run with its place. Nothing is guessed.
+
+mod arith;
+mod builtin;
+mod call;
+mod convert;
+mod exec;
+mod expr;
+mod machine;
+mod types;
+mod value;
+
+pub use machine::{Launch, Machine, Platform, Property, Run, Step, Stop};
+pub use value::{Agg, CURVED, FnValue, Place, Shape, Ty, Value};

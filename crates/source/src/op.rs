@@ -1,0 +1,197 @@
+//! Operations: the tensors that the dispatcher is asked with.
+
+use crate::eval::{Agg, FnValue, Machine, Place, Run, Shape, Stop, Ty, Value};
+use std::rc::Rc;
+
+/// A dimension: a number, or one that grows by `per` with each column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dim {
+    pub at: i64,
+    pub per: i64,
+}
+
+impl Dim {
+    pub fn fixed(at: i64) -> Dim {
+        Dim { at, per: 0 }
+    }
+    fn value(self) -> Value {
+        Value::Int(self.at, self.per)
+    }
+    fn times(self, by: i64) -> Dim {
+        Dim { at: self.at.saturating_mul(by), per: self.per.saturating_mul(by) }
+    }
+    /// Of two, at most one may depend on the columns; the product of two that do is taken at the first column only.
+    fn by(self, other: Dim) -> Dim {
+        match (self.per, other.per) {
+            (0, _) => other.times(self.at),
+            (_, 0) => self.times(other.at),
+            _ => Dim { at: self.at.saturating_mul(other.at), per: crate::eval::CURVED },
+        }
+    }
+}
+
+/// What a tensor is made of.
+#[derive(Debug, Clone)]
+pub struct Tensor {
+    pub ty: String,
+    pub ne: [Dim; 4],
+    pub weights: bool,
+    /// Dimensions 1 and 2 swapped in memory, as a KV cache is seen by attention.
+    pub permuted: bool,
+}
+
+/// An operation with its operands; `params` are `op_params`.
+#[derive(Debug, Clone)]
+pub struct Op {
+    pub op: String,
+    pub sources: Vec<Option<Tensor>>,
+    pub result: Tensor,
+    pub params: Vec<Value>,
+}
+
+/// The objects of one operation in a machine's memory.
+#[derive(Debug)]
+pub struct Objects {
+    pub context: Place,
+    pub result: Place,
+}
+
+fn missing(what: &str) -> Stop {
+    Stop::Undetermined { at: Default::default(), why: format!("the tree has no {what}") }
+}
+
+impl Op {
+    /// Builds the tensors. Sizes of types and blocks are asked from the tree's own functions.
+    pub fn build(&self, machine: &mut Machine<'_>) -> Run<Objects> {
+        let buffers = [buffer(machine, true)?, buffer(machine, false)?];
+        let mut sources = Vec::new();
+        for source in &self.sources {
+            sources.push(match source {
+                Some(tensor) => {
+                    let value = tensor.build(machine, buffers)?;
+                    Value::Ptr(machine.global(value))
+                }
+                None => Value::Null,
+            });
+        }
+        let mut object = self.result.build(machine, buffers)?;
+        let op = machine.constant_named(&self.op).ok_or_else(|| missing(&self.op))?;
+        set(machine, &mut object, "op", Value::int(op));
+        fill(machine, &mut object, "src", &sources, Value::Null);
+        fill(machine, &mut object, "op_params", &self.params, Value::int(0));
+        let result = machine.global(object);
+        let context = context(machine)?;
+        Ok(Objects { context, result })
+    }
+}
+
+impl Tensor {
+    fn build(&self, machine: &mut Machine<'_>, buffers: [Place; 2]) -> Run<Value> {
+        let name = format!("GGML_TYPE_{}", self.ty);
+        let number = machine.constant_named(&name).ok_or_else(|| missing(&name))?;
+        let size = ask(machine, "ggml_type_size", number)?;
+        let block = ask(machine, "ggml_blck_size", number)?;
+        if block <= 0 {
+            return Err(missing(&format!("block size of {name}")));
+        }
+        let [ne0, ne1, ne2, ne3] = self.ne;
+        let row = Dim::fixed(size.saturating_mul(ne0.at / block));
+        let nb = if self.permuted {
+            let nb2 = row;
+            let nb1 = row.by(ne2);
+            [Dim::fixed(size), nb1, nb2, nb1.by(ne1)]
+        } else {
+            let nb2 = row.by(ne1);
+            [Dim::fixed(size), row, nb2, nb2.by(ne2)]
+        };
+        let _ = ne3;
+        let mut object = machine.object("ggml_tensor")?;
+        set(machine, &mut object, "type", Value::int(number));
+        fill(machine, &mut object, "ne", &self.ne.map(Dim::value), Value::int(1));
+        fill(machine, &mut object, "nb", &nb.map(Dim::value), Value::int(0));
+        let pointer = Value::Pointer(Rc::new(Ty::Void));
+        set(machine, &mut object, "data", pointer);
+        let [weights, compute] = buffers;
+        set(machine, &mut object, "buffer", Value::Ptr(if self.weights { weights } else { compute }));
+        // Until mid-2024 a tensor said itself where it lives.
+        if let Some(gpu) = machine.constant_named("GGML_BACKEND_TYPE_GPU").or(machine.constant_named("GGML_BACKEND_GPU")) {
+            set(machine, &mut object, "backend", Value::int(gpu));
+        }
+        Ok(object)
+    }
+}
+
+/// Sets a field where the version has it.
+fn set(machine: &Machine<'_>, object: &mut Value, field: &str, value: Value) {
+    if let Some(slot) = machine.field_mut(object, field) {
+        *slot = value;
+    }
+}
+
+/// Sets the items of an array field, the rest to `rest`.
+fn fill(machine: &Machine<'_>, object: &mut Value, field: &str, values: &[Value], rest: Value) {
+    if let Some(Value::Agg(array)) = machine.field_mut(object, field) {
+        let array = Rc::make_mut(array);
+        for (index, slot) in array.items.iter_mut().enumerate() {
+            *slot = values.get(index).unwrap_or(&rest).clone();
+        }
+    }
+}
+
+fn ask(machine: &mut Machine<'_>, function: &str, number: i64) -> Run<i64> {
+    match machine.call_by_name(function, vec![Value::int(number)])? {
+        Value::Int(value, 0) => Ok(value),
+        _ => Err(missing(&format!("answer from {function}"))),
+    }
+}
+
+/// A buffer of the GPU backend, whole on device 0. Its functions have the names that the backend gives its own, so that
+/// "is this a split buffer" is answered by the code that asks.
+fn buffer(machine: &mut Machine<'_>, weights: bool) -> Run<Place> {
+    let mut kind = machine.object("ggml_backend_buffer_type")?;
+    name_functions(machine, &mut kind, "ggml_backend_cuda_buffer_type_");
+    let context = machine.object("ggml_backend_cuda_buffer_type_context").ok();
+    if let Some(mut context) = context {
+        set(machine, &mut context, "device", Value::int(0));
+        let context = machine.global(context);
+        set(machine, &mut kind, "context", Value::Ptr(context));
+    }
+    let kind = machine.global(kind);
+    let mut buffer = machine.object("ggml_backend_buffer")?;
+    name_functions(machine, &mut buffer, "ggml_backend_cuda_buffer_");
+    set(machine, &mut buffer, "buft", Value::Ptr(kind));
+    let usage = if weights { "GGML_BACKEND_BUFFER_USAGE_WEIGHTS" } else { "GGML_BACKEND_BUFFER_USAGE_ANY" };
+    if let Some(usage) = machine.constant_named(usage) {
+        set(machine, &mut buffer, "usage", Value::int(usage));
+    }
+    if let Ok(mut context) = machine.object("ggml_backend_cuda_buffer_context") {
+        set(machine, &mut context, "device", Value::int(0));
+        let context = machine.global(context);
+        set(machine, &mut buffer, "context", Value::Ptr(context));
+    }
+    Ok(machine.global(buffer))
+}
+
+fn name_functions(machine: &Machine<'_>, object: &mut Value, prefix: &str) {
+    let Some(Value::Agg(table)) = machine.field_mut(object, "iface") else { return };
+    let table: &mut Agg = Rc::make_mut(table);
+    let Shape::Struct(instance) = table.shape.clone() else { return };
+    for (slot, field) in table.items.iter_mut().zip(machine.field_names(&instance)) {
+        let name = field.and_then(|field| machine.program.interner.get(&format!("{prefix}{field}")));
+        *slot = match name {
+            Some(name) => Value::Fn(Rc::new(FnValue { name, args: Vec::new() })),
+            None => Value::Pointer(Rc::new(Ty::Func)),
+        };
+    }
+}
+
+fn context(machine: &mut Machine<'_>) -> Run<Place> {
+    let mut object = machine.object("ggml_backend_cuda_context")?;
+    if let Value::Agg(agg) = &mut object {
+        for slot in &mut Rc::make_mut(agg).items {
+            *slot = Value::Uninit;
+        }
+    }
+    set(machine, &mut object, "device", Value::int(0));
+    Ok(machine.global(object))
+}
