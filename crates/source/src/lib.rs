@@ -4,11 +4,13 @@
 #![forbid(unsafe_code)]
 
 pub mod chain;
+mod cmake;
 mod cpp;
 pub mod device;
 mod eval;
 pub mod op;
 mod path;
+pub mod preset;
 mod program;
 pub mod rocblas;
 mod rules;
@@ -16,5 +18,6 @@ pub mod tree;
 
 pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use path::{Choice, Path};
+pub use preset::Preset;
 pub use rules::{Answer, Defines, Outcome, Reason, Rules, RulesError};
 pub use tree::{Tree, TreeError};

@@ -49,11 +49,32 @@ pub struct Op {
     pub params: Vec<Value>,
 }
 
-/// The objects of one operation in a machine's memory.
+/// The memory of one machine's operations: made once, written anew for each question.
 #[derive(Debug)]
-pub struct Objects {
+pub struct Stage {
     pub context: Place,
-    pub result: Place,
+    buffers: [Place; 2],
+    blank: Value,
+    slots: Vec<Place>,
+}
+
+impl Stage {
+    pub fn new(machine: &mut Machine<'_>) -> Run<Stage> {
+        let buffers = [buffer(machine, true)?, buffer(machine, false)?];
+        let context = context(machine)?;
+        let blank = machine.object("ggml_tensor")?;
+        Ok(Stage { context, buffers, blank, slots: Vec::new() })
+    }
+
+    fn put(&mut self, machine: &mut Machine<'_>, slot: usize, value: Value) -> Place {
+        if let Some(&place) = self.slots.get(slot) {
+            machine.write(place, value);
+            return place;
+        }
+        let place = machine.global(value);
+        self.slots.push(place);
+        place
+    }
 }
 
 fn missing(what: &str) -> Stop {
@@ -61,32 +82,36 @@ fn missing(what: &str) -> Stop {
 }
 
 impl Op {
-    /// Builds the tensors. Sizes of types and blocks are asked from the tree's own functions.
-    pub fn build(&self, machine: &mut Machine<'_>) -> Run<Objects> {
-        let buffers = [buffer(machine, true)?, buffer(machine, false)?];
+    /// Builds the tensors and says where the result stands. Sizes of types and blocks are asked from the tree's own
+    /// functions.
+    pub fn build(&self, machine: &mut Machine<'_>, stage: &mut Stage) -> Run<Place> {
+        if stage.slots.is_empty() {
+            stage.put(machine, 0, Value::Null);
+        }
         let mut sources = Vec::new();
-        for source in &self.sources {
+        for (slot, source) in self.sources.iter().enumerate() {
             sources.push(match source {
                 Some(tensor) => {
-                    let value = tensor.build(machine, buffers)?;
-                    Value::Ptr(machine.global(value))
+                    let value = tensor.build(machine, stage)?;
+                    Value::Ptr(stage.put(machine, slot + 1, value))
                 }
                 None => Value::Null,
             });
+            if source.is_none() {
+                stage.put(machine, slot + 1, Value::Null);
+            }
         }
-        let mut object = self.result.build(machine, buffers)?;
+        let mut object = self.result.build(machine, stage)?;
         let op = machine.constant_named(&self.op).ok_or_else(|| missing(&self.op))?;
         set(machine, &mut object, "op", Value::int(op));
         fill(machine, &mut object, "src", &sources, Value::Null);
         fill(machine, &mut object, "op_params", &self.params, Value::int(0));
-        let result = machine.global(object);
-        let context = context(machine)?;
-        Ok(Objects { context, result })
+        Ok(stage.put(machine, 0, object))
     }
 }
 
 impl Tensor {
-    fn build(&self, machine: &mut Machine<'_>, buffers: [Place; 2]) -> Run<Value> {
+    fn build(&self, machine: &mut Machine<'_>, stage: &Stage) -> Run<Value> {
         let name = format!("GGML_TYPE_{}", self.ty);
         let number = machine.constant_named(&name).ok_or_else(|| missing(&name))?;
         let size = ask(machine, "ggml_type_size", number)?;
@@ -105,13 +130,13 @@ impl Tensor {
             [Dim::fixed(size), row, nb2, nb2.by(ne2)]
         };
         let _ = ne3;
-        let mut object = machine.object("ggml_tensor")?;
+        let mut object = stage.blank.clone();
         set(machine, &mut object, "type", Value::int(number));
         fill(machine, &mut object, "ne", &self.ne.map(Dim::value), Value::int(1));
         fill(machine, &mut object, "nb", &nb.map(Dim::value), Value::int(0));
         let pointer = Value::Pointer(Rc::new(Ty::Void));
         set(machine, &mut object, "data", pointer);
-        let [weights, compute] = buffers;
+        let [weights, compute] = stage.buffers;
         set(machine, &mut object, "buffer", Value::Ptr(if self.weights { weights } else { compute }));
         // Until mid-2024 a tensor said itself where it lives.
         if let Some(gpu) = machine.constant_named("GGML_BACKEND_TYPE_GPU").or(machine.constant_named("GGML_BACKEND_GPU")) {

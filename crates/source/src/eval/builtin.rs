@@ -322,6 +322,9 @@ impl Machine<'_> {
     }
 
     fn c_string(&mut self, builtin: Builtin, args: &[Expr], at: Span) -> Run<Value> {
+        if builtin == Builtin::Strcpy {
+            return self.strcpy(args, at);
+        }
         let first = self.text_arg(args.first())?;
         if builtin == Builtin::Strtok {
             return self.strtok(args, first, at);
@@ -338,10 +341,6 @@ impl Machine<'_> {
                 let Value::Int(radix @ 2..=36, 0) = radix else { return Ok(Value::Opaque(at)) };
                 let digits: String = text.chars().take_while(|c| c.is_digit(radix as u32)).collect();
                 Value::int(i64::from_str_radix(&digits, radix as u32).unwrap_or(0))
-            }
-            Builtin::Strcpy => {
-                // The other way round: the target is written, the second argument is read.
-                return self.strcpy(args, at);
             }
             Builtin::Strcspn | Builtin::Strstr | Builtin::Strcmp => {
                 let Some(other) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };

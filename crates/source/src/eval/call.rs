@@ -8,7 +8,7 @@ use crate::cpp::files::Span;
 use crate::cpp::sym::Sym;
 use std::rc::Rc;
 
-impl Machine<'_> {
+impl<'p> Machine<'p> {
     pub(super) fn call(&mut self, callee: &Expr, args: &[Expr], at: Span) -> Run<Value> {
         match self.call_raw(callee, args, at)? {
             Value::Ref(place) => Ok(self.read(place, at)),
@@ -257,7 +257,7 @@ impl Machine<'_> {
             } else {
                 match values.next() {
                     Some(value) => self.convert(&param.ty, value)?,
-                    None => match &param.default {
+                    None => match param.default.as_ref().or_else(|| self.declared_default(function, position)) {
                         Some(default) => {
                             let value = self.eval(default)?;
                             self.convert(&param.ty, value)?
@@ -373,6 +373,14 @@ impl Machine<'_> {
             self.picks.insert(key, picked);
         }
         Ok(picked)
+    }
+
+    /// A default that only a declaration of the same function has.
+    fn declared_default(&self, function: &Function, position: usize) -> Option<&'p Expr> {
+        let same = |other: &&Function| other.params.len() == function.params.len();
+        let program = self.program;
+        let mut others = program.overloads(function.name).iter().filter_map(|&index| program.function(index)).filter(same);
+        others.find_map(|other| other.params.get(position)?.default.as_ref())
     }
 
     fn has_defaults(&self, name: Sym, params: usize) -> bool {

@@ -507,8 +507,8 @@ impl Machine<'_> {
         Rc::make_mut(agg).items.get_mut(index)
     }
 
-    pub fn field_names(&self, instance: &Instance) -> impl Iterator<Item = Option<&str>> {
+    pub fn field_names(&self, instance: &Instance) -> Vec<Option<&str>> {
         let fields = &self.program.members(&instance.of).fields;
-        fields.iter().map(|field| field.name.map(|name| self.program.text(name)))
+        fields.iter().map(|field| field.name.map(|name| self.program.text(name))).collect()
     }
 }

@@ -1,0 +1,412 @@
+//! The part of CMake that decides compile definitions: options and their defaults, variables, conditions, functions,
+//! subdirectories. Nothing is run and nothing is looked for on this machine: a package that the wanted backend needs
+//! counts as found, `execute_process` has no result.
+
+mod cond;
+mod parse;
+
+use crate::tree::Tree;
+use parse::{Arg, Command, parse};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// What evaluating a build came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Build {
+    /// In the order of definition, each with the file and line that adds it.
+    pub defines: Vec<(String, String)>,
+    /// Every file that was read.
+    pub files: Vec<String>,
+    /// The names of all options met, with the value they have.
+    pub options: BTreeMap<String, String>,
+}
+
+const MAX_DEPTH: usize = 60;
+const MAX_STEPS: usize = 200_000;
+
+pub struct Cmake<'t> {
+    tree: &'t Tree,
+    vars: BTreeMap<String, String>,
+    functions: BTreeMap<String, Rc<Function>>,
+    found: BTreeSet<String>,
+    build: Build,
+    steps: usize,
+    depth: usize,
+    dir: String,
+    file: String,
+}
+
+struct Function {
+    params: Vec<String>,
+    body: Vec<Command>,
+    is_macro: bool,
+}
+
+#[derive(PartialEq)]
+enum Flow {
+    On,
+    Return,
+    Break,
+}
+
+impl<'t> Cmake<'t> {
+    /// `given` are cache variables as `-D` on CMake's command line sets them.
+    pub fn run(tree: &'t Tree, root: &str, given: &[(String, String)]) -> Build {
+        let mut cmake = Cmake {
+            tree,
+            vars: given.iter().cloned().collect(),
+            functions: BTreeMap::new(),
+            found: BTreeSet::new(),
+            build: Build::default(),
+            steps: 0,
+            depth: 0,
+            dir: String::new(),
+            file: String::new(),
+        };
+        for (name, value) in [
+            ("UNIX", "1"),
+            ("LINUX", "1"),
+            ("CMAKE_SYSTEM_NAME", "Linux"),
+            ("CMAKE_SYSTEM_PROCESSOR", "x86_64"),
+            ("CMAKE_BUILD_TYPE", "Release"),
+            ("CMAKE_VERSION", "3.31.0"),
+            ("CMAKE_CXX_COMPILER_ID", "GNU"),
+            ("CMAKE_C_COMPILER_ID", "GNU"),
+        ] {
+            cmake.vars.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+        }
+        let dir = root.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
+        for name in ["CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR"] {
+            cmake.vars.insert(name.to_owned(), at_root(&dir));
+        }
+        cmake.enter(root, &dir);
+        cmake.build
+    }
+
+    fn enter(&mut self, file: &str, dir: &str) {
+        if self.depth > MAX_DEPTH || !self.tree.has(file) {
+            return;
+        }
+        let Ok(text) = self.tree.text(file) else { return };
+        let commands = parse(&text);
+        let (old_dir, old_file) =
+            (std::mem::replace(&mut self.dir, dir.to_owned()), std::mem::replace(&mut self.file, file.to_owned()));
+        self.stand_in(dir);
+        if !self.build.files.iter().any(|known| known == file) {
+            self.build.files.push(file.to_owned());
+        }
+        self.depth += 1;
+        self.block(&commands);
+        self.depth -= 1;
+        (self.dir, self.file) = (old_dir, old_file);
+        let dir = self.dir.clone();
+        self.stand_in(&dir);
+    }
+
+    fn stand_in(&mut self, dir: &str) {
+        for name in ["CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR"] {
+            self.vars.insert(name.to_owned(), at_root(dir));
+        }
+    }
+
+    fn block(&mut self, commands: &[Command]) -> Flow {
+        let mut at = 0;
+        while let Some(command) = commands.get(at) {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                return Flow::Return;
+            }
+            match command.name.as_str() {
+                "if" => {
+                    let end = matching(commands, at, "if", "endif");
+                    match self.branch(commands, at, end) {
+                        Flow::On => {}
+                        other => return other,
+                    }
+                    at = end;
+                }
+                "foreach" => {
+                    let end = matching(commands, at, "foreach", "endforeach");
+                    let body = commands.get(at + 1..end).unwrap_or_default();
+                    if self.foreach(&command.args, body) == Flow::Return {
+                        return Flow::Return;
+                    }
+                    at = end;
+                }
+                "while" => at = matching(commands, at, "while", "endwhile"),
+                "function" | "macro" => {
+                    let close = format!("end{}", command.name);
+                    let end = matching(commands, at, &command.name, &close);
+                    let mut names = command.args.iter().map(|arg| arg.text.clone());
+                    if let Some(name) = names.next() {
+                        let body = commands.get(at + 1..end).unwrap_or_default().to_vec();
+                        let function = Function { params: names.collect(), body, is_macro: command.name == "macro" };
+                        self.functions.insert(name.to_ascii_lowercase(), Rc::new(function));
+                    }
+                    at = end;
+                }
+                "return" => return Flow::Return,
+                "break" => return Flow::Break,
+                _ => self.command(command),
+            }
+            at += 1;
+        }
+        Flow::On
+    }
+
+    fn branch(&mut self, commands: &[Command], start: usize, end: usize) -> Flow {
+        let mut depth = 0;
+        let mut from = start;
+        let mut live = commands.get(start).is_some_and(|command| self.test(&command.args));
+        let mut taken = live;
+        for at in start + 1..=end {
+            let Some(command) = commands.get(at) else { break };
+            match command.name.as_str() {
+                "if" => depth += 1,
+                "endif" if depth > 0 => depth -= 1,
+                "elseif" | "else" | "endif" if depth == 0 => {
+                    if live {
+                        return self.block(commands.get(from + 1..at).unwrap_or_default());
+                    }
+                    live = !taken && (command.name == "else" || (command.name == "elseif" && self.test(&command.args)));
+                    taken |= live;
+                    from = at;
+                }
+                _ => {}
+            }
+        }
+        Flow::On
+    }
+
+    fn foreach(&mut self, args: &[Arg], body: &[Command]) -> Flow {
+        let args = self.expand(args);
+        let Some((name, rest)) = args.split_first() else { return Flow::On };
+        let items: Vec<String> = match rest.split_first() {
+            Some((word, lists)) if word == "IN" => {
+                let names = lists.iter().filter(|word| *word != "LISTS" && *word != "ITEMS");
+                names.flat_map(|list| split(self.vars.get(list).map_or(list, String::as_str))).collect()
+            }
+            _ => rest.to_vec(),
+        };
+        for item in items.into_iter().take(500) {
+            self.vars.insert(name.clone(), item);
+            match self.block(body) {
+                Flow::On => {}
+                Flow::Break => break,
+                Flow::Return => return Flow::Return,
+            }
+        }
+        Flow::On
+    }
+
+    fn command(&mut self, command: &Command) {
+        let args = self.expand(&command.args);
+        let first = args.first().cloned().unwrap_or_default();
+        match command.name.as_str() {
+            "option" => {
+                let value = args.get(2).cloned().unwrap_or_else(|| "OFF".to_owned());
+                self.option(first, value);
+            }
+            "cmake_dependent_option" => {
+                let holds = args.get(3).is_none_or(|condition| {
+                    let parts = condition.split([';', ' ']).filter(|part| !part.is_empty());
+                    let parts: Vec<Arg> =
+                        parts.map(|text| Arg { text: text.to_owned(), quoted: false, raw: false }).collect();
+                    self.test(&parts)
+                });
+                let value = args.get(if holds { 2 } else { 4 }).cloned().unwrap_or_default();
+                self.option(first, value);
+            }
+            "set" => self.set(&first, args.get(1..).unwrap_or_default()),
+            "unset" => {
+                self.vars.remove(&first);
+            }
+            "list" if first == "APPEND" => {
+                let name = args.get(1).cloned().unwrap_or_default();
+                let old = self.vars.entry(name).or_default();
+                for item in args.get(2..).unwrap_or_default() {
+                    if !old.is_empty() {
+                        old.push(';');
+                    }
+                    old.push_str(item);
+                }
+            }
+            "string" => self.string(&args),
+            "add_compile_definitions" => self.define(&args, command.line),
+            "target_compile_definitions" => self.define(args.get(1..).unwrap_or_default(), command.line),
+            "add_definitions" => {
+                let list: Vec<String> =
+                    args.iter().filter_map(|arg| arg.strip_prefix("-D")).map(str::to_owned).collect();
+                self.define(&list, command.line);
+            }
+            "add_subdirectory" => {
+                let dir = self.resolve(&first);
+                self.enter(&join(&dir, "CMakeLists.txt"), &dir);
+            }
+            "include" if first.ends_with(".cmake") => {
+                let file = self.resolve(&first);
+                let dir = self.dir.clone();
+                self.enter(&file, &dir);
+            }
+            "find_package" | "find_library" | "check_language" | "enable_language" => {
+                self.found.insert(first.clone());
+                self.vars.insert(format!("{first}_FOUND"), "TRUE".to_owned());
+            }
+            name => {
+                let Some(function) = self.functions.get(name).cloned() else { return };
+                self.call(&function, args);
+            }
+        }
+    }
+
+    fn option(&mut self, name: String, value: String) {
+        let value = self.vars.entry(name.clone()).or_insert(value).clone();
+        self.build.options.insert(name, value);
+    }
+
+    fn call(&mut self, function: &Rc<Function>, args: Vec<String>) {
+        if self.depth > MAX_DEPTH {
+            return;
+        }
+        // A function's variables are its own; the options and defines that it sets are not.
+        let saved = if function.is_macro { None } else { Some(self.vars.clone()) };
+        for (name, value) in function.params.iter().zip(&args) {
+            self.vars.insert(name.clone(), value.clone());
+        }
+        self.vars.insert("ARGN".to_owned(), args.get(function.params.len()..).unwrap_or_default().join(";"));
+        self.vars.insert("ARGC".to_owned(), args.len().to_string());
+        self.depth += 1;
+        self.block(&function.body);
+        self.depth -= 1;
+        if let Some(saved) = saved {
+            self.vars = saved;
+            for (name, value) in &self.build.options {
+                self.vars.insert(name.clone(), value.clone());
+            }
+        }
+    }
+
+    fn set(&mut self, name: &str, values: &[String]) {
+        if name.starts_with("ENV{") {
+            return;
+        }
+        let cache = values.iter().position(|value| value == "CACHE");
+        let keep = values.get(..cache.unwrap_or(values.len())).unwrap_or_default();
+        let keep: Vec<&str> = keep.iter().map(String::as_str).filter(|value| *value != "PARENT_SCOPE").collect();
+        let force = values.last().is_some_and(|value| value == "FORCE");
+        if cache.is_some() {
+            let value = self.vars.entry(name.to_owned()).or_insert_with(|| keep.join(";"));
+            if force {
+                *value = keep.join(";");
+            }
+            self.build.options.insert(name.to_owned(), value.clone());
+        } else if keep.is_empty() {
+            self.vars.remove(name);
+        } else {
+            self.vars.insert(name.to_owned(), keep.join(";"));
+            if let Some(option) = self.build.options.get_mut(name) {
+                *option = keep.join(";");
+            }
+        }
+    }
+
+    fn string(&mut self, args: &[String]) {
+        let [what, text, into, ..] = args else { return };
+        let value = match what.as_str() {
+            "TOUPPER" => text.to_ascii_uppercase(),
+            "TOLOWER" => text.to_ascii_lowercase(),
+            _ => return,
+        };
+        self.vars.insert(into.clone(), value);
+    }
+
+    fn define(&mut self, list: &[String], line: usize) {
+        for define in list {
+            // Generator expressions depend on configurations and languages; none decides what we ask about.
+            let word = matches!(define.as_str(), "PUBLIC" | "PRIVATE" | "INTERFACE");
+            let define = define.strip_prefix("-D").unwrap_or(define);
+            let plain = define.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+            if !word && plain && !self.build.defines.iter().any(|(known, _)| known == define) {
+                self.build.defines.push((define.to_owned(), format!("{}:{line}", self.file)));
+            }
+        }
+    }
+
+    fn resolve(&self, path: &str) -> String {
+        match path.strip_prefix("/<root>") {
+            Some(rest) => rest.trim_start_matches('/').to_owned(),
+            None => join(&self.dir, path),
+        }
+    }
+
+    /// `${X}` replaced and bare lists split at their semicolons.
+    fn expand(&self, args: &[Arg]) -> Vec<String> {
+        let mut out = Vec::new();
+        for arg in args {
+            if arg.raw {
+                out.push(arg.text.clone());
+                continue;
+            }
+            let text = self.substitute(&arg.text, 0);
+            if arg.quoted {
+                out.push(text);
+            } else {
+                out.extend(split(&text));
+            }
+        }
+        out
+    }
+
+    fn substitute(&self, text: &str, depth: usize) -> String {
+        let Some(open) = text.rfind("${") else { return text.to_owned() };
+        let tail = text.get(open + 2..).unwrap_or_default();
+        let Some(close) = tail.find('}') else { return text.to_owned() };
+        if depth > 50 {
+            return String::new();
+        }
+        // The last one first: an inner reference is replaced before the outer one is looked at.
+        let value = self.vars.get(tail.get(..close).unwrap_or_default()).map_or("", String::as_str);
+        let replaced =
+            format!("{}{value}{}", text.get(..open).unwrap_or_default(), tail.get(close + 1..).unwrap_or_default());
+        self.substitute(&replaced, depth + 1)
+    }
+}
+
+/// Where the command that closes the block at `start` stands.
+fn matching(commands: &[Command], start: usize, open: &str, close: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, command) in commands.iter().enumerate().skip(start) {
+        if command.name == open {
+            depth += 1;
+        } else if command.name == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return at;
+            }
+        }
+    }
+    commands.len()
+}
+
+fn split(text: &str) -> impl Iterator<Item = String> {
+    text.split(';').filter(|item| !item.is_empty()).map(str::to_owned)
+}
+
+/// Absolute paths of the build are below a root of their own, so that they are told from relative ones.
+fn at_root(dir: &str) -> String {
+    if dir.is_empty() { "/<root>".to_owned() } else { format!("/<root>/{dir}") }
+}
+
+fn join(dir: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

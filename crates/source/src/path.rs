@@ -1,0 +1,118 @@
+//! What a launch means: the path, by what was reached, never by where the branch stood.
+
+use crate::eval::{Launch, Value};
+use crate::program::Program;
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Path {
+    Mmvf,
+    Mmf,
+    Mmv,
+    Dmmv,
+    Mmvq,
+    Mmq,
+    Blas,
+}
+
+impl Path {
+    pub fn name(self) -> &'static str {
+        match self {
+            Path::Mmvf => "MMVF",
+            Path::Mmf => "MMF",
+            Path::Mmv => "MMV",
+            Path::Dmmv => "DMMV",
+            Path::Mmvq => "MMVQ",
+            Path::Mmq => "MMQ",
+            Path::Blas => "BLAS",
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a matrix product comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub path: Path,
+    /// The kernel's name, or the library's function.
+    pub kernel: String,
+    /// Columns per block of MMVQ, or the tile width of MMQ; 0 for paths that have none.
+    pub variant: i64,
+    pub need_check: bool,
+}
+
+/// The family of a kernel by its name; None for helpers (quantise, convert, copy, fix up).
+fn family(name: &str) -> Option<Path> {
+    if name.contains("fixup") || name.contains("stream_k_fix") {
+        return None;
+    }
+    let starts = |prefix: &str| name.starts_with(prefix);
+    Some(match name {
+        _ if starts("dequantize_mul_mat_vec") => Path::Dmmv,
+        _ if starts("mul_mat_vec_q") => Path::Mmvq,
+        _ if starts("mul_mat_vec_f") => Path::Mmvf,
+        _ if starts("mul_mat_vec") || starts("mul_mat_p021") => Path::Mmv,
+        _ if starts("mul_mat_q") => Path::Mmq,
+        _ if starts("mul_mat_f") => Path::Mmf,
+        _ => return None,
+    })
+}
+
+/// The path that a launch takes: by the kernel's name; where that says nothing, by the innermost function on the way
+/// whose name does.
+pub fn of(program: &Program, launch: &Launch) -> Option<Path> {
+    if launch.library {
+        return Some(Path::Blas);
+    }
+    family(program.text(launch.name))
+}
+
+pub fn decides(program: &Program, launch: &Launch) -> bool {
+    of(program, launch).is_some()
+}
+
+/// The same for a kernel under a name of its own: what the functions around it are called.
+pub fn by_callers(program: &Program, launch: &Launch) -> Option<Path> {
+    launch.stack.iter().rev().find_map(|&name| {
+        let name = program.text(name);
+        let name = name.strip_prefix("ggml_cuda_").unwrap_or(name);
+        family(name.strip_prefix("op_").unwrap_or(name))
+    })
+}
+
+impl Choice {
+    pub fn new(program: &Program, launch: &Launch, path: Path, columns: i64) -> Choice {
+        let kernel = program.text(launch.name).to_owned();
+        let number = |wanted: &dyn Fn(&str) -> bool| {
+            let args = launch.args.iter().filter_map(|(name, value)| match (name, value) {
+                (Some(name), Value::Int(value, _)) => Some((*name, *value)),
+                _ => None,
+            });
+            let mut all = args.chain(launch.locals.iter().copied());
+            all.find(|(name, _)| wanted(program.text(*name))).map(|(_, value)| value)
+        };
+        let (variant, need_check) = match path {
+            Path::Mmvq => (number(&|name| name.starts_with("ncols")).unwrap_or(columns), 0),
+            Path::Mmq => {
+                let tile = number(&|name| name == "mmq_x" || name == "J").unwrap_or(0);
+                (tile, number(&|name| name == "need_check" || name == "fallback").unwrap_or(0))
+            }
+            _ => (0, 0),
+        };
+        Choice { path, kernel, variant, need_check: need_check != 0 }
+    }
+
+    /// Column tiles of one launch at this many columns.
+    pub fn tiles(&self, columns: i64) -> i64 {
+        match self.path {
+            Path::Mmq if self.variant > 0 => columns.saturating_add(self.variant - 1) / self.variant,
+            Path::Mmvq => 1,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Which defines a build of this tree has: its own CMake files under their own defaults, the wanted backend turned on;
+//! what Debian's packaging adds where the tree carries it; and what the compiler and the SDK define by themselves.
+
+use crate::cmake::Cmake;
+use crate::device::Vendor;
+use crate::rules::Defines;
+use crate::tree::Tree;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone)]
+pub struct Preset {
+    /// Who builds so: `upstream`, `ollama`, `debian`, or `assumed` where the tree has no build files.
+    pub name: String,
+    pub vendor: Vendor,
+    pub defines: Defines,
+    /// For each define where it comes from: file and line, or what it is assumed from.
+    pub origin: BTreeMap<String, String>,
+    /// CMake options met on the way; a define of such a name that is not set is off, not unknown.
+    pub options: BTreeMap<String, String>,
+}
+
+/// What the HIP compiler and SDK define. The version stands in `#if`s about API names only.
+const HIP: &[(&str, &str)] = &[("__HIP_PLATFORM_AMD__", "1"), ("__HIPCC__", "1"), ("HIP_VERSION", "60300000")];
+const CUDA: &[(&str, &str)] = &[("__CUDACC__", "1"), ("CUDART_VERSION", "12080"), ("CUDA_VERSION", "12080")];
+
+/// Switches that turned the backend on, in the order of their history.
+const HIP_SWITCHES: &[&str] = &["GGML_HIP", "GGML_HIPBLAS", "LLAMA_HIPBLAS", "WHISPER_HIPBLAS"];
+const CUDA_SWITCHES: &[&str] = &["GGML_CUDA", "LLAMA_CUDA", "LLAMA_CUBLAS", "WHISPER_CUDA", "WHISPER_CUBLAS"];
+
+impl Preset {
+    /// `given` are CMake options that the user sets.
+    pub fn find(tree: &Tree, vendor: Vendor, dispatcher: &str, given: &[(String, String)]) -> Preset {
+        let (switches, sdk) = match vendor {
+            Vendor::Hip => (HIP_SWITCHES, HIP),
+            Vendor::Cuda => (CUDA_SWITCHES, CUDA),
+        };
+        let mut vars: Vec<(String, String)> = switches.iter().map(|name| ((*name).to_owned(), "ON".to_owned())).collect();
+        match vendor {
+            Vendor::Hip => {
+                vars.push(("CMAKE_HIP_COMPILER".to_owned(), "hipcc".to_owned()));
+                vars.push(("hip_VERSION".to_owned(), "6.3.0".to_owned()));
+                vars.push(("CMAKE_HIP_PLATFORM".to_owned(), "amd".to_owned()));
+            }
+            Vendor::Cuda => {
+                vars.push(("CMAKE_CUDA_COMPILER".to_owned(), "nvcc".to_owned()));
+                vars.push(("CUDAToolkit_VERSION".to_owned(), "12.8".to_owned()));
+                vars.push(("CMAKE_CUDA_COMPILER_VERSION".to_owned(), "12.8".to_owned()));
+            }
+        }
+        let debian = debian_options(tree);
+        vars.extend(debian.iter().cloned());
+        vars.extend(given.iter().cloned());
+        let mut preset = Preset {
+            name: "assumed".to_owned(),
+            vendor,
+            defines: Vec::new(),
+            origin: BTreeMap::new(),
+            options: BTreeMap::new(),
+        };
+        if let Some(root) = root(tree, dispatcher) {
+            let build = Cmake::run(tree, &root, &vars);
+            for (define, place) in build.defines {
+                let (name, value) = match define.split_once('=') {
+                    Some((name, value)) => (name.to_owned(), value.to_owned()),
+                    None => (define, "1".to_owned()),
+                };
+                preset.add(name, value, place);
+            }
+            preset.options = build.options;
+            preset.name = match () {
+                () if !debian.is_empty() => "debian".to_owned(),
+                () if tree.has("go.mod") || tree.paths().any(|path| path.ends_with("/go.mod")) => "ollama".to_owned(),
+                () => "upstream".to_owned(),
+            };
+        }
+        // With no build files, or none that turned the backend on: what every build of this backend defines.
+        let needed: &[&str] = match vendor {
+            Vendor::Hip => &["GGML_USE_HIP", "GGML_USE_HIPBLAS"],
+            Vendor::Cuda => &["GGML_USE_CUDA", "GGML_USE_CUBLAS"],
+        };
+        if !needed.iter().any(|name| preset.origin.contains_key(*name)) {
+            preset.name = "assumed".to_owned();
+            for name in needed {
+                preset.add((*name).to_owned(), "1".to_owned(), "assumed: no build file of the tree sets it".to_owned());
+            }
+        }
+        for (name, value) in sdk {
+            preset.add((*name).to_owned(), (*value).to_owned(), "the compiler and its SDK".to_owned());
+        }
+        preset
+    }
+
+    fn add(&mut self, name: String, value: String, origin: String) {
+        if !self.origin.contains_key(&name) {
+            self.defines.push((name.clone(), Some(value)));
+            self.origin.insert(name, origin);
+        }
+    }
+
+    /// `-D NAME[=VALUE]`.
+    pub fn define(&mut self, text: &str) {
+        let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+        self.undefine(name);
+        self.defines.retain(|(known, _)| known != name);
+        self.defines.push((name.to_owned(), Some(value.to_owned())));
+        self.origin.insert(name.to_owned(), "-D".to_owned());
+    }
+
+    /// `-U NAME`.
+    pub fn undefine(&mut self, name: &str) {
+        self.defines.retain(|(known, _)| known != name);
+        self.defines.push((name.to_owned(), None));
+        self.origin.insert(name.to_owned(), "-U".to_owned());
+    }
+
+    /// `NAME` or `NAME=VALUE` of those that are set, as a person reads them; the SDK's own last.
+    pub fn listed(&self) -> Vec<String> {
+        let shown = |(name, value): &(String, Option<String>)| match value.as_deref() {
+            Some("1") => name.clone(),
+            Some(value) => format!("{name}={value}"),
+            None => format!("(no {name})"),
+        };
+        self.defines.iter().map(shown).collect()
+    }
+}
+
+/// The outermost CMakeLists.txt above the dispatcher that is a project.
+fn root(tree: &Tree, dispatcher: &str) -> Option<String> {
+    let mut dirs: Vec<&str> = dispatcher.match_indices('/').filter_map(|(at, _)| dispatcher.get(..at)).collect();
+    dirs.insert(0, "");
+    let file = |dir: &str| if dir.is_empty() { "CMakeLists.txt".to_owned() } else { format!("{dir}/CMakeLists.txt") };
+    let project = |path: &String| tree.text(path).is_ok_and(|text| text.to_ascii_lowercase().contains("project("));
+    dirs.into_iter().map(file).filter(|path| tree.has(path)).find(project)
+}
+
+/// `-DNAME=VALUE` of Debian's packaging, where the tree is a Debian source package.
+fn debian_options(tree: &Tree) -> Vec<(String, String)> {
+    let Some(rules) = tree.paths().find(|path| *path == "debian/rules" || path.ends_with("/debian/rules")) else {
+        return Vec::new();
+    };
+    let text = tree.text(rules).map(|text| text.to_string()).unwrap_or_default();
+    let words = text.split_whitespace().filter_map(|word| word.strip_prefix("-D"));
+    let options = words.filter_map(|word| word.trim_end_matches('\\').split_once('='));
+    options
+        .filter(|(name, value)| name.starts_with("GGML_") && !value.contains('$'))
+        .map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned()))
+        .collect()
+}

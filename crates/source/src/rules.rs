@@ -1,0 +1,377 @@
+//! A tree's rules under one set of defines: where the dispatcher is, and what it chooses.
+//!
+//! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
+//! something for it. No name, file or line of a predicate is known here.
+
+use crate::cpp::ast::{Base, Function};
+use crate::cpp::files::{LoadError, Span};
+use crate::cpp::sym;
+use crate::device::{Device, Vendor};
+use crate::eval::{Launch, Machine, Stop, Ty, Value};
+use crate::op::{Op, Stage};
+use crate::path::{self, Choice};
+use crate::program::Program;
+use crate::tree::Tree;
+use std::rc::Rc;
+
+/// Names and values, `None` for a name that is undefined on purpose.
+pub type Defines = Vec<(String, Option<String>)>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RulesError {
+    #[error("{tree} has no ggml dispatcher: no .cu file in it has a case for {op}. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{hint}")]
+    NoDispatcher { tree: String, op: String, hint: String },
+    #[error("{place}: {why}; the dispatcher cannot be read")]
+    Unreadable { place: String, why: String },
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// One condition on the way, with what made it so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    pub function: String,
+    pub depth: usize,
+    pub file: String,
+    pub line: usize,
+    pub condition: String,
+    pub outcome: String,
+    pub values: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Chosen(Choice),
+    /// What could not be settled, where, and what it would be either way.
+    Undetermined { place: String, why: String, either: Vec<Choice> },
+}
+
+/// What holds for a range of column counts.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub from: i64,
+    pub to: i64,
+    pub outcome: Outcome,
+    pub launch: Option<Launch>,
+}
+
+#[derive(Debug)]
+pub struct Rules<'t> {
+    pub tree: &'t Tree,
+    pub vendor: Vendor,
+    pub defines: Defines,
+    pub program: Program,
+    entry: u32,
+}
+
+/// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
+const MAX_FORKS: usize = 32;
+
+enum Ended {
+    Launched(Launch),
+    Stopped(Stop),
+}
+
+/// A function's definition is not loaded yet.
+struct Need(crate::cpp::sym::Sym);
+
+impl<'t> Rules<'t> {
+    pub fn open(tree: &'t Tree, vendor: Vendor, defines: Defines, op: &str) -> Result<Rules<'t>, RulesError> {
+        let mut program = Program::new(tree, &defines)?;
+        let mut found = false;
+        for path in dispatchers(tree, op) {
+            program.load(tree, &path)?;
+            found |= !candidates(&program, op).is_empty();
+            if found {
+                break;
+            }
+        }
+        if !found {
+            let hint = if tree.is_empty() { " (this one has no sources at all)" } else { "" };
+            return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint.to_owned() });
+        }
+        let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX };
+        rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);
+        Ok(rules)
+    }
+
+    /// The functions that dispatch this operation, likeliest first; `settle` keeps the one that launches something.
+    pub fn settle(&mut self, device: &Device, op: &Op) -> Result<(), RulesError> {
+        let list = candidates(&self.program, &op.op);
+        let mut last = None;
+        for &entry in &list {
+            self.entry = entry;
+            let answer = self.answer(device, &|_| op.clone(), 1, 1)?;
+            match &answer.outcome {
+                Outcome::Chosen(_) => return Ok(()),
+                Outcome::Undetermined { either, .. } if !either.is_empty() => return Ok(()),
+                Outcome::Undetermined { place, why, .. } => last = last.or(Some((entry, place.clone(), why.clone()))),
+            }
+        }
+        // None launches for this question; another type may. The likeliest stays, its reason is told per answer.
+        self.entry = list.first().copied().unwrap_or(u32::MAX);
+        Ok(())
+    }
+
+    pub fn entry(&self) -> Option<&Function> {
+        self.program.function(self.entry)
+    }
+
+    /// What is chosen at `from` columns, and up to how many (at most `to`) that stays so.
+    pub fn answer(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, RulesError> {
+        loop {
+            let mut session = match Session::new(&self.program, self.entry, device) {
+                Ok(session) => session,
+                Err(Ok(need)) => {
+                    self.program.define_function(self.tree, need.0)?;
+                    continue;
+                }
+                Err(Err(stop)) => return Ok(undetermined(&self.program, from, from, &stop)),
+            };
+            match session.answer(op, from, to) {
+                Ok(answer) => return Ok(answer),
+                Err(need) => {
+                    self.program.define_function(self.tree, need.0)?;
+                }
+            }
+        }
+    }
+
+    /// All ranges from 1 to `to` columns.
+    pub fn ranges(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, to: i64) -> Result<Vec<Answer>, RulesError> {
+        'again: loop {
+            let mut session = match Session::new(&self.program, self.entry, device) {
+                Ok(session) => session,
+                Err(Ok(need)) => {
+                    self.program.define_function(self.tree, need.0)?;
+                    continue;
+                }
+                Err(Err(stop)) => return Ok(vec![undetermined(&self.program, 1, to, &stop)]),
+            };
+            let mut answers: Vec<Answer> = Vec::new();
+            let mut from = 1;
+            while from <= to {
+                match session.answer(op, from, to) {
+                    Ok(answer) => {
+                        from = answer.to + 1;
+                        answers.push(answer);
+                    }
+                    Err(need) => {
+                        self.program.define_function(self.tree, need.0)?;
+                        continue 'again;
+                    }
+                }
+            }
+            return Ok(answers);
+        }
+    }
+
+    /// The conditions that led to the answer at one column count.
+    pub fn reasons(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, columns: i64) -> Result<Vec<Reason>, RulesError> {
+        self.answer(device, op, columns, columns)?;
+        let Ok(mut session) = Session::new(&self.program, self.entry, device) else { return Ok(Vec::new()) };
+        session.machine.trace = Some(Vec::new());
+        let _ = session.answer(op, columns, columns);
+        let program = &self.program;
+        let steps = session.machine.trace.take().unwrap_or_default();
+        Ok(steps
+            .into_iter()
+            .map(|step| Reason {
+                function: program.text(step.function).to_owned(),
+                depth: step.depth,
+                file: program.files.path(step.at.file).to_owned(),
+                line: program.files.line(step.at),
+                condition: program.files.text(step.at),
+                outcome: step.outcome,
+                values: step.values,
+            })
+            .collect())
+    }
+
+    /// The `cc` that the tree's own code computes for a device.
+    pub fn compute_capability(&mut self, device: &Device) -> Result<Option<i64>, RulesError> {
+        loop {
+            let mut machine = Machine::new(&self.program, device.platform(), path::decides);
+            let result = machine.call_by_name("ggml_cuda_info", Vec::new());
+            match result {
+                Ok(Value::Ref(place)) => return Ok(cc_of(&machine, place)),
+                Err(Stop::Need(name)) => {
+                    drop(machine);
+                    self.program.define_function(self.tree, name)?;
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+}
+
+fn cc_of(machine: &Machine<'_>, place: crate::eval::Place) -> Option<i64> {
+    let mut info = machine.read(place, Span::default());
+    let mut devices = machine.field_mut(&mut info, "devices")?.clone();
+    let Value::Agg(list) = &mut devices else { return None };
+    let mut first = list.items.first()?.clone();
+    match machine.field_mut(&mut first, "cc")? {
+        Value::Int(cc, _) => Some(*cc),
+        _ => None,
+    }
+}
+
+fn undetermined(program: &Program, from: i64, to: i64, stop: &Stop) -> Answer {
+    let (place, why) = explain(program, stop);
+    Answer { from, to, outcome: Outcome::Undetermined { place, why, either: Vec::new() }, launch: None }
+}
+
+fn explain(program: &Program, stop: &Stop) -> (String, String) {
+    match stop {
+        Stop::Undetermined { at, why } | Stop::Fork { at, why } => {
+            let text = program.files.text(*at);
+            let why = if text.is_empty() { why.clone() } else { format!("{why}: `{text}`") };
+            (program.files.place(*at), why)
+        }
+        Stop::Abort { at, what } => (program.files.place(*at), format!("the program would abort: {what}")),
+        Stop::Need(name) => (String::new(), format!("{} is defined nowhere in the tree", program.text(*name))),
+        Stop::Decided => (String::new(), "nothing was launched".to_owned()),
+    }
+}
+
+/// One machine for one device, asked again and again.
+struct Session<'p> {
+    machine: Machine<'p>,
+    stage: Stage,
+    entry: u32,
+}
+
+impl<'p> Session<'p> {
+    fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
+        let mut machine = Machine::new(program, device.platform(), path::decides);
+        let stage = Stage::new(&mut machine).map_err(|stop| match stop {
+            Stop::Need(name) => Ok(Need(name)),
+            stop => Err(stop),
+        })?;
+        Ok(Session { machine, stage, entry })
+    }
+
+    fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
+        let program = self.machine.program;
+        let op = op(from);
+        let mut scripts = vec![Vec::new()];
+        let mut runs = 0;
+        let mut until = to;
+        let mut choices: Vec<(Choice, Launch)> = Vec::new();
+        let mut stopped: Option<Stop> = None;
+        let mut unknown: Option<(Span, String)> = None;
+        while let Some(script) = scripts.pop() {
+            runs += 1;
+            self.machine.reset(from, until);
+            self.machine.script = script.clone();
+            let ended = self.run(&op)?;
+            until = until.min(self.machine.until);
+            unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
+            match ended {
+                Ended::Launched(launch) => {
+                    let path = path::of(program, &launch).or_else(|| path::by_callers(program, &launch));
+                    match path {
+                        Some(path) => choices.push((Choice::new(program, &launch, path, from), launch)),
+                        None => stopped = Some(Stop::Decided),
+                    }
+                }
+                Ended::Stopped(Stop::Fork { at, why }) if runs < MAX_FORKS => {
+                    unknown = unknown.or(Some((at, why)));
+                    for outcome in [true, false] {
+                        let mut next = script.clone();
+                        next.push(outcome);
+                        scripts.push(next);
+                    }
+                }
+                Ended::Stopped(stop) => stopped = Some(stop),
+            }
+        }
+        let mut different: Vec<Choice> = Vec::new();
+        for (choice, _) in &choices {
+            if !different.contains(choice) {
+                different.push(choice.clone());
+            }
+        }
+        let outcome = match (different.as_slice(), &stopped) {
+            ([only], None) => Outcome::Chosen(only.clone()),
+            (_, Some(stop)) if different.is_empty() => return Ok(undetermined(program, from, until.max(from), stop)),
+            _ => {
+                let (place, why) = match (unknown, &stopped) {
+                    (Some((at, why)), _) => (program.files.place(at), why),
+                    (None, Some(stop)) => explain(program, stop),
+                    (None, None) => (String::new(), "nothing was launched".to_owned()),
+                };
+                Outcome::Undetermined { place, why, either: different }
+            }
+        };
+        let launch = choices.into_iter().next().map(|(_, launch)| launch);
+        Ok(Answer { from, to: until.max(from), outcome, launch })
+    }
+
+    fn run(&mut self, op: &Op) -> Result<Ended, Need> {
+        let result = op.build(&mut self.machine, &mut self.stage);
+        let result = match result {
+            Ok(result) => result,
+            Err(Stop::Need(name)) => return Err(Need(name)),
+            Err(stop) => return Ok(Ended::Stopped(stop)),
+        };
+        let Some(function) = self.machine.program.function(self.entry) else { return Ok(Ended::Stopped(Stop::Decided)) };
+        let values = function.params.iter().map(|param| match &param.ty.base {
+            Base::Name(name) => {
+                let text = name.path.last().map_or("", |last| self.machine.program.text(last.sym));
+                match text {
+                    "ggml_tensor" => Value::Ptr(result),
+                    _ if text.contains("context") && param.ty.pointers == 0 => Value::Ref(self.stage.context),
+                    _ if text.contains("context") => Value::Ptr(self.stage.context),
+                    _ => Value::Pointer(Rc::new(Ty::Unknown)),
+                }
+            }
+            _ if param.ty.pointers > 0 => Value::Pointer(Rc::new(Ty::Unknown)),
+            _ => Value::Opaque(param.ty.span),
+        });
+        let values = values.collect();
+        match self.machine.run_function(self.entry, values) {
+            Err(Stop::Need(name)) => Err(Need(name)),
+            Err(Stop::Decided) | Ok(_) => Ok(match self.machine.launches.pop() {
+                Some(launch) => Ended::Launched(launch),
+                None => Ended::Stopped(Stop::Decided),
+            }),
+            Err(stop) => Ok(Ended::Stopped(stop)),
+        }
+    }
+}
+
+/// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
+pub fn dispatchers(tree: &Tree, op: &str) -> Vec<String> {
+    let case = format!("case {op}:");
+    let mut units: Vec<&str> = tree.paths().filter(|path| path.ends_with(".cu") || path.ends_with(".hip")).collect();
+    units.sort_by_key(|path| (!path.ends_with("ggml-cuda.cu"), path.matches('/').count(), path.len()));
+    let has = |path: &&str| tree.text(path).is_ok_and(|text| text.contains(&case));
+    units.into_iter().filter(has).map(str::to_owned).collect()
+}
+
+/// Functions with `case OP:` in them that take a tensor; those that return nothing or bool first.
+fn candidates(program: &Program, op: &str) -> Vec<u32> {
+    let Some(wanted) = program.interner.get(op) else { return Vec::new() };
+    let takes_tensor = |function: &Function| {
+        function.params.iter().any(|param| match &param.ty.base {
+            Base::Name(name) => name.path.last().is_some_and(|last| program.text(last.sym) == "ggml_tensor"),
+            _ => false,
+        })
+    };
+    let mut found: Vec<u32> = (0..program.functions.len() as u32)
+        .filter(|&index| {
+            let Some(function) = program.function(index) else { return false };
+            let toks = program.body_toks(function);
+            takes_tensor(function) && toks.windows(2).any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
+        })
+        .collect();
+    let asks_support = |index: &u32| {
+        program.function(*index).is_some_and(|function| {
+            let name = program.text(function.name);
+            name.contains("supports") || name.contains("offload") || name.contains("batch_size") || name.contains("fuse")
+        })
+    };
+    found.sort_by_key(|index| asks_support(index));
+    found
+}
