@@ -28,8 +28,8 @@ pub enum DeviceError {
 
 /// The GPUs of a table where none are named, in its order.
 pub const DEFAULT: &[&str] = &[
-    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_61", "sm_75",
-    "sm_90",
+    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_61",
+    "sm_75", "sm_90",
 ];
 
 /// NVIDIA's by compute capability: multiprocessors and memory of a common card, and the shared memory that a block may

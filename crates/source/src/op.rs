@@ -1,6 +1,6 @@
 //! Operations: the tensors that the dispatcher is asked with.
 
-use crate::eval::{Agg, FnValue, Machine, Place, Run, Shape, Stop, Ty, Value};
+use crate::eval::{Agg, FnValue, Machine, Place, Run, Shape as Held, Stop, Ty, Value};
 use std::rc::Rc;
 
 /// A dimension: a number, or one that grows by `per` with each column.
@@ -27,6 +27,86 @@ impl Dim {
             (_, 0) => self.times(other.at),
             _ => Dim { at: self.at.saturating_mul(other.at), per: crate::eval::CURVED },
         }
+    }
+}
+
+/// Which operation is asked about, and how large it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Weights of `rows` x `k`, contiguous; activations F32.
+    MulMat { rows: i64, k: i64 },
+    /// The same with `experts` weight matrices, `used` of them per token; columns are tokens.
+    MulMatId { rows: i64, k: i64, experts: i64, used: i64 },
+    /// Attention over `kv` cached positions; columns are the batch's tokens, the type is the KV cache's.
+    FlashAttn { head: i64, head_v: i64, heads: i64, heads_kv: i64, kv: i64, mask: bool },
+    /// Rotary embedding of `heads` heads of `head` values; columns are tokens.
+    Rope { head: i64, heads: i64, mode: i64 },
+    /// Rows of `k` values looked up; columns are the rows asked for.
+    GetRows { rows: i64, k: i64 },
+}
+
+impl Shape {
+    pub fn operation(&self) -> &'static str {
+        match self {
+            Shape::MulMat { .. } => "GGML_OP_MUL_MAT",
+            Shape::MulMatId { .. } => "GGML_OP_MUL_MAT_ID",
+            Shape::FlashAttn { .. } => "GGML_OP_FLASH_ATTN_EXT",
+            Shape::Rope { .. } => "GGML_OP_ROPE",
+            Shape::GetRows { .. } => "GGML_OP_GET_ROWS",
+        }
+    }
+
+    /// The operation for weights (or a KV cache) of a type at a column count.
+    pub fn op(&self, ty: &str, columns: i64) -> Op {
+        let fixed = Dim::fixed;
+        let n = Dim { at: columns, per: 1 };
+        let one = fixed(1);
+        let tensor = |ty: &str, ne: [Dim; 4]| Tensor { ty: ty.to_owned(), ne, weights: false, permuted: false };
+        let weights = |ty: &str, ne: [Dim; 4]| Tensor { weights: true, ..tensor(ty, ne) };
+        let (sources, result, params) = match *self {
+            Shape::MulMat { rows, k } => {
+                let sources = vec![
+                    Some(weights(ty, [fixed(k), fixed(rows), one, one])),
+                    Some(tensor("F32", [fixed(k), n, one, one])),
+                ];
+                (sources, tensor("F32", [fixed(rows), n, one, one]), Vec::new())
+            }
+            Shape::MulMatId { rows, k, experts, used } => {
+                let sources = vec![
+                    Some(weights(ty, [fixed(k), fixed(rows), fixed(experts), one])),
+                    Some(tensor("F32", [fixed(k), one, n, one])),
+                    Some(tensor("I32", [fixed(used), n, one, one])),
+                ];
+                (sources, tensor("F32", [fixed(rows), fixed(used), n, one]), Vec::new())
+            }
+            Shape::FlashAttn { head, head_v, heads, heads_kv, kv, mask } => {
+                let cache =
+                    |head| Tensor { permuted: true, ..tensor(ty, [fixed(head), fixed(kv), fixed(heads_kv), one]) };
+                let query = Tensor { permuted: true, ..tensor("F32", [fixed(head), n, fixed(heads), one]) };
+                let mask = mask.then(|| tensor("F16", [fixed(kv), n, one, one]));
+                let sources = vec![Some(query), Some(cache(head)), Some(cache(head_v)), mask];
+                let scale = 1.0 / (head.max(1) as f64).sqrt();
+                // scale, max_bias, logit_softcap, precision.
+                let params = vec![Value::Float(scale), Value::Float(0.0), Value::Float(0.0), Value::int(0)];
+                (sources, tensor("F32", [fixed(head_v), fixed(heads), n, one]), params)
+            }
+            Shape::Rope { head, heads, mode } => {
+                let sources = vec![
+                    Some(tensor(ty, [fixed(head), fixed(heads), n, one])),
+                    Some(tensor("I32", [n, one, one, one])),
+                ];
+                // n_past, n_dims, mode, n_ctx, n_ctx_orig, then floats: freq_base, freq_scale, ext_factor, ...
+                let ints = [0, head, mode, 0, 0].map(Value::int);
+                let floats = [10_000.0, 1.0, 0.0, 1.0, 32.0, 1.0].map(Value::Float);
+                (sources, tensor(ty, [fixed(head), fixed(heads), n, one]), ints.into_iter().chain(floats).collect())
+            }
+            Shape::GetRows { rows, k } => {
+                let sources =
+                    vec![Some(weights(ty, [fixed(k), fixed(rows), one, one])), Some(tensor("I32", [n, one, one, one]))];
+                (sources, tensor("F32", [fixed(k), n, one, one]), Vec::new())
+            }
+        };
+        Op { op: self.operation().to_owned(), sources, result, params }
     }
 }
 
@@ -139,7 +219,9 @@ impl Tensor {
         let [weights, compute] = stage.buffers;
         set(machine, &mut object, "buffer", Value::Ptr(if self.weights { weights } else { compute }));
         // Until mid-2024 a tensor said itself where it lives.
-        if let Some(gpu) = machine.constant_named("GGML_BACKEND_TYPE_GPU").or(machine.constant_named("GGML_BACKEND_GPU")) {
+        if let Some(gpu) =
+            machine.constant_named("GGML_BACKEND_TYPE_GPU").or(machine.constant_named("GGML_BACKEND_GPU"))
+        {
             set(machine, &mut object, "backend", Value::int(gpu));
         }
         Ok(object)
@@ -200,7 +282,7 @@ fn buffer(machine: &mut Machine<'_>, weights: bool) -> Run<Place> {
 fn name_functions(machine: &Machine<'_>, object: &mut Value, prefix: &str) {
     let Some(Value::Agg(table)) = machine.field_mut(object, "iface") else { return };
     let table: &mut Agg = Rc::make_mut(table);
-    let Shape::Struct(instance) = table.shape.clone() else { return };
+    let Held::Struct(instance) = table.shape.clone() else { return };
     for (slot, field) in table.items.iter_mut().zip(machine.field_names(&instance)) {
         let name = field.and_then(|field| machine.program.interner.get(&format!("{prefix}{field}")));
         *slot = match name {

@@ -34,7 +34,8 @@ impl Preset {
             Vendor::Hip => (HIP_SWITCHES, HIP),
             Vendor::Cuda => (CUDA_SWITCHES, CUDA),
         };
-        let mut vars: Vec<(String, String)> = switches.iter().map(|name| ((*name).to_owned(), "ON".to_owned())).collect();
+        let mut vars: Vec<(String, String)> =
+            switches.iter().map(|name| ((*name).to_owned(), "ON".to_owned())).collect();
         match vendor {
             Vendor::Hip => {
                 vars.push(("CMAKE_HIP_COMPILER".to_owned(), "hipcc".to_owned()));
@@ -69,7 +70,12 @@ impl Preset {
             preset.options = build.options;
             preset.name = match () {
                 () if !debian.is_empty() => "debian".to_owned(),
-                () if tree.has("go.mod") || tree.paths().any(|path| path.ends_with("/go.mod")) => "ollama".to_owned(),
+                () if tree
+                    .paths()
+                    .any(|path| path.starts_with("ml/backend/ggml/") || path.starts_with("llama/runner/")) =>
+                {
+                    "ollama".to_owned()
+                }
                 () => "upstream".to_owned(),
             };
         }
@@ -78,7 +84,9 @@ impl Preset {
             Vendor::Hip => &["GGML_USE_HIP", "GGML_USE_HIPBLAS"],
             Vendor::Cuda => &["GGML_USE_CUDA", "GGML_USE_CUBLAS"],
         };
-        if !needed.iter().any(|name| preset.origin.contains_key(*name)) {
+        // A CUDA build is one that defines no other vendor; only a tree with no build file leaves that open.
+        let settled = vendor == Vendor::Cuda && preset.name != "assumed";
+        if !settled && !needed.iter().any(|name| preset.origin.contains_key(*name)) {
             preset.name = "assumed".to_owned();
             for name in needed {
                 preset.add((*name).to_owned(), "1".to_owned(), "assumed: no build file of the tree sets it".to_owned());

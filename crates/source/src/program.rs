@@ -12,10 +12,32 @@ use std::sync::Arc;
 
 /// Checks, logs and markers that have no part in a decision: their macros are left alone and answered as calls.
 const KEPT: &[&str] = &[
-    "GGML_ASSERT", "GGML_ABORT", "CUDA_CHECK", "CUBLAS_CHECK", "CU_CHECK", "NCCL_CHECK", "GGML_UNUSED", "GGML_UNUSED_VARS",
-    "UNUSED", "GGML_LOG_INFO", "GGML_LOG_WARN", "GGML_LOG_ERROR", "GGML_LOG_DEBUG", "GGML_LOG_CONT", "GGML_CUDA_LOG_INFO",
-    "GGML_CUDA_LOG_WARN", "GGML_CUDA_LOG_ERROR", "CUDA_SET_SHARED_MEMORY_LIMIT", "GGML_PRINT_DEBUG", "assert", "NO_DEVICE_CODE",
-    "GGML_CUDA_ASSUME", "static_assert", "HIP_CHECK", "ROCBLAS_CHECK", "CURAND_CHECK",
+    "GGML_ASSERT",
+    "GGML_ABORT",
+    "CUDA_CHECK",
+    "CUBLAS_CHECK",
+    "CU_CHECK",
+    "NCCL_CHECK",
+    "GGML_UNUSED",
+    "GGML_UNUSED_VARS",
+    "UNUSED",
+    "GGML_LOG_INFO",
+    "GGML_LOG_WARN",
+    "GGML_LOG_ERROR",
+    "GGML_LOG_DEBUG",
+    "GGML_LOG_CONT",
+    "GGML_CUDA_LOG_INFO",
+    "GGML_CUDA_LOG_WARN",
+    "GGML_CUDA_LOG_ERROR",
+    "CUDA_SET_SHARED_MEMORY_LIMIT",
+    "GGML_PRINT_DEBUG",
+    "assert",
+    "NO_DEVICE_CODE",
+    "GGML_CUDA_ASSUME",
+    "static_assert",
+    "HIP_CHECK",
+    "ROCBLAS_CHECK",
+    "CURAND_CHECK",
 ];
 
 /// The few types of the platform that host code looks into.

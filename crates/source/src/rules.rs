@@ -8,8 +8,9 @@ use crate::cpp::files::{LoadError, Span};
 use crate::cpp::sym;
 use crate::device::{Device, Vendor};
 use crate::eval::{Launch, Machine, Stop, Ty, Value};
-use crate::op::{Op, Stage};
+use crate::op::{Op, Shape, Stage};
 use crate::path::{self, Choice};
+use crate::preset::Preset;
 use crate::program::Program;
 use crate::tree::Tree;
 use std::rc::Rc;
@@ -19,7 +20,9 @@ pub type Defines = Vec<(String, Option<String>)>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
-    #[error("{tree} has no ggml dispatcher: no .cu file in it has a case for {op}. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{hint}")]
+    #[error(
+        "{tree} has no ggml dispatcher: no .cu file in it has a case for {op}. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{hint}"
+    )]
     NoDispatcher { tree: String, op: String, hint: String },
     #[error("{place}: {why}; the dispatcher cannot be read")]
     Unreadable { place: String, why: String },
@@ -43,7 +46,11 @@ pub struct Reason {
 pub enum Outcome {
     Chosen(Choice),
     /// What could not be settled, where, and what it would be either way.
-    Undetermined { place: String, why: String, either: Vec<Choice> },
+    Undetermined {
+        place: String,
+        why: String,
+        either: Vec<Choice>,
+    },
 }
 
 /// What holds for a range of column counts.
@@ -52,7 +59,20 @@ pub struct Answer {
     pub from: i64,
     pub to: i64,
     pub outcome: Outcome,
-    pub launch: Option<Launch>,
+    pub launch: Option<Launched>,
+}
+
+/// The launch that settled it, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launched {
+    pub kernel: String,
+    /// Template arguments by the names of the kernel's parameters.
+    pub args: Vec<(String, String)>,
+    pub grid: Option<[i64; 3]>,
+    pub block: Option<[i64; 3]>,
+    pub file: String,
+    pub line: usize,
+    pub stack: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -88,7 +108,11 @@ impl<'t> Rules<'t> {
         }
         if !found {
             let hint = if tree.is_empty() { " (this one has no sources at all)" } else { "" };
-            return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint.to_owned() });
+            return Err(RulesError::NoDispatcher {
+                tree: tree.label.clone(),
+                op: op.to_owned(),
+                hint: hint.to_owned(),
+            });
         }
         let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX };
         rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);
@@ -118,7 +142,13 @@ impl<'t> Rules<'t> {
     }
 
     /// What is chosen at `from` columns, and up to how many (at most `to`) that stays so.
-    pub fn answer(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, RulesError> {
+    pub fn answer(
+        &mut self,
+        device: &Device,
+        op: &dyn Fn(i64) -> Op,
+        from: i64,
+        to: i64,
+    ) -> Result<Answer, RulesError> {
         loop {
             let mut session = match Session::new(&self.program, self.entry, device) {
                 Ok(session) => session,
@@ -135,6 +165,99 @@ impl<'t> Rules<'t> {
                 }
             }
         }
+    }
+
+    /// Everything about one device, by type, for these column counts in ascending order. The name of a function whose
+    /// definition must be loaded first, where one is missing.
+    pub fn device_answers(
+        &self,
+        device: &Device,
+        shape: &Shape,
+        types: &[String],
+        columns: &[i64],
+    ) -> Result<(Option<i64>, Vec<Vec<Answer>>), String> {
+        let name = |need: Need| self.program.text(need.0).to_owned();
+        let mut session = match Session::new(&self.program, self.entry, device) {
+            Ok(session) => session,
+            Err(Ok(need)) => return Err(name(need)),
+            Err(Err(stop)) => {
+                let last = columns.last().copied().unwrap_or(1);
+                let answer = undetermined(&self.program, 1, last, &stop);
+                return Ok((None, vec![vec![answer]; types.len()]));
+            }
+        };
+        let last = columns.last().copied().unwrap_or(1);
+        let mut all = Vec::with_capacity(types.len());
+        for ty in types {
+            let mut answers: Vec<Answer> = Vec::new();
+            for &column in columns {
+                if answers.last().is_some_and(|answer| column <= answer.to) {
+                    continue;
+                }
+                let answer = session.answer(&|columns| shape.op(ty, columns), column, last).map_err(name)?;
+                answers.push(answer);
+            }
+            all.push(answers);
+        }
+        let cc = session.compute_capability().map_err(name)?;
+        Ok((cc, all))
+    }
+
+    /// Loads the unit that defines a function; one that is nowhere is remembered as missing.
+    pub fn load_definition(&mut self, name: String) -> Result<(), RulesError> {
+        if let Some(sym) = self.program.interner.get(&name) {
+            self.program.define_function(self.tree, sym)?;
+        }
+        Ok(())
+    }
+
+    /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
+    pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
+        let entry = self.entry().map_or(0, |function| function.span.file);
+        let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
+        let mut mentioned = String::new();
+        let build =
+            |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
+        for path in self.tree.paths().filter(build) {
+            mentioned.push_str(&self.tree.text(path).unwrap_or_else(|_| "".into()));
+        }
+        // What a header defines under a condition of its own (another vendor's, the device's) is its business.
+        let header = |path: &&str| path.starts_with(&home) && (path.ends_with(".h") || path.ends_with(".cuh"));
+        for path in self.tree.paths().filter(header) {
+            let text = self.tree.text(path).unwrap_or_else(|_| "".into());
+            for line in text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("define ")) {
+                mentioned.push_str(line);
+                mentioned.push('\n');
+            }
+        }
+        let known = |name: &str| {
+            name.starts_with('_')
+                || preset.origin.contains_key(name)
+                || preset.options.contains_key(name)
+                || self.program.is_defined(name)
+                || mentioned.contains(name)
+                || name.contains("MUSA")
+                || self.program.files.iter().any(|file| {
+                    let text = &file.text;
+                    text.contains(&format!("define {name}")) || text.contains(&format!("undef {name}"))
+                })
+        };
+        let device_code = |path: &str| path.ends_with(".cu") || path.ends_with(".cuh");
+        let mut names: Vec<String> = self
+            .program
+            .asked()
+            .filter(|(_, spans)| {
+                let mut paths = spans.iter().map(|span| self.program.files.path(span.file));
+                paths.any(|path| path.starts_with(&home) && device_code(path))
+            })
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| name.starts_with("GGML_") || preset.name == "assumed")
+            .filter(|name| {
+                !known(name) && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+            })
+            .collect();
+        names.sort();
+        names
     }
 
     /// All ranges from 1 to `to` columns.
@@ -167,13 +290,24 @@ impl<'t> Rules<'t> {
     }
 
     /// The conditions that led to the answer at one column count.
-    pub fn reasons(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, columns: i64) -> Result<Vec<Reason>, RulesError> {
-        self.answer(device, op, columns, columns)?;
+    pub fn reasons(
+        &mut self,
+        device: &Device,
+        op: &dyn Fn(i64) -> Op,
+        columns: i64,
+    ) -> Result<Vec<Reason>, RulesError> {
+        let answer = self.answer(device, op, columns, columns)?;
         let Ok(mut session) = Session::new(&self.program, self.entry, device) else { return Ok(Vec::new()) };
+        let program = &self.program;
+        // dispatcher -> operation -> the function that does it: there the choice is made.
+        let doer = answer.launch.as_ref().and_then(|launch| launch.stack.get(2));
+        session.machine.trace_stop = doer.and_then(|name| program.interner.get(name));
         session.machine.trace = Some(Vec::new());
         let _ = session.answer(op, columns, columns);
-        let program = &self.program;
-        let steps = session.machine.trace.take().unwrap_or_default();
+        let steps = match session.machine.trace.take() {
+            Some(steps) => steps,
+            None => std::mem::take(&mut session.machine.traced),
+        };
         Ok(steps
             .into_iter()
             .map(|step| Reason {
@@ -186,22 +320,6 @@ impl<'t> Rules<'t> {
                 values: step.values,
             })
             .collect())
-    }
-
-    /// The `cc` that the tree's own code computes for a device.
-    pub fn compute_capability(&mut self, device: &Device) -> Result<Option<i64>, RulesError> {
-        loop {
-            let mut machine = Machine::new(&self.program, device.platform(), path::decides);
-            let result = machine.call_by_name("ggml_cuda_info", Vec::new());
-            match result {
-                Ok(Value::Ref(place)) => return Ok(cc_of(&machine, place)),
-                Err(Stop::Need(name)) => {
-                    drop(machine);
-                    self.program.define_function(self.tree, name)?;
-                }
-                _ => return Ok(None),
-            }
-        }
     }
 }
 
@@ -249,6 +367,16 @@ impl<'p> Session<'p> {
             stop => Err(stop),
         })?;
         Ok(Session { machine, stage, entry })
+    }
+
+    /// The `cc` that the tree's own code computes for the device.
+    fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
+        self.machine.reset(1, 1);
+        match self.machine.call_by_name("ggml_cuda_info", Vec::new()) {
+            Ok(Value::Ref(place)) => Ok(cc_of(&self.machine, place)),
+            Err(Stop::Need(name)) => Err(Need(name)),
+            _ => Ok(None),
+        }
     }
 
     fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
@@ -304,8 +432,25 @@ impl<'p> Session<'p> {
                 Outcome::Undetermined { place, why, either: different }
             }
         };
-        let launch = choices.into_iter().next().map(|(_, launch)| launch);
+        let launch = choices.first().map(|(_, launch)| self.launched(launch));
         Ok(Answer { from, to: until.max(from), outcome, launch })
+    }
+
+    fn launched(&self, launch: &Launch) -> Launched {
+        let program = self.machine.program;
+        let arg = |(name, value): &(Option<crate::cpp::sym::Sym>, Value)| {
+            let name = name.map_or("", |name| program.text(name));
+            (name.to_owned(), self.machine.show(value))
+        };
+        Launched {
+            kernel: program.text(launch.name).to_owned(),
+            args: launch.args.iter().map(arg).collect(),
+            grid: launch.grid,
+            block: launch.block,
+            file: program.files.path(launch.at.file).to_owned(),
+            line: program.files.line(launch.at),
+            stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
+        }
     }
 
     fn run(&mut self, op: &Op) -> Result<Ended, Need> {
@@ -315,7 +460,9 @@ impl<'p> Session<'p> {
             Err(Stop::Need(name)) => return Err(Need(name)),
             Err(stop) => return Ok(Ended::Stopped(stop)),
         };
-        let Some(function) = self.machine.program.function(self.entry) else { return Ok(Ended::Stopped(Stop::Decided)) };
+        let Some(function) = self.machine.program.function(self.entry) else {
+            return Ok(Ended::Stopped(Stop::Decided));
+        };
         let values = function.params.iter().map(|param| match &param.ty.base {
             Base::Name(name) => {
                 let text = name.path.last().map_or("", |last| self.machine.program.text(last.sym));
@@ -363,13 +510,17 @@ fn candidates(program: &Program, op: &str) -> Vec<u32> {
         .filter(|&index| {
             let Some(function) = program.function(index) else { return false };
             let toks = program.body_toks(function);
-            takes_tensor(function) && toks.windows(2).any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
+            takes_tensor(function)
+                && toks.windows(2).any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
         })
         .collect();
     let asks_support = |index: &u32| {
         program.function(*index).is_some_and(|function| {
             let name = program.text(function.name);
-            name.contains("supports") || name.contains("offload") || name.contains("batch_size") || name.contains("fuse")
+            name.contains("supports")
+                || name.contains("offload")
+                || name.contains("batch_size")
+                || name.contains("fuse")
         })
     };
     found.sort_by_key(|index| asks_support(index));

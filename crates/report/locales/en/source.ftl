@@ -1,1 +1,16 @@
 # source
+source-preset = { $vendor } build ({ $preset }): { $defines }
+source-open-define = No build file says whether { $name } is defined, and it changes answers: those are UNDETERMINED. Decide it with -D { $name } or -U { $name }.
+source-column-gpu = GPU
+source-column-type = Type
+source-column-columns = Columns
+source-column-path = Path
+source-column-variant = Tile
+source-column-kernel = Kernel
+source-why = Why, at { $what } columns:
+source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or take --format json, which has them all.
+source-cannot-show = This is what the source declares (rung Declared) for this build. It does not show that such a kernel is in a binary, was loaded, or ran.
+source-recorded = { $count ->
+    [one] One rule
+   *[other] { $count } rules
+} recorded (Declared).

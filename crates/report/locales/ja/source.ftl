@@ -1,1 +1,13 @@
 # source
+source-preset = { $vendor } ビルド（{ $preset }）: { $defines }
+source-open-define = { $name } が定義されるかどうかはビルドファイルからは分からず、答えが変わるため、該当する行は UNDETERMINED です。-D { $name } または -U { $name } で決めてください。
+source-column-gpu = GPU
+source-column-type = 型
+source-column-columns = 列数
+source-column-path = 経路
+source-column-variant = タイル
+source-column-kernel = カーネル
+source-why = { $what } 列での理由:
+source-narrow = 条件をここに表示するには GPU、型、列数を絞ってください。--format json にはすべて含まれます。
+source-cannot-show = これは、このビルドについてソースが宣言していること（Declared）です。そのカーネルがバイナリに含まれ、読み込まれ、実行されたことを示すものではありません。
+source-recorded = { $count } 件の規則を記録しました（Declared）。

@@ -108,7 +108,11 @@ impl<'a> Reader<'a> {
                         continue;
                     }
                     let end = bare(self.rest);
-                    args.push(Arg { text: self.rest.get(..end).unwrap_or_default().to_owned(), quoted: false, raw: false });
+                    args.push(Arg {
+                        text: self.rest.get(..end).unwrap_or_default().to_owned(),
+                        quoted: false,
+                        raw: false,
+                    });
                     if !self.advance(end.max(1)) {
                         return args;
                     }

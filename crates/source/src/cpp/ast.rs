@@ -153,8 +153,14 @@ pub enum Stmt {
 pub struct Switch {
     pub value: Expr,
     pub body: Vec<Stmt>,
-    /// Label to statement, where all labels are known without running anything; None once that proved untrue.
-    pub jumps: OnceLock<Option<(FxMap<i64, usize>, Option<usize>)>>,
+    /// Label to statement, once it is known that all labels are the same in every run.
+    pub jumps: OnceLock<Jumps>,
+}
+
+#[derive(Debug)]
+pub struct Jumps {
+    pub labels: FxMap<i64, usize>,
+    pub default: Option<usize>,
 }
 
 #[derive(Debug, Clone)]

@@ -43,8 +43,8 @@ impl Tok {
 /// Longest first within each first character. `>` always stands alone: whether two make a shift or close two template
 /// lists, only the parser knows.
 const PUNCTS: &[&str] = &[
-    "<<<", "<<=", "...", "->*", "<=>", "<<", "<=", ">=", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=",
-    "&=", "|=", "^=", "->", "::", "##",
+    "<<<", "<<=", "...", "->*", "<=>", "<<", "<=", ">=", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=",
+    "%=", "&=", "|=", "^=", "->", "::", "##",
 ];
 
 pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
@@ -87,7 +87,14 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
                 let end = (end..=bytes.len()).find(|&end| text.is_char_boundary(end)).unwrap_or(bytes.len());
                 let spelled = text.get(at..end).unwrap_or("?");
                 let sym = interner.intern(spelled);
-                toks.push(Tok { kind, flags, file, sym, off: at as u32, len: (end - at).min(usize::from(u16::MAX)) as u16 });
+                toks.push(Tok {
+                    kind,
+                    flags,
+                    file,
+                    sym,
+                    off: at as u32,
+                    len: (end - at).min(usize::from(u16::MAX)) as u16,
+                });
                 flags = 0;
                 at = end;
             }

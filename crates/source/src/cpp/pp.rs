@@ -252,7 +252,8 @@ impl<'a> Preprocessor<'a> {
                 let close = rest.iter().position(|tok| tok.is(sym::RPAREN)).unwrap_or(rest.len());
                 let list = rest.get(1..close).unwrap_or_default();
                 let variadic = list.iter().any(|tok| tok.is(sym::ELLIPSIS));
-                let mut params: Vec<Sym> = list.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym).collect();
+                let mut params: Vec<Sym> =
+                    list.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym).collect();
                 // `args...` names the rest itself; `...` calls it __VA_ARGS__.
                 let named = list.iter().rev().nth(1).is_some_and(|tok| tok.kind == Kind::Ident);
                 if variadic && !named {

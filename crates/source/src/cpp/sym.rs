@@ -10,7 +10,7 @@ pub struct Sym(pub u32);
 
 /// The multiply-and-rotate hash that compilers use for short keys; not for hostile ones, whose number is bounded here
 /// by the size of the sources.
-#[derive(Default, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub struct Fx(u64);
 
 impl Hasher for Fx {
@@ -93,7 +93,7 @@ fixed! {
     PLUS "+" MINUS "-" STAR "*" SLASH "/" PERCENT "%" AMP "&" PIPE "|" CARET "^" TILDE "~" NOT "!"
     ASSIGN "=" LT "<" GT ">" LE "<=" GE ">=" EQ "==" NE "!=" ANDAND "&&" OROR "||" SHL "<<" LAUNCH "<<<"
     INC "++" DEC "--" ADD_ASSIGN "+=" SUB_ASSIGN "-=" MUL_ASSIGN "*=" DIV_ASSIGN "/=" REM_ASSIGN "%="
-    AND_ASSIGN "&=" OR_ASSIGN "|=" XOR_ASSIGN "^=" SHL_ASSIGN "<<=" BACKSLASH "\\" AT "@"
+    AND_ASSIGN "&=" OR_ASSIGN "|=" XOR_ASSIGN "^=" SHL_ASSIGN "<<="
     IF "if" ELSE "else" FOR "for" WHILE "while" DO "do" SWITCH "switch" CASE "case" DEFAULT "default" BREAK "break"
     CONTINUE "continue" RETURN "return" GOTO "goto" TRY "try" CATCH "catch" THROW "throw" NEW "new" DELETE "delete"
     STRUCT "struct" CLASS "class" UNION "union" ENUM "enum" TYPEDEF "typedef" USING "using" NAMESPACE "namespace"
@@ -108,16 +108,15 @@ fixed! {
     ATTRIBUTE "__attribute__" DECLSPEC "__declspec" HOST "__host__" DEVICE "__device__" GLOBAL "__global__"
     SHARED "__shared__" CONSTANT "__constant__" FORCEINLINE "__forceinline__" NOINLINE "__noinline__" INLINE_GNU "__inline__"
     INLINE_MS "__inline" LAUNCH_BOUNDS "__launch_bounds__" RESTRICT "restrict" RESTRICT_GNU "__restrict__"
-    RESTRICT_MS "__restrict" EXTENSION "__extension__" MAYBE_UNUSED "maybe_unused" REQUIRES "requires" CONSTEVAL "consteval"
+    RESTRICT_MS "__restrict" EXTENSION "__extension__" CONSTEVAL "consteval"
     CONSTINIT "constinit" CLUSTER_DIMS "__cluster_dims__" GRID_CONSTANT "__grid_constant__" ALIGN "__align__" STD "std"
-    DEFINED "defined" VA_ARGS "__VA_ARGS__" VA_OPT "__VA_OPT__" HAS_INCLUDE "__has_include" HAS_BUILTIN "__has_builtin"
+    DEFINED "defined" VA_ARGS "__VA_ARGS__" HAS_INCLUDE "__has_include" HAS_BUILTIN "__has_builtin"
     HAS_ATTRIBUTE "__has_attribute" HAS_CPP_ATTRIBUTE "__has_cpp_attribute" HAS_FEATURE "__has_feature"
-    LINE "__LINE__" FILE "__FILE__" COUNTER "__COUNTER__" PRAGMA "_Pragma"
+    LINE "__LINE__" COUNTER "__COUNTER__"
     DEFINE "define" UNDEF "undef" INCLUDE "include" IFDEF "ifdef" IFNDEF "ifndef" ELIF "elif" ELIFDEF "elifdef"
-    ELIFNDEF "elifndef" ENDIF "endif" PRAGMA_DIR "pragma" ERROR "error" ONCE "once"
+    ELIFNDEF "elifndef" ENDIF "endif" PRAGMA_DIR "pragma" ONCE "once"
     INT8_T "int8_t" INT16_T "int16_t" INT32_T "int32_t" INT64_T "int64_t" UINT8_T "uint8_t" UINT16_T "uint16_t"
     UINT32_T "uint32_t" UINT64_T "uint64_t" SIZE_T "size_t" SSIZE_T "ssize_t" PTRDIFF_T "ptrdiff_t" INTPTR_T "intptr_t"
-    UINTPTR_T "uintptr_t" HALF "half" HALF_RAW "__half" HALF2 "half2" BF16 "nv_bfloat16" BF162 "nv_bfloat162"
-    VALUE "value" TYPE "type" X "x" Y "y" Z "z" FIRST "first" SECOND "second" SIZE "size" BEGIN "begin" END "end" DATA "data"
-    EMPTY "empty" GET "get" NULL "NULL"
+    UINTPTR_T "uintptr_t" HALF2 "half2" BF162 "nv_bfloat162"
+    NULL "NULL"
 }

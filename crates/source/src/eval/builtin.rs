@@ -9,7 +9,7 @@ use crate::cpp::sym::{FxMap, Sym};
 use crate::program::Program;
 use std::rc::Rc;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Builtin {
     Ignore,
     Check,
@@ -136,7 +136,7 @@ impl Machine<'_> {
                 Value::Void
             }
             Builtin::Abort => return Err(Stop::Abort { at, what: self.program.files.text(at) }),
-            Builtin::Min | Builtin::Max => self.extreme(args, builtin == Builtin::Min, at)?,
+            Builtin::Min | Builtin::Max => self.extreme(args, matches!(builtin, Builtin::Min), at)?,
             Builtin::GetDevice => self.give(first, Value::int(0))?,
             Builtin::GetDeviceCount => self.give(first, Value::int(1))?,
             Builtin::GetProperties => self.properties(first)?,
@@ -230,7 +230,8 @@ impl Machine<'_> {
         let Value::Ptr(place) = self.eval(target)? else { return Ok(Value::int(0)) };
         let Some(instance) = self.peek(place).and_then(Self::instance) else { return Ok(Value::int(0)) };
         for (name, value) in self.platform.properties.clone() {
-            let Some(index) = self.program.interner.get(&name).and_then(|name| self.field_index(&instance, name)) else {
+            let Some(index) = self.program.interner.get(&name).and_then(|name| self.field_index(&instance, name))
+            else {
                 continue;
             };
             let value = match value {
@@ -322,11 +323,11 @@ impl Machine<'_> {
     }
 
     fn c_string(&mut self, builtin: Builtin, args: &[Expr], at: Span) -> Run<Value> {
-        if builtin == Builtin::Strcpy {
+        if matches!(builtin, Builtin::Strcpy) {
             return self.strcpy(args, at);
         }
         let first = self.text_arg(args.first())?;
-        if builtin == Builtin::Strtok {
+        if matches!(builtin, Builtin::Strtok) {
             return self.strtok(args, first, at);
         }
         let Some(text) = first else { return Ok(Value::Opaque(at)) };
@@ -405,7 +406,9 @@ impl Machine<'_> {
             "INT64_MAX" | "SIZE_MAX" => Value::int(i64::MAX),
             "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
             "INFINITY" => Value::Float(f64::INFINITY),
-            "cudaSuccess" | "hipSuccess" | "CUDA_SUCCESS" | "CUBLAS_STATUS_SUCCESS" | "HIPBLAS_STATUS_SUCCESS" => Value::int(0),
+            "cudaSuccess" | "hipSuccess" | "CUDA_SUCCESS" | "CUBLAS_STATUS_SUCCESS" | "HIPBLAS_STATUS_SUCCESS" => {
+                Value::int(0)
+            }
             "__func__" | "__FUNCTION__" | "__FILE__" => Value::Str("".into()),
             "is_same_v" | "is_same" => {
                 let Some(args) = name.path.last().and_then(|segment| segment.args.as_ref()) else {
@@ -433,14 +436,21 @@ impl Machine<'_> {
 
     /// Methods of std's containers and strings, as far as dispatch uses them.
     pub(super) fn container(
-        &mut self, place: Option<Place>, value: &Value, name: Sym, args: &[Expr], at: Span,
+        &mut self,
+        place: Option<Place>,
+        value: &Value,
+        name: Sym,
+        args: &[Expr],
+        at: Span,
     ) -> Run<Option<Value>> {
         let method = self.program.text(name);
         Ok(match value {
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(match method {
                 "size" | "length" => Value::int(agg.items.len() as i64),
                 "empty" => Value::bool(agg.items.is_empty()),
-                "begin" | "data" | "cbegin" => place.and_then(|place| place.part(0)).map_or(Value::Opaque(at), Value::Ptr),
+                "begin" | "data" | "cbegin" => {
+                    place.and_then(|place| place.part(0)).map_or(Value::Opaque(at), Value::Ptr)
+                }
                 "end" | "cend" => {
                     place.and_then(|place| place.part(agg.items.len())).map_or(Value::Opaque(at), Value::Ptr)
                 }

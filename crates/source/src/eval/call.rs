@@ -167,7 +167,8 @@ impl<'p> Machine<'p> {
     fn arguments(&mut self, args: &[Expr], function: Option<&Function>) -> Run<Vec<Value>> {
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
-            let by_ref = function.and_then(|function| function.params.get(values.len())).is_some_and(|p| p.ty.reference);
+            let by_ref =
+                function.and_then(|function| function.params.get(values.len())).is_some_and(|p| p.ty.reference);
             let value = match &arg.kind {
                 ExprKind::Pack(inner) => {
                     let inner = forwarded(inner);
@@ -221,6 +222,11 @@ impl<'p> Machine<'p> {
     pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, values: Vec<Value>, at: Span) -> Run<Value> {
         let program = self.program;
         let Some(function) = program.function(index) else { return Ok(Value::Opaque(at)) };
+        if self.trace_stop == Some(function.name)
+            && let Some(trace) = self.trace.take()
+        {
+            self.traced = trace;
+        }
         let key = if self.trace.is_none() { memo_key(index, &explicit, &values) } else { None };
         if let Some(key) = &key
             && let Some(value) = self.memo.get(key)
@@ -359,7 +365,8 @@ impl<'p> Machine<'p> {
             if let Some(special) = &function.special {
                 specialised = true;
                 let wanted = self.template_values(special)?;
-                let same = wanted.len() == explicit.len() && wanted.iter().zip(explicit).all(|(a, b)| a.same(b) == Some(true));
+                let same =
+                    wanted.len() == explicit.len() && wanted.iter().zip(explicit).all(|(a, b)| a.same(b) == Some(true));
                 if same {
                     return Ok(Some(index));
                 }
@@ -379,7 +386,8 @@ impl<'p> Machine<'p> {
     fn declared_default(&self, function: &Function, position: usize) -> Option<&'p Expr> {
         let same = |other: &&Function| other.params.len() == function.params.len();
         let program = self.program;
-        let mut others = program.overloads(function.name).iter().filter_map(|&index| program.function(index)).filter(same);
+        let mut others =
+            program.overloads(function.name).iter().filter_map(|&index| program.function(index)).filter(same);
         others.find_map(|other| other.params.get(position)?.default.as_ref())
     }
 
@@ -437,7 +445,12 @@ impl<'p> Machine<'p> {
     }
 
     fn method(
-        &mut self, instance: &Rc<Instance>, this: Place, name: Sym, args: &[Expr], at: Span,
+        &mut self,
+        instance: &Rc<Instance>,
+        this: Place,
+        name: Sym,
+        args: &[Expr],
+        at: Span,
     ) -> Run<Option<Value>> {
         let program = self.program;
         let methods = &program.members(&instance.of).methods;
@@ -458,7 +471,12 @@ impl<'p> Machine<'p> {
     }
 
     pub(super) fn call_method(
-        &mut self, method: &Function, instance: &Rc<Instance>, this: Place, args: &[Expr], at: Span,
+        &mut self,
+        method: &Function,
+        instance: &Rc<Instance>,
+        this: Place,
+        args: &[Expr],
+        at: Span,
     ) -> Run<Value> {
         let program = self.program;
         let values = self.arguments(args, Some(method))?;
@@ -473,7 +491,13 @@ impl<'p> Machine<'p> {
         result
     }
 
-    fn run_method(&mut self, method: &Function, instance: &Rc<Instance>, this: Place, values: Vec<Value>) -> Run<Value> {
+    fn run_method(
+        &mut self,
+        method: &Function,
+        instance: &Rc<Instance>,
+        this: Place,
+        values: Vec<Value>,
+    ) -> Run<Value> {
         let base = self.base();
         let program = self.program;
         let mut values = values.into_iter();
@@ -557,11 +581,16 @@ impl<'p> Machine<'p> {
     }
 
     fn launch_of(
-        &mut self, kernel: &Rc<FnValue>, grid: Option<[i64; 3]>, block: Option<[i64; 3]>, at: Span,
+        &mut self,
+        kernel: &Rc<FnValue>,
+        grid: Option<[i64; 3]>,
+        block: Option<[i64; 3]>,
+        at: Span,
     ) -> Run<Launch> {
         let program = self.program;
         let found = program.overloads(kernel.name).iter().filter_map(|&index| program.function(index));
-        let function = found.into_iter().find(|function| function.is_kernel() && kernel.args.len() <= function.templates.len());
+        let function =
+            found.into_iter().find(|function| function.is_kernel() && kernel.args.len() <= function.templates.len());
         let mut args = Vec::new();
         if let Some(function) = function {
             let base = self.stack.len();

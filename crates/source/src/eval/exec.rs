@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run, Step};
 use super::value::{GLOBAL_ROOT, Place, Value};
-use crate::cpp::ast::{Expr, ExprKind, Initial, Stmt, Switch, Var};
+use crate::cpp::ast::{Expr, ExprKind, Initial, Jumps, Stmt, Switch, Var};
 use crate::cpp::files::Span;
 use crate::cpp::sym::FxMap;
 
@@ -119,10 +119,7 @@ impl Machine<'_> {
     }
 
     fn each(&mut self, slot: u32, by_ref: bool, range: &Expr, body: &Stmt) -> Run<Flow> {
-        let whole = match self.place(range)? {
-            Some(place) => Some(place),
-            None => None,
-        };
+        let whole = self.place(range)?;
         let value = self.eval(range)?;
         let count = match &value {
             Value::Agg(agg) => agg.items.len(),
@@ -151,7 +148,8 @@ impl Machine<'_> {
         self.step(var.span)?;
         let root = self.slot(var.slot);
         // A static that is computed once (the device table) is kept for all runs.
-        let kept = var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
+        let kept =
+            var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
         if kept {
             return self.declare_static(var, root);
         }
@@ -219,16 +217,18 @@ impl Machine<'_> {
     fn switch(&mut self, switch: &Switch) -> Run<Flow> {
         let value = self.eval(&switch.value)?;
         let Value::Int(number, slope) = value else {
-            let Value::Opaque(from) = value else { return Err(self.unsure(switch.value.span, "a switch on no number")) };
+            let Value::Opaque(from) = value else {
+                return Err(self.unsure(switch.value.span, "a switch on no number"));
+            };
             let why = format!("a switch on `{}`, which is not known", self.program.files.text(from));
             return Err(self.unsure(switch.value.span, why));
         };
         let start = match switch.jumps.get() {
-            Some(Some((jumps, default))) => {
-                self.hold_labels(jumps.keys().copied(), number, slope);
-                jumps.get(&number).copied().or(*default)
+            Some(jumps) => {
+                self.hold_labels(jumps.labels.keys().copied(), number, slope);
+                jumps.labels.get(&number).copied().or(jumps.default)
             }
-            _ => self.find_label(switch, number, slope)?,
+            None => self.find_label(switch, number, slope)?,
         };
         if self.trace.is_some() {
             self.note(&switch.value, switch.value.span, &Value::int(number));
@@ -270,7 +270,7 @@ impl Machine<'_> {
         self.hold_labels(jumps.keys().copied(), number, slope);
         let found = jumps.get(&number).copied().or(default);
         if fixed {
-            let _ = switch.jumps.set(Some((jumps, default)));
+            let _ = switch.jumps.set(Jumps { labels: jumps, default });
         }
         Ok(found)
     }
@@ -339,4 +339,3 @@ fn is_condition(expr: &Expr) -> bool {
         _ => false,
     }
 }
-

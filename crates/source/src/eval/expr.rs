@@ -38,7 +38,9 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Name(name) => self.name_value(name, expr.span)?,
-            ExprKind::This => self.frames.last().and_then(|frame| frame.this).map_or(Value::Opaque(expr.span), Value::Ptr),
+            ExprKind::This => {
+                self.frames.last().and_then(|frame| frame.this).map_or(Value::Opaque(expr.span), Value::Ptr)
+            }
             ExprKind::Unary(op, inner) => self.unary(*op, inner, expr.span)?,
             ExprKind::Step { target, by, before } => self.step_by(target, *by, *before)?,
             ExprKind::Binary(Binary::And, left, right) => self.logical(left, right, false, expr.span)?,
@@ -88,9 +90,7 @@ impl Machine<'_> {
                 self.size_of(&ty).map_or(Value::Opaque(expr.span), |size| Value::int(size as i64))
             }
             ExprKind::SizeofExpr(inner) => self.size_of_expr(inner, expr.span)?,
-            ExprKind::Lambda(lambda) => {
-                Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base: self.base() }))
-            }
+            ExprKind::Lambda(lambda) => Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base: self.base() })),
             ExprKind::Init(_) => self.initialise(&Ty::Unknown, expr)?,
             ExprKind::Comma(left, right) => {
                 self.discard(left)?;
@@ -224,7 +224,9 @@ impl Machine<'_> {
         }
         let value = self.eval(base)?;
         Ok(match &value {
-            Value::Agg(agg) => self.field_of(agg, name).or_else(|| self.static_member(&value, name)).unwrap_or(Value::Opaque(at)),
+            Value::Agg(agg) => {
+                self.field_of(agg, name).or_else(|| self.static_member(&value, name)).unwrap_or(Value::Opaque(at))
+            }
             Value::Ptr(place) => match self.peek(*place).and_then(Self::instance) {
                 Some(instance) => self.static_of(&instance, name)?.unwrap_or(Value::Opaque(at)),
                 None => Value::Opaque(at),

@@ -106,9 +106,18 @@ pub struct Machine<'p> {
     /// Launches of kernels with one of these in their name end the run.
     pub decides: fn(&Program, &Launch) -> bool,
     pub trace: Option<Vec<Step>>,
+    /// Entering this function ends the trace: what follows chose no path, only how it is taken.
+    pub trace_stop: Option<Sym>,
+    pub traced: Vec<Step>,
     pub(super) effects: u64,
     pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
     pub(super) token_rest: Option<String>,
+}
+
+impl std::fmt::Debug for Machine<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Machine").field("columns", &self.columns).field("until", &self.until).finish_non_exhaustive()
+    }
 }
 
 impl<'p> Machine<'p> {
@@ -133,6 +142,8 @@ impl<'p> Machine<'p> {
             launches: Vec::new(),
             decides,
             trace: None,
+            trace_stop: None,
+            traced: Vec::new(),
             effects: 0,
             builtins: super::builtin::table(program),
             token_rest: None,
@@ -330,7 +341,9 @@ impl<'p> Machine<'p> {
             Value::Int(value, slope) => Some(!self.equal((*value, *slope), (0, 0))),
             Value::Float(value) => Some(*value != 0.0),
             Value::Null => Some(false),
-            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) | Value::Agg(_) => Some(true),
+            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) | Value::Agg(_) => {
+                Some(true)
+            }
             Value::Ref(place) => {
                 let value = self.read(*place, Span::default());
                 self.truth(&value)

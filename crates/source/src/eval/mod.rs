@@ -13,5 +13,5 @@ mod machine;
 mod types;
 mod value;
 
-pub use machine::{Launch, Machine, Platform, Property, Run, Step, Stop};
+pub use machine::{Launch, Machine, Platform, Property, Run, Stop};
 pub use value::{Agg, CURVED, FnValue, Place, Shape, Ty, Value};

@@ -94,7 +94,8 @@ impl Machine<'_> {
                 None => general = Some(of),
                 Some(special) => {
                     let wanted = self.template_values(special)?;
-                    let fits = wanted.len() == args.len() && wanted.iter().zip(&args).all(|(a, b)| a.same(b) == Some(true));
+                    let fits =
+                        wanted.len() == args.len() && wanted.iter().zip(&args).all(|(a, b)| a.same(b) == Some(true));
                     if fits {
                         return Ok(Ty::Struct(Rc::new(Instance { of: of.clone(), args })));
                     }
@@ -117,7 +118,9 @@ impl Machine<'_> {
             },
             Root::Decltype(expr) => self.eval(expr)?.ty(),
             Root::Global => {
-                let Some(segment) = name.path.len().checked_sub(2).and_then(|at| name.path.get(at)) else { return Ok(None) };
+                let Some(segment) = name.path.len().checked_sub(2).and_then(|at| name.path.get(at)) else {
+                    return Ok(None);
+                };
                 let args = match &segment.args {
                     Some(args) => self.template_values(args)?,
                     None => Vec::new(),
@@ -347,13 +350,19 @@ impl Machine<'_> {
     }
 
     fn initialise_array(
-        &mut self, item: &Rc<Ty>, count: usize, items: &[(Option<Designator>, Expr)], at: Span,
+        &mut self,
+        item: &Rc<Ty>,
+        count: usize,
+        items: &[(Option<Designator>, Expr)],
+        at: Span,
     ) -> Run<Value> {
         let zero = self.default_value(item, true, at)?;
         let mut values = vec![zero.clone(); count.min(MAX_ITEMS)];
         // std::array a = {{...}}: the inner braces are the array itself.
         let items = match items {
-            [(None, Expr { kind: ExprKind::Init(inner), .. })] if !matches!(**item, Ty::Struct(_) | Ty::Array(..)) => inner,
+            [(None, Expr { kind: ExprKind::Init(inner), .. })] if !matches!(**item, Ty::Struct(_) | Ty::Array(..)) => {
+                inner
+            }
             _ => items,
         };
         let mut next = 0usize;
@@ -379,7 +388,8 @@ impl Machine<'_> {
 
     pub(super) fn initial_global(&mut self, global: &Global) -> Run<Value> {
         let base = self.stack.len();
-        let frame = super::machine::Frame { function: None, name: global.name, file: global.span.file, base, this: None };
+        let frame =
+            super::machine::Frame { function: None, name: global.name, file: global.span.file, base, this: None };
         self.enter(frame, global.span)?;
         let value = self.global_value(global);
         self.frames.pop();

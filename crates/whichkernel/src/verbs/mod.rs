@@ -4,6 +4,7 @@ use crate::context::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 
+mod diff;
 mod doctor;
 mod inspect;
 mod isa;
@@ -13,6 +14,8 @@ mod summary;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Two source trees: what is chosen differently, and the lines responsible
+    Diff(diff::Args),
     /// Which observers work here, which do not, why, and the exact fix
     Doctor(doctor::Args),
     /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
@@ -21,13 +24,14 @@ pub enum Verb {
     Isa(isa::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
-    /// What a source tree declares: call chains, and how rocBLAS tells GPUs apart
+    /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
     Source(source::Args),
 }
 
 pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
+        Some(Verb::Diff(args)) => diff::run(&args, context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),

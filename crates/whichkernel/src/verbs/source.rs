@@ -3,9 +3,9 @@
 mod chain;
 mod declare;
 mod rocblas;
+pub mod rules;
 
 use crate::context::{Context, Format};
-use anyhow::bail;
 use source::Tree;
 use std::process::ExitCode;
 
@@ -38,9 +38,20 @@ pub struct Args {
     #[arg(long)]
     pub record: bool,
 
-    /// GPUs or targets, comma-separated
+    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: thirteen of both vendors]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
+
+    #[command(flatten)]
+    pub ask: rules::Ask,
+
+    /// Up to how many columns which path, per GPU and type, instead of single rows
+    #[arg(long)]
+    pub thresholds: bool,
+
+    /// Compare with another tree: what is chosen differently, and the lines responsible. Exit status 1 if anything is
+    #[arg(long, value_name = "TREE")]
+    pub against: Option<String>,
 
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -58,5 +69,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(found) = rocblas::find(&tree)? {
         return rocblas::run(&tree, &found, args, context);
     }
-    bail!("{} is no rocBLAS tree; `--chain` follows a request through an Ollama or llama.cpp tree", args.tree)
+    if let Some(other) = &args.against {
+        let other = Tree::open(other)?;
+        return super::diff::source::compare(&tree, &other, &args.gpu, &args.ask, args.format, context);
+    }
+    rules::run(&tree, args, context)
 }

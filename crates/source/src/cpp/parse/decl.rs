@@ -2,9 +2,7 @@
 
 use super::types::Specifiers;
 use super::{Names, Parsed, Parser, Stuck};
-use crate::cpp::ast::{
-    Base, Enum, Enumerator, Function, Initial, Param, Struct, TemplateArg, TemplateParam, Type,
-};
+use crate::cpp::ast::{Base, Enum, Enumerator, Function, Initial, Param, Struct, TemplateArg, TemplateParam, Type};
 use crate::cpp::files::Span;
 use crate::cpp::lex::{Kind, Tok};
 use crate::cpp::sym::{self, Interner, Sym};
@@ -291,7 +289,8 @@ impl Parser<'_> {
         let mut bases = Vec::new();
         if self.eat(sym::COLON) {
             while !self.at(sym::LBRACE) {
-                while self.at(sym::PUBLIC) || self.at(sym::PRIVATE) || self.at(sym::PROTECTED) || self.at(sym::VIRTUAL) {
+                while self.at(sym::PUBLIC) || self.at(sym::PRIVATE) || self.at(sym::PROTECTED) || self.at(sym::VIRTUAL)
+                {
                     self.pos += 1;
                 }
                 bases.push(self.type_id()?);
@@ -306,7 +305,17 @@ impl Parser<'_> {
         let start = self.pos + 1;
         self.skip_balanced();
         let body = start..self.pos.saturating_sub(1).max(start);
-        Ok(Arc::new(Struct { name, templates, special, bases, union, unit: self.unit, body, span, members: OnceLock::new() }))
+        Ok(Arc::new(Struct {
+            name,
+            templates,
+            special,
+            bases,
+            union,
+            unit: self.unit,
+            body,
+            span,
+            members: OnceLock::new(),
+        }))
     }
 
     fn declaration(&mut self, templates: Vec<TemplateParam>, out: &mut Declared) -> Parsed<()> {
@@ -339,7 +348,12 @@ impl Parser<'_> {
     }
 
     fn declarators_of(
-        &mut self, base: Type, mut specifiers: Specifiers, templates: Vec<TemplateParam>, start: Span, out: &mut Declared,
+        &mut self,
+        base: Type,
+        mut specifiers: Specifiers,
+        templates: Vec<TemplateParam>,
+        start: Span,
+        out: &mut Declared,
     ) -> Parsed<()> {
         loop {
             let mut ty = base.clone();
@@ -376,8 +390,13 @@ impl Parser<'_> {
     }
 
     pub(super) fn function(
-        &mut self, name: Sym, ret: Type, mut specifiers: Specifiers, templates: Vec<TemplateParam>,
-        special: Option<Vec<TemplateArg>>, start: Span,
+        &mut self,
+        name: Sym,
+        ret: Type,
+        mut specifiers: Specifiers,
+        templates: Vec<TemplateParam>,
+        special: Option<Vec<TemplateArg>>,
+        start: Span,
     ) -> Parsed<Function> {
         let (mut params, variadic) = self.params()?;
         for param in &mut params {

@@ -81,7 +81,9 @@ impl Parser<'_> {
                 out.types.push((name, ty));
                 return self.want(sym::SEMI);
             }
-            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT | sym::TILDE => return Err(Stuck),
+            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT | sym::TILDE => {
+                return Err(Stuck);
+            }
             sym::ENUM if self.at_ahead(1, sym::LBRACE) || self.at_ahead(2, sym::LBRACE) => {
                 self.nested_enum(out)?;
                 return self.want(sym::SEMI);

@@ -63,7 +63,13 @@ pub struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(toks: &'a [Tok], range: std::ops::Range<usize>, names: &'a Names, interner: &'a Interner, unit: u32) -> Self {
+    pub fn new(
+        toks: &'a [Tok],
+        range: std::ops::Range<usize>,
+        names: &'a Names,
+        interner: &'a Interner,
+        unit: u32,
+    ) -> Self {
         let end = range.end.min(toks.len());
         Parser {
             toks,

@@ -302,8 +302,20 @@ impl Parser<'_> {
             return false;
         }
         match tok.sym {
-            sym::STATIC | sym::CONST | sym::CONSTEXPR | sym::AUTO | sym::EXTERN | sym::VOLATILE | sym::THREAD_LOCAL
-            | sym::REGISTER | sym::SHARED | sym::STRUCT | sym::ENUM | sym::UNION | sym::TYPENAME | sym::ATTRIBUTE => return true,
+            sym::STATIC
+            | sym::CONST
+            | sym::CONSTEXPR
+            | sym::AUTO
+            | sym::EXTERN
+            | sym::VOLATILE
+            | sym::THREAD_LOCAL
+            | sym::REGISTER
+            | sym::SHARED
+            | sym::STRUCT
+            | sym::ENUM
+            | sym::UNION
+            | sym::TYPENAME
+            | sym::ATTRIBUTE => return true,
             sym::LBRACKET => return self.at_ahead(1, sym::LBRACKET),
             _ => {}
         }
@@ -329,7 +341,9 @@ impl Parser<'_> {
         let after = at + stars + 1;
         stars > 0
             && self.is_ident(at + stars)
-            && (self.at_ahead(after, sym::ASSIGN) || self.at_ahead(after, sym::SEMI) || self.at_ahead(after, sym::COMMA))
+            && (self.at_ahead(after, sym::ASSIGN)
+                || self.at_ahead(after, sym::SEMI)
+                || self.at_ahead(after, sym::COMMA))
     }
 
     /// `Unknown<...> name`: the list closes, and a name follows.

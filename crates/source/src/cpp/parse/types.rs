@@ -29,9 +29,25 @@ impl Parser<'_> {
                 }
                 sym::CONST | sym::CONSTEXPR | sym::CONSTEVAL | sym::CONSTINIT => into.fixed = true,
                 sym::EXTERN => into.external = true,
-                sym::INLINE | sym::VOLATILE | sym::REGISTER | sym::MUTABLE | sym::VIRTUAL | sym::EXPLICIT | sym::THREAD_LOCAL
-                | sym::FORCEINLINE | sym::NOINLINE | sym::INLINE_GNU | sym::INLINE_MS | sym::EXTENSION | sym::SHARED
-                | sym::CONSTANT | sym::RESTRICT | sym::RESTRICT_GNU | sym::RESTRICT_MS | sym::GRID_CONSTANT | sym::TYPENAME => {}
+                sym::INLINE
+                | sym::VOLATILE
+                | sym::REGISTER
+                | sym::MUTABLE
+                | sym::VIRTUAL
+                | sym::EXPLICIT
+                | sym::THREAD_LOCAL
+                | sym::FORCEINLINE
+                | sym::NOINLINE
+                | sym::INLINE_GNU
+                | sym::INLINE_MS
+                | sym::EXTENSION
+                | sym::SHARED
+                | sym::CONSTANT
+                | sym::RESTRICT
+                | sym::RESTRICT_GNU
+                | sym::RESTRICT_MS
+                | sym::GRID_CONSTANT
+                | sym::TYPENAME => {}
                 sym::ATTRIBUTE | sym::DECLSPEC | sym::LAUNCH_BOUNDS | sym::ALIGNAS | sym::CLUSTER_DIMS | sym::ALIGN => {
                     self.pos += 1;
                     if self.at(sym::LPAREN) {
@@ -114,14 +130,15 @@ impl Parser<'_> {
     fn builtin(&mut self, into: &mut Specifiers) -> Option<Base> {
         let (mut longs, mut short, mut unsigned, mut seen) = (0u8, false, false, None);
         let mut any = false;
-        loop {
-            let Some(tok) = self.peek() else { break };
+        while let Some(tok) = self.peek() {
             match tok.sym {
                 sym::UNSIGNED => unsigned = true,
                 sym::SIGNED => {}
                 sym::LONG => longs += 1,
                 sym::SHORT => short = true,
-                sym::INT | sym::CHAR | sym::VOID | sym::BOOL | sym::BOOL_C | sym::FLOAT | sym::DOUBLE if seen.is_none() => {
+                sym::INT | sym::CHAR | sym::VOID | sym::BOOL | sym::BOOL_C | sym::FLOAT | sym::DOUBLE
+                    if seen.is_none() =>
+                {
                     seen = Some(tok.sym);
                 }
                 sym::CONST | sym::VOLATILE | sym::CONSTEXPR | sym::STATIC if any => {
@@ -281,12 +298,32 @@ impl Parser<'_> {
     pub(super) fn starts_type(&self) -> bool {
         let Some(tok) = self.peek() else { return false };
         if tok.kind != crate::cpp::lex::Kind::Ident {
-            return tok.is(sym::SCOPE) && self.is_ident(1) && self.ahead(1).is_some_and(|tok| self.is_type_name(tok.sym));
+            return tok.is(sym::SCOPE)
+                && self.is_ident(1)
+                && self.ahead(1).is_some_and(|tok| self.is_type_name(tok.sym));
         }
         match tok.sym {
-            sym::VOID | sym::BOOL | sym::BOOL_C | sym::CHAR | sym::SHORT | sym::INT | sym::LONG | sym::FLOAT | sym::DOUBLE
-            | sym::SIGNED | sym::UNSIGNED | sym::AUTO | sym::STRUCT | sym::CLASS | sym::UNION | sym::ENUM | sym::CONST
-            | sym::VOLATILE | sym::TYPENAME | sym::CONSTEXPR | sym::DECLTYPE => return true,
+            sym::VOID
+            | sym::BOOL
+            | sym::BOOL_C
+            | sym::CHAR
+            | sym::SHORT
+            | sym::INT
+            | sym::LONG
+            | sym::FLOAT
+            | sym::DOUBLE
+            | sym::SIGNED
+            | sym::UNSIGNED
+            | sym::AUTO
+            | sym::STRUCT
+            | sym::CLASS
+            | sym::UNION
+            | sym::ENUM
+            | sym::CONST
+            | sym::VOLATILE
+            | sym::TYPENAME
+            | sym::CONSTEXPR
+            | sym::DECLTYPE => return true,
             name if fixed_width(name).is_some() => return true,
             _ => {}
         }
@@ -301,10 +338,36 @@ impl Parser<'_> {
 
     fn is_std_type(&self, name: Sym) -> bool {
         const TYPES: &[&str] = &[
-            "array", "vector", "pair", "string", "map", "unordered_map", "set", "unordered_set", "function", "mutex", "atomic",
-            "unique_ptr", "shared_ptr", "unique_lock", "lock_guard", "tuple", "optional", "initializer_list", "true_type",
-            "false_type", "integral_constant", "bool_constant", "conditional", "conditional_t", "ostringstream", "stringstream",
-            "string_view", "nullptr_t", "remove_reference_t", "decay_t",
+            "array",
+            "vector",
+            "pair",
+            "string",
+            "map",
+            "unordered_map",
+            "set",
+            "unordered_set",
+            "function",
+            "mutex",
+            "atomic",
+            "unique_ptr",
+            "shared_ptr",
+            "unique_lock",
+            "lock_guard",
+            "tuple",
+            "optional",
+            "initializer_list",
+            "true_type",
+            "false_type",
+            "integral_constant",
+            "bool_constant",
+            "conditional",
+            "conditional_t",
+            "ostringstream",
+            "stringstream",
+            "string_view",
+            "nullptr_t",
+            "remove_reference_t",
+            "decay_t",
         ];
         fixed_width(name).is_some() || TYPES.contains(&self.interner.text(name))
     }

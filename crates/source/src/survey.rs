@@ -1,0 +1,283 @@
+//! Many questions to one tree: GPUs x types x column counts, under the defines that its builds have.
+
+use crate::device::{Device, Vendor};
+use crate::op::Shape;
+use crate::path::{Choice, Path};
+use crate::preset::Preset;
+use crate::rules::{Answer, Outcome, Reason, Rules, RulesError, dispatchers};
+use crate::tree::Tree;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// The types of a table where none are named.
+pub const DEFAULT_TYPES: &[&str] = &["Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ1_S", "F16", "F32"];
+
+/// The column counts of a table where none are named: around every limit that some version has.
+pub const DEFAULT_COLUMNS: &[i64] =
+    &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 17, 24, 32, 63, 64, 65, 127, 128, 129, 255, 256, 257, 290, 512];
+
+/// All types that weights are stored in, for `--type all`.
+pub const ALL_TYPES: &[&str] = &[
+    "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ1_S",
+    "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4", "NVFP4",
+];
+
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub shape: Shape,
+    pub devices: Vec<Device>,
+    pub types: Vec<String>,
+    pub columns: Vec<i64>,
+}
+
+/// What the user changes about a build.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub define: Vec<String>,
+    pub undefine: Vec<String>,
+    pub cmake: Vec<(String, String)>,
+}
+
+/// One vendor's part of a tree, ready to be asked.
+#[derive(Debug)]
+pub struct Backend<'t> {
+    pub preset: Preset,
+    pub rules: Rules<'t>,
+}
+
+#[derive(Debug)]
+pub struct Survey<'t> {
+    pub question: Question,
+    pub backends: Vec<Backend<'t>>,
+    /// What `cc` the tree's own code gives each device.
+    pub cc: Vec<Option<i64>>,
+    /// Ranges of column counts, by device and type.
+    pub answers: Vec<Vec<Vec<Answer>>>,
+    /// Defines that no build file speaks of and that change an answer.
+    pub open_defines: Vec<String>,
+}
+
+/// One line of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub arch: String,
+    pub cc: Option<i64>,
+    pub ty: String,
+    pub columns: i64,
+    pub path: Option<Path>,
+    pub variant: i64,
+    pub tiles: i64,
+    pub need_check: bool,
+}
+
+impl<'t> Survey<'t> {
+    pub fn run(tree: &'t Tree, question: Question, overrides: &Overrides) -> Result<Survey<'t>, RulesError> {
+        let mut survey = Survey::with(tree, question, overrides, None)?;
+        survey.vary(tree, overrides)?;
+        Ok(survey)
+    }
+
+    fn with(
+        tree: &'t Tree,
+        question: Question,
+        overrides: &Overrides,
+        extra: Option<&str>,
+    ) -> Result<Survey<'t>, RulesError> {
+        let vendors: BTreeSet<Vendor> = question.devices.iter().map(|device| device.vendor).collect();
+        let backends: Result<Vec<Backend<'t>>, RulesError> =
+            vendors.into_par_iter().map(|vendor| open(tree, vendor, overrides, extra, &question.shape)).collect();
+        let mut backends = backends?;
+        let count = question.devices.len();
+        let mut survey = Survey {
+            question,
+            backends: Vec::new(),
+            cc: vec![None; count],
+            answers: Vec::new(),
+            open_defines: Vec::new(),
+        };
+        survey.answers = vec![Vec::new(); count];
+        for backend in &mut backends {
+            survey.ask(backend)?;
+        }
+        survey.backends = backends;
+        Ok(survey)
+    }
+
+    fn ask(&mut self, backend: &mut Backend<'t>) -> Result<(), RulesError> {
+        let vendor = backend.preset.vendor;
+        let mine: Vec<usize> = (0..self.question.devices.len())
+            .filter(|&index| self.question.devices.get(index).is_some_and(|device| device.vendor == vendor))
+            .collect();
+        let mut columns = self.question.columns.clone();
+        columns.sort_unstable();
+        columns.dedup();
+        // A first question finds the dispatcher among the candidates.
+        if let (Some(device), Some(ty)) =
+            (mine.first().and_then(|&index| self.question.devices.get(index)), self.question.types.first())
+        {
+            let op = self.question.shape.op(ty, columns.first().copied().unwrap_or(1));
+            backend.rules.settle(device, &op)?;
+        }
+        let mut open: Vec<usize> = mine;
+        while !open.is_empty() {
+            let rules = &backend.rules;
+            let question = &self.question;
+            let results: Vec<_> = open
+                .par_iter()
+                .map(|&index| {
+                    let device = question.devices.get(index);
+                    (
+                        index,
+                        device.map(|device| rules.device_answers(device, &question.shape, &question.types, &columns)),
+                    )
+                })
+                .collect();
+            let mut needed = BTreeSet::new();
+            let mut again = Vec::new();
+            for (index, result) in results {
+                match result {
+                    Some(Ok((cc, answers))) => {
+                        if let (Some(slot), Some(into)) = (self.cc.get_mut(index), self.answers.get_mut(index)) {
+                            (*slot, *into) = (cc, answers);
+                        }
+                    }
+                    Some(Err(need)) => {
+                        needed.insert(need);
+                        again.push(index);
+                    }
+                    None => {}
+                }
+            }
+            for name in needed {
+                backend.rules.load_definition(name)?;
+            }
+            open = again;
+        }
+        Ok(())
+    }
+
+    /// Defines that conditionals ask for and no build file speaks of: where setting one changes an answer, that answer
+    /// is not determined, and both are given.
+    fn vary(&mut self, tree: &'t Tree, overrides: &Overrides) -> Result<(), RulesError> {
+        let mut names = BTreeSet::new();
+        for backend in &self.backends {
+            names.extend(backend.rules.unknown_defines(&backend.preset));
+        }
+        for name in names.into_iter().take(16) {
+            let other = Survey::with(tree, self.question.clone(), overrides, Some(&name))?;
+            let mut differs = false;
+            for (mine, theirs) in self.answers.iter_mut().zip(&other.answers) {
+                for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                    differs |= merge(mine, theirs, &name);
+                }
+            }
+            if differs {
+                self.open_defines.push(name);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn answer(&self, device: usize, ty: usize, columns: i64) -> Option<&Answer> {
+        let list = self.answers.get(device)?.get(ty)?;
+        list.iter().find(|answer| (answer.from..=answer.to).contains(&columns))
+    }
+
+    /// The table, in the order in which GPUs, types and columns were given.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (index, device) in self.question.devices.iter().enumerate() {
+            for (ty, name) in self.question.types.iter().enumerate() {
+                for &columns in &self.question.columns {
+                    let chosen = match self.answer(index, ty, columns).map(|answer| &answer.outcome) {
+                        Some(Outcome::Chosen(choice)) => Some(choice),
+                        _ => None,
+                    };
+                    rows.push(Row {
+                        arch: device.target.clone(),
+                        cc: self.cc.get(index).copied().flatten(),
+                        ty: name.clone(),
+                        columns,
+                        path: chosen.map(|choice| choice.path),
+                        variant: chosen.map_or(0, |choice| choice.variant),
+                        tiles: chosen.map_or(0, |choice| choice.tiles(columns)),
+                        need_check: chosen.is_some_and(|choice| choice.need_check),
+                    });
+                }
+            }
+        }
+        rows
+    }
+
+    /// The conditions behind one answer.
+    pub fn reasons(&mut self, device: usize, ty: usize, columns: i64) -> Result<Vec<Reason>, RulesError> {
+        let (Some(device), Some(ty)) = (self.question.devices.get(device), self.question.types.get(ty)) else {
+            return Ok(Vec::new());
+        };
+        let shape = self.question.shape.clone();
+        let backend = self.backends.iter_mut().find(|backend| backend.preset.vendor == device.vendor);
+        let Some(backend) = backend else { return Ok(Vec::new()) };
+        backend.rules.reasons(device, &|columns| shape.op(ty, columns), columns)
+    }
+
+    pub fn preset(&self, vendor: Vendor) -> Option<&Preset> {
+        self.backends.iter().map(|backend| &backend.preset).find(|preset| preset.vendor == vendor)
+    }
+}
+
+fn open<'t>(
+    tree: &'t Tree,
+    vendor: Vendor,
+    overrides: &Overrides,
+    extra: Option<&str>,
+    shape: &Shape,
+) -> Result<Backend<'t>, RulesError> {
+    let name = shape.operation();
+    let dispatcher = dispatchers(tree, name).into_iter().next().unwrap_or_default();
+    let mut preset = Preset::find(tree, vendor, &dispatcher, &overrides.cmake);
+    overrides.define.iter().for_each(|define| preset.define(define));
+    overrides.undefine.iter().for_each(|name| preset.undefine(name));
+    if let Some(extra) = extra {
+        preset.define(extra);
+    }
+    let rules = Rules::open(tree, vendor, preset.defines.clone(), name)?;
+    Ok(Backend { preset, rules })
+}
+
+/// Makes an answer undetermined wherever the other build's differs; the ranges are cut where either's end.
+fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], define: &str) -> bool {
+    let mut out: Vec<Answer> = Vec::with_capacity(mine.len());
+    let mut differs = false;
+    for answer in mine.drain(..) {
+        let mut from = answer.from;
+        while from <= answer.to {
+            let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
+            let to = other.map_or(answer.to, |other| other.to.min(answer.to)).max(from);
+            let mut part = Answer { from, to, ..answer.clone() };
+            if let Some(other) = other
+                && other.outcome != answer.outcome
+            {
+                differs = true;
+                let mut either: Vec<Choice> = Vec::new();
+                for outcome in [&answer.outcome, &other.outcome] {
+                    match outcome {
+                        Outcome::Chosen(choice) => either.push(choice.clone()),
+                        Outcome::Undetermined { either: more, .. } => either.extend(more.iter().cloned()),
+                    }
+                }
+                let why = format!("no build file says whether {define} is defined; without it and with it");
+                part.outcome = Outcome::Undetermined { place: String::new(), why, either };
+            }
+            out.push(part);
+            from = to + 1;
+        }
+    }
+    *mine = out;
+    differs
+}
+
+impl Shape {
+    pub fn question(self, devices: Vec<Device>, types: Vec<String>, columns: Vec<i64>) -> Question {
+        Question { shape: self, devices, types, columns }
+    }
+}

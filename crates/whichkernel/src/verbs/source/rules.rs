@@ -1,0 +1,407 @@
+//! `source TREE`: which path, tile and kernel the tree's dispatch code chooses, and why.
+
+use crate::context::{Context, Format};
+use anyhow::{Context as _, bail};
+use report::{Column, Table};
+use serde_json::{Value, json};
+use source::ranges::{brief, choice_of, stretches};
+use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES};
+use source::{Device, Outcome, Overrides, Preset, Question, Reason, Shape, Survey, Tree};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// What is asked of a tree; `diff` and `explain` ask the same way.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Ask {
+    /// Types of the weights (for flash-attn of the KV cache), comma-separated, or `all` [default: eight common ones]
+    #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
+    pub types: Vec<String>,
+
+    /// Column counts (tokens in one micro-batch): numbers and ranges, such as 1..512 or 1,8,9..64 [default: 26 from 1 to 512]
+    #[arg(long, value_name = "LIST")]
+    pub columns: Option<String>,
+
+    /// The operation
+    #[arg(long, value_enum, default_value_t)]
+    pub op: Operation,
+
+    /// Rows of the weights
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub rows: i64,
+
+    /// Columns of the weights: the length of the dot products
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub k: i64,
+
+    /// Shared memory per block in bytes [default: what the GPU has]
+    #[arg(long, value_name = "BYTES")]
+    pub smem: Option<i64>,
+
+    /// mul-mat-id: experts in all
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub experts: i64,
+
+    /// mul-mat-id: experts used per token
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub experts_used: i64,
+
+    /// flash-attn and rope: values per head
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub head_size: i64,
+
+    /// flash-attn and rope: heads
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub heads: i64,
+
+    /// flash-attn: heads of the KV cache
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub kv_heads: i64,
+
+    /// flash-attn: positions in the KV cache
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub kv: i64,
+
+    /// rope: the mode (0 normal, 2 NeoX, 8 M-RoPE, 24 vision)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub mode: i64,
+
+    /// Define a macro for the build, NAME or NAME=VALUE
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+
+    /// Undefine a macro for the build
+    #[arg(short = 'U', value_name = "NAME")]
+    pub undefine: Vec<String>,
+
+    /// Set a CMake option of the tree's build, NAME=VALUE
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub cmake: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Operation {
+    #[default]
+    MulMat,
+    MulMatId,
+    FlashAttn,
+    Rope,
+    GetRows,
+}
+
+impl Ask {
+    pub fn question(&self, gpus: &[String]) -> anyhow::Result<Question> {
+        let names: Vec<&str> = match gpus {
+            [] => DEFAULT_GPUS.to_vec(),
+            some => some.iter().map(String::as_str).collect(),
+        };
+        let mut devices = Vec::new();
+        for name in names {
+            let mut device = Device::find(name)?;
+            if let Some(bytes) = self.smem {
+                device.set_shared_memory(bytes);
+            }
+            devices.push(device);
+        }
+        let default = match self.op {
+            Operation::MulMat | Operation::MulMatId | Operation::GetRows => DEFAULT_TYPES,
+            Operation::FlashAttn => &["F16", "Q8_0", "Q4_0"],
+            Operation::Rope => &["F32", "F16"],
+        };
+        let types: Vec<String> = match self.types.as_slice() {
+            [] => default.iter().map(|ty| (*ty).to_owned()).collect(),
+            [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
+            some => some.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect(),
+        };
+        let columns = match &self.columns {
+            None => DEFAULT_COLUMNS.to_vec(),
+            Some(text) => columns(text)?,
+        };
+        Ok(self.shape().question(devices, types, columns))
+    }
+
+    fn shape(&self) -> Shape {
+        let (rows, k) = (self.rows, self.k);
+        match self.op {
+            Operation::MulMat => Shape::MulMat { rows, k },
+            Operation::MulMatId => Shape::MulMatId { rows, k, experts: self.experts, used: self.experts_used },
+            Operation::FlashAttn => Shape::FlashAttn {
+                head: self.head_size,
+                head_v: self.head_size,
+                heads: self.heads,
+                heads_kv: self.kv_heads,
+                kv: self.kv,
+                mask: true,
+            },
+            Operation::Rope => Shape::Rope { head: self.head_size, heads: self.heads, mode: self.mode },
+            Operation::GetRows => Shape::GetRows { rows, k },
+        }
+    }
+
+    pub fn overrides(&self) -> anyhow::Result<Overrides> {
+        let mut cmake = Vec::new();
+        for option in &self.cmake {
+            let (name, value) = option.split_once('=').with_context(|| format!("--cmake {option}: give NAME=VALUE"))?;
+            cmake.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(Overrides { define: self.define.clone(), undefine: self.undefine.clone(), cmake })
+    }
+}
+
+/// `1..512`, `1,8,9..64`.
+fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
+    let mut out = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let bad = || format!("--columns {part}: give numbers and ranges, such as 1..512 or 1,8,9..64");
+        match part.split_once("..") {
+            None => out.push(part.parse().ok().filter(|&n: &i64| n > 0).with_context(bad)?),
+            Some((from, to)) => {
+                let from: i64 = from.parse().ok().filter(|&n| n > 0).with_context(bad)?;
+                let to: i64 = to.trim_start_matches('=').parse().ok().filter(|&n| n >= from).with_context(bad)?;
+                if to - from > 1_000_000 {
+                    bail!("--columns {part}: more than a million counts");
+                }
+                out.extend(from..=to);
+            }
+        }
+    }
+    if out.is_empty() {
+        bail!("--columns {text:?}: no column count in it");
+    }
+    Ok(out)
+}
+
+pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let question = args.ask.question(&args.gpu)?;
+    let mut survey = Survey::run(tree, question, &args.ask.overrides()?)?;
+    for line in notes(&survey, context) {
+        if args.format != Format::Json {
+            eprintln!("{line}");
+        }
+    }
+    if args.record {
+        super::declare::rules(tree, &survey, context)?;
+    }
+    let text = match (args.format, args.thresholds) {
+        (Format::Csv, false) => csv(&survey),
+        (Format::Json, _) => format!("{:#}\n", json(tree, &mut survey)?),
+        (Format::Csv, true) => thresholds(&survey, context).csv(),
+        (Format::Md, true) => thresholds(&survey, context).markdown(),
+        (Format::Text, true) => thresholds(&survey, context).text(context.width),
+        (Format::Md, false) => table(&survey, context).markdown(),
+        (Format::Text, false) => text(&mut survey, context)?,
+    };
+    context.print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which build is spoken of: presets and what is open, one line each.
+pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
+    let mut lines = Vec::new();
+    for backend in &survey.backends {
+        let defines = shown(&backend.preset);
+        let args = [
+            ("vendor", vendor(&backend.preset).into()),
+            ("preset", backend.preset.name.clone().into()),
+            ("defines", defines.into()),
+        ];
+        lines.push(context.lang.text_with("source-preset", &args));
+    }
+    for name in &survey.open_defines {
+        lines.push(context.lang.text_with("source-open-define", &[("name", name.clone().into())]));
+    }
+    lines
+}
+
+fn vendor(preset: &Preset) -> &'static str {
+    match preset.vendor {
+        source::Vendor::Hip => "HIP",
+        source::Vendor::Cuda => "CUDA",
+    }
+}
+
+/// The defines that have to do with the backend; a build sets many more.
+fn shown(preset: &Preset) -> String {
+    let about = |define: &&String| {
+        ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
+    };
+    preset.listed().iter().filter(about).cloned().collect::<Vec<_>>().join(" ")
+}
+
+pub fn csv(survey: &Survey<'_>) -> String {
+    let mut out = String::from("arch,cc,type,ne11,path,variant,ntiles,need_check\n");
+    for row in survey.rows() {
+        let cc = row.cc.map_or(String::new(), |cc| format!("{cc:#x}"));
+        let path = row.path.map_or("UNDETERMINED", |path| path.name());
+        let check = u8::from(row.need_check);
+        let _ =
+            writeln!(out, "{},{cc},{},{},{path},{},{},{check}", row.arch, row.ty, row.columns, row.variant, row.tiles);
+    }
+    out
+}
+
+fn thresholds(survey: &Survey<'_>, context: &Context) -> Table {
+    let mut columns = vec![Column::left("arch", context.lang.text("source-column-gpu"))];
+    let keys =
+        survey.question.types.iter().map(|ty| Column { key: "type", title: ty.clone(), align: report::Align::Left });
+    columns.extend(keys);
+    let mut table = Table::new(columns);
+    for (device, answers) in survey.question.devices.iter().zip(&survey.answers) {
+        let mut row = vec![device.target.clone()];
+        row.extend(answers.iter().map(|answers| brief(&stretches(answers))));
+        table.row(row);
+    }
+    table
+}
+
+fn table(survey: &Survey<'_>, context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("arch", title("source-column-gpu")),
+        Column::left("type", title("source-column-type")),
+        Column::left("columns", title("source-column-columns")),
+        Column::left("path", title("source-column-path")),
+        Column::right("variant", title("source-column-variant")),
+        Column::left("kernel", title("source-column-kernel")),
+    ]);
+    for (index, device) in survey.question.devices.iter().enumerate() {
+        for (ty, name) in survey.question.types.iter().enumerate() {
+            for answer in survey.answers.get(index).and_then(|types| types.get(ty)).into_iter().flatten() {
+                let range = if answer.from == answer.to {
+                    answer.from.to_string()
+                } else {
+                    format!("{}-{}", answer.from, answer.to)
+                };
+                let choice = choice_of(answer);
+                let path = choice.map_or("UNDETERMINED".to_owned(), |choice| choice.path.to_string());
+                let variant =
+                    choice.filter(|choice| choice.variant > 0).map_or(String::new(), |c| c.variant.to_string());
+                let kernel = choice.map_or_else(|| why(&answer.outcome), |choice| choice.kernel.clone());
+                table.row([device.target.clone(), name.clone(), range, path, variant, kernel]);
+            }
+        }
+    }
+    table
+}
+
+fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Chosen(choice) => choice.kernel.clone(),
+        Outcome::Undetermined { place, why, either } => {
+            let either: Vec<String> =
+                either.iter().map(|choice| format!("{} {}", choice.path, choice.variant)).collect();
+            let either = if either.is_empty() { String::new() } else { format!(" ({})", either.join(" / ")) };
+            format!("{place} {why}{either}").trim().to_owned()
+        }
+    }
+}
+
+/// Few questions get their reasons; many get a table.
+fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
+    let mut out = table(survey, context).text(context.width);
+    let cells: usize = survey.answers.iter().flatten().map(Vec::len).sum();
+    if cells <= 6 {
+        for device in 0..survey.question.devices.len() {
+            for ty in 0..survey.question.types.len() {
+                let ranges = survey.answers.get(device).and_then(|types| types.get(ty)).cloned().unwrap_or_default();
+                for answer in ranges {
+                    let title = format!(
+                        "{} {} {}",
+                        survey.question.devices.get(device).map_or("", |device| &device.target),
+                        survey.question.types.get(ty).map_or("", String::as_str),
+                        answer.from,
+                    );
+                    let head = context.lang.text_with("source-why", &[("what", title.into())]);
+                    let _ = write!(out, "\n{head}\n");
+                    for reason in survey.reasons(device, ty, answer.from)? {
+                        let _ = writeln!(out, "  {}", line(&reason));
+                    }
+                    if let Some(launch) = &answer.launch {
+                        let args: Vec<String> =
+                            launch.args.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                        let _ =
+                            writeln!(out, "  {}:{}: {}<{}>", launch.file, launch.line, launch.kernel, args.join(", "));
+                    }
+                }
+            }
+        }
+    } else {
+        let _ = write!(out, "\n{}\n", context.lang.text("source-narrow"));
+    }
+    let _ = write!(out, "\n{}\n", context.lang.text("source-cannot-show"));
+    Ok(out)
+}
+
+/// `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
+pub fn line(reason: &Reason) -> String {
+    let values: Vec<String> = reason.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
+    let outcome = match reason.outcome.as_str() {
+        "1" => "true",
+        "0" => "false",
+        other => other,
+    };
+    format!("{}:{}: {} -> {outcome}{values}", reason.file, reason.line, reason.condition)
+}
+
+fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
+    let presets: Vec<Value> = survey
+        .backends
+        .iter()
+        .map(|backend| json!({"vendor": vendor(&backend.preset), "name": backend.preset.name, "defines": backend.preset.listed(), "origin": backend.preset.origin}))
+        .collect();
+    // One chain of reasons per GPU, type and stretch of one path; rows point to theirs.
+    let mut reasons = Vec::new();
+    let mut ends: Vec<Vec<Vec<(i64, usize)>>> = Vec::new();
+    for device in 0..survey.question.devices.len() {
+        let mut types = Vec::new();
+        for ty in 0..survey.question.types.len() {
+            let answers = survey.answers.get(device).and_then(|types| types.get(ty)).cloned().unwrap_or_default();
+            let mut list = Vec::new();
+            for stretch in stretches(&answers) {
+                let chain = survey.reasons(device, ty, stretch.from)?;
+                let chain: Vec<Value> = chain.iter().map(reason).collect();
+                let launch =
+                    answers.iter().find(|answer| answer.from >= stretch.from).and_then(|answer| answer.launch.as_ref());
+                let launch = launch.map(|launch| {
+                    json!({"kernel": launch.kernel, "arguments": launch.args, "file": launch.file, "line": launch.line, "through": launch.stack})
+                });
+                list.push((stretch.to.unwrap_or(i64::MAX), reasons.len()));
+                reasons.push(json!({"at": stretch.from, "conditions": chain, "launch": launch}));
+            }
+            types.push(list);
+        }
+        ends.push(types);
+    }
+    let mut rows = Vec::new();
+    let mut table = survey.rows().into_iter();
+    for (device, types) in ends.iter().enumerate() {
+        for (ty, list) in types.iter().enumerate() {
+            for &columns in &survey.question.columns {
+                let Some(row) = table.next() else { break };
+                let why_index = list.iter().find(|(to, _)| columns <= *to).map(|(_, index)| *index);
+                let undetermined = survey
+                    .answer(device, ty, columns)
+                    .filter(|answer| choice_of(answer).is_none())
+                    .map(|answer| why(&answer.outcome));
+                rows.push(json!({
+                    "arch": row.arch, "cc": row.cc.map(|cc| format!("{cc:#x}")), "type": row.ty, "ne11": row.columns,
+                    "path": row.path.map_or("UNDETERMINED", |path| path.name()), "variant": row.variant, "ntiles": row.tiles,
+                    "need_check": row.need_check, "undetermined": undetermined, "reasons": why_index,
+                }));
+            }
+        }
+    }
+    Ok(json!({
+        "schema": "whichkernel.source/1", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
+        "open_defines": survey.open_defines, "rows": rows, "reasons": reasons,
+    }))
+}
+
+fn reason(reason: &Reason) -> Value {
+    let values: serde_json::Map<String, Value> =
+        reason.values.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
+    json!({
+        "function": reason.function, "file": reason.file, "line": reason.line, "condition": reason.condition,
+        "outcome": reason.outcome, "values": values,
+    })
+}
