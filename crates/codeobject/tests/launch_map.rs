@@ -6,7 +6,7 @@ use codeobject::launch_map::{Image, Kind, LaunchMap, Vendor, launch_map};
 
 fn map_of(path: &Path) -> LaunchMap {
     let data = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let image = Image::parse(&data).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let image = Image::read(&data).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let map = launch_map(&image);
     assert!(map.completeness.is_complete(), "{}: {:?}", path.display(), map.completeness);
     map

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use codeobject::{
     launch_map::{Image, launch_map},
-    nvidia::{Compression, EntryKind, Inventory, Region, host_sections, inventory, walk},
+    nvidia::{Compression, EntryKind, Inventory, Region, host_sections, walk},
 };
 
 const LIMIT: usize = 64 << 20;
@@ -46,17 +46,17 @@ fn bitsandbytes_cuda_libraries_to_the_last_entry() {
     let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
     for (version, sums) in RESOURCES {
         let data = fs::read(dir.join(format!("bitsandbytes/libbitsandbytes_cuda{version}.so"))).expect("readable");
-        let sections = host_sections(&data);
-        let found = inventory(&sections, LIMIT);
-        for (_, _, walk) in &found.walks {
-            assert!(walk.errors.is_empty() && walk.unknown.is_empty() && walk.padding == 0, "cuda{version}");
-        }
-        let containers: Vec<(Region, usize)> = found.walks.iter().map(|(r, _, w)| (*r, w.containers.len())).collect();
+        let found = Inventory::read(&data, LIMIT).expect("an ELF file");
+        assert!(found.is_complete() && found.sections.iter().all(|s| s.padding == 0), "cuda{version}");
+        let containers: Vec<(Region, usize)> =
+            found.sections.iter().map(|s| (s.section.region, s.containers.len())).collect();
         assert_eq!(containers, [(Region::Relocatable, 6), (Region::Linked, 1)], "cuda{version}");
         assert!(found.rows.iter().all(|r| r.error.is_none() && (r.cubin.is_some() || r.ptx.is_some())));
 
         let image = Image::parse(&data).expect("an ELF file");
         let map = launch_map(&image);
+        let linked = found.sections.iter().find(|s| s.section.region == Region::Linked).expect("one");
+        assert!(map.kernels().all(|k| linked.container_at(map.wrappers[k.wrapper].image) == Some(0)), "cuda{version}");
         let registered: BTreeSet<&str> = map.kernels().map(|k| k.name.as_str()).collect();
         for ((region, kind, sm), kernels) in found.kernels() {
             assert_eq!(kernels, registered, "cuda{version} {region:?} {kind} sm_{sm}");
@@ -80,11 +80,12 @@ fn bitsandbytes_cuda_libraries_to_the_last_entry() {
 fn damaged_containers_are_errors_with_offsets_never_panics() {
     let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
     let data = fs::read(dir.join("bitsandbytes/libbitsandbytes_cuda132.so")).expect("readable");
-    let sections = host_sections(&data);
+    let sections = host_sections(&data).expect("an ELF file");
     let section = sections.iter().find(|s| s.region == Region::Relocatable).expect("one");
+    let section = &data[section.offset as usize..(section.offset + section.size) as usize];
     // The first container is a few kilobytes: every truncation of it, and every byte of it damaged.
-    let whole = walk(section.data).containers[0].size;
-    let small = &section.data[..whole];
+    let whole = walk(section).containers[0].size;
+    let small = &section[..whole];
     for keep in 0..whole {
         let found = walk(&small[..keep]);
         assert!(found.containers.is_empty() && (keep < 4 || !found.errors.is_empty()), "{keep}");

@@ -11,9 +11,16 @@ use object::{
 };
 use thiserror::Error;
 
+use super::sparse::Sparse;
+use crate::ReadAt;
+
+type Host<'s, 'data> = ElfFile64<'s, Le, &'s Sparse<'data>>;
+
 /// Where tokens for imported symbols live: no user-space mapping reaches here, so they cannot be mistaken for code.
 const IMPORTS: u64 = 0x7000_0000_0000_0000;
 const IMPORT_STRIDE: u64 = 16;
+/// Most bytes of constructor addresses that are looked at: half a million of them.
+const CONSTRUCTORS: u64 = 4 << 20;
 
 /// Why a file has no launch map.
 #[derive(Debug, Error)]
@@ -22,6 +29,8 @@ pub enum ImageError {
     Elf(object::Error),
     #[error("host ELF header, e_machine is {0}: only x86-64 constructors are decoded")]
     Machine(u16),
+    #[error("{0}")]
+    Read(#[from] crate::Error),
     #[error("host ELF, {field} at offset {offset:#x}: {error}")]
     Table { field: &'static str, offset: u64, error: object::Error },
 }
@@ -46,7 +55,7 @@ enum Fixup {
 /// The image, borrowed from the file's bytes.
 #[derive(Debug)]
 pub struct Image<'data> {
-    data: &'data [u8],
+    data: Sparse<'data>,
     segments: Vec<Segment>,
     sections: Vec<(String, u64, u64)>,
     fixups: HashMap<u64, Fixup>,
@@ -59,16 +68,26 @@ pub struct Image<'data> {
 }
 
 impl<'data> Image<'data> {
-    /// Reads headers, relocations, symbols and the constructor list.
+    /// An image whose bytes are all at hand.
     pub fn parse(data: &'data [u8]) -> Result<Self, ImageError> {
-        let elf = ElfFile64::<Le>::parse(data).map_err(ImageError::Elf)?;
+        Self::from_parts(Sparse::whole(data))
+    }
+
+    /// An image read from a file, its device code left out.
+    pub fn read(source: &'data dyn ReadAt) -> Result<Self, ImageError> {
+        Self::from_parts(Sparse::read(source)?)
+    }
+
+    /// Reads headers, relocations, symbols and the constructor list.
+    fn from_parts(data: Sparse<'data>) -> Result<Self, ImageError> {
+        let elf = Host::parse(&data).map_err(ImageError::Elf)?;
         let header: &FileHeader64<Le> = elf.elf_header();
         let machine = header.e_machine(Le);
         if machine != elf::EM_X86_64 {
             return Err(ImageError::Machine(machine.0));
         }
         let mut image = Self {
-            data,
+            data: Sparse::whole(&[]),
             segments: Vec::new(),
             sections: Vec::new(),
             fixups: HashMap::new(),
@@ -79,12 +98,14 @@ impl<'data> Image<'data> {
         };
         image.load(&elf);
         image.name(&elf);
-        image.relocate(&elf)?;
-        image.constructors = image.constructor_list(&elf);
+        image.relocate(&elf, &data)?;
+        let (init, array, bytes) = image.initialisers(&elf, &data);
+        image.data = data;
+        image.constructors = image.constructor_list(init, array, bytes);
         Ok(image)
     }
 
-    fn load(&mut self, elf: &ElfFile64<'data, Le>) {
+    fn load(&mut self, elf: &Host<'_, '_>) {
         for header in elf.elf_program_headers() {
             if header.p_type(Le) == elf::PT_LOAD {
                 self.segments.push(Segment {
@@ -105,7 +126,7 @@ impl<'data> Image<'data> {
         }
     }
 
-    fn name(&mut self, elf: &ElfFile64<'data, Le>) {
+    fn name(&mut self, elf: &Host<'_, '_>) {
         for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
             if symbol.is_undefined() || symbol.address() == 0 {
                 continue;
@@ -125,14 +146,14 @@ impl<'data> Image<'data> {
     }
 
     /// RELR needs nothing here: its addends stand in place, and in place is what a read without a fixup returns.
-    fn relocate(&mut self, elf: &ElfFile64<'data, Le>) -> Result<(), ImageError> {
+    fn relocate(&mut self, elf: &Host<'_, '_>, data: &Sparse<'_>) -> Result<(), ImageError> {
         let table = |field, offset, error| ImageError::Table { field, offset, error };
         let sections = elf.elf_section_table();
         let symbols = elf.elf_dynamic_symbol_table();
         let mut import_of: HashMap<usize, u32> = HashMap::new();
         for section in sections.iter() {
             let at = section.sh_offset.get(Le);
-            let Some((relocations, _)) = object::read::elf::SectionHeader::rela(section, Le, self.data)
+            let Some((relocations, _)) = object::read::elf::SectionHeader::rela(section, Le, data)
                 .map_err(|error| table("relocation section", at, error))?
             else {
                 continue;
@@ -169,10 +190,10 @@ impl<'data> Image<'data> {
         Ok(())
     }
 
-    /// DT_INIT, then DT_INIT_ARRAY in order: the order in which the loader runs them, hence in which kernels register.
-    fn constructor_list(&self, elf: &ElfFile64<'data, Le>) -> Vec<u64> {
+    /// DT_INIT, and address and size of DT_INIT_ARRAY.
+    fn initialisers(&self, elf: &Host<'_, '_>, data: &Sparse<'_>) -> (u64, u64, u64) {
         let (mut init, mut array, mut bytes) = (0, 0, 0);
-        if let Ok(Some((entries, _))) = elf.elf_section_table().dynamic(Le, self.data) {
+        if let Ok(Some((entries, _))) = elf.elf_section_table().dynamic(Le, data) {
             for entry in entries {
                 match entry.tag(Le) {
                     elf::DT_INIT => init = entry.val(Le),
@@ -183,13 +204,15 @@ impl<'data> Image<'data> {
             }
         }
         // A static executable has no dynamic section; its array is found by name.
-        if array == 0
-            && let Some((start, size)) = self.section(".init_array")
-        {
-            (array, bytes) = (start, size);
+        match self.section(".init_array") {
+            Some((start, size)) if array == 0 => (init, start, size),
+            _ => (init, array, bytes),
         }
-        let bytes = bytes.min(self.data.len() as u64);
-        let entries = (0..bytes / 8).filter_map(|i| self.read_u64(array.checked_add(i * 8)?));
+    }
+
+    /// DT_INIT, then DT_INIT_ARRAY in order: the order in which the loader runs them, hence in which kernels register.
+    fn constructor_list(&self, init: u64, array: u64, bytes: u64) -> Vec<u64> {
+        let entries = (0..bytes.min(CONSTRUCTORS) / 8).filter_map(|i| self.read_u64(array.checked_add(i * 8)?));
         std::iter::once(init).chain(entries).filter(|&entry| entry != 0 && entry != u64::MAX).collect()
     }
 
@@ -215,16 +238,16 @@ impl<'data> Image<'data> {
         &self.segments
     }
 
-    /// The file's bytes from an address to the end of its segment.
-    pub fn bytes_at(&self, address: u64) -> Option<&'data [u8]> {
+    /// The file's bytes from an address to the end of its segment (or to device code, which is not kept).
+    pub fn bytes_at(&self, address: u64) -> Option<&[u8]> {
         let segment = self.segment(address)?;
         let into = address - segment.address;
         if into >= segment.file {
             return None;
         }
-        let start = usize::try_from(segment.offset.checked_add(into)?).ok()?;
-        let end = usize::try_from(segment.offset.checked_add(segment.file)?).ok()?;
-        self.data.get(start..end.min(self.data.len()))
+        let rest = self.data.from(segment.offset.checked_add(into)?)?;
+        let left = usize::try_from(segment.file - into).unwrap_or(usize::MAX);
+        rest.get(..left.min(rest.len()))
     }
 
     /// File offset of an address.
@@ -236,6 +259,18 @@ impl<'data> Image<'data> {
 
     fn segment(&self, address: u64) -> Option<&Segment> {
         self.segments.iter().find(|s| address.checked_sub(s.address).is_some_and(|into| into < s.memory))
+    }
+
+    /// Executable bytes with their addresses.
+    pub(super) fn code(&self) -> Vec<(u64, &[u8])> {
+        let mut found = Vec::new();
+        for segment in self.segments.iter().filter(|s| s.executable) {
+            let end = segment.offset.saturating_add(segment.file);
+            for (start, bytes) in self.data.within(segment.offset, end) {
+                found.push((segment.address.wrapping_add(start - segment.offset), bytes));
+            }
+        }
+        found
     }
 
     pub fn is_code(&self, address: u64) -> bool {
@@ -263,8 +298,7 @@ impl<'data> Image<'data> {
                 continue;
             };
             if into < segment.file {
-                let at = usize::try_from(segment.offset.checked_add(into)?).ok()?;
-                *byte = self.data.get(at).copied().unwrap_or(0);
+                *byte = *self.data.from(segment.offset.checked_add(into)?)?.first()?;
             }
         }
         Some(u64::from_le_bytes(word))
@@ -306,7 +340,7 @@ impl<'data> Image<'data> {
     }
 
     /// A NUL-terminated string, at most `limit` bytes.
-    pub fn c_string(&self, address: u64, limit: usize) -> Option<&'data [u8]> {
+    pub fn c_string(&self, address: u64, limit: usize) -> Option<&[u8]> {
         let bytes = self.bytes_at(address)?;
         let bytes = bytes.get(..limit.min(bytes.len()))?;
         bytes.get(..bytes.iter().position(|b| *b == 0)?)

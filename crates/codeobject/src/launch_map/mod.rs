@@ -12,6 +12,7 @@ mod operands;
 mod reader;
 mod registration;
 mod sites;
+mod sparse;
 mod vector;
 
 pub use image::{Image, ImageError, Segment};

@@ -19,7 +19,7 @@ pub(super) fn call_sites(image: &Image<'_>, names: &[&str], local: &[u64]) -> BT
         return sites;
     }
     if !slots.is_empty() {
-        each_code(image, |address, bytes| {
+        for (address, bytes) in image.code() {
             for (at, disp) in displacements(bytes, |pair| pair[0] == 0xff && matches!(pair[1], 0x15 | 0x25)) {
                 let start = address.wrapping_add(at as u64);
                 if !slots.contains(&start.wrapping_add(6).wrapping_add_signed(disp)) {
@@ -33,9 +33,9 @@ pub(super) fn call_sites(image: &Image<'_>, names: &[&str], local: &[u64]) -> BT
                     sites.insert(start);
                 }
             }
-        });
+        }
     }
-    each_code(image, |address, bytes| {
+    for (address, bytes) in image.code() {
         for (i, window) in bytes.windows(5).enumerate() {
             if !matches!(window[0], 0xe8 | 0xe9) {
                 continue;
@@ -46,7 +46,7 @@ pub(super) fn call_sites(image: &Image<'_>, names: &[&str], local: &[u64]) -> BT
                 sites.insert(start);
             }
         }
-    });
+    }
     sites
 }
 
@@ -62,14 +62,6 @@ fn stub_entries(bytes: &[u8], at: usize, start: u64) -> Vec<u64> {
         entries.push(start - back as u64 - 4);
     }
     entries
-}
-
-fn each_code<'data>(image: &Image<'data>, mut visit: impl FnMut(u64, &'data [u8])) {
-    for segment in image.segments().iter().filter(|s| s.executable) {
-        if let Some(bytes) = image.bytes_at(segment.address) {
-            visit(segment.address, bytes);
-        }
-    }
 }
 
 /// Offsets and displacements of two-byte opcodes that are followed by a 32-bit displacement.

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use thiserror::Error;
 
-const MAGIC: u32 = 0xba55_ed50;
+pub(super) const MAGIC: u32 = 0xba55_ed50;
 /// The fixed part of an entry header; the rest, up to its stated size, holds options.
 const ENTRY_HEADER: usize = 64;
 const FLAG_LZ4: u64 = 0x2000;
@@ -21,6 +21,25 @@ pub enum FatbinError {
     Limit { offset: usize, claimed: u64, limit: usize },
     #[error("fatbin entry at offset {offset:#x}, {method} payload: {message}")]
     Unpack { offset: usize, method: Compression, message: String },
+    #[error("fatbin entry at offset {offset:#x}: marked as a cubin, but it is no ELF file for the CUDA machine")]
+    NotACubin { offset: usize },
+    #[error("fatbin container at offset {offset:#x}: {message}")]
+    Unreadable { offset: usize, message: String },
+}
+
+impl FatbinError {
+    /// The same error with its offset counted from `by` bytes earlier.
+    pub(super) fn shifted(mut self, by: usize) -> Self {
+        match &mut self {
+            Self::Bounds { offset, .. }
+            | Self::Header { offset, .. }
+            | Self::Limit { offset, .. }
+            | Self::Unpack { offset, .. }
+            | Self::NotACubin { offset }
+            | Self::Unreadable { offset, .. } => *offset = offset.saturating_add(by),
+        }
+        self
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,6 +133,13 @@ fn u32_at(data: &[u8], at: usize) -> Option<u32> {
 }
 fn u64_at(data: &[u8], at: usize) -> Option<u64> {
     bytes(data, at).map(u64::from_le_bytes)
+}
+
+/// The size of a container, header included, by its first 16 bytes; None where no container starts there.
+pub(super) fn container_size(header: &[u8]) -> Option<u64> {
+    let magic = u32_at(header, 0)? == MAGIC;
+    let (fixed, body) = (u16_at(header, 6)?, u64_at(header, 8)?);
+    (magic && fixed >= 16).then(|| u64::from(fixed).saturating_add(body))
 }
 
 /// Walks a section: container after container, padding between them, resynchronising at the next magic.

@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::{
-    container::{Compression, EntryKind, FatbinError, Walk, walk},
+    container::{Compression, EntryKind, FatbinError, MAGIC, container_size, walk},
     cubin::{Cubin, cubin},
     ptx::{Ptx, ptx},
 };
-use object::read::{Object, ObjectSection, elf::ElfFile64};
+use crate::{
+    ReadAt, Result,
+    elf::{Elf, SHT_NOBITS},
+};
 
 /// Where in the host file the containers lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,30 +24,30 @@ pub enum Region {
 }
 
 /// One section with fatbins.
-#[derive(Debug, Clone, Copy)]
-pub struct Section<'data> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Section {
     pub region: Region,
-    /// Offset in the host file, and address.
+    /// Offset in the host file, address when loaded, and size.
     pub offset: u64,
     pub address: u64,
-    pub data: &'data [u8],
+    pub size: u64,
 }
 
-/// The fatbin sections of a host ELF file; none where the file is not one.
-pub fn host_sections(data: &[u8]) -> Vec<Section<'_>> {
-    let Ok(elf) = ElfFile64::<object::LittleEndian>::parse(data) else { return Vec::new() };
-    let mut found = Vec::new();
-    for section in elf.sections() {
-        let region = match section.name() {
-            Ok(".nv_fatbin") => Region::Linked,
-            Ok("__nv_relfatbin") => Region::Relocatable,
-            _ => continue,
-        };
-        if let (Some((offset, _)), Ok(data)) = (section.file_range(), section.data()) {
-            found.push(Section { region, offset, address: section.address(), data });
-        }
-    }
-    found
+/// The fatbin sections of a host ELF file.
+pub fn host_sections(source: &dyn ReadAt) -> Result<Vec<Section>> {
+    let elf = Elf::parse(source)?;
+    let region = |name: &str| match name {
+        ".nv_fatbin" => Some(Region::Linked),
+        "__nv_relfatbin" => Some(Region::Relocatable),
+        _ => None,
+    };
+    let sections = elf.sections().iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
+    Ok(sections
+        .filter_map(|s| {
+            let size = s.size.min(source.len().saturating_sub(s.offset));
+            Some(Section { region: region(&s.name)?, offset: s.offset, address: s.address, size })
+        })
+        .collect())
 }
 
 /// One entry with what is in it.
@@ -74,14 +79,64 @@ impl Row {
     }
 }
 
+/// One section after it was walked.
+#[derive(Debug)]
+pub struct Walked {
+    pub section: Section,
+    /// Offsets of the containers, counted in the section.
+    pub containers: Vec<u64>,
+    /// Zero bytes between containers.
+    pub padding: u64,
+    /// Bytes that are neither container nor padding, as (offset in the section, length).
+    pub unknown: Vec<(u64, u64)>,
+    /// Offsets in these count in the section too.
+    pub errors: Vec<FatbinError>,
+}
+
+impl Walked {
+    /// The number of the container that starts at an address.
+    pub fn container_at(&self, address: u64) -> Option<usize> {
+        let offset = address.checked_sub(self.section.address)?;
+        self.containers.binary_search(&offset).ok()
+    }
+}
+
 /// Everything that a host file ships for NVIDIA GPUs.
 #[derive(Debug, Default)]
 pub struct Inventory {
     pub rows: Vec<Row>,
-    pub walks: Vec<(Region, u64, Walk)>,
+    pub sections: Vec<Walked>,
 }
 
 impl Inventory {
+    /// Opens every entry of every section: containers in parallel, one image at a time each, no image larger than
+    /// `limit` bytes unpacked.
+    pub fn read(source: &dyn ReadAt, limit: usize) -> Result<Self> {
+        let mut found = Self::default();
+        for section in host_sections(source)? {
+            let (mut walked, sizes) = containers(source, section)?;
+            let read: Vec<(Vec<Row>, Vec<FatbinError>)> = walked
+                .containers
+                .par_iter()
+                .zip(sizes)
+                .enumerate()
+                .map(|(index, (offset, size))| rows(source, &section, index, *offset, size, limit))
+                .collect();
+            for (rows, errors) in read {
+                found.rows.extend(rows);
+                walked.errors.extend(errors);
+            }
+            found.sections.push(walked);
+        }
+        Ok(found)
+    }
+
+    /// Every byte of the sections was understood and every image opened.
+    pub fn is_complete(&self) -> bool {
+        self.sections.iter().all(|s| s.unknown.is_empty() && s.errors.is_empty())
+            && self.rows.iter().all(|r| r.error.is_none())
+    }
+
     /// Distinct kernels per (region, kind, sm).
     pub fn kernels(&self) -> BTreeMap<(Region, EntryKind, u32), BTreeSet<&str>> {
         let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
@@ -92,37 +147,99 @@ impl Inventory {
     }
 }
 
-/// Opens every entry of every section, one image at a time, each at most `limit` bytes unpacked.
-pub fn inventory(sections: &[Section<'_>], limit: usize) -> Inventory {
-    let mut found = Inventory::default();
-    for section in sections {
-        let walked = walk(section.data);
-        for (index, container) in walked.containers.iter().enumerate() {
-            for (number, entry) in container.entries.iter().enumerate() {
-                let mut row = Row {
-                    region: section.region,
-                    container: index,
-                    entry: number,
-                    kind: entry.kind,
-                    sm: entry.sm,
-                    version: entry.version,
-                    compression: entry.compression,
-                    stored: entry.stored,
-                    size: entry.size,
-                    cubin: None,
-                    ptx: None,
-                    error: None,
-                };
-                match entry.image(section.data, limit) {
-                    Ok(image) if entry.kind == EntryKind::Cubin => row.cubin = cubin(&image),
-                    Ok(image) if entry.kind == EntryKind::Ptx => row.ptx = Some(ptx(&image)),
-                    Ok(_) => {}
-                    Err(error) => row.error = Some(error),
-                }
-                found.rows.push(row);
-            }
+/// Where the containers of a section start, by their headers alone, and how long they are.
+fn containers(source: &dyn ReadAt, section: Section) -> Result<(Walked, Vec<u64>)> {
+    let mut walked = Walked { section, containers: Vec::new(), padding: 0, unknown: Vec::new(), errors: Vec::new() };
+    let mut sizes = Vec::new();
+    let mut at = 0;
+    while at < section.size {
+        let left = section.size - at;
+        let header = source.bytes(section.offset + at, left.min(16), "fatbin container header")?;
+        if let Some(size) = container_size(&header).filter(|size| *size <= left) {
+            walked.containers.push(at);
+            sizes.push(size);
+            at += size;
+            continue;
         }
-        found.walks.push((section.region, section.offset, walked));
+        if container_size(&header).is_some() {
+            let value = container_size(&header).unwrap_or(0);
+            let offset = usize::try_from(at).unwrap_or(usize::MAX);
+            walked.errors.push(FatbinError::Bounds { offset, field: "container size", value, left });
+        }
+        let gap = gap(source, section.offset + at, left)?;
+        if gap.1 {
+            walked.padding += gap.0;
+        } else {
+            walked.unknown.push((at, gap.0));
+        }
+        at += gap.0;
     }
-    found
+    Ok((walked, sizes))
+}
+
+/// Bytes up to the next container magic, and whether they are all zero.
+fn gap(source: &dyn ReadAt, start: u64, left: u64) -> Result<(u64, bool)> {
+    const STEP: u64 = 1 << 16;
+    let (mut at, mut zero) = (0, true);
+    while at < left {
+        // Four bytes more, so that a magic across the border is seen.
+        let piece = source.bytes(start + at, left.min(at + STEP + 3) - at, "gap between fatbin containers")?;
+        let skip = usize::from(at == 0);
+        let hit = piece.windows(4).skip(skip).position(|w| w == MAGIC.to_le_bytes()).map(|i| i + skip);
+        let end = hit.unwrap_or_else(|| piece.len().min(STEP as usize));
+        zero &= piece.get(..end).is_some_and(|part| part.iter().all(|b| *b == 0));
+        at += end as u64;
+        if hit.is_some() {
+            break;
+        }
+    }
+    Ok((at.max(1), zero))
+}
+
+fn rows(
+    source: &dyn ReadAt,
+    section: &Section,
+    index: usize,
+    offset: u64,
+    size: u64,
+    limit: usize,
+) -> (Vec<Row>, Vec<FatbinError>) {
+    let shift = usize::try_from(offset).unwrap_or(usize::MAX);
+    let data = match source.bytes(section.offset.saturating_add(offset), size, "fatbin container") {
+        Ok(data) => data,
+        Err(error) => return (Vec::new(), vec![FatbinError::Unreadable { offset: shift, message: error.to_string() }]),
+    };
+    let walked = walk(&data);
+    let mut rows = Vec::new();
+    for container in &walked.containers {
+        for (number, entry) in container.entries.iter().enumerate() {
+            let mut row = Row {
+                region: section.region,
+                container: index,
+                entry: number,
+                kind: entry.kind,
+                sm: entry.sm,
+                version: entry.version,
+                compression: entry.compression,
+                stored: entry.stored,
+                size: entry.size,
+                cubin: None,
+                ptx: None,
+                error: None,
+            };
+            match entry.image(&data, limit) {
+                Ok(image) if entry.kind == EntryKind::Cubin => {
+                    row.cubin = cubin(&image);
+                    if row.cubin.is_none() {
+                        row.error = Some(FatbinError::NotACubin { offset: entry.offset.saturating_add(shift) });
+                    }
+                }
+                Ok(image) if entry.kind == EntryKind::Ptx => row.ptx = Some(ptx(&image)),
+                Ok(_) => {}
+                Err(error) => row.error = Some(error.shifted(shift)),
+            }
+            rows.push(row);
+        }
+    }
+    (rows, walked.errors.into_iter().map(|error| error.shifted(shift)).collect())
 }
