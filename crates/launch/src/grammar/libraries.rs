@@ -85,7 +85,7 @@ const WORDS: &[(&str, Family)] = &[
     ("optimizer", Family::Optimizer),
     ("adam", Family::Optimizer),
     ("sgd", Family::Optimizer),
-    ("gemv", Family::Gemv),
+    ("gemv", Family::Gemv), ("block_scale", Family::Gemm),
     ("gemm", Family::Gemm),
     ("matmul", Family::Gemm),
     ("flatmm", Family::Gemm),

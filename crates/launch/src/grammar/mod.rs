@@ -9,12 +9,14 @@ mod cxx;
 mod facts;
 mod ggml;
 mod libraries;
+mod range;
 mod scalar;
 mod tensile;
 mod tensile_codes;
 
 pub use facts::{Facts, Family, Library, Path, Tile};
 pub use ggml::known_kernels;
+pub use range::{Variants, variants};
 pub use scalar::ggml_type;
 
 /// Longer names are not read: demangling them costs more than they are worth.
