@@ -84,7 +84,9 @@ fn check(file: &str, names: Option<BTreeSet<String>>, keep: usize) {
         }
     }
     if let Some(names) = names {
-        assert_eq!(report(&names, keep), expected, "{file}: bless after looking at the difference");
+        let found = report(&names, keep);
+        let differs = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+        assert!(found == expected, "{file}: bless after looking at the difference, which starts at {differs:?}");
     }
 }
 

@@ -18,6 +18,7 @@ locales!(
     "doctor",
     "dryrun",
     "explain",
+    "family",
     "inspect",
     "investigate",
     "isa",

@@ -147,6 +147,11 @@ impl Inventory {
     }
 }
 
+/// The sections of a host file with the places of their containers, nothing opened.
+pub fn walk_sections(source: &dyn ReadAt) -> Result<Vec<Walked>> {
+    host_sections(source)?.into_iter().map(|section| Ok(containers(source, section)?.0)).collect()
+}
+
 /// Where the containers of a section start, by their headers alone, and how long they are.
 fn containers(source: &dyn ReadAt, section: Section) -> Result<(Walked, Vec<u64>)> {
     let mut walked = Walked { section, containers: Vec::new(), padding: 0, unknown: Vec::new(), errors: Vec::new() };

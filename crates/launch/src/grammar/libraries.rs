@@ -2,8 +2,8 @@
 
 use super::{
     cxx::Function,
-    facts::{Facts, Family, Library},
-    scalar::scalar,
+    facts::{Facts, Family, Library, Tile},
+    scalar::{scalar, words},
 };
 
 /// Namespaces and prefixes, first match wins. A namespace ends with `::`.
@@ -85,7 +85,8 @@ const WORDS: &[(&str, Family)] = &[
     ("optimizer", Family::Optimizer),
     ("adam", Family::Optimizer),
     ("sgd", Family::Optimizer),
-    ("gemv", Family::Gemv), ("block_scale", Family::Gemm),
+    ("gemv", Family::Gemv),
+    ("block_scale", Family::Gemm),
     ("gemm", Family::Gemm),
     ("matmul", Family::Gemm),
     ("flatmm", Family::Gemm),
@@ -253,7 +254,39 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
         }
     }
     functor(&mut facts, function);
+    if library == Library::Aiter {
+        assembly_words(&mut facts, function.name);
+    }
     Some(facts)
+}
+
+/// aiter's assembly kernels say it all in their names: `fmoe_bf16_pertokenFp8_g1u1_silu_1tg_32x512`.
+fn assembly_words(facts: &mut Facts, name: &str) {
+    for word in name.split('_') {
+        let mut numbers = word.split('x').map(str::parse::<u32>);
+        if let Some(short) = words(word).first() {
+            facts.types.push(("data", (*short).to_owned()));
+        } else if let (Some(Ok(rows)), Some(Ok(columns))) = (numbers.next(), numbers.next()) {
+            let depth = numbers.next().and_then(Result::ok).unwrap_or(0);
+            facts.tile.get_or_insert(Tile { rows, columns, depth });
+        } else if let Some(size) = word.strip_prefix("hd").filter(|d| d.parse::<u32>().is_ok()) {
+            facts.put("head size", size);
+        } else if let Some(size) = word.strip_prefix("gqa").filter(|d| d.parse::<u32>().is_ok()) {
+            facts.put("queries per key", size);
+        } else if let Some(quantised) =
+            ["pertoken", "per1x32", "per1x128", "blockscale", "noquant"].iter().find(|p| word.starts_with(**p))
+        {
+            facts.put("quantisation", *quantised);
+            let of = word.get(quantised.len()..).unwrap_or("").to_ascii_uppercase();
+            if !of.is_empty() {
+                facts.types.push(("weights", of));
+            }
+        } else if matches!(word, "silu" | "gelu") {
+            facts.put("activation", word);
+        } else if matches!(word, "causal" | "fwd" | "bwd" | "group") {
+            facts.put(word, "true");
+        }
+    }
 }
 
 fn owner(function: &Function<'_>) -> Option<Library> {

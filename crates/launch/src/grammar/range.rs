@@ -33,11 +33,14 @@ impl Variants {
 
 impl fmt::Display for Variants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut inside: Vec<String> = self.data.iter().cloned().collect();
+        // `dequantize_block_q4_K` says its type already.
+        let lower = self.kernel.to_ascii_lowercase();
+        let data = self.data.as_ref().filter(|data| !lower.contains(&data.to_ascii_lowercase()));
+        let mut inside: Vec<String> = data.cloned().into_iter().collect();
         match (self.values.first(), self.values.last()) {
             (Some(low), Some(high)) if low == high => inside.push(low.to_string()),
             (Some(low), Some(high)) => inside.push(format!("{low}..{high}")),
-            _ if self.data.is_none() => {
+            _ if data.is_none() => {
                 let shown: Vec<&str> = self.forms.iter().take(4).map(String::as_str).collect();
                 let more = if self.forms.len() > 4 { "/..." } else { "" };
                 inside.extend((!shown.is_empty()).then(|| shown.join("/") + more));
@@ -91,7 +94,14 @@ impl Family {
     fn is_ranged(self) -> bool {
         matches!(
             self,
-            Self::Mmvq | Self::Mmq | Self::MmqFixup | Self::Mmvf | Self::Mmf | Self::FlashAttention | Self::FlashAttentionFixup | Self::MoeRouting
+            Self::Mmvq
+                | Self::Mmq
+                | Self::MmqFixup
+                | Self::Mmvf
+                | Self::Mmf
+                | Self::FlashAttention
+                | Self::FlashAttentionFixup
+                | Self::MoeRouting
         )
     }
 }
@@ -111,7 +121,10 @@ mod tests {
         let live = |facts: &Facts| facts.tile.is_none_or(|tile| tile.columns % 16 == 0);
         let found = variants(names.iter().map(|facts| (facts, live(facts))));
         let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["mul_mat_vec_q<Q4_K,1..8>", "mul_mat_q<Q4_K,8..128>", "quantize_mmq_q8_1<layout0/layout1/layout2>"]);
+        assert_eq!(
+            shown,
+            ["mul_mat_vec_q<Q4_K,1..8>", "mul_mat_q<Q4_K,8..128>", "quantize_mmq_q8_1<layout0/layout1/layout2>"]
+        );
         assert_eq!((found[1].count, found[1].live, found[1].live_values.first()), (16, 8, Some(&16)));
     }
 }

@@ -3,7 +3,7 @@
 use super::extract::Extract;
 use super::kernels::{self, Rows};
 use super::select::{Select, parse_target};
-use super::{Args, json, text};
+use super::{Args, bundle_table, json, launch_map, nvidia, text};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
 use inventory::{File, FileReport, Nothing, Options, inspect};
@@ -18,8 +18,13 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     if let Some(target) = &args.has_target {
         return has_target(&file, target, args, context);
     }
+    if args.launch_map {
+        return launch_map::run(&file, args, context);
+    }
     let report = if args.kernels {
         list_kernels(&file, args, context)?
+    } else if args.bundles {
+        bundle_table::run(&file, args, context)?
     } else if let Some(dir) = &args.extract {
         extract(&file, dir, args, context)?
     } else {
@@ -31,10 +36,20 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
 fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     let mut progress = Progress::new(context);
     let report = inspect(file, &Options::default(), true, &Nothing, |bundle, ()| progress.step(bundle))?;
+    let nvidia = nvidia::read(file);
+    nvidia.iter().for_each(|found| nvidia::complain(file, found));
     match args.format {
-        Format::Text => context.print(&text::file(file.path(), &report, context))?,
-        Format::Json => context.print(&format!("{:#}\n", json::file(file.path(), &report)))?,
-        Format::Csv | Format::Md => bail!("the overview has the formats text and json; csv and md are for --kernels"),
+        Format::Text => context.print(&text::file(file.path(), &report, nvidia.as_ref(), context))?,
+        Format::Json => {
+            let mut value = json::file(file.path(), &report);
+            if let Some(found) = &nvidia {
+                value["nvidia"] = nvidia::json(found);
+            }
+            context.print(&format!("{value:#}\n"))?;
+        }
+        Format::Csv | Format::Md => bail!(
+            "the overview has the formats text and json; csv and md are for --kernels, --launch-map and --bundles"
+        ),
     }
     Ok(report)
 }

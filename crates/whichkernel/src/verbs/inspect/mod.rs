@@ -1,11 +1,14 @@
 //! `whichkernel inspect TARGET`: what is shipped, what is loaded.
 
 mod directory;
+mod bundle_table;
 mod extract;
 mod file;
 mod json;
 mod kernels;
+mod launch_map;
 mod needed;
+mod nvidia;
 mod process;
 mod record;
 mod select;
@@ -31,9 +34,19 @@ pub struct Args {
     #[arg(long = "target", value_name = "GFX")]
     pub gpu_target: Option<String>,
 
-    /// With --kernels: only kernels whose mangled or demangled name matches
-    #[arg(long, value_name = "REGEX", requires = "kernels")]
+    /// With --kernels or --launch-map: only kernels whose mangled or demangled name matches
+    #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
+
+    /// List every kernel that the file's constructors register: host handle (address at load bias 0), name, bundle.
+    /// With --target also whether the bundle's code object for it has the kernel, live or as a stub
+    #[arg(long, conflicts_with = "kernels")]
+    pub launch_map: bool,
+
+    /// Tell what each bundle is for: kernel families, types, template ranges, live kernels and stubs, neighbours. With
+    /// --target for that one, else over all targets (live: has code on at least one of them)
+    #[arg(long, conflicts_with_all = ["kernels", "launch_map"])]
+    pub bundles: bool,
 
     /// Write every code object to DIR as bundle_0096.gfx1201.hsaco; existing files are never overwritten
     #[arg(long, value_name = "DIR", conflicts_with = "kernels")]

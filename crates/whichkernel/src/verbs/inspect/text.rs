@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use codeobject::Compression;
+use codeobject::nvidia::Inventory;
 use inventory::{FileReport, Form};
 use report::{Column, Table};
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::path::Path;
 /// Longer lists are cut; JSON has them all.
 const SHOWN: usize = 10;
 
-pub fn file(path: &Path, report: &FileReport, context: &Context) -> String {
+pub fn file(path: &Path, report: &FileReport, nvidia: Option<&Inventory>, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = format!("{}\n", path.display());
     let form = match report.form {
@@ -25,7 +26,7 @@ pub fn file(path: &Path, report: &FileReport, context: &Context) -> String {
         out += &format!("sha256 {sha256}\n");
     }
     let targets = report.targets();
-    if targets.is_empty() && report.embedded.is_empty() && report.form != Form::Unknown {
+    if targets.is_empty() && report.embedded.is_empty() && nvidia.is_none() && report.form != Form::Unknown {
         out += &format!("{}\n", lang.text("inspect-no-gpu-code"));
     }
     if !report.bundles.is_empty() {
@@ -34,6 +35,9 @@ pub fn file(path: &Path, report: &FileReport, context: &Context) -> String {
     if !targets.is_empty() {
         out.push('\n');
         out += &target_table(report, context);
+    }
+    if let Some(found) = nvidia {
+        out += &super::nvidia::text(found, context);
     }
     for embedded in report.embedded.iter().take(SHOWN) {
         let target = embedded.target.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -47,7 +51,7 @@ pub fn file(path: &Path, report: &FileReport, context: &Context) -> String {
     out += &more(report.embedded.len(), context);
     out.push('\n');
     out += &contradictions(report, context);
-    out += &coverage(report, context);
+    out += &coverage(report, nvidia, context);
     out
 }
 
@@ -115,7 +119,7 @@ fn contradictions(report: &FileReport, context: &Context) -> String {
     shown + &more(found.len(), context)
 }
 
-fn coverage(report: &FileReport, context: &Context) -> String {
+fn coverage(report: &FileReport, nvidia: Option<&Inventory>, context: &Context) -> String {
     let c = &report.coverage;
     let args = [
         ("total", count(c.total()).into()),
@@ -123,7 +127,9 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         ("padding", count(c.padding).into()),
         ("lost", count(c.lost()).into()),
     ];
-    let mut out = context.lang.text_with("inspect-coverage", &args) + "\n";
+    // A file for NVIDIA alone has no AMD code to account for; its own account stands above its table.
+    let silent = nvidia.is_some() && c.total() == 0;
+    let mut out = if silent { String::new() } else { context.lang.text_with("inspect-coverage", &args) + "\n" };
     for gap in c.not_understood.iter().take(SHOWN) {
         let args = [
             ("start", format!("{:#x}", gap.range.start).into()),
@@ -133,7 +139,11 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         out += &(context.lang.text_with("inspect-gap", &args) + "\n");
     }
     out += &more(c.not_understood.len(), context);
-    let verdict = if report.is_complete() { "inspect-complete" } else { "inspect-incomplete" };
+    let verdict = if report.is_complete() && nvidia.is_none_or(Inventory::is_complete) {
+        "inspect-complete"
+    } else {
+        "inspect-incomplete"
+    };
     out + &context.lang.text(verdict) + "\n"
 }
 
