@@ -1,7 +1,7 @@
 //! `whichkernel inspect TARGET`: what is shipped, what is loaded.
 
-mod directory;
 mod bundle_table;
+mod directory;
 mod extract;
 mod file;
 mod json;
