@@ -45,6 +45,8 @@ pub struct TargetSummary {
 #[derive(Debug)]
 pub struct FileReport {
     pub form: Form,
+    /// The same in more words: `shared library`, `executable`, `object file`, `code object`, `offload bundle`, `unknown`.
+    pub kind: &'static str,
     pub size: u64,
     /// Only if it was asked for.
     pub sha256: Option<Sha256>,
@@ -116,8 +118,10 @@ pub fn inspect<L: Look, E>(
     look: &L,
     mut take: impl FnMut(Option<&Bundle>, L::Out) -> Result<(), E>,
 ) -> Result<FileReport, E> {
+    let kind = contents(file);
     let mut report = FileReport {
         form: Form::Unknown,
+        kind: kind_of(&kind),
         size: file.len(),
         sha256: None,
         bundles: Vec::new(),
@@ -128,7 +132,6 @@ pub fn inspect<L: Look, E>(
         problems: Vec::new(),
         searched: false,
     };
-    let kind = contents(file);
     let ranges = match &kind {
         Ok(Contents::Host { fatbins, .. }) => fatbins.clone(),
         Ok(Contents::Bundles) => vec![Range { start: 0, end: file.len() }],
@@ -157,6 +160,23 @@ pub fn inspect<L: Look, E>(
         report.problems.push(Error::new(0, "file", changed));
     }
     Ok(report)
+}
+
+fn kind_of(kind: &codeobject::Result<Contents<'_>>) -> &'static str {
+    const PT_INTERP: u32 = 3;
+    match kind {
+        Ok(Contents::CodeObject) => "code object",
+        Ok(Contents::Bundles) => "offload bundle",
+        // ET_REL, ET_EXEC; a PIE is an ET_DYN that names its interpreter.
+        Ok(Contents::Host { elf, .. }) if elf.header.kind == 1 => "object file",
+        Ok(Contents::Host { elf, .. })
+            if elf.header.kind == 2 || elf.segments().iter().any(|segment| segment.kind == PT_INTERP) =>
+        {
+            "executable"
+        }
+        Ok(Contents::Host { .. }) => "shared library",
+        Err(_) => "unknown",
+    }
 }
 
 fn walk_all<L: Look, E>(

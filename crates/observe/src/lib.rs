@@ -12,6 +12,7 @@ mod observer;
 pub mod process;
 mod record;
 mod registry;
+pub mod shipped;
 
 pub use observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};
 pub use record::record;

@@ -5,5 +5,9 @@ use crate::doctor::{Host, HostObserver};
 
 /// A new observer adds one line here.
 pub fn registry() -> Vec<Box<dyn Observer>> {
-    vec![Box::new(HostObserver::new(Host::this())), Box::new(crate::census::Isa)]
+    vec![
+        Box::new(HostObserver::new(Host::this())),
+        Box::new(crate::shipped::ShippedFiles),
+        Box::new(crate::census::Isa),
+    ]
 }

@@ -1,0 +1,179 @@
+//! From a report to observations: one writer per file, so that subject, coverage and time are the same in all.
+
+use super::ShippedError;
+use super::kernels::KernelFact;
+use crate::{Raw, Sighting};
+use codeobject::TargetId;
+use evidence::{
+    About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Shipped, Subject, Value, View,
+};
+use inventory::{FileReport, Form};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, ShippedError>;
+
+pub struct Writer<'a> {
+    id: ObserverId,
+    subject: Subject,
+    report: &'a FileReport,
+    coverage: Coverage,
+    time: &'a str,
+}
+
+impl<'a> Writer<'a> {
+    /// None for a report without a hash: an observation must name its file.
+    pub fn new(
+        id: ObserverId,
+        path: &Path,
+        runtime: Option<&str>,
+        report: &'a FileReport,
+        time: &'a str,
+    ) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let mut subject = Subject::file(name, report.sha256?.to_string());
+        if let Some(runtime) = runtime {
+            subject = subject.runtime(runtime);
+        }
+        Some(Writer { id, subject, coverage: coverage(report), report, time })
+    }
+
+    /// What the file is, how much device code it has, and which targets it is for.
+    pub fn file(&self) -> Result<Vec<Sighting>> {
+        let mut all = vec![self.saw(&self.subject, Fact::new("file.kind", About::default(), self.report.kind))?];
+        if self.report.form == Form::Host && self.report.coverage.total() > 0 {
+            let about = About::new([("name", ".hip_fatbin")]);
+            all.push(self.saw(&self.subject, Fact::new("file.section", about, self.report.coverage.total()))?);
+        }
+        for (target, summary) in self.report.targets() {
+            let about = About::new([("name", target.as_str())]);
+            let fact = if self.report.is_complete() { Fact::new } else { Fact::at_least };
+            all.push(self.saw(&self.subject, fact("file.target".to_owned(), about, Value::from(summary.kernels)))?);
+            let subject = self.subject.clone().target(target);
+            all.push(
+                self.saw(&subject, fact("file.bundles".to_owned(), About::default(), Value::from(summary.objects)))?,
+            );
+        }
+        Ok(all)
+    }
+
+    /// The size of each bundle's code object for one target.
+    pub fn bundles(&self, wanted: &TargetId) -> Result<Vec<Sighting>> {
+        let mut all = Vec::new();
+        for summary in &self.report.bundles {
+            for entry in &summary.entries {
+                let Some(target) = entry.target.as_ref().filter(|target| target.answers(wanted)) else { continue };
+                let subject = self.subject.clone().target(target.to_string());
+                let about = About::new([("bundle", summary.bundle.index.to_string())]);
+                all.push(self.saw(&subject, Fact::new("bundle.size", about, entry.size))?);
+            }
+        }
+        Ok(all)
+    }
+
+    pub fn kernels(&self, target: &TargetId, kernels: &[KernelFact]) -> Result<Vec<Sighting>> {
+        let subject = self.subject.clone().target(target.to_string());
+        let mut all = Vec::new();
+        for kernel in kernels {
+            let mut about = About::new([("name", kernel.name.as_str())]);
+            if let Some(bundle) = kernel.bundle {
+                about.0.insert("bundle".to_owned(), bundle.to_string());
+            }
+            let numbers = [
+                ("kernel.sgpr", kernel.sgpr),
+                ("kernel.vgpr", kernel.vgpr),
+                ("kernel.lds", kernel.lds),
+                ("kernel.scratch", kernel.scratch),
+                ("kernel.wavefront", kernel.wavefront),
+            ];
+            all.push(self.saw(&subject, Fact::new("kernel", about.clone(), true))?);
+            all.push(self.saw(&subject, Fact::new("kernel.stub", about.clone(), kernel.stub))?);
+            for (topic, value) in numbers {
+                if let Some(value) = value {
+                    all.push(self.saw(&subject, Fact::new(topic, about.clone(), value))?);
+                }
+            }
+        }
+        let waves: BTreeSet<u32> = kernels.iter().filter_map(|kernel| kernel.wavefront).collect();
+        let waves: Vec<Value> = waves.into_iter().map(Value::from).collect();
+        let value = match waves.as_slice() {
+            [] => return Ok(all),
+            [one] => one.clone(),
+            _ => Value::List(waves),
+        };
+        all.push(self.saw(&subject, Fact::new("file.wavefront", About::default(), value))?);
+        Ok(all)
+    }
+
+    /// What was not seen is not there: only where every byte was accounted for.
+    pub fn swept(&self, target: Option<&TargetId>) -> Result<Vec<Sighting>> {
+        let reach = "every byte of the device sections, and the rest of the file for embedded code objects";
+        let targets = FieldOfView::topic("file.target").reach(reach);
+        let mut all = vec![self.sweep(self.subject.clone(), targets)?];
+        if let Some(target) = target {
+            let views = ["kernel", "kernel.*", "bundle.size", "file.bundles"].map(View::new).to_vec();
+            all.push(
+                self.sweep(self.subject.clone().target(target.to_string()), FieldOfView::new(views).reach(reach))?,
+            );
+        }
+        Ok(all)
+    }
+
+    fn sweep(&self, subject: Subject, view: FieldOfView) -> Result<Sighting> {
+        let swept =
+            Observation::on::<Shipped>(self.id.clone(), subject, Finding::Swept, self.coverage.clone(), self.time)?;
+        Ok(Sighting::from(swept.view(view).canary(self.canary())).with(Raw::text(self.listing())))
+    }
+
+    fn saw(&self, subject: &Subject, fact: Fact) -> Result<Sighting> {
+        let finding = Finding::Saw(fact);
+        let seen =
+            Observation::on::<Shipped>(self.id.clone(), subject.clone(), finding, self.coverage.clone(), self.time)?;
+        Ok(seen.into())
+    }
+
+    /// A walk that reads bundles rightly must meet the host entry that every compiler writes first.
+    fn canary(&self) -> Canary {
+        let bundles = &self.report.bundles;
+        let has_host = |summary: &inventory::BundleSummary| summary.entries.iter().any(|entry| !entry.is_device());
+        match self.report.form {
+            Form::CodeObject if self.report.object.as_ref().is_some_and(|object| object.kernels > 0) => {
+                Canary::in_target("the object's own kernels")
+            }
+            _ if !bundles.is_empty() && bundles.iter().all(has_host) => {
+                Canary::in_target(format!("the host entry of all {} bundles", bundles.len()))
+            }
+            _ => Canary::None,
+        }
+    }
+
+    /// The raw evidence: bundle by bundle, as it was read.
+    fn listing(&self) -> String {
+        let mut text = format!("{} bytes, {:?}\n", self.report.size, self.report.form);
+        for summary in &self.report.bundles {
+            let b = &summary.bundle;
+            text += &format!("bundle {} at {} size {} {}\n", b.index, b.offset, b.size, b.compression());
+            for entry in &summary.entries {
+                text +=
+                    &format!("  {} size {} kernels {} stubs {}\n", entry.id, entry.size, entry.kernels, entry.stubs);
+            }
+        }
+        text
+    }
+}
+
+fn coverage(report: &FileReport) -> Coverage {
+    let c = &report.coverage;
+    let seen = c.scanned.saturating_add(c.padding);
+    let mut coverage = Coverage::partial("bytes of device code", seen, Some(c.total()), Vec::new());
+    for gap in &c.not_understood {
+        coverage = coverage.missing(format!("{:#x}..{:#x}", gap.range.start, gap.range.end), gap.why.to_string());
+    }
+    for problem in &report.problems {
+        coverage = coverage.missing("the file", problem.to_string());
+    }
+    if !report.searched {
+        coverage = coverage.missing("the rest of the file", "it was not searched for embedded code objects");
+    }
+    coverage
+}

@@ -1,0 +1,75 @@
+//! What is shipped: every byte of a file's device code, as observations on the rung Shipped.
+//!
+//! `inspect --record` and `investigate` both write what [`look`] returns. An absence ("no code for gfx942") is never
+//! written as a fact: a sweep with complete coverage says that what was not seen is not there.
+
+mod facts;
+mod kernels;
+mod observer;
+
+pub use kernels::{Gather, KernelFact};
+pub use observer::ShippedFiles;
+
+use crate::Sighting;
+use codeobject::TargetId;
+use evidence::ObserverId;
+use inventory::{File, FileReport, Options};
+use std::path::Path;
+
+/// Who signs: the name in the ledger.
+pub const NAME: &str = "inspect";
+
+#[derive(Debug, thiserror::Error)]
+pub enum ShippedError {
+    #[error(transparent)]
+    Open(#[from] inventory::OpenError),
+    #[error("what was seen cannot be recorded: {0}")]
+    Refused(#[from] evidence::Refused),
+}
+
+/// Reads a file whole and says what is in it. With a target, its kernels too, one by one.
+pub fn look(
+    path: &Path,
+    runtime: Option<&str>,
+    target: Option<&TargetId>,
+    time: &str,
+) -> Result<(FileReport, Vec<Sighting>), ShippedError> {
+    let file = File::open(path)?;
+    let gather = Gather { target };
+    let mut kernels = Vec::new();
+    let report = inventory::inspect(&file, &Options::default(), true, &gather, |_, found: Vec<KernelFact>| {
+        kernels.extend(found);
+        Ok::<(), ShippedError>(())
+    })?;
+    let sightings = sightings(path, runtime, &report, target, &kernels, time)?;
+    Ok((report, sightings))
+}
+
+/// The same, for a report that is already there.
+pub fn sightings(
+    path: &Path,
+    runtime: Option<&str>,
+    report: &FileReport,
+    target: Option<&TargetId>,
+    kernels: &[KernelFact],
+    time: &str,
+) -> Result<Vec<Sighting>, ShippedError> {
+    let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
+    let Some(writer) = facts::Writer::new(id, path, runtime, report, time) else { return Ok(Vec::new()) };
+    let mut all = writer.file()?;
+    if let Some(target) = target {
+        all.extend(writer.bundles(target)?);
+        all.extend(writer.kernels(target, kernels)?);
+    }
+    all.extend(writer.swept(target)?);
+    Ok(all)
+}
+
+/// The cached runtime that a path lies in, by the name that it was fetched or added under.
+pub fn runtime_of(path: &Path) -> Option<String> {
+    let home = runtime::Cache::from_env().runtimes();
+    let home = home.canonicalize().unwrap_or(home);
+    let path = path.canonicalize().ok()?;
+    let inside = path.strip_prefix(home).ok()?;
+    Some(inside.components().next()?.as_os_str().to_string_lossy().into_owned())
+}

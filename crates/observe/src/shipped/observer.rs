@@ -1,0 +1,83 @@
+//! The observer of shipped files, for `investigate`: the files that the user named, and the GPU libraries of the
+//! runtimes in the cache.
+
+use super::{NAME, look, runtime_of};
+use crate::{Blocked, Observer, Sighting, Surroundings};
+use codeobject::{ReadAt, TargetId};
+use evidence::{FieldOfView, Rung, View};
+use inventory::{Contents, File};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A runtime is a few dozen libraries; a home directory is not what anybody meant.
+const FILES_LIMIT: usize = 4096;
+
+#[derive(Debug, Clone, Copy)]
+pub struct ShippedFiles;
+
+impl Observer for ShippedFiles {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let views = ["file.*", "bundle.size", "kernel", "kernel.*"].map(View::new).to_vec();
+        vec![(Rung::Shipped, FieldOfView::new(views).reach("host libraries with device code for AMD, byte by byte"))]
+    }
+
+    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+        let mut files = Vec::new();
+        for path in around.paths.iter().cloned().chain(cached()) {
+            collect(&path, &mut files);
+        }
+        files.sort();
+        files.dedup();
+        if files.is_empty() {
+            let why = "no runtime with device code for AMD is here".to_owned();
+            return Err(Blocked { why, fix: "whichkernel runtime fetch debian-sid --parts ggml".to_owned() });
+        }
+        let target = around.scope.target.as_deref().and_then(TargetId::parse);
+        let mut all = Vec::new();
+        for path in files {
+            progress(&path.display().to_string());
+            let runtime = runtime_of(&path);
+            let (_, sightings) = look(&path, runtime.as_deref(), target.as_ref(), &around.time).map_err(|error| {
+                Blocked { why: error.to_string(), fix: format!("whichkernel inspect {}", path.display()) }
+            })?;
+            all.extend(sightings);
+        }
+        Ok(all)
+    }
+}
+
+/// The roots of the runtimes that were fetched or added.
+fn cached() -> Vec<PathBuf> {
+    let home = runtime::Cache::from_env().runtimes();
+    fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Shared libraries with a device section, below a path. Links are not followed.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    let mut open = vec![path.to_owned()];
+    let mut seen = 0;
+    while let Some(path) = open.pop() {
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if metadata.is_dir() {
+            open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        } else if metadata.is_file() && path.to_string_lossy().contains(".so") {
+            seen += 1;
+            if seen > FILES_LIMIT {
+                return;
+            }
+            if has_device_code(&path) {
+                files.push(path);
+            }
+        }
+    }
+}
+
+fn has_device_code(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let source: &dyn ReadAt = &file;
+    matches!(inventory::contents(source), Ok(Contents::Host { fatbins, .. }) if !fatbins.is_empty())
+}
