@@ -104,3 +104,31 @@ fn bare_objects_of_aiter_agree_with_readelf() {
     let sample: Vec<PathBuf> = objects.into_iter().step_by(16).collect();
     assert!(compare_objects(&readelf, &sample) >= 150);
 }
+
+/// Every processor number that readelf has a name for has the same one here, and the other way round.
+#[test]
+fn processor_numbers_are_llvms() {
+    let Some(readelf) = oracle::need("llvm-readelf") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let numbers: Vec<u32> = (1..=0xff).collect();
+    let paths: Vec<PathBuf> = numbers
+        .iter()
+        .map(|number| {
+            let path = dir.path().join(format!("{number:02x}"));
+            fs::write(&path, fuzz::make::elf(224, 64, 3, *number, &[])).unwrap();
+            path
+        })
+        .collect();
+    let output = std::process::Command::new(&readelf).arg("--file-header").args(&paths).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let flags: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix("Flags:")).collect();
+    assert_eq!(flags.len(), numbers.len());
+    for (number, flags) in numbers.iter().zip(flags) {
+        let named = flags.split(',').map(str::trim).find(|word| word.starts_with("gfx"));
+        let ours = codeobject::target::from_flags(*number, 5).map(|flags| flags.target.processor);
+        // A newer readelf may know processors that are newer than this table.
+        if ours.is_some() || oracle::find("llvm-readelf").is_some_and(|path| path.ends_with("llvm-readelf-22")) {
+            assert_eq!(ours.as_deref(), named, "{number:#x}");
+        }
+    }
+}

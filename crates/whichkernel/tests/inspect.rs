@@ -269,3 +269,44 @@ fn a_file_without_gpu_code_is_no_error() {
 fn find(bytes: &[u8], what: &[u8]) -> usize {
     bytes.windows(what.len()).position(|window| window == what).unwrap()
 }
+
+/// Records one file into a ledger of its own and reads back what stands there.
+fn recorded(place: &Place, path: &Path, args: &[&str]) -> Vec<evidence::Recorded> {
+    let ledger = place.0.path().join("ledger");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command.arg("--ledger").arg(&ledger).arg("inspect").arg(path).arg("--record").args(args);
+    command.output().unwrap();
+    ledger::Reader::open(&ledger).unwrap().observations().unwrap()
+}
+
+#[test]
+fn what_is_shipped_goes_to_the_ledger() {
+    let place = Place::new();
+    let path = place.file("lib.so", &library().0);
+    let seen = recorded(&place, &path, &["--target", "gfx1201"]);
+    assert!(seen.iter().all(|o| o.rung() == evidence::Rung::Shipped && o.coverage().is_complete()));
+    let value = |topic: &str, key: &str, text: &str| {
+        let fits =
+            |o: &&evidence::Recorded| o.fact().is_some_and(|f| f.topic == topic && f.about.get(key) == Some(text));
+        seen.iter().find(fits).and_then(|o| o.fact()).map(|fact| fact.value.clone())
+    };
+    assert_eq!(value("file.target", "name", "gfx1201"), Some(4u32.into()));
+    assert_eq!(value("bundle.size", "bundle", "1"), Some(make::two_kernels().len().into()));
+    assert_eq!(value("kernel.stub", "bundle", "0"), Some(false.into()));
+    assert!(seen.iter().any(|o| matches!(o.finding(), evidence::Finding::Swept)
+        && o.field_of_view().covers("file.target", &evidence::About::new([("name", "gfx942")]))
+        && matches!(o.canary_seen(), evidence::Canary::InTarget { .. })));
+}
+
+#[test]
+fn what_could_not_be_read_leaves_a_gap_in_the_ledger() {
+    let place = Place::new();
+    let mut bytes = library().0;
+    let at = find(&bytes, b"CCOB");
+    bytes[at + 40] ^= 0xff;
+    let path = place.file("lib.so", &bytes);
+    let seen = recorded(&place, &path, &[]);
+    assert!(!seen.is_empty() && seen.iter().all(|o| !o.coverage().is_complete()));
+    let target = seen.iter().filter_map(|o| o.fact()).find(|fact| fact.topic == "file.target").unwrap();
+    assert_eq!(target.bound, evidence::Bound::AtLeast);
+}

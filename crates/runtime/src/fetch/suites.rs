@@ -52,6 +52,12 @@ pub const SUITES: &[Suite] = &[
         ],
         default_parts: &["rocblas"],
     },
+    Suite {
+        name: "debian-bookworm",
+        suites: &["bookworm"],
+        parts: &[Part { name: "rocrand", packages: &["librocrand1"], split: false }],
+        default_parts: &["rocrand"],
+    },
 ];
 
 /// Dependencies that a program started by hand in the unpacked tree does not need: configuration at installation,

@@ -2,11 +2,12 @@
 
 use super::extract::Extract;
 use super::kernels::{self, Rows};
-use super::select::{Select, parse_target};
-use super::{Args, bundle_table, json, launch_map, nvidia, text};
+use super::select::{Select, parse_target, wanted_target};
+use super::{Args, bundle_table, json, launch_map, nvidia, record, text};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
 use inventory::{File, FileReport, Nothing, Options, inspect};
+use observe::shipped::Gather;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -30,12 +31,24 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     } else {
         overview(&file, args, context)?
     };
+    if args.record && (args.kernels || args.bundles || args.extract.is_some()) {
+        record::look(path, args, context)?;
+    }
     Ok(verdict(path, &report))
 }
 
 fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     let mut progress = Progress::new(context);
-    let report = inspect(file, &Options::default(), true, &Nothing, |bundle, ()| progress.step(bundle))?;
+    let target = wanted_target(args)?;
+    let wanted = target.as_ref().filter(|_| args.record);
+    let mut kernels = Vec::new();
+    let report = inspect(file, &Options::default(), true, &Gather { target: wanted }, |bundle, found| {
+        kernels.extend(found);
+        progress.step(bundle)
+    })?;
+    if args.record {
+        record::file(file.path(), &report, wanted, &kernels, context)?;
+    }
     let nvidia = nvidia::read(file);
     nvidia.iter().for_each(|found| nvidia::complain(file, found));
     match args.format {

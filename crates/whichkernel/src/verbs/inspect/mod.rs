@@ -61,7 +61,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target"])]
     pub needed: bool,
 
-    /// A directory: would its libraries and kernel catalogs serve this card or target (rx-9070-xt, gfx1201)?
+    /// A directory: would its libraries and kernel catalogs serve this card or target (rx-9070-xt, gfx1201)? A file: as
+    /// --target, also by the card's name
     #[arg(long, value_name = "GPU")]
     pub gpu: Option<String>,
 
@@ -69,7 +70,7 @@ pub struct Args {
     #[arg(long, requires = "gpu")]
     pub strict: bool,
 
-    /// Write what was seen to the ledger
+    /// Write what was seen to the ledger; for a file with --target its kernels too, one by one
     #[arg(long)]
     pub record: bool,
 }

@@ -1,14 +1,44 @@
-//! `--record` for processes (rung Loaded) and kernel catalogs (rung Shipped).
+//! `--record`: what a file and a kernel catalog ship (rung Shipped), what a process has loaded (rung Loaded).
 
+use super::Args;
+use super::select::wanted_target;
 use crate::context::Context;
+use codeobject::TargetId;
 use evidence::{
     About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Shipped, Subject,
 };
+use inventory::FileReport;
 use ledger::Ledger;
 use observe::process::Process;
+use observe::shipped::{self, KernelFact};
 use runtime::catalogs::LibraryDir;
 use std::path::Path;
 use tensile::{Files, Service};
+
+/// What was found in a file. Other modes than the overview read it again for this, and whole.
+pub fn look(path: &Path, args: &Args, context: &Context) -> anyhow::Result<()> {
+    let target = wanted_target(args)?;
+    let runtime = shipped::runtime_of(path);
+    let (_, sightings) = shipped::look(path, runtime.as_deref(), target.as_ref(), &ledger::now())?;
+    write(sightings, context)
+}
+
+pub fn file(
+    path: &Path,
+    report: &FileReport,
+    target: Option<&TargetId>,
+    kernels: &[KernelFact],
+    context: &Context,
+) -> anyhow::Result<()> {
+    let runtime = shipped::runtime_of(path);
+    write(shipped::sightings(path, runtime.as_deref(), report, target, kernels, &ledger::now())?, context)
+}
+
+fn write(sightings: Vec<observe::Sighting>, context: &Context) -> anyhow::Result<()> {
+    let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
+    eprintln!("{}", context.lang.text_with("inspect-recorded", &[("count", count.into())]));
+    Ok(())
+}
 
 pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
     let mut ledger = Ledger::open(&context.ledger)?;

@@ -14,7 +14,7 @@ pub struct Select {
 
 impl Select {
     pub fn new(args: &Args) -> anyhow::Result<Self> {
-        let target = args.gpu_target.as_deref().map(parse_target).transpose()?;
+        let target = wanted_target(args)?;
         let kernel = args.kernel.as_deref().map(Regex::new).transpose().context("--kernel is no regular expression")?;
         Ok(Select { target, kernel })
     }
@@ -31,6 +31,18 @@ impl Select {
     pub fn kernel(&self, mangled: &str, name: &str) -> bool {
         self.kernel.as_ref().is_none_or(|regex| regex.is_match(mangled) || regex.is_match(name))
     }
+}
+
+/// `--target`, or `--gpu`, which may also be the name of a card.
+pub fn wanted_target(args: &Args) -> anyhow::Result<Option<TargetId>> {
+    if let Some(target) = &args.gpu_target {
+        return parse_target(target).map(Some);
+    }
+    let Some(gpu) = &args.gpu else { return Ok(None) };
+    if gpu.starts_with("gfx") {
+        return parse_target(gpu).map(Some);
+    }
+    parse_target(gpu::find(gpu)?.processor()).map(Some)
 }
 
 pub fn parse_target(text: &str) -> anyhow::Result<TargetId> {
