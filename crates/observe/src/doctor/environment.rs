@@ -17,7 +17,7 @@ const PREFIXES: [&str; 18] = [
     "HSA_",
     "LLAMA_",
     "MIOPEN_",
-    "NVIDIA_",
+    "NVIDIA_VISIBLE",
     "OLLAMA_",
     "ROCBLAS_",
     "ROCM_",

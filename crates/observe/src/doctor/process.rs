@@ -61,6 +61,7 @@ impl Process {
         let role = role(&command)?;
         let status = host.text(format!("/proc/{pid}/status")).found().cloned().unwrap_or_default();
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let uid = field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok());
         let environment = host.bytes(format!("/proc/{pid}/environ")).map(|bytes| {
             let pairs = split(&bytes).into_iter().filter_map(|pair| {
                 let (name, value) = pair.split_once('=')?;
@@ -72,11 +73,11 @@ impl Process {
             pid,
             parent: field("PPid:").and_then(|text| text.parse().ok()).unwrap_or(0),
             role,
-            uid: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok()),
+            uid,
             exe: host.link(format!("/proc/{pid}/exe")),
             environment,
             libraries: host.text(format!("/proc/{pid}/maps")).map(|maps| libraries(&maps)),
-            ports: ports(host, pid, &command),
+            ports: ports(host, pid, uid, &command),
             attachable: Look::from(File::open(host.path(format!("/proc/{pid}/mem")))).map(|_| true),
             kfd: Gpu::used_by(host, pid),
             command,
@@ -124,8 +125,8 @@ fn role(command: &[String]) -> Option<Role> {
     let program = command.first()?.rsplit('/').next()?;
     let first = command.get(1).map(String::as_str);
     match (program, first) {
-        ("ollama", Some("serve" | "start")) => Some(Role::OllamaServer),
-        ("ollama", Some("runner")) => Some(Role::OllamaRunner),
+        ("ollama" | "ollama-lib", Some("serve" | "start")) => Some(Role::OllamaServer),
+        ("ollama" | "ollama-lib", Some("runner")) => Some(Role::OllamaRunner),
         // Some packages install the server under their own name.
         ("llama-server" | "llama-server-impl", _) => Some(Role::LlamaServer),
         _ => None,
@@ -144,31 +145,47 @@ fn libraries(maps: &str) -> Vec<Library> {
         .collect()
 }
 
-/// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then what it was told.
-fn ports(host: &Host, pid: u32, command: &[String]) -> Vec<u16> {
-    let fds = host.entries(format!("/proc/{pid}/fd"));
-    let links = fds.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
+/// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then what it was told on
+/// its command line, else the ports on which that user listens.
+fn ports(host: &Host, pid: u32, uid: Option<u32>, command: &[String]) -> Vec<u16> {
+    const MOST: usize = 8;
+    let fds = host.names(format!("/proc/{pid}/fd"));
+    let numbers = fds.found().map(Vec::as_slice).unwrap_or_default();
+    let links = numbers.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
     let inodes: BTreeSet<String> =
         links.filter_map(|link| Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())).collect();
-    let mut found = BTreeSet::new();
-    for table in ["tcp", "tcp6"] {
-        let text = host.text(format!("/proc/{pid}/net/{table}")).found().cloned().unwrap_or_default();
-        found.extend(
-            text.lines().filter_map(listening).filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port),
-        );
-    }
+    let tables = ["tcp", "tcp6"].map(|name| host.text(format!("/proc/{pid}/net/{name}")).found().cloned());
+    let listeners: Vec<Listener> =
+        tables.iter().flatten().flat_map(|text| text.lines().filter_map(Listener::parse)).collect();
+    let own = listeners.iter().filter(|listener| inodes.contains(&listener.inode)).map(|listener| listener.port);
+    let mut found: BTreeSet<u16> = own.collect();
     if found.is_empty() {
         let after = |flag: &str| command.iter().position(|word| word == flag).and_then(|at| command.get(at + 1));
         found.extend(after("--port").or_else(|| after("-port")).and_then(|port| port.parse::<u16>().ok()));
     }
+    if found.is_empty() && fds.denied() {
+        let same_user = listeners.iter().filter(|listener| uid == Some(listener.uid)).map(|listener| listener.port);
+        found.extend(same_user.take(MOST));
+    }
     found.into_iter().collect()
 }
 
-/// `sl local_address rem_address st ...`; state 0A is LISTEN (include/net/tcp_states.h).
-fn listening(line: &str) -> Option<(u16, String)> {
-    let fields: Vec<&str> = line.split_whitespace().collect();
-    let port = u16::from_str_radix(fields.get(1)?.rsplit(':').next()?, 16).ok()?;
-    (*fields.get(3)? == "0A").then(|| (port, fields.get(9).map_or_else(String::new, |inode| (*inode).to_owned())))
+/// A line of `/proc/net/tcp` in state LISTEN (0A, include/net/tcp_states.h).
+#[derive(Debug, PartialEq, Eq)]
+struct Listener {
+    port: u16,
+    uid: u32,
+    inode: String,
+}
+
+impl Listener {
+    /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...`
+    fn parse(line: &str) -> Option<Listener> {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let port = u16::from_str_radix(fields.get(1)?.rsplit(':').next()?, 16).ok()?;
+        let (uid, inode) = (fields.get(7)?.parse().ok()?, (*fields.get(9)?).to_owned());
+        (*fields.get(3)? == "0A").then_some(Listener { port, uid, inode })
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +204,7 @@ mod tests {
     #[test]
     fn a_listening_socket_is_read() {
         let line = "   0: 0100007F:2CAA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  998        0 31337 1";
-        assert_eq!(listening(line), Some((11434, "31337".to_owned())));
+        assert_eq!(Listener::parse(line), Some(Listener { port: 11434, uid: 998, inode: "31337".to_owned() }));
+        assert_eq!(Listener::parse(&line.replace(" 0A ", " 01 ")), None);
     }
 }

@@ -93,7 +93,16 @@ pub fn library_directories(host: &Host) -> Vec<String> {
     directories.retain(|dir| host.path(dir).is_dir());
     directories.sort_unstable();
     directories.dedup();
-    directories
+    // /lib is a link to /usr/lib on most systems: the same directory under two names counts once, under its own.
+    let real = |dir: &String| host.path(dir).canonicalize().ok();
+    let (links, mut own): (Vec<String>, Vec<String>) =
+        directories.into_iter().partition(|dir| real(dir).is_some_and(|real| real != host.path(dir)));
+    for dir in links {
+        if !own.iter().any(|known| real(known) == real(&dir)) {
+            own.push(dir);
+        }
+    }
+    own
 }
 
 /// Directories of ROCm libraries in `/etc/ld.so.cache`. Its string table is NUL-separated, whatever the header says.

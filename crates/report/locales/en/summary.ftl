@@ -5,6 +5,7 @@ summary-no-gpu = No GPU is here
 summary-server = { $server } { $version } at { $url } has { $models } loaded
 summary-server-idle = { $server } { $version } at { $url } has no model loaded
 summary-server-silent = { $server } (pid { $pid }) runs but does not answer
+summary-server-unasked = { $server } (pid { $pid }) runs, and where it listens cannot be seen without permission
 summary-no-server = no server runs
 summary-path = and the ledger says { $path } for { $about } ({ $subject }: { $rung }, { $grade }; nothing was seen to run)
 summary-path-live = and the ledger says { $path } for { $about } ({ $subject }: { $rung }, { $grade })

@@ -48,10 +48,10 @@ fn server(report: &Report) -> Message {
     let answers = || report.trials.answers.iter().filter(|answer| answer.server.is_some());
     // One that has a model says more than one that has none.
     let Some(answer) = answers().find(|answer| !answer.models.is_empty()).or_else(|| answers().next()) else {
+        // Not having asked is not the same as getting no answer.
+        let key = if report.trials.answers.is_empty() { "summary-server-unasked" } else { "summary-server-silent" };
         return match report.facts.servers.running.first() {
-            Some(process) => {
-                Message::new("summary-server-silent").with("server", process.role.name()).with("pid", process.pid)
-            }
+            Some(process) => Message::new(key).with("server", process.role.name()).with("pid", process.pid),
             None => Message::new("summary-no-server"),
         };
     };

@@ -87,12 +87,12 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
     };
     let has_unit = facts.servers.units.iter().any(|unit| unit.path.ends_with("/ollama.service"));
     let decides = |name: &str| {
-        name.starts_with("HSA_")
-            || name.starts_with("OLLAMA_")
-            || name.ends_with("_VISIBLE_DEVICES")
-            || name.starts_with("ROCBLAS_")
+        // In a shell OLLAMA_HOST is for the client.
+        let prefix = ["HSA_", "OLLAMA_", "ROCBLAS_"].iter().any(|prefix| name.starts_with(prefix));
+        name != "OLLAMA_HOST" && (prefix || name.ends_with("_VISIBLE_DEVICES"))
     };
-    let shell = facts.environment.iter().filter(|variable| decides(&variable.name) && variable.value != "***");
+    let told = |value: &str| !value.is_empty() && value != "***";
+    let shell = facts.environment.iter().filter(|variable| decides(&variable.name) && told(&variable.value));
     let missing = shell.filter(|variable| server.variable(&variable.name) != Some(&variable.value));
     let case = |variable: &crate::doctor::Variable| {
         let what = Message::new("doctor-case-shell-only")

@@ -24,7 +24,7 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
         Some(says("doctor-log-set").with("pid", process.pid).with("value", value))
     });
     let why = says("doctor-log-untested").with("library", &known.library);
-    let fix = if set.is_some() { None } else { Fix::run(restart(facts, variable, value)) };
+    let fix = if set.is_some() || facts.gpus.is_empty() { None } else { Fix::run(restart(facts, variable, value)) };
     Verdict::new(name, Status::Untested, why, fix).and(set)
 }
 

@@ -247,7 +247,7 @@ impl Page<'_> {
             for variable in list {
                 let meaning =
                     explain(variable).map(|message| format!("  ({})", say(&message, self.lang()))).unwrap_or_default();
-                self.line(4, &format!("{}={}{meaning}", variable.name, variable.value));
+                self.line(4, &format!("{}={}{meaning}", variable.name, short(&variable.value)));
             }
         }
     }
@@ -273,6 +273,12 @@ impl Page<'_> {
             }
         }
     }
+}
+
+/// JSON has the whole of it.
+fn short(value: &str) -> String {
+    const MOST: usize = 120;
+    if value.chars().count() <= MOST { value.to_owned() } else { value.chars().take(MOST).chain(['…']).collect() }
 }
 
 fn width(text: &str) -> usize {
