@@ -1,6 +1,9 @@
 //! One launch record for everything that sees launches, and the grammar that turns kernel names into facts.
 #![forbid(unsafe_code)]
 
+pub mod blas;
+pub mod columns;
+pub mod expand;
 pub mod grammar;
 pub mod handover;
 pub mod record;

@@ -9,10 +9,14 @@ mod error;
 mod kernels;
 mod near;
 mod place;
+mod selection;
 mod session;
+mod survey;
 
 pub use error::DryrunError;
 pub use kernels::{Described, describe};
 pub use near::near;
 pub use place::Place;
+pub use selection::{Needs, Phase, Selected, Step, select, select_each, steps};
 pub use session::{Blas, Ending, Outcome, Request, Streams};
+pub use survey::{Cell, Survey, last_words};

@@ -1,0 +1,85 @@
+//! How many columns a multiplication had: read from the launch, not guessed from the request.
+//!
+//! Vector kernels carry the number in their name. `mul_mat_q` and its fix-up take it as an argument whose place changes
+//! between ggml versions; it is bound by the shape of the argument list: behind the pointers come the blocks per row
+//! (packed with their reciprocal as three words since 2026, one word before), the rows of the weights, then the columns
+//! (ggml-cuda/mmq.cuh).
+
+use crate::grammar::{Facts, Family};
+
+/// The column count *ne11* of one launch; None where the kernel has none or the arguments were not recorded.
+pub fn columns(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<u64> {
+    match facts.family {
+        Family::Mmvq | Family::Mmvf | Family::Dmmv => facts.columns.map(u64::from),
+        // mul_mat_f(x, y, ids, dst, ncols, ncols_dst_total, ..): one tile is as wide as the product, up to 16 columns.
+        Family::Mmf => {
+            let tile = facts.columns.or(facts.tile.map(|tile| tile.columns)).map(u64::from);
+            let first = layout.iter().position(|arg| arg.1 != 8);
+            let given = first.and_then(|first| integer(args, *layout.get(first + 1)?));
+            given.filter(|&columns| columns > 0 && tile.is_none_or(|tile| columns >= tile)).or(tile)
+        }
+        Family::Mmq | Family::MmqFixup => {
+            const POINTER: u32 = 8;
+            const PACKED: u32 = 12;
+            let blocks = layout.iter().position(|arg| arg.1 == PACKED);
+            let blocks = blocks.or_else(|| layout.iter().position(|arg| arg.1 != POINTER))?;
+            integer(args, *layout.get(blocks + 2)?)
+        }
+        _ => None,
+    }
+}
+
+/// A four-byte argument, not negative.
+pub fn integer(args: &[u8], (offset, size): (u32, u32)) -> Option<u64> {
+    if size != 4 {
+        return None;
+    }
+    let bytes = args.get(offset as usize..)?.first_chunk()?;
+    u64::try_from(i32::from_le_bytes(*bytes)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar;
+
+    /// Argument bytes for a layout: pointers zero, the rest as given in order.
+    fn made(sizes: &[u32], words: &[i32]) -> (Vec<(u32, u32)>, Vec<u8>) {
+        let (mut layout, mut bytes, mut words) = (Vec::new(), Vec::new(), words.iter());
+        for &size in sizes {
+            bytes.resize(bytes.len().next_multiple_of(size.min(8) as usize & 0xc), 0);
+            layout.push((bytes.len() as u32, size));
+            match size {
+                8 => bytes.extend([0; 8]),
+                _ => (0..size / 4).for_each(|_| bytes.extend(words.next().copied().unwrap_or(0).to_le_bytes())),
+            }
+        }
+        (layout, bytes)
+    }
+
+    #[test]
+    fn mul_mat_q_of_both_argument_lists() {
+        let facts = grammar::read("void mul_mat_q<(ggml_type)12, 112, false>(char const*)");
+        let (layout, args) = made(&[8, 8, 8, 8, 8, 8, 12, 4, 4, 4], &[14, 0, 1, 3584, 290, 14]);
+        assert_eq!(columns(&facts, &layout, &args), Some(290));
+        let (layout, args) = made(&[8, 8, 8, 8, 8, 8, 4, 4, 4, 4], &[3584, 18944, 12, 14]);
+        assert_eq!(columns(&facts, &layout, &args), Some(12));
+    }
+
+    #[test]
+    fn later_versions_pass_more_in_front() {
+        let facts = grammar::read("void mul_mat_q<(ggml_type)12, 112, false>(char const*)");
+        let (layout, args) = made(&[8, 8, 8, 8, 4, 4, 12, 4, 4, 4], &[3, 0, 14, 0, 1, 3584, 512, 14]);
+        assert_eq!(columns(&facts, &layout, &args), Some(512));
+    }
+
+    #[test]
+    fn nothing_is_made_up() {
+        let facts = grammar::read("void mul_mat_q<(ggml_type)12, 112, false>(char const*)");
+        assert_eq!(columns(&facts, &[], &[]), None);
+        let (layout, _) = made(&[8, 8, 12, 4, 4], &[]);
+        assert_eq!(columns(&facts, &layout, &[0; 8]), None);
+        let norm = grammar::read("void rms_norm_f32<1024, true, false, false>(float const*)");
+        assert_eq!(columns(&norm, &[(0, 8)], &[0; 8]), None);
+    }
+}

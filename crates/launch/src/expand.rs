@@ -1,0 +1,146 @@
+//! From records to what would have run: graph replays multiplied out, and cut into evaluations.
+//!
+//! A launch under capture launches nothing; each replay of its graph launches it once. The host reads a result back at the
+//! end of each evaluation (a prompt, or one decoded token), so that is where the sequence is cut.
+
+use crate::record::graph;
+use crate::trace::{Event, Trace};
+use std::collections::HashMap;
+
+/// Places in `trace.events` of the launches and BLAS calls of one evaluation, in order; those of a replayed graph stand
+/// there as often as it was replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Evaluation {
+    pub items: Vec<usize>,
+    /// Bytes that the host read back at its end; 0 where the trace ends without.
+    pub readback: u64,
+}
+
+/// Rejected launches are not launches: they are left out here and counted by the caller.
+pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
+    let mut graphs: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut execs: HashMap<u32, u32> = HashMap::new();
+    let mut done = Vec::new();
+    let mut now = Evaluation::default();
+    for (place, event) in trace.events.iter().enumerate() {
+        match event {
+            Event::Launch(launch) if launch.head.status != 0 => {}
+            Event::Launch(launch) => match launch.head.graph {
+                0 => now.items.push(place),
+                graph => graphs.entry(graph).or_default().push(place),
+            },
+            // The end of a call that the real library served stands for nothing of its own.
+            Event::Blas(call) if call.bracket == 2 => {}
+            Event::Blas(call) => match call.graph {
+                0 => now.items.push(place),
+                graph => graphs.entry(graph).or_default().push(place),
+            },
+            Event::Graph(record) if record.status != 0 => {}
+            Event::Graph(record) => match record.what {
+                graph::INSTANTIATE | graph::UPDATE => drop(execs.insert(record.exec, record.graph)),
+                graph::LAUNCH => {
+                    let graph = execs.get(&record.exec).copied().unwrap_or(record.graph);
+                    now.items.extend(graphs.get(&graph).into_iter().flatten());
+                }
+                _ => {}
+            },
+            Event::Readback(readback) if !now.items.is_empty() => {
+                now.readback = readback.bytes;
+                done.push(std::mem::take(&mut now));
+            }
+            Event::Readback(_) | Event::NoMemory(_) | Event::Unsupported(_) => {}
+        }
+    }
+    if !now.items.is_empty() {
+        done.push(now);
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{FIRST, MAGIC, kind};
+
+    fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+        let mut out = (8 + body.len() as u32).to_le_bytes().to_vec();
+        out.extend(kind.to_le_bytes());
+        out.extend(body);
+        out
+    }
+
+    fn launch(kernel: u32, graph: u32, status: u32) -> Vec<u8> {
+        let mut body = vec![0; 16];
+        for value in [graph, kernel, 0, 0, 1, status, 1, 1, 1, 1, 1, 1, 0, 0] {
+            body.extend(value.to_le_bytes());
+        }
+        record(kind::LAUNCH, &body)
+    }
+
+    fn graph(what: u32, exec: u32, graph: u32, status: u32) -> Vec<u8> {
+        let mut body = vec![0; 16];
+        for value in [what, exec, graph, status] {
+            body.extend(value.to_le_bytes());
+        }
+        record(kind::GRAPH, &body)
+    }
+
+    fn readback() -> Vec<u8> {
+        record(kind::READBACK, &[1; 24])
+    }
+
+    fn trace(records: &[Vec<u8>]) -> Trace {
+        let mut bytes = vec![0; FIRST as usize];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes.extend(records.concat());
+        let used = bytes.len() as u64;
+        bytes[8..16].copy_from_slice(&used.to_le_bytes());
+        Trace::parse(bytes).expect("a trace")
+    }
+
+    fn kernels(trace: &Trace) -> Vec<Vec<u32>> {
+        let kernel = |place: &usize| match &trace.events[*place] {
+            Event::Launch(launch) => launch.head.kernel,
+            _ => 0,
+        };
+        evaluations(trace).iter().map(|evaluation| evaluation.items.iter().map(kernel).collect()).collect()
+    }
+
+    #[test]
+    fn replays_count_and_captures_do_not() {
+        let trace = trace(&[
+            launch(1, 0, 0),
+            readback(),
+            launch(2, 7, 0),
+            launch(3, 7, 0),
+            graph(graph::INSTANTIATE, 1, 7, 0),
+            graph(graph::LAUNCH, 1, 7, 0),
+            readback(),
+            graph(graph::LAUNCH, 1, 7, 0),
+            launch(4, 0, 0),
+            readback(),
+        ]);
+        assert_eq!(kernels(&trace), [vec![1], vec![2, 3], vec![2, 3, 4]]);
+    }
+
+    #[test]
+    fn an_updated_graph_replays_its_new_nodes() {
+        let trace = trace(&[
+            launch(1, 7, 0),
+            graph(graph::INSTANTIATE, 1, 7, 0),
+            graph(graph::LAUNCH, 1, 0, 0),
+            launch(2, 8, 0),
+            graph(graph::UPDATE, 1, 8, 0),
+            graph(graph::LAUNCH, 1, 0, 0),
+            launch(3, 9, 0),
+            graph(graph::UPDATE, 1, 9, 910),
+            graph(graph::LAUNCH, 1, 0, 0),
+        ]);
+        assert_eq!(kernels(&trace), [vec![1, 2, 2]], "a refused update leaves the graph as it was");
+    }
+
+    #[test]
+    fn rejected_launches_are_not_launches() {
+        assert_eq!(kernels(&trace(&[launch(1, 0, 719), launch(2, 0, 0)])), [vec![2]]);
+    }
+}
