@@ -2,6 +2,7 @@
 
 use crate::Observer;
 use crate::doctor::{Host, HostObserver};
+use crate::dryrun::DryrunObserver;
 
 /// A new observer adds one line here.
 pub fn registry() -> Vec<Box<dyn Observer>> {
@@ -9,5 +10,6 @@ pub fn registry() -> Vec<Box<dyn Observer>> {
         Box::new(HostObserver::new(Host::this())),
         Box::new(crate::shipped::ShippedFiles),
         Box::new(crate::census::Isa),
+        Box::new(DryrunObserver),
     ]
 }

@@ -6,17 +6,23 @@
 
 mod device;
 mod error;
+mod host;
 mod kernels;
 mod near;
+mod observer;
 mod place;
 mod selection;
 mod session;
+mod sightings;
 mod survey;
 
 pub use error::DryrunError;
+pub use host::{HostError, host_profiles};
 pub use kernels::{Described, describe};
 pub use near::near;
+pub use observer::DryrunObserver;
 pub use place::Place;
 pub use selection::{Needs, Phase, Selected, Step, select, select_each, steps};
-pub use session::{Blas, Ending, Outcome, Request, Streams};
+pub use session::{Blas, Ending, Outcome, Request, Streams, on_path};
+pub use sightings::{Scene, library};
 pub use survey::{Cell, Survey, last_words};

@@ -205,7 +205,8 @@ fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
     places.into_iter().find(|path| path.symlink_metadata().is_ok())
 }
 
-pub(super) fn on_path(program: &OsStr) -> Option<PathBuf> {
+/// The file behind a program's name on this machine.
+pub fn on_path(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     if path.components().count() > 1 {
         return path.is_file().then(|| path.to_owned());

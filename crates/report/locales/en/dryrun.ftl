@@ -1,1 +1,35 @@
-# dryrun
+# dryrun: the real program on a GPU that is not there
+
+dryrun-head = { $card } ({ $target }, { $units } multiprocessors), a stand-in, in { $runtime }
+dryrun-overridden = HSA_OVERRIDE_GFX_VERSION is set: the card is { $before } and says { $target }
+dryrun-relaxed = The libraries ship no { $target } (they ship: { $shipped }). Host choice only, with the metadata of { $near }: grids that depend on occupancy are not trustworthy.
+dryrun-strict = The libraries ship no { $target } (they ship: { $shipped }); as on the real runtime, its kernels are refused.
+dryrun-phase-prefill = Prefill: { $count } launches
+dryrun-phase-decode = Decode: { $count } launches
+dryrun-phase-other = Without a multiplication: { $count } launches
+dryrun-class = Class
+dryrun-kernel = Kernel
+dryrun-type = Type
+dryrun-bundle = Bundle
+dryrun-grid = Grid
+dryrun-block = Block
+dryrun-count = Count
+dryrun-needs = Needs
+dryrun-card = Card
+dryrun-target = Target
+dryrun-units = Multiprocessors
+dryrun-memory = Memory (MiB)
+dryrun-reference = Reference of
+dryrun-title = Name
+dryrun-rejected = Rejected launches (not launches): { $list }
+dryrun-unsupported = Calls that the stand-in does not have: { $list }
+dryrun-no-memory = Out of memory, as on the real card: { $wanted } MiB wanted, { $free } of { $total } MiB free
+dryrun-stubs = { $count } launches of stubs: on this target these kernels hold no device code and would abort
+dryrun-lost = { $count } records were lost or cut short: the list is not complete
+dryrun-ended = The program ended with code { $code }; its own message stands above, the record up to there was kept
+dryrun-killed = The program was killed by signal { $signal }; its own message stands above, the record up to there was kept
+dryrun-no-hip = The program never called HIP: it is no HIP program, or its backend was not loaded (see its messages above)
+dryrun-nothing = HIP was called, but nothing was launched
+dryrun-grade = Rung: Selected (stand-in GPU, nothing executed). Grade: { $grade }
+dryrun-legend = mmvqN, mmvfN/B: vector kernel for N columns (block B); mmqN: tile of N columns, +sk: a stream-k fix-up follows; mmfN: N columns; BLAS: a library call; -: none seen; !: failed
+dryrun-recorded = { $count } observations recorded in { $place }

@@ -1,1 +1,35 @@
-# dryrun
+# dryrun: 存在しない GPU の上で本物のプログラムを動かす
+
+dryrun-head = { $card }({ $target }、マルチプロセッサ { $units } 基)の代役、ランタイムは { $runtime }
+dryrun-overridden = HSA_OVERRIDE_GFX_VERSION が設定されています。カードは { $before } ですが { $target } と名乗ります
+dryrun-relaxed = ライブラリに { $target } は入っていません(入っているもの: { $shipped })。ホスト側の選択だけが有効です。メタデータは { $near } のものを借りたため、占有率で決まるグリッドは当てになりません。
+dryrun-strict = ライブラリに { $target } は入っていません(入っているもの: { $shipped })。本物のランタイムと同じく、そのカーネルは拒否されます。
+dryrun-phase-prefill = プリフィル: { $count } 回の起動
+dryrun-phase-decode = デコード: { $count } 回の起動
+dryrun-phase-other = 行列積なし: { $count } 回の起動
+dryrun-class = 種別
+dryrun-kernel = カーネル
+dryrun-type = 型
+dryrun-bundle = バンドル
+dryrun-grid = グリッド
+dryrun-block = ブロック
+dryrun-count = 回数
+dryrun-needs = 必要資源
+dryrun-card = カード
+dryrun-target = ターゲット
+dryrun-units = マルチプロセッサ
+dryrun-memory = メモリ (MiB)
+dryrun-reference = 代表となるターゲット
+dryrun-title = 名称
+dryrun-rejected = 拒否された起動(起動には数えません): { $list }
+dryrun-unsupported = 代役が持たない呼び出し: { $list }
+dryrun-no-memory = 本物のカードと同じくメモリ不足: { $wanted } MiB の要求に対し、空きは { $total } MiB 中 { $free } MiB
+dryrun-stubs = スタブの起動が { $count } 回ありました。このターゲットではデバイスコードがなく、実機では異常終了します
+dryrun-lost = { $count } 件の記録が失われたか途中で切れました。一覧は完全ではありません
+dryrun-ended = プログラムは終了コード { $code } で終わりました。プログラム自身のメッセージは上にあり、そこまでの記録は残っています
+dryrun-killed = プログラムはシグナル { $signal } で終わりました。プログラム自身のメッセージは上にあり、そこまでの記録は残っています
+dryrun-no-hip = プログラムは一度も HIP を呼びませんでした。HIP のプログラムではないか、バックエンドが読み込まれていません(上のメッセージを見てください)
+dryrun-nothing = HIP は呼ばれましたが、何も起動されませんでした
+dryrun-grade = 段: Selected(代役 GPU、何も実行していません)。確度: { $grade }
+dryrun-legend = mmvqN、mmvfN/B: N 列用のベクトルカーネル(ブロック B)。mmqN: N 列のタイル、+sk は stream-k の後処理が続く。mmfN: N 列。BLAS: ライブラリ呼び出し。-: 見られず。!: 失敗
+dryrun-recorded = { $count } 件の観測を { $place } に記録しました

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod diff;
 mod doctor;
+mod dryrun;
 mod inspect;
 mod isa;
 mod runtime;
@@ -18,6 +19,8 @@ pub enum Verb {
     Diff(diff::Args),
     /// Which observers work here, which do not, why, and the exact fix
     Doctor(doctor::Args),
+    /// Run the real program on a GPU that is not there, and see which kernels its host code selects
+    Dryrun(dryrun::Args),
     /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
     Inspect(inspect::Args),
     /// The instruction census: every instruction of every kernel, decoded and counted
@@ -33,6 +36,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         None => summary::run(context),
         Some(Verb::Diff(args)) => diff::run(&args, context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
+        Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),

@@ -1,0 +1,187 @@
+//! Without a command: the map of types and column counts, from skeleton models or from a model of the user's.
+
+use super::plan::Plan;
+use super::{Args, DEFAULT_RUNTIME, card, command, record, rows};
+use crate::context::{CHECK_FAILED, Context, Format};
+use gguf::TensorType;
+use launch::blas::bench_line;
+use observe::dryrun::{Cell, Place, Survey};
+use report::{Column, Table};
+use serde_json::json;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// The cells of one card.
+#[derive(Debug)]
+pub struct Map {
+    pub plan: Plan,
+    pub cells: Vec<Cell>,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
+    let maps = survey(args, &place, context)?;
+    if args.record {
+        for map in &maps {
+            record::cells(context, &place, map, &args.arch_of)?;
+        }
+    }
+    let failed = maps.iter().flat_map(|map| &map.cells).all(|cell| cell.problem.is_some());
+    let out = match args.format {
+        _ if args.bench_lines => bench(&maps),
+        Format::Csv => csv(&maps),
+        Format::Json => to_json(&maps, &place)?,
+        Format::Text | Format::Md => text(&maps, &place, args.format, context),
+    };
+    context.print(&out)?;
+    Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+pub fn survey(args: &Args, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
+    let kinds: Vec<TensorType> = if args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all")) {
+        TensorType::weights().collect()
+    } else {
+        args.kind.iter().map(|kind| TensorType::parse(kind)).collect::<Result<_, _>>()?
+    };
+    if args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16) {
+        anyhow::bail!("--columns takes numbers from 1 to 65536");
+    }
+    let mut maps = Vec::new();
+    for given in &args.gpu {
+        let card = card::find(given, &args.set)?;
+        let plan = Plan::new(place, card, args.strict, args.blas == super::Lane::Real, None)?;
+        let survey = Survey {
+            place,
+            profile: &plan.card.profile,
+            described: &plan.described,
+            strict: plan.strict,
+            shape: gguf::known(&args.arch_of)?,
+            layers: args.layers.clamp(1, 200),
+            blas: args.blas.into(),
+            variables: &[],
+        };
+        let cells = match &args.model {
+            Some(model) => survey.model(model, &args.columns)?,
+            None => {
+                let color = context.color;
+                survey.run(&kinds, &args.columns, &|line| {
+                    if color {
+                        eprintln!("dryrun: {line}");
+                    }
+                })?
+            }
+        };
+        maps.push(Map { plan, cells });
+    }
+    Ok(maps)
+}
+
+fn csv(maps: &[Map]) -> String {
+    let mut table = rows::table();
+    for map in maps {
+        for cell in &map.cells {
+            for row in cell.rows.iter().filter(|row| row.is_multiplication()) {
+                rows::add(&mut table, &map.plan, &cell.kind, cell.columns, row);
+            }
+        }
+    }
+    table.csv()
+}
+
+fn bench(maps: &[Map]) -> String {
+    let rows = maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows);
+    let mut lines: Vec<String> = rows.flat_map(|row| &row.calls).map(|call| bench_line(call) + "\n").collect();
+    lines.sort();
+    lines.dedup();
+    lines.concat()
+}
+
+fn to_json(maps: &[Map], place: &Place) -> anyhow::Result<String> {
+    let mut list = Vec::new();
+    for map in maps {
+        let cell = |cell: &Cell| {
+            let rows: Vec<_> = cell.rows.iter().map(|row| rows::json(&map.plan, row)).collect();
+            json!({
+                "type": cell.kind, "columns": cell.columns, "label": cell.label(), "problem": cell.problem,
+                "selected": rows,
+            })
+        };
+        let cells: Vec<_> = map.cells.iter().map(cell).collect();
+        list.push(json!({"run": rows::head(&map.plan), "cells": cells}));
+    }
+    let value = json!({"schema": "whichkernel.dryrun/1", "runtime": place.name(), "maps": list});
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+}
+
+fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> String {
+    let mut out = String::new();
+    for map in maps {
+        out.push_str(&command::head(&map.plan, place, context));
+        let table = labels(map, context);
+        out.push_str(&if format == Format::Md { table.markdown() } else { table.text(context.width) });
+        for problem in problems(map) {
+            let _ = writeln!(out, "{problem}");
+        }
+        let args = [("grade", map.plan.grade().into())];
+        let _ = writeln!(out, "{}\n", context.lang.text_with("dryrun-grade", &args));
+    }
+    let _ = writeln!(out, "{}", context.lang.text("dryrun-legend"));
+    out
+}
+
+/// Types down, column counts across. A model with several types in one cell lists each.
+pub fn labels(map: &Map, context: &Context) -> Table {
+    let mut counts: Vec<u64> = map.cells.iter().map(|cell| cell.columns).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let mut columns = vec![Column::left("type", context.lang.text("dryrun-type"))];
+    // Column keys are for JSON and CSV, which this table never becomes.
+    columns.extend(counts.iter().map(|count| Column::left("columns", count.to_string())));
+    let mut table = Table::new(columns);
+    for kind in kinds(map) {
+        let mut row = vec![kind.clone()];
+        for count in &counts {
+            let cell =
+                map.cells.iter().find(|cell| cell.columns == *count && (cell.kind == kind || cell.kind.is_empty()));
+            row.push(cell.map(|cell| label_of(cell, &kind)).unwrap_or_default());
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn kinds(map: &Map) -> Vec<String> {
+    let mut list = Vec::new();
+    for cell in &map.cells {
+        let own = (!cell.kind.is_empty()).then(|| cell.kind.clone());
+        let seen = cell.rows.iter().filter(|row| row.is_multiplication()).filter_map(|row| row.kind.clone());
+        for kind in own.clone().into_iter().chain(seen.filter(|_| own.is_none())) {
+            if !list.contains(&kind) {
+                list.push(kind);
+            }
+        }
+    }
+    list
+}
+
+/// The label of one type in a cell that may hold several.
+pub fn label_of(cell: &Cell, kind: &str) -> String {
+    if !cell.kind.is_empty() {
+        return cell.label();
+    }
+    let rows = cell.rows.iter().filter(|row| row.kind.as_deref() == Some(kind)).cloned().collect();
+    Cell { kind: kind.to_owned(), rows, ..cell.clone() }.label()
+}
+
+fn problems(map: &Map) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for cell in &map.cells {
+        if let Some(problem) = &cell.problem {
+            let line = format!("! {}: {problem}", cell.kind);
+            if !list.contains(&line) {
+                list.push(line);
+            }
+        }
+    }
+    list
+}

@@ -1,0 +1,38 @@
+//! `--record`: what was selected, to the ledger, on the rung Selected and with the device named as a stand-in.
+
+use super::grid::Map;
+use super::plan::Plan;
+use crate::context::Context;
+use ledger::Ledger;
+use observe::Sighting;
+use observe::dryrun::{Place, Scene, Selected, library};
+use std::ffi::OsString;
+
+pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> anyhow::Result<()> {
+    let time = observe::now();
+    keep(context, scene(place, &map.plan, model, &time)?.survey(&map.cells)?)
+}
+
+pub fn run(
+    context: &Context,
+    place: &Place,
+    plan: &Plan,
+    selected: &[Selected],
+    command: &[OsString],
+) -> anyhow::Result<()> {
+    let time = observe::now();
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    keep(context, scene(place, plan, &words.join(" "), &time)?.run(selected)?)
+}
+
+fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) -> anyhow::Result<Scene<'a>> {
+    let library = library(place).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
+    Ok(Scene { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
+}
+
+fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {
+    let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
+    let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
+    eprintln!("{}", context.lang.text_with("dryrun-recorded", &args));
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Rows of what was selected, for machines: the contract of `--format csv` and `json`.
+
+use super::plan::Plan;
+use launch::blas::{bench_line, compute_type, data_type};
+use observe::dryrun::Selected;
+use report::{Column, Table};
+use serde_json::{Value, json};
+
+/// One row per card, type, column count and matmul kernel.
+pub fn table() -> Table {
+    let keys = [
+        "gpu", "target", "type", "columns", "path", "kernel", "mangled", "ne11", "grid", "block", "shmem", "file",
+        "bundle", "count", "grade",
+    ];
+    Table::new(keys.iter().map(|key| Column::left(key, *key)).collect())
+}
+
+pub fn add(table: &mut Table, plan: &Plan, kind: &str, columns: u64, row: &Selected) {
+    let number = |value: Option<u64>| value.map(|n| n.to_string()).unwrap_or_default();
+    table.row([
+        plan.card.given.clone(),
+        plan.card.profile.processor().to_owned(),
+        row.kind.clone().unwrap_or_else(|| kind.to_owned()),
+        columns.to_string(),
+        row.path.map(|path| path.to_string()).unwrap_or_default(),
+        row.kernel.clone(),
+        row.mangled.clone(),
+        number(row.ne11),
+        row.grid_text(),
+        row.block_text(),
+        row.shared.to_string(),
+        row.file.rsplit('/').next().unwrap_or_default().to_owned(),
+        number(row.bundle.map(u64::from)),
+        row.count.to_string(),
+        plan.grade().to_owned(),
+    ]);
+}
+
+pub fn json(plan: &Plan, row: &Selected) -> Value {
+    let needs = row.needs.as_ref().map(|needs| {
+        json!({
+            "vgprs": needs.vgprs, "sgprs": needs.sgprs, "lds": needs.lds, "scratch": needs.scratch,
+            "wavefront": needs.wavefront, "blocks_per_multiprocessor": needs.occupancy,
+        })
+    });
+    let calls: Vec<Value> = row
+        .calls
+        .iter()
+        .map(|call| {
+            json!({
+                "m": call.m, "n": call.n, "k": call.k, "batch": call.batch, "a": data_type(call.type_a),
+                "b": data_type(call.type_b), "c": data_type(call.type_c), "compute": compute_type(call.compute),
+                "bench": bench_line(call),
+            })
+        })
+        .collect();
+    json!({
+        "phase": row.phase.key(), "width": row.width, "family": row.family.key(),
+        "path": row.path.map(|path| path.to_string()), "kernel": row.kernel, "mangled": row.mangled, "type": row.kind,
+        "ne11": row.ne11, "file": row.file, "bundle": row.bundle, "grids": row.grids, "block": row.block,
+        "shmem": row.shared, "count": row.count, "stub": row.stub, "needs": needs, "calls": calls,
+        "grade": plan.grade(),
+    })
+}
+
+/// What is true of the whole run of one card, in JSON.
+pub fn head(plan: &Plan) -> Value {
+    json!({
+        "gpu": plan.card.given, "card": plan.card.profile.name, "title": plan.card.profile.title,
+        "target": plan.card.profile.gcn_arch_name, "overridden_from": plan.card.overridden,
+        "strict": plan.strict, "ships": plan.described.ships, "metadata_of": plan.described.near,
+        "shipped": plan.described.shipped, "grade": plan.grade(), "rung": "Selected", "device": "stand-in",
+    })
+}
