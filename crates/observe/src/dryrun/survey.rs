@@ -29,6 +29,8 @@ pub struct Survey<'a> {
     pub variables: &'a [(String, String)],
 }
 
+type Cells = Result<Vec<Cell>, DryrunError>;
+
 /// One type and column count.
 #[derive(Debug, Clone)]
 pub struct Cell {
@@ -47,8 +49,7 @@ impl Survey<'_> {
         columns: &[u64],
         progress: &(dyn Fn(&str) + Sync),
     ) -> Result<Vec<Cell>, DryrunError> {
-        let results: Vec<Mutex<Option<Result<Vec<Cell>, DryrunError>>>> =
-            kinds.iter().map(|_| Mutex::new(None)).collect();
+        let results: Vec<Mutex<Option<Cells>>> = kinds.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4);
         std::thread::scope(|scope| {

@@ -1,3 +1,6 @@
 # diff
 diff-source-same = 尋ねた範囲では、どちらも同じものを選びます。
 diff-source-lines = 両者が分かれる条件:
+diff-runtime-what = 項目
+diff-runtime-same = 選択に違いはありません(型と列数の組 { $cells } 個を比較)。
+diff-runtime-different = 型と列数の組 { $cells } 個のうち { $different } 個で選択が異なります。

@@ -1,5 +1,6 @@
 //! `whichkernel diff A B`: two of a kind, and what is chosen differently between them.
 
+pub mod runtime;
 pub mod source;
 
 use crate::context::{Context, Format};
@@ -7,7 +8,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive)
+    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), or a card (rx-9070-xt)
     pub a: String,
 
     /// The second, of the same kind
@@ -16,6 +17,14 @@ pub struct Args {
     /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: thirteen of both vendors]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
+
+    /// Runtimes and cards: a model to run instead of skeletons
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<std::path::PathBuf>,
+
+    /// Cards: the runtime to run in [default: debian-sid]
+    #[arg(long, value_name = "NAME|DIR")]
+    pub runtime: Option<String>,
 
     #[command(flatten)]
     pub ask: super::source::rules::Ask,
@@ -26,6 +35,41 @@ pub struct Args {
 
 /// Exit status 1 when anything differs.
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    // Cards first: no tree or runtime is called like one. A directory with device code is a runtime, any other a source.
+    let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
+    if both(runtime::is_card) {
+        return runtime::cards(&args.a, &args.b, &args.dry()?, context);
+    }
+    if both(runtime::is_runtime) {
+        return runtime::runtimes(&args.a, &args.b, &args.dry()?, context);
+    }
     let (a, b) = (::source::Tree::open(&args.a)?, ::source::Tree::open(&args.b)?);
     source::compare(&a, &b, &args.gpu, &args.ask, args.format, context)
+}
+
+impl Args {
+    /// The same question, for the dry run.
+    fn dry(&self) -> anyhow::Result<super::dryrun::Args> {
+        use clap::Parser;
+        #[derive(Parser)]
+        struct Defaults {
+            #[command(flatten)]
+            dry: super::dryrun::Args,
+        }
+        let mut dry = Defaults::parse_from(["dryrun"]).dry;
+        if !self.gpu.is_empty() {
+            dry.gpu.clone_from(&self.gpu);
+        }
+        if !self.ask.types.is_empty() {
+            dry.kind.clone_from(&self.ask.types);
+        }
+        if let Some(columns) = &self.ask.columns {
+            let wrong = |text: &str| anyhow::anyhow!("--columns {text}: a dry run takes numbers, separated by commas");
+            dry.columns = columns.split(',').map(|n| n.parse().map_err(|_| wrong(n))).collect::<anyhow::Result<_>>()?;
+        }
+        dry.model.clone_from(&self.model);
+        dry.runtime.clone_from(&self.runtime);
+        dry.format = self.format;
+        Ok(dry)
+    }
 }

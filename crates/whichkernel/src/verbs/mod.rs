@@ -9,6 +9,7 @@ mod doctor;
 mod dryrun;
 mod inspect;
 mod isa;
+mod map;
 mod runtime;
 mod source;
 mod summary;
@@ -25,6 +26,8 @@ pub enum Verb {
     Inspect(inspect::Args),
     /// The instruction census: every instruction of every kernel, decoded and counted
     Isa(isa::Args),
+    /// Type x columns as a table: from source, from the dry run, or both with disagreements marked
+    Map(map::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
     /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
@@ -39,6 +42,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),
+        Some(Verb::Map(args)) => map::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
     }

@@ -39,7 +39,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 
 pub fn survey(args: &Args, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
     let kinds: Vec<TensorType> = if args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all")) {
-        TensorType::weights().collect()
+        ::source::ALL_TYPES.iter().map(|kind| TensorType::parse(kind)).collect::<Result<_, _>>()?
     } else {
         args.kind.iter().map(|kind| TensorType::parse(kind)).collect::<Result<_, _>>()?
     };

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 pub mod card;
 mod command;
-mod grid;
+pub mod grid;
 pub mod plan;
 mod record;
 pub mod rows;
@@ -18,7 +18,7 @@ mod trace;
 ///
 /// With a command after `--` that program is run. Without one, skeleton models are made and llama-bench of the runtime
 /// fills the map of types and column counts. Nothing is executed on any GPU: everything here is Selected, not Launched.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     /// Cards (rx-9070-xt), targets (gfx1100 means its reference card) or profile files (card.toml), separated by commas
     #[arg(long, value_name = "CARDS", value_delimiter = ',', default_value = "rx-9070-xt")]

@@ -1,0 +1,104 @@
+//! Two runtimes, or two GPUs: what is selected differently, without any GPU.
+
+use crate::context::{CHECK_FAILED, Context, Format};
+use crate::verbs::dryrun::grid::{Map, survey};
+use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
+use observe::dryrun::{Cell, Place, Selected};
+use report::{Column, Table};
+use serde_json::json;
+use std::process::ExitCode;
+
+/// One cell that differs: what, on the first side, on the second.
+struct Difference {
+    gpu: String,
+    kind: String,
+    columns: u64,
+    what: &'static str,
+    a: String,
+    b: String,
+}
+
+/// A runtime in the cache, or a directory that holds one.
+pub fn is_runtime(name: &str) -> bool {
+    Place::find(name).is_ok_and(|place| place.libraries(false, None).is_ok())
+}
+
+pub fn is_card(name: &str) -> bool {
+    gpu::find(name).is_ok()
+}
+
+/// The same cards and types in two runtimes.
+pub fn runtimes(a: &str, b: &str, args: &dryrun::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let (first, second) = (Place::find(a)?, Place::find(b)?);
+    let (left, right) = (survey(args, &first, context)?, survey(args, &second, context)?);
+    report(&left, &right, (a, b), args.format, context)
+}
+
+/// Two cards in one runtime.
+pub fn cards(a: &str, b: &str, args: &dryrun::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
+    let of = |card: &str| survey(&dryrun::Args { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
+    report(&of(a)?, &of(b)?, (a, b), args.format, context)
+}
+
+fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+    let mut found = Vec::new();
+    let mut cells = 0;
+    for (left, right) in a.iter().zip(b) {
+        for (first, second) in left.cells.iter().zip(&right.cells) {
+            cells += 1;
+            compare(&left.plan.card.given, first, second, &mut found);
+        }
+    }
+    let lang = &context.lang;
+    let mut table = Table::new(vec![
+        Column::left("gpu", lang.text("dryrun-card")),
+        Column::left("type", lang.text("dryrun-type")),
+        Column::right("columns", lang.text("map-columns")),
+        Column::left("what", lang.text("diff-runtime-what")),
+        Column::left("a", names.0),
+        Column::left("b", names.1),
+    ]);
+    for difference in &found {
+        let Difference { gpu, kind, columns, what, a, b } = difference;
+        table.row([gpu.clone(), kind.clone(), columns.to_string(), (*what).to_owned(), a.clone(), b.clone()]);
+    }
+    let counts = [("different", found.len().to_string().into()), ("cells", cells.to_string().into())];
+    let said = lang.text_with(if found.is_empty() { "diff-runtime-same" } else { "diff-runtime-different" }, &counts);
+    let out = match format {
+        Format::Csv => table.csv(),
+        Format::Json => {
+            let value = json!({
+                "schema": "whichkernel.diff-runtime/1", "a": names.0, "b": names.1, "cells": cells,
+                "differences": table.json(),
+            });
+            format!("{}\n", serde_json::to_string_pretty(&value)?)
+        }
+        Format::Md if found.is_empty() => format!("### whichkernel: `{}` → `{}`\n\n{said}\n", names.0, names.1),
+        Format::Md => format!("### whichkernel: `{}` → `{}`\n\n{said}\n\n{}", names.0, names.1, table.markdown()),
+        Format::Text if found.is_empty() => format!("{said}\n"),
+        Format::Text => format!("{}\n{said}\n", table.text(context.width)),
+    };
+    context.print(&out)?;
+    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+}
+
+/// Family and tile first; where those agree, the kernels, then their grids.
+fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<Difference>) {
+    let side = |cell: &Cell| cell.problem.clone().unwrap_or_else(|| cell.label());
+    let list = |cell: &Cell, text: &dyn Fn(&Selected) -> String| {
+        let list: Vec<String> = cell.products().into_iter().map(text).collect();
+        list.join("; ")
+    };
+    let kernel = |row: &Selected| row.kernel.clone();
+    let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
+    let aspects = [
+        ("path", side(a), side(b)),
+        ("kernel", list(a, &kernel), list(b, &kernel)),
+        ("grid", list(a, &grid), list(b, &grid)),
+    ];
+    if let Some((what, a_says, b_says)) = aspects.into_iter().find(|(_, a, b)| a != b) {
+        let (gpu, kind, columns) = (gpu.to_owned(), a.kind.clone(), a.columns);
+        found.push(Difference { gpu, kind, columns, what, a: a_says, b: b_says });
+    }
+}
