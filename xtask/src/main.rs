@@ -3,6 +3,7 @@
 
 mod deep;
 mod fetch;
+mod fingerprint_table;
 mod fuzz;
 mod isa_oracle;
 mod isa_tables;
@@ -21,6 +22,8 @@ cargo xtask COMMAND
                    the instruction decoder's tables, asked out of LLVM
   isa-oracle random [COUNT] [TARGET...] | file FILE [TARGET] | quick
                    the instruction decoder against LLVM
+  fingerprint-table REPO [bN=TREE...]
+                   when each ggml kernel existed, from a clone of llama.cpp and sources of later builds
   fetch [--deep]   bring the test artifacts into the cache
 ";
 
@@ -34,6 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "isa-tables" => isa_tables::run(&rest),
         "isa-oracle" => isa_oracle::run(&rest),
         "fuzz" => fuzz::run(&rest),
+        "fingerprint-table" => fingerprint_table::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

@@ -13,6 +13,7 @@ pub mod deb;
 mod error;
 pub mod fetch;
 pub mod find;
+pub mod fingerprint;
 pub mod index;
 pub mod linkage;
 pub mod stack;

@@ -4,6 +4,7 @@ mod bundle_table;
 mod directory;
 mod extract;
 mod file;
+mod fingerprint;
 mod json;
 mod kernels;
 mod launch_map;
@@ -61,6 +62,15 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target"])]
     pub needed: bool,
 
+    /// What build is this: ROCm release, compilers, and the window of llama.cpp builds that declare its kernels
+    #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target", "needed"])]
+    pub fingerprint: bool,
+
+    /// With --fingerprint: can this source have built it? A build of llama.cpp (b6841) or a source directory; exits
+    /// with 1 if it cannot
+    #[arg(long, value_name = "PIN", requires = "fingerprint")]
+    pub against: Option<String>,
+
     /// A directory: would its libraries and kernel catalogs serve this card or target (rx-9070-xt, gfx1201)? A file: as
     /// --target, also by the card's name
     #[arg(long, value_name = "GPU")]
@@ -79,6 +89,7 @@ pub struct Args {
 enum Target<'a> {
     File(&'a Path),
     Directory(&'a Path),
+    Fingerprint(&'a Path),
     Needed(&'a Path),
     Process(u32),
 }
@@ -87,6 +98,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     match target(args) {
         Target::File(path) => file::run(path, args, context),
         Target::Directory(path) => directory::run(path, args, context),
+        Target::Fingerprint(path) => fingerprint::run(path, args, context),
         Target::Needed(path) => needed::run(path, args, context),
         Target::Process(pid) => process::run(pid, args, context),
     }
@@ -102,6 +114,9 @@ fn target(args: &Args) -> Target<'_> {
     }
     if args.needed {
         return Target::Needed(path);
+    }
+    if args.fingerprint {
+        return Target::Fingerprint(path);
     }
     if path.is_dir() {
         return Target::Directory(path);

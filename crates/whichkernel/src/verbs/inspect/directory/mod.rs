@@ -19,6 +19,8 @@ use tensile::{Files, Service, Verdict, serve};
 struct Catalog {
     dir: LibraryDir,
     service: Option<Service>,
+    /// The runtime was fetched without this target's files: what is not here says nothing about the package.
+    filtered: Option<runtime::Index>,
 }
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -28,8 +30,10 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let libraries = libraries::find(path, &skip, target.as_deref(), context)?;
     let serve_one = |dir: LibraryDir| {
         let mut progress = |name: &str| context.progress(name);
-        let service = target.as_deref().map(|target| serve(&dir, target, &mut progress));
-        Catalog { dir, service }
+        let filtered = target.as_deref().and_then(|target| left_out(dir.dir(), target));
+        let wanted = target.as_deref().filter(|_| filtered.is_none());
+        let service = wanted.map(|target| serve(&dir, target, &mut progress));
+        Catalog { dir, service, filtered }
     };
     let catalogs: Vec<Catalog> = found.into_iter().map(serve_one).collect();
     if libraries.is_empty() && catalogs.is_empty() {
@@ -55,6 +59,13 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// The index of the cached runtime that `dir` belongs to, if it was fetched for other targets only.
+fn left_out(dir: &Path, target: &str) -> Option<runtime::Index> {
+    let dir = dir.canonicalize().ok()?;
+    let index = dir.ancestors().find_map(|dir| runtime::Index::read(dir).ok())?;
+    (!index.targets.is_empty() && !index.targets.iter().any(|known| known == target)).then_some(index)
 }
 
 /// `rx-9070-xt` or `gfx1201` -> `gfx1201`.
@@ -95,6 +106,7 @@ fn as_json(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &
                 "files": catalog.dir.listing().names().count(),
                 "targets": catalog.dir.listing().per_target(),
                 "service": catalog.service.as_ref().map(service),
+                "fetched_for": catalog.filtered.as_ref().map(|index| &index.targets),
             })
         })
         .collect();

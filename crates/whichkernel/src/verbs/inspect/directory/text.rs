@@ -28,7 +28,7 @@ pub fn directory(
     }
     for catalog in catalogs {
         out.push('\n');
-        out += &one_catalog(path, catalog, context);
+        out += &one_catalog(path, target, catalog, context);
     }
     if let Some(target) = target {
         for library in libraries.iter().filter(|library| library.serves == Some(false)) {
@@ -80,7 +80,7 @@ fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Cont
     table.text(context.width)
 }
 
-fn one_catalog(root: &Path, catalog: &Catalog, context: &Context) -> String {
+fn one_catalog(root: &Path, target: Option<&str>, catalog: &Catalog, context: &Context) -> String {
     let lang = &context.lang;
     let listing = catalog.dir.listing();
     let path = catalog.dir.dir().strip_prefix(root).unwrap_or(catalog.dir.dir());
@@ -100,6 +100,14 @@ fn one_catalog(root: &Path, catalog: &Catalog, context: &Context) -> String {
     out += &format!("{}\n", lang.text_with("inspect-catalog-targets", &args));
     if let Some(service) = &catalog.service {
         out += &verdict(service, context);
+    }
+    if let (Some(index), Some(target)) = (&catalog.filtered, target) {
+        let args = [
+            ("targets", index.targets.join(", ").into()),
+            ("target", target.to_owned().into()),
+            ("name", index.name.clone().into()),
+        ];
+        out += &format!("{}\n", lang.text_with("inspect-catalog-filtered", &args));
     }
     out
 }

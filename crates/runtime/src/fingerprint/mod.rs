@@ -1,0 +1,20 @@
+//! What build is this? ROCm release and compilers from what they leave in the file, a window of ggml versions from
+//! the kernels that it holds.
+//!
+//! A window, not a guess: a kernel's name with its number of template arguments and parameters existed in the source
+//! between two builds of llama.cpp, and nowhere else. The table of those spans is made from the project's history by
+//! `cargo xtask fingerprint-table` and committed with its provenance.
+
+mod compiler;
+mod kernels;
+mod shape;
+mod source;
+mod table;
+mod window;
+
+pub use compiler::{Tools, tools};
+pub use kernels::{ggml_kernels, kernel_names};
+pub use shape::Shape;
+pub use source::{is_cuda, shapes_in_text, shapes_in_tree};
+pub use table::{Span, Table};
+pub use window::{Against, Window, against_table, against_tree, window};

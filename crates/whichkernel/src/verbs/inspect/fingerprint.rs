@@ -1,0 +1,171 @@
+//! `inspect FILE --fingerprint [--against PIN]`: what build is this, and can that source have made it?
+
+use super::Args;
+use crate::context::{CHECK_FAILED, Context, Format};
+use anyhow::{Context as _, bail};
+use inventory::File;
+use report::Lang;
+use runtime::fingerprint::{
+    Against, Shape, Span, Table, Tools, Window, against_table, against_tree, ggml_kernels, kernel_names,
+    shapes_in_tree, tools, window,
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
+
+/// Longer lists are cut; JSON has them all.
+const SHOWN: usize = 5;
+
+struct Fingerprint {
+    tools: Tools,
+    shapes: Option<BTreeSet<Shape>>,
+    window: Option<Window>,
+    against: Option<Against>,
+}
+
+pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let table = Table::committed();
+    let file = File::open(path)?;
+    let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let found = tools(&file, &base)?;
+    context.progress(&context.lang.text("inspect-fingerprint-reading"));
+    let shapes = ggml_kernels(&kernel_names(&file)?, &table);
+    let against = match (&args.against, &shapes) {
+        (Some(pin), Some(shapes)) => Some(compare(pin, shapes, &table)?),
+        (Some(_), None) => {
+            bail!("{}: no ggml kernel is in it, so there is nothing to compare with a source", path.display())
+        }
+        (None, _) => None,
+    };
+    let window = shapes.as_ref().map(|shapes| window(shapes, &table));
+    let print = Fingerprint { tools: found, shapes, window, against };
+    let out = match args.format {
+        Format::Json => format!("{:#}\n", as_json(path, &print, &table)),
+        Format::Text => text(path, &print, &table, args, &context.lang),
+        Format::Csv | Format::Md => bail!("a fingerprint has the formats text and json"),
+    };
+    context.print(&out)?;
+    let ruled_out = matches!(print.against, Some(Against::Impossible { .. }));
+    Ok(if ruled_out { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// A build (`b6841`, `6841`) by the table, or a source tree by itself.
+fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &Table) -> anyhow::Result<Against> {
+    let path = Path::new(pin);
+    if path.is_dir() {
+        let source = shapes_in_tree(path).with_context(|| pin.to_owned())?;
+        return Ok(against_tree(shapes, &source));
+    }
+    match pin.strip_prefix('b').unwrap_or(pin).parse() {
+        Ok(build) => Ok(against_table(shapes, table, build)),
+        Err(_) => bail!("{pin} is neither a build of llama.cpp (b6841) nor a source directory"),
+    }
+}
+
+fn text(path: &Path, print: &Fingerprint, table: &Table, args: &Args, lang: &Lang) -> String {
+    let mut out = format!("{}\n", path.display());
+    let mut say = |key: &str, args: &[(&str, String)]| {
+        let args: Vec<_> = args.iter().map(|(name, value)| (*name, value.clone().into())).collect();
+        out.push_str(&lang.text_with(key, &args));
+        out.push('\n');
+    };
+    if print.tools.releases.is_empty() {
+        say("inspect-fingerprint-no-release", &[]);
+    }
+    for (release, says) in &print.tools.releases {
+        say("inspect-fingerprint-release", &[("release", release.clone()), ("says", says.clone())]);
+    }
+    for tool in &print.tools.host {
+        say("inspect-fingerprint-host", &[("tool", tool.clone())]);
+    }
+    for tool in &print.tools.device {
+        say("inspect-fingerprint-device", &[("tool", tool.clone())]);
+    }
+    for need in &print.tools.required {
+        say("inspect-fingerprint-required", &[("need", need.clone())]);
+    }
+    match &print.window {
+        None => say("inspect-fingerprint-no-ggml", &[]),
+        Some(window) => {
+            let end = [("end", table.end.to_string()), ("every", table.sampled_from.to_string())];
+            match window.spans.as_slice() {
+                [] => say("inspect-fingerprint-conflict", &[]),
+                [Span { from, to: None }] => {
+                    say("inspect-fingerprint-open", &[&[("from", from.to_string())], &end[..]].concat());
+                }
+                spans => say("inspect-fingerprint-window", &[("spans", words(spans))]),
+            }
+            if let Some((build, kernel)) = &window.lower {
+                say("inspect-fingerprint-lower", &[("build", build.to_string()), ("kernel", kernel.clone())]);
+            }
+            if let Some((build, kernel)) = &window.upper {
+                say("inspect-fingerprint-upper", &[("build", build.to_string()), ("kernel", kernel.clone())]);
+            }
+            let shapes = print.shapes.as_ref().map_or(0, BTreeSet::len);
+            say("inspect-fingerprint-known", &[("known", window.known.to_string()), ("shapes", shapes.to_string())]);
+            if !window.unknown.is_empty() {
+                let list = window.unknown.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+                let count = window.unknown.len().to_string();
+                let key = if window.newer { "inspect-fingerprint-newer" } else { "inspect-fingerprint-unknown" };
+                say(key, &[("count", count), ("list", list), end[0].clone()]);
+            }
+        }
+    }
+    let pin = args.against.clone().unwrap_or_default();
+    match &print.against {
+        None => {}
+        Some(Against::Possible { judged }) => {
+            say("inspect-against-possible", &[("pin", pin), ("judged", judged.to_string())]);
+        }
+        Some(Against::Impossible { missing }) => {
+            let list = missing.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+            say("inspect-against-impossible", &[("pin", pin), ("count", missing.len().to_string()), ("list", list)]);
+        }
+        Some(Against::Unknown { why }) => say("inspect-against-unknown", &[("pin", pin), ("why", why.clone())]),
+    }
+    out
+}
+
+fn words(spans: &[Span]) -> String {
+    let word = |span: &Span| match span.to {
+        Some(to) if to == span.from => format!("b{to}"),
+        Some(to) => format!("b{}..b{to}", span.from),
+        None => format!("b{}..", span.from),
+    };
+    spans.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+fn as_json(path: &Path, print: &Fingerprint, table: &Table) -> Value {
+    let releases: Vec<Value> =
+        print.tools.releases.iter().map(|(release, says)| json!({"release": release, "says": says})).collect();
+    let window = print.window.as_ref().map(|window| {
+        let spans: Vec<Value> = window.spans.iter().map(|span| json!({"from": span.from, "to": span.to})).collect();
+        let bound = |bound: &Option<(u32, String)>| bound.as_ref().map(|(b, k)| json!({"build": b, "kernel": k}));
+        json!({
+            "builds": spans,
+            "lower": bound(&window.lower),
+            "upper": bound(&window.upper),
+            "known_shapes": window.known,
+            "unknown_shapes": window.unknown,
+            "newer_or_patched": window.newer,
+            "conflict": window.conflict,
+        })
+    });
+    let against = print.against.as_ref().map(|against| match against {
+        Against::Possible { judged } => json!({"possible": true, "judged": judged}),
+        Against::Impossible { missing } => json!({"possible": false, "missing": missing}),
+        Against::Unknown { why } => json!({"possible": null, "why": why}),
+    });
+    json!({
+        "schema": "whichkernel.inspect/1",
+        "file": path,
+        "fingerprint": {
+            "rocm": releases,
+            "host_tools": print.tools.host,
+            "device_tools": print.tools.device,
+            "required": print.tools.required,
+            "ggml": window,
+            "table": {"start": table.start, "sampled_from": table.sampled_from, "end": table.end, "date": table.end_date, "commit": table.end_commit},
+            "against": against,
+        },
+    })
+}
