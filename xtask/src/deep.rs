@@ -1,6 +1,7 @@
 //! `cargo xtask deep [NAME...]`: comparisons too long for every day. Each is one file here, can be stopped and taken up
 //! again, and leaves its dated table in `docs/`.
 
+mod catalogs;
 mod isa;
 mod readelf;
 
@@ -11,6 +12,7 @@ type Comparison = fn() -> anyhow::Result<bool>;
 
 /// Name, what it compares, and the comparison: true if everything agreed.
 const COMPARISONS: &[(&str, &str, Comparison)] = &[
+    ("catalogs", "every Tensile catalog's leaves, and the kernels of its objects against llvm-readelf", catalogs::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
 ];

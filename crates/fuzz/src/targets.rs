@@ -14,10 +14,13 @@ pub struct Target {
 
 pub const TARGETS: &[Target] = &[
     Target { name: "bundle", try_on: bundle },
+    Target { name: "catalog", try_on: catalog },
     Target { name: "ccob", try_on: bundle },
     Target { name: "code_object", try_on: code_object },
+    Target { name: "deb", try_on: deb },
     Target { name: "descriptor", try_on: descriptor },
     Target { name: "host", try_on: host_elf },
+    Target { name: "ld_cache", try_on: ld_cache },
     Target { name: "note", try_on: note },
     Target { name: "target_id", try_on: target_id },
 ];
@@ -111,4 +114,36 @@ fn target_id(data: &[u8]) {
         assert_eq!(TargetId::parse(&target.to_string()), Some(target), "a target id does not survive its own text");
     }
     let _ = (check::processor_in(text), codeobject::demangle(text));
+}
+
+/// A catalog and the extra operations' table: read, walked, and asked for one target.
+fn catalog(data: &[u8]) {
+    let _ = tensile::extop::parse(data);
+    let Ok(catalog) = tensile::Catalog::parse(data) else { return };
+    let _ = (catalog.leaves(None), catalog.leaves(Some("gfx1201")), catalog.solutions_for("gfx1201").count());
+    if let Some(library) = &catalog.library {
+        let mut indices = std::collections::BTreeSet::new();
+        library.indices(Some("gfx1201"), &mut indices);
+        let _ = library.unknown();
+    }
+}
+
+/// The package's members, and as much of its tree as the bytes give.
+fn deb(data: &[u8]) {
+    if let Ok(mut ar) = runtime::deb::Ar::new(data) {
+        // Every member takes at least its header: there cannot be more of them than that.
+        let mut members = 0;
+        while let Ok(Some(_)) = ar.next_member() {
+            members += 1;
+            assert!(members <= data.len() / 60 + 1, "more members than bytes");
+        }
+    }
+    let Ok(tree) = runtime::deb::data(data) else { return };
+    let mut tree = std::io::Read::take(tree, UNPACK_LIMIT);
+    let _ = std::io::copy(&mut tree, &mut std::io::sink());
+}
+
+fn ld_cache(data: &[u8]) {
+    let entries = runtime::linkage::ldcache::parse(data).unwrap_or_default();
+    assert!(entries.len() <= data.len() / 24, "more entries than bytes");
 }

@@ -33,6 +33,7 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("target_id", "hipv4", b"hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-".to_vec()),
         ("target_id", "mangled", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
     ];
+    list.extend(runtime_files());
     for (name, version, method) in [
         ("v1_zlib", 1, 0),
         ("v1_zstd", 1, 1),
@@ -44,6 +45,60 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         list.push(("ccob", name, make::ccob(version, method, &plain)));
     }
     list
+}
+
+/// Catalogs, a package and a loader cache.
+fn runtime_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    use make::Value;
+    let node = |kind: &str, rest: Vec<(&str, Value)>| Value::map([vec![("type", kind.into())], rest].concat());
+    let leaf = |name: &str| node("Placeholder", vec![("value", name.into())]);
+    let processor = node("AMDGPU", vec![("value", node("Processor", vec![("value", "gfx1201".into())]))]);
+    let row = Value::map([("predicate", processor), ("library", leaf("TensileLibrary_a_gfx1201"))]);
+    let root = node("Hardware", vec![("rows", Value::Array(vec![row]))]);
+    let lazy = Value::map([("solutions", Value::Array(vec![])), ("library", root)]);
+    let entry = |index: u64| {
+        let key = Value::Array(vec![1.into(), 2.into(), 300.into()]);
+        Value::map([("key", key), ("index", index.into())])
+    };
+    let matching = node(
+        "Matching",
+        vec![
+            ("properties", Value::Array(vec![node("FreeSizeA", vec![("index", 0.into())])])),
+            ("table", Value::Array(vec![entry(0), entry(7)])),
+            ("distance", "Euclidean".into()),
+        ],
+    );
+    let tile = Value::Array(vec![64.into(), 32.into(), 1.into()]);
+    let solution = Value::map([
+        ("name", "Cijk_Ailk_Bljk_SB_MT64x32x8".into()),
+        ("index", 7.into()),
+        ("hardwarePredicate", node("TruePred", vec![])),
+        ("problemType", Value::map([("aType", "Half".into()), ("dType", "Float".into())])),
+        ("sizeMapping", Value::map([("macroTile", tile), ("depthU", 8.into())])),
+    ]);
+    let leaf = Value::map([("solutions", Value::Array(vec![solution])), ("library", matching)]);
+    let op = Value::map([("func_name", "AMax".into()), ("co_path", "extop_gfx1201.co".into())]);
+    let ops = Value::map([("AMax", Value::map([("S", Value::Array(vec![op]))]))]);
+    let member = |name: &str, content: &[u8]| {
+        let head = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 100_644, content.len());
+        let pad = if content.len() % 2 == 1 { &b"\n"[..] } else { b"" };
+        [head.as_bytes(), content, pad].concat()
+    };
+    let package = [b"!<arch>\n".to_vec(), member("debian-binary", b"2.0\n"), member("data.tar", &[0; 1024])].concat();
+    let mut cache = b"glibc-ld.so.cache1.1".to_vec();
+    cache.extend_from_slice(&1_u32.to_le_bytes());
+    cache.resize(48, 0);
+    for number in [0x0303_u32, 72, 82, 0, 0, 0] {
+        cache.extend_from_slice(&number.to_le_bytes());
+    }
+    cache.extend_from_slice(b"libx.so.1\0/lib/libx.so.1\0");
+    vec![
+        ("catalog", "lazy_root", make::encode(&lazy)),
+        ("catalog", "leaf", make::encode(&leaf)),
+        ("catalog", "ext_op", make::encode(&Value::map([("gfx1201", ops)]))),
+        ("deb", "plain", package),
+        ("ld_cache", "one", cache),
+    ]
 }
 
 #[test]
