@@ -131,10 +131,16 @@ fn by_quality<R: RungKind>(claim: &Claim, silent: &[Seen<'_, R>], wanted: Qualit
     weighed.filter(|(quality, _)| *quality == wanted).flat_map(|(_, reasons)| reasons).collect()
 }
 
-/// Observers that disagree on one rung and subject: all pairs, never a vote.
+/// Enough pairs to see who disagrees.
+const PAIRS: usize = 64;
+
+/// Observers that disagree on one rung and subject: named in pairs, never a vote.
 fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Vec<Reason> {
     let mut pairs = Vec::new();
     let mut pair = |a: &Recorded, b: &Recorded| {
+        if pairs.len() == PAIRS {
+            return;
+        }
         pairs.push(Reason::Conflict { one: a.id().clone(), other: b.id().clone() });
     };
     for against in bench.contradicts.iter().map(|seen| seen.recorded()) {

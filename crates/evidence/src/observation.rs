@@ -186,6 +186,12 @@ impl Observation {
         serde_json::to_vec(&self.plain).unwrap_or_default()
     }
 
+    /// What was observed, leaving out when, and the raw evidence of it: two runs on an unchanged machine say the same.
+    pub fn content(&self) -> ObservationId {
+        let plain = Plain { time: String::new(), evidence: Vec::new(), ..self.plain.clone() };
+        ObservationId::of(&serde_json::to_vec(&plain).unwrap_or_default())
+    }
+
     pub fn id(&self) -> ObservationId {
         ObservationId::of(&self.canonical())
     }

@@ -293,7 +293,7 @@ impl fmt::Display for Scope {
         });
         let window = self.window.as_ref().map(|window| format!("[{window}]"));
         let parts = [&self.runtime, &self.file, &source, &self.target, &self.gpu, &self.model, &window];
-        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).filter(|part| *part != "*").collect();
         f.write_str(&parts.join(" "))
     }
 }

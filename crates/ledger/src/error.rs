@@ -84,7 +84,7 @@ impl LedgerError {
 }
 
 /// SQLite's rollback journal lies beside the database while a write is under way.
-fn unfinished(database: &Path) -> bool {
+pub(crate) fn unfinished(database: &Path) -> bool {
     let mut journal = database.as_os_str().to_owned();
     journal.push("-journal");
     Path::new(&journal).exists()

@@ -34,7 +34,7 @@ impl Ledger {
             let (from, rows) = self.read_archive(BufReader::new(file)).map_err(bad)?;
             return self.merge(from, rows);
         }
-        let other = Reader::open(path)?;
+        let other = Reader::open_as_it_is(path)?;
         let proof = other.verify(&mut |_| {})?;
         if let Some(problem) = proof.problems.first() {
             return Err(bad(problem.to_string()));

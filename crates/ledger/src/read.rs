@@ -3,6 +3,7 @@
 use crate::blobs::Blobs;
 use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
+use crate::head::{Head, Slots};
 use crate::schema;
 use evidence::Recorded;
 use rusqlite::{Connection, OptionalExtension, types::ValueRef};
@@ -17,9 +18,29 @@ pub struct Reader {
     pub(crate) connection: Option<Connection>,
 }
 
+/// The head names rows and there is no database.
+pub(crate) fn gone(dir: &Path, head: &Head) -> LedgerError {
+    let what = format!("the database is gone; the head is at row {}", head.seq);
+    LedgerError::BrokenChain { path: dir.to_owned(), what }
+}
+
 impl Reader {
-    /// A directory without a ledger reads as an empty one; nothing is created.
+    /// A directory without a ledger reads as an empty one; nothing is created. One whose tail is cut is refused: what
+    /// is left may not be all there was.
     pub fn open(dir: &Path) -> Result<Reader, LedgerError> {
+        // The head first: a writer at work may then only be ahead of it.
+        let slots = Slots::read(&dir.join("head"))?;
+        let reader = Reader::open_as_it_is(dir)?;
+        match slots.as_ref().and_then(Slots::newest) {
+            Some(head) if reader.exists() => reader.check_head(head)?,
+            Some(head) if head.seq > 0 => return Err(gone(dir, head)),
+            _ => {}
+        }
+        Ok(reader)
+    }
+
+    /// Whatever is there, for `verify`.
+    pub fn open_as_it_is(dir: &Path) -> Result<Reader, LedgerError> {
         let database = dir.join("ledger.sqlite");
         let connection = if schema::check_header(&database)? { Some(schema::connect(&database, false)?) } else { None };
         Ok(Reader { dir: dir.to_owned(), database, connection })
@@ -79,10 +100,29 @@ impl Reader {
         seq.and_then(|seq| u64::try_from(seq).ok()).map_or(Ok(None), |seq| self.row(seq))
     }
 
-    /// Every observation, own and imported, in the order of recording.
+    fn check_head(&self, head: &Head) -> Result<(), LedgerError> {
+        let id = self.id()?.unwrap_or_default();
+        let what = match self.row(head.seq)? {
+            _ if id != head.ledger => format!("the head belongs to the ledger {}, the database is {id}", head.ledger),
+            _ if head.seq == 0 => return Ok(()),
+            None => format!("the head is at row {}, and the database ends before it", head.seq),
+            Some(row) if row.hash != head.hash => format!("row {} is not the one that the head names", head.seq),
+            Some(_) => return Ok(()),
+        };
+        Err(LedgerError::BrokenChain { path: self.database.clone(), what })
+    }
+
+    /// Every observation, own and imported, in the order of recording. The chain is followed on the way: what was
+    /// altered gives no grade.
     pub fn observations(&self) -> Result<Vec<Recorded>, LedgerError> {
         let mut all = Vec::new();
+        let mut prev = Hash::genesis(&self.id()?.unwrap_or_default());
         self.rows(0, |row| {
+            if row.prev != prev || row.hash != row.expected_hash() {
+                let what = format!("row {} was altered, or does not follow from the row before it", row.seq);
+                return Err(LedgerError::BrokenChain { path: self.database.clone(), what });
+            }
+            prev = row.hash;
             all.extend(row.observation().map_err(|error| self.bad(row.seq, format!("not an observation: {error}")))?);
             Ok(ControlFlow::Continue(()))
         })?;

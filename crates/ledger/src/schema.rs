@@ -1,6 +1,6 @@
 //! The database's shape, and how it is opened without touching what is not ours.
 
-use crate::error::LedgerError;
+use crate::error::{LedgerError, unfinished};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,17 +25,17 @@ pub const STATEMENTS: [&str; 5] = [
 
 /// What the first bytes of the file say, read without SQLite: a file of a newer version is never opened.
 /// Offsets: <https://www.sqlite.org/fileformat2.html#the_database_header>.
-pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
+fn read_header(path: &Path) -> Result<Option<u64>, LedgerError> {
     let mut header = Vec::new();
     match File::open(path) {
         Ok(file) => file.take(100).read_to_end(&mut header),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => Err(error),
     }
     .map_err(|source| LedgerError::Io { path: path.to_owned(), source })?;
     // A process died between creating the file and its first page: nothing was ever in it.
     if header.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     let not = |what: &str| LedgerError::NotALedger { path: path.to_owned(), what: what.to_owned() };
     if header.len() < 100 {
@@ -49,9 +49,33 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
         return Err(not(&format!("offset 68: application id {:#010x}, expected {APPLICATION_ID:#010x}", word(68))));
     }
     match word(60) {
-        found if found > FORMAT => Err(LedgerError::Newer { path: path.to_owned(), found, known: FORMAT }),
-        0 => Err(not("offset 60: no format number")),
-        _ => Ok(true),
+        found if found > FORMAT => return Err(LedgerError::Newer { path: path.to_owned(), found, known: FORMAT }),
+        0 => return Err(not("offset 60: no format number")),
+        _ => {}
+    }
+    // A page size of 65,536 is written as 1. The page count is good where both change counters agree.
+    let page = header.get(16..18).and_then(|b| b.try_into().ok()).map_or(0, u16::from_be_bytes);
+    let page = if page == 1 { 65_536 } else { u64::from(page) };
+    let wanted = if word(24) == word(92) { u64::from(word(28)) * page } else { 0 };
+    Ok(Some(wanted))
+}
+
+/// Is there a database, as far as its header tells? One that is shorter than it says was cut.
+pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
+    let mut patience = 25;
+    loop {
+        let Some(wanted) = read_header(path)? else { return Ok(false) };
+        let size = std::fs::metadata(path).map_err(|source| LedgerError::Io { path: path.to_owned(), source })?.len();
+        // While somebody writes, or was killed writing, pages may be missing that the journal makes good.
+        if size >= wanted || unfinished(path) {
+            return Ok(true);
+        }
+        if patience == 0 {
+            let what = format!("the file has {size} bytes, its header says {wanted}");
+            return Err(LedgerError::Damaged { path: path.to_owned(), what });
+        }
+        patience -= 1;
+        std::thread::sleep(Duration::from_millis(4));
     }
 }
 

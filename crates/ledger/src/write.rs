@@ -4,7 +4,7 @@ use crate::chain::{Hash, Row, RowKind};
 use crate::clock::now;
 use crate::error::LedgerError;
 use crate::head::{self, Head, Slots};
-use crate::read::Reader;
+use crate::read::{Reader, gone};
 use crate::schema;
 use evidence::{Evidence, Observation, ObservationId};
 use rustix::fs::{FlockOperation, flock};
@@ -131,14 +131,20 @@ impl Ledger {
     fn connect(&mut self) -> Result<(), LedgerError> {
         let path = self.reader.database.clone();
         let there = schema::check_header(&path)?;
+        let slots = Slots::read(&self.head_path())?;
+        let head = slots.as_ref().and_then(Slots::newest);
+        if let Some(head) = head.filter(|head| !there && head.seq > 0) {
+            return Err(gone(&self.reader.dir, head));
+        }
         let connection = schema::connect(&path, true)?;
         if !there {
             let id = new_id().map_err(|error| LedgerError::io(&path, "making the ledger", error))?;
             schema::create(&connection, &path, &id)?;
         }
         self.reader.connection = Some(connection);
-        if self.reader.last()?.is_none() && Slots::read(&self.head_path())?.is_none() {
-            let ledger = self.ledger_id()?;
+        let ledger = self.ledger_id()?;
+        let ours = head.is_some_and(|head| head.ledger == ledger);
+        if !ours && head.is_none_or(|head| head.seq == 0) && self.reader.last()?.is_none() {
             let head = Head { hash: Hash::genesis(&ledger), ledger, seq: 0 };
             let made = head::create(&self.head_path(), &head).and_then(|()| File::open(&self.reader.dir)?.sync_all());
             made.map_err(|error| LedgerError::io(&self.reader.dir, "making the head", error))?;

@@ -42,6 +42,8 @@ fn an_altered_row_is_named() {
         "UPDATE row SET body = CAST(replace(CAST(body AS TEXT), '\"value\":2', '\"value\":3') AS BLOB) WHERE seq = 3",
     );
     assert_eq!(problems(&dir), ["row 3 was altered: its content does not give its hash"]);
+    let error = Reader::open(&dir).unwrap().observations().unwrap_err().to_string();
+    assert!(error.contains("row 3 was altered"), "no grade from it: {error}");
     sql(&dir, "UPDATE row SET time = '2020-01-01T00:00:00.000Z' WHERE seq = 5");
     assert_eq!(problems(&dir).len(), 2);
 }
@@ -80,9 +82,10 @@ fn a_cut_tail_is_seen_and_nothing_is_written_over_it() {
     sql(&dir, "DELETE FROM row WHERE seq >= 7");
     assert_eq!(problems(&dir), ["the tail is cut: the head is at row 8, the database ends at row 6"]);
     let mut ledger = Ledger::open(&dir).unwrap();
+    assert!(matches!(Reader::open(&dir), Err(LedgerError::BrokenChain { .. })));
     let error = ledger.append(&[observation(9)]).unwrap_err().to_string();
     assert!(error.contains("the head is at row 8, and the database ends before it"), "{error}");
-    assert_eq!(Reader::open(&dir).unwrap().last().unwrap().unwrap().seq, 6);
+    assert_eq!(Reader::open_as_it_is(&dir).unwrap().last().unwrap().unwrap().seq, 6);
 }
 
 #[test]
@@ -106,13 +109,13 @@ fn a_head_that_a_crash_left_behind_is_no_cut_tail() {
         let mut head = before.clone();
         head[..torn].copy_from_slice(&after[..torn]);
         fs::write(dir.join("head"), head).unwrap();
-        let proof = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+        let proof = Reader::open_as_it_is(&dir).unwrap().verify(&mut |_| {}).unwrap();
         assert_eq!(proof.problems, [], "torn at {torn}");
         assert!(proof.unacknowledged <= 1);
     }
     fs::write(dir.join("head"), before).unwrap();
     assert_eq!(record(&mut Ledger::open(&dir).unwrap(), 51).unwrap(), 10, "and the next write goes on");
-    let proof = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+    let proof = Reader::open_as_it_is(&dir).unwrap().verify(&mut |_| {}).unwrap();
     assert_eq!((proof.problems.len(), proof.unacknowledged, proof.rows), (0, 0, 10));
 }
 
@@ -125,6 +128,8 @@ fn a_missing_head_or_database_is_seen() {
     fs::write(dir.join("head"), head).unwrap();
     fs::remove_file(dir.join("ledger.sqlite")).unwrap();
     assert_eq!(problems(&dir), ["database: the database is gone; the head names rows"]);
+    assert!(Reader::open(&dir).is_err() && Ledger::open(&dir).is_err(), "no new one in its place");
+    assert!(!dir.join("ledger.sqlite").exists());
 }
 
 #[test]
@@ -157,7 +162,7 @@ fn every_flipped_byte_of_the_head_is_seen() {
         let mut flipped = head.clone();
         flipped[at] ^= 1 << (at % 8);
         fs::write(dir.join("head"), &flipped).unwrap();
-        let proof = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+        let proof = Reader::open_as_it_is(&dir).unwrap().verify(&mut |_| {}).unwrap();
         assert!(!proof.problems.is_empty() || proof.unacknowledged == 1, "byte {at}");
         fs::write(cut.join("head"), &flipped).unwrap();
         assert!(!problems(&cut).is_empty(), "byte {at}, last row cut");
@@ -180,7 +185,7 @@ fn a_flipped_byte_of_the_database_is_seen_or_holds_nothing() {
         let mut flipped = database.clone();
         flipped[at] ^= 1 << (at / step % 8);
         fs::write(copied.join("ledger.sqlite"), &flipped).unwrap();
-        let Ok(reader) = Reader::open(&copied) else {
+        let Ok(reader) = Reader::open_as_it_is(&copied) else {
             found += 1;
             continue;
         };
@@ -209,7 +214,7 @@ fn a_truncated_or_foreign_file_is_refused_untouched() {
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    let cut = Reader::open(&dir).and_then(|reader| reader.verify(&mut |_| {}));
+    let cut = Reader::open_as_it_is(&dir).and_then(|reader| reader.verify(&mut |_| {}));
     assert!(cut.map_or(true, |proof| !proof.problems.is_empty()));
 }
 

@@ -4,7 +4,9 @@
 #![forbid(unsafe_code)]
 
 mod lang;
+mod readings;
 mod table;
 
 pub use lang::Lang;
+pub use readings::{grade_text, grade_word, paint, reason_text, reasons, rung_text};
 pub use table::{Align, Column, Table, csv_line, wrap};

@@ -1,6 +1,7 @@
 //! The command line: one file per verb, each thin.
 #![forbid(unsafe_code)]
 
+mod abilities;
 #[allow(dead_code, reason = "until the first verbs use all of it")]
 mod context;
 mod verbs;

@@ -4,11 +4,14 @@ use crate::context::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 
+mod check;
 mod diff;
 mod doctor;
 mod dryrun;
 mod inspect;
+mod investigate;
 mod isa;
+mod ledger;
 mod map;
 mod runtime;
 mod source;
@@ -16,6 +19,8 @@ mod summary;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Grade the claims of an investigation from the ledger
+    Check(check::Args),
     /// Two source trees: what is chosen differently, and the lines responsible
     Diff(diff::Args),
     /// Which observers work here, which do not, why, and the exact fix
@@ -24,8 +29,12 @@ pub enum Verb {
     Dryrun(dryrun::Args),
     /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
     Inspect(inspect::Args),
+    /// Look with every observer there is, record, and grade every claim and question
+    Investigate(investigate::Args),
     /// The instruction census: every instruction of every kernel, decoded and counted
     Isa(isa::Args),
+    /// What was observed: list, show, export, import, annotate, verify
+    Ledger(ledger::Args),
     /// Type x columns as a table: from source, from the dry run, or both with disagreements marked
     Map(map::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
@@ -37,11 +46,14 @@ pub enum Verb {
 pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
+        Some(Verb::Check(args)) => check::run(&args, context),
         Some(Verb::Diff(args)) => diff::run(&args, context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
+        Some(Verb::Investigate(args)) => investigate::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),
+        Some(Verb::Ledger(args)) => ledger::run(&args, context),
         Some(Verb::Map(args)) => map::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
@@ -49,7 +61,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// The verbs that this build offers, so that others can say what it cannot do yet.
-fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
     all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }

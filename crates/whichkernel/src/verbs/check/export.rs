@@ -1,0 +1,144 @@
+//! The readings for programs and documents: JSON, CSV, Markdown.
+
+use super::graded::{Graded, because};
+use super::text::answers;
+use report::{Column, Lang, Table, grade_text, rung_text};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Everything, as data: whatever a report shows can be made from it.
+pub fn json(graded: &Graded, schema: &str) -> Value {
+    let counts = graded.counts();
+    let investigation = &graded.investigation;
+    let claims: Vec<Value> = graded
+        .claims()
+        .map(|(stated, reading)| {
+            json!({
+                "id": stated.claim.id,
+                "phase": stated.phase,
+                "page": investigation.pages.get(&stated.page),
+                "text": stated.words,
+                "rung": stated.claim.rung,
+                "topic": stated.claim.topic,
+                "about": stated.claim.about,
+                "expected": stated.claim.expected,
+                "scope": stated.claim.scope,
+                "transfer": stated.claim.transfer,
+                "expect": if stated.must_hold { "holds" } else { "any" },
+                "grade": reading.grade.name(),
+                "why": reading.grade.why(),
+                "reasons": reading.reasons,
+                "cites": reading.cites,
+                "ladder": reading.ladder,
+                "shows": stated.shows,
+                "cannot": stated.cannot,
+                "closes": stated.closes,
+            })
+        })
+        .collect();
+    let questions: Vec<Value> = investigation
+        .questions
+        .iter()
+        .zip(&graded.questions)
+        .map(|(question, reading)| {
+            json!({
+                "id": question.id,
+                "phase": question.phase,
+                "page": investigation.pages.get(&question.page),
+                "text": question.words,
+                "open": reading.open,
+                "claims": reading.claims,
+                "settled_by": reading.settled_by,
+                "refuted": reading.refuted,
+                "found": reading.found,
+                "closes": question.closes,
+            })
+        })
+        .collect();
+    let next: Vec<Value> = graded
+        .next()
+        .into_iter()
+        .map(|next| json!({"command": next.command, "claims": next.claims, "questions": next.questions, "possible": next.possible}))
+        .collect();
+    json!({
+        "schema": schema,
+        "title": investigation.title,
+        "subject": investigation.subject,
+        "summary": {
+            "claims": graded.readings.len(),
+            "confirmed": counts.confirmed,
+            "inferred": counts.inferred,
+            "limited": counts.limited,
+            "refuted": counts.refuted,
+            "unresolved": counts.unresolved,
+            "failed": graded.failed(),
+        },
+        "claims": claims,
+        "questions": questions,
+        "next": next,
+    })
+}
+
+pub fn csv(graded: &Graded, lang: &Lang) -> String {
+    let keys = ["id", "phase", "page", "rung", "grade", "why", "expect", "text", "because", "closes"];
+    let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
+    for (stated, reading) in graded.claims() {
+        let page = graded.investigation.pages.get(&stated.page).map_or("", |page| page.in_language(lang.code()));
+        table.row([
+            stated.claim.id.clone(),
+            format!("{:?}", stated.phase),
+            page.to_owned(),
+            reading.rung.to_string(),
+            reading.grade.name().to_owned(),
+            reading.grade.why().map_or("", evidence::Why::name).to_owned(),
+            if stated.must_hold { "holds" } else { "any" }.to_owned(),
+            stated.words.in_language(lang.code()).to_owned(),
+            because(lang, reading).join(" / "),
+            stated.closes.clone(),
+        ]);
+    }
+    table.csv()
+}
+
+pub fn markdown(graded: &Graded, lang: &Lang) -> String {
+    let investigation = &graded.investigation;
+    let mut out = format!("# {}\n\n{}\n", investigation.title.in_language(lang.code()), graded.summary(lang));
+    for (id, name) in &investigation.phases {
+        let mut table = Table::new(
+            ["grade", "text", "rung", "why", "page", "closes"]
+                .map(|key| Column::left(key, lang.text(&format!("check-title-{key}"))))
+                .to_vec(),
+        );
+        for (stated, reading) in graded.claims().filter(|(stated, _)| stated.phase == *id) {
+            let page = investigation.pages.get(&stated.page).map_or("", |page| page.in_language(lang.code()));
+            table.row([
+                grade_text(lang, reading.grade),
+                stated.words.in_language(lang.code()).to_owned(),
+                rung_text(lang, reading.rung),
+                because(lang, reading).join("<br>"),
+                page.to_owned(),
+                format!("`{}`", stated.closes),
+            ]);
+        }
+        if !table.is_empty() {
+            let args = [("id", format!("{id:?}").into()), ("name", name.in_language(lang.code()).into())];
+            let _ = write!(out, "\n## {}\n\n{}", lang.text_with("check-phase", &args), table.markdown());
+        }
+    }
+    if !graded.questions.is_empty() {
+        let _ = write!(out, "\n## {}\n\n", lang.text("check-questions"));
+    }
+    for (question, reading) in investigation.questions.iter().zip(&graded.questions) {
+        let _ = writeln!(out, "- {}", question.words.in_language(lang.code()));
+        for answer in answers(graded, reading, lang) {
+            let _ = writeln!(out, "  - {answer}");
+        }
+        if reading.open {
+            let _ = writeln!(out, "  - {}: `{}`", lang.text("check-answer-open"), question.closes);
+        }
+    }
+    if let Some(next) = graded.next().first() {
+        let _ = write!(out, "\n{} `{}`\n", lang.text("check-next"), next.command);
+    }
+    out
+}

@@ -1,0 +1,85 @@
+//! Runs every observer and records what it saw. A run that says the same as the observer's last one is not kept again.
+
+use crate::context::Context;
+use evidence::{
+    Completed, Coverage, Declared, FieldOfView, Finding, Launched, Loaded, Observation, ObservationId, Recorded,
+    Refused, Rung, Selected, Shipped, Subject,
+};
+use ledger::Ledger;
+use observe::{Blocked, Observer, Sighting, Surroundings};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What an observer's run came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Looked {
+    pub observer: &'static str,
+    pub observations: usize,
+    /// How many of them were recorded; none where its last run said the same.
+    pub recorded: usize,
+    pub blocked: Option<String>,
+}
+
+/// Gives back also what could not be kept, for want of a ledger that can be written.
+pub fn look(
+    around: &Surroundings,
+    before: &[Recorded],
+    mut ledger: Option<&mut Ledger>,
+    context: &Context,
+) -> anyhow::Result<(Vec<Looked>, Vec<Observation>)> {
+    let (mut looked, mut unkept) = (Vec::new(), Vec::new());
+    for observer in observe::registry() {
+        let seen = observer.observe(around, &mut |line| context.progress(line));
+        let (sightings, blocked) = match seen {
+            Ok(sightings) => (sightings, None),
+            Err(blocked) => (could_not_look(observer.as_ref(), &blocked, &around.time)?, Some(blocked.why)),
+        };
+        let observations = sightings.len();
+        let mut recorded = 0;
+        match &mut ledger {
+            Some(_) if says_the_same(observer.name(), &sightings, before) => {}
+            Some(ledger) => recorded = observe::record(ledger, sightings)?,
+            None => unkept.extend(sightings.into_iter().map(|sighting| sighting.observation)),
+        }
+        looked.push(Looked { observer: observer.name(), observations, recorded, blocked });
+    }
+    Ok((looked, unkept))
+}
+
+fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) -> bool {
+    let theirs = before.iter().filter(|recorded| recorded.observer().name == observer);
+    let Some(last) = theirs.clone().map(|recorded| recorded.time()).max() else { return sightings.is_empty() };
+    let then: BTreeSet<ObservationId> =
+        theirs.filter(|recorded| recorded.time() == last).map(|recorded| recorded.content()).collect();
+    let now: BTreeSet<ObservationId> = sightings.iter().map(|sighting| sighting.observation.content()).collect();
+    then == now
+}
+
+/// An observer that was kept from looking: recorded on every rung that it would have seen.
+fn could_not_look(observer: &dyn Observer, blocked: &Blocked, time: &str) -> Result<Vec<Sighting>, Refused> {
+    let made = observer.field_of_view().into_iter().map(|(rung, view)| {
+        let finding = Finding::Blocked { why: blocked.why.clone(), fix: blocked.fix.clone() };
+        on(rung, observer, finding, view, time).map(Sighting::from)
+    });
+    made.collect()
+}
+
+fn on(
+    rung: Rung,
+    observer: &dyn Observer,
+    finding: Finding,
+    view: FieldOfView,
+    time: &str,
+) -> Result<Observation, Refused> {
+    let (id, subject, coverage) =
+        (observer.id(), Subject::host("this"), Coverage::partial("events", 0, None, Vec::new()));
+    let made = match rung {
+        Rung::Declared => Observation::on::<Declared>(id, subject, finding, coverage, time),
+        Rung::Shipped => Observation::on::<Shipped>(id, subject, finding, coverage, time),
+        Rung::Loaded => Observation::on::<Loaded>(id, subject, finding, coverage, time),
+        Rung::Selected => Observation::on::<Selected>(id, subject, finding, coverage, time),
+        Rung::Launched => Observation::on::<Launched>(id, subject, finding, coverage, time),
+        Rung::Completed => Observation::on::<Completed>(id, subject, finding, coverage, time),
+    };
+    made.map(|observation| observation.view(view))
+}

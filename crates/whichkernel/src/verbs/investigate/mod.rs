@@ -1,0 +1,90 @@
+//! The main job: look with everything there is, record, grade, and say it in ten lines.
+
+use super::check::{Graded, graded, json, markdown};
+use crate::context::{CHECK_FAILED, Context, Format};
+use evidence::Recorded;
+use ledger::{Ledger, LedgerError, Reader};
+use observe::Surroundings;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+mod look;
+mod summary;
+
+use look::Looked;
+
+/// Look with every observer there is, record what they see, and grade every claim and question
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
+    file: Option<PathBuf>,
+
+    /// text: the ten lines; md, json: the whole; csv: the claims
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// Also look at this runtime, library or source tree; may be given several times
+    #[arg(long, value_name = "PATH")]
+    path: Vec<PathBuf>,
+
+    /// Exit 1 if a claim that is expected to hold is refuted
+    #[arg(long)]
+    strict: bool,
+
+    /// Agree to downloads, after their size was said
+    #[arg(long)]
+    yes: bool,
+
+    /// Fetch nothing
+    #[arg(long)]
+    offline: bool,
+
+    /// Do the long work too
+    #[arg(long)]
+    deep: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let investigation = graded::load(args.file.as_deref())?;
+    for path in &args.path {
+        anyhow::ensure!(path.exists(), "{}: no such file or directory", path.display());
+    }
+    let around = Surroundings {
+        scope: investigation.subject.clone(),
+        paths: args.path.clone(),
+        time: ledger::now(),
+        offline: args.offline,
+        yes: args.yes,
+        deep: args.deep,
+    };
+    // Where nothing can be written the answer is still worth having: it is graded and not kept.
+    let (mut ledger, kept) = match Ledger::open(&context.ledger) {
+        Ok(ledger) => (Some(ledger), None),
+        Err(error @ (LedgerError::ReadOnly { .. } | LedgerError::Full { .. })) => (None, Some(error)),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(error) = kept {
+        eprintln!("whichkernel: {error}");
+    }
+    let before = Reader::open(&context.ledger)?.observations()?;
+    let (looked, unkept) = look::look(&around, &before, ledger.as_mut(), context)?;
+    let mut observations = if unkept.is_empty() { Reader::open(&context.ledger)?.observations()? } else { before };
+    observations.extend(unkept.into_iter().map(Recorded::new));
+    let graded = Graded::from_ledger(investigation, &observations);
+    context.print(&render(args.format, &graded, &looked, context)?)?;
+    let failed = args.strict && graded.failed() > 0;
+    Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn render(format: Format, graded: &Graded, looked: &[Looked], context: &Context) -> anyhow::Result<String> {
+    Ok(match format {
+        Format::Text => summary::render(graded, looked, context),
+        Format::Md => markdown(graded, &context.lang),
+        Format::Csv => super::check::csv(graded, &context.lang),
+        Format::Json => {
+            let mut whole = json(graded, "whichkernel.investigate/1");
+            whole["looked"] = serde_json::to_value(looked)?;
+            format!("{}\n", serde_json::to_string_pretty(&whole)?)
+        }
+    })
+}

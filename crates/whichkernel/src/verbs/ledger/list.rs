@@ -1,0 +1,160 @@
+//! The rows as a table.
+
+use crate::context::{Context, Format};
+use evidence::{Observation, Rung, saw};
+use ledger::{Reader, Row};
+use report::{Column, Lang, Table};
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+#[derive(Debug, Default, clap::Args)]
+pub struct Filter {
+    /// Only observations of this observer
+    #[arg(long, value_name = "NAME")]
+    observer: Option<String>,
+    /// Only observations on this rung: declared, shipped, loaded, selected, launched, completed
+    #[arg(long, value_name = "RUNG", value_parser = rung)]
+    rung: Option<Rung>,
+    /// Only observations whose topic starts so
+    #[arg(long, value_name = "TOPIC")]
+    topic: Option<String>,
+    /// Only the last N rows that fit
+    #[arg(long, value_name = "N")]
+    last: Option<usize>,
+}
+
+fn rung(name: &str) -> Result<Rung, String> {
+    let all = Rung::ALL.map(Rung::name);
+    let found = Rung::ALL.into_iter().find(|rung| rung.name() == name);
+    found.ok_or_else(|| format!("one of {}", all.join(", ")))
+}
+
+impl Filter {
+    fn takes(&self, observation: Option<&Observation>) -> bool {
+        let Some(observation) = observation else {
+            return self.observer.is_none() && self.rung.is_none() && self.topic.is_none();
+        };
+        let topic = observation.fact().map_or("", |fact| fact.topic.as_str());
+        self.observer.as_ref().is_none_or(|name| observation.observer().name == *name)
+            && self.rung.is_none_or(|rung| observation.rung() == rung)
+            && self.topic.as_ref().is_none_or(|wanted| topic.starts_with(wanted.as_str()))
+    }
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let reader = Reader::open(&context.ledger)?;
+    if !reader.exists() && args.format == Format::Text {
+        let dir = context.ledger.to_string_lossy();
+        context.print(&format!("{}\n", context.lang.text_with("ledger-empty", &[("dir", dir.into())])))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let table = table(&reader, &args.filter, &context.lang)?;
+    let out = match args.format {
+        Format::Text => table.text(context.width),
+        Format::Csv => table.csv(),
+        Format::Md => table.markdown(),
+        Format::Json => {
+            let json = serde_json::json!({
+                "schema": "whichkernel.ledger-list/1",
+                "ledger": reader.id()?,
+                "rows": table.json(),
+            });
+            format!("{}\n", serde_json::to_string_pretty(&json)?)
+        }
+    };
+    context.print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn table(reader: &Reader, filter: &Filter, lang: &Lang) -> anyhow::Result<Table> {
+    let mut table = Table::new(vec![
+        Column::right("row", lang.text("ledger-title-row")),
+        Column::left("time", lang.text("ledger-title-time")),
+        Column::left("id", lang.text("ledger-title-id")),
+        Column::left("observer", lang.text("ledger-title-observer")),
+        Column::left("rung", lang.text("ledger-title-rung")),
+        Column::left("saw", lang.text("ledger-title-saw")),
+        Column::left("subject", lang.text("ledger-title-subject")),
+        Column::left("trust", lang.text("ledger-title-trust")),
+        Column::left("origin", lang.text("ledger-title-origin")),
+    ]);
+    let mut rows: std::collections::VecDeque<[String; 9]> = std::collections::VecDeque::new();
+    let mut unreadable = None;
+    reader.rows(0, |row| match cells(&row, lang) {
+        Ok((observation, cells)) => {
+            if filter.takes(observation.as_ref()) {
+                rows.push_back(cells);
+            }
+            if filter.last.is_some_and(|last| rows.len() > last) {
+                rows.pop_front();
+            }
+            Ok(ControlFlow::Continue(()))
+        }
+        Err(error) => {
+            unreadable = Some(error.context(format!("row {}", row.seq)));
+            Ok(ControlFlow::Break(()))
+        }
+    })?;
+    if let Some(error) = unreadable {
+        return Err(error);
+    }
+    for cells in rows {
+        table.row(cells);
+    }
+    Ok(table)
+}
+
+fn cells(row: &Row, lang: &Lang) -> anyhow::Result<(Option<Observation>, [String; 9])> {
+    let origin = row.origin.as_deref().map(short_origin).unwrap_or_default();
+    let seq = row.seq.to_string();
+    let time = row.time.get(..19).unwrap_or(&row.time).replace('T', " ");
+    let Some(recorded) = row.observation()? else {
+        let note = row.note().unwrap_or_default();
+        let kind = lang.text("ledger-note");
+        return Ok((None, [seq, time, String::new(), kind, String::new(), note, String::new(), String::new(), origin]));
+    };
+    let observer = format!("{} {}", recorded.observer().name, recorded.observer().version);
+    let rung = report::rung_text(lang, recorded.rung());
+    let cells = [
+        seq,
+        time,
+        recorded.id().short().to_owned(),
+        observer,
+        rung,
+        saw(&recorded),
+        recorded.subject().to_string(),
+        trust(&recorded, lang),
+        origin,
+    ];
+    Ok((Some((*recorded).clone()), cells))
+}
+
+/// What limits it, if anything does.
+fn trust(observation: &Observation, lang: &Lang) -> String {
+    let mut words = Vec::new();
+    if observation.contaminated().is_some() {
+        words.push(lang.text("ledger-trust-contaminated"));
+    }
+    if observation.coverage().lost > 0 {
+        words.push(lang.text_with("ledger-trust-lost", &[("count", observation.coverage().lost.into())]));
+    } else if !observation.coverage().is_complete() {
+        words.push(lang.text("ledger-trust-partial"));
+    }
+    words.join(", ")
+}
+
+/// The other ledger's id and row, without the hash.
+fn short_origin(origin: &str) -> String {
+    let (ledger, rest) = origin.split_once('#').unwrap_or((origin, ""));
+    let row = rest.split('@').next().unwrap_or("");
+    format!("{}#{row}", ledger.get(..8).unwrap_or(ledger))
+}

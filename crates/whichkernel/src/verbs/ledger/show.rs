@@ -1,0 +1,136 @@
+//! One row in full: the observation, its chain, its raw evidence.
+
+use crate::context::{Context, Format};
+use evidence::{Recorded, saw};
+use ledger::{Reader, Row};
+use std::fmt::Write as _;
+use std::io;
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A row's number, or the beginning of an observation's id
+    #[arg(value_name = "ROW|ID")]
+    which: String,
+    /// text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Write the raw evidence itself to standard output
+    #[arg(long)]
+    raw: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let reader = Reader::open(&context.ledger)?;
+    let Some(row) = find(&reader, &args.which)? else {
+        anyhow::bail!(context.lang.text_with("ledger-not-found", &[("which", args.which.as_str().into())]));
+    };
+    let recorded = row.observation()?;
+    if args.raw {
+        let evidence = recorded.iter().flat_map(|recorded| recorded.raw_evidence());
+        for evidence in evidence {
+            io::copy(&mut reader.blobs().open(&evidence.sha256)?, &mut io::stdout().lock())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let out = match args.format {
+        Format::Text | Format::Md | Format::Csv => text(&row, recorded.as_ref(), context),
+        Format::Json => {
+            let json = serde_json::json!({
+                "schema": "whichkernel.ledger-row/1",
+                "row": row.seq,
+                "kind": row.kind.name(),
+                "time": row.time,
+                "origin": row.origin,
+                "prev": row.prev.to_string(),
+                "hash": row.hash.to_string(),
+                "id": recorded.as_ref().map(|recorded| recorded.id().as_str()),
+                "observation": recorded.as_ref().map(|recorded| serde_json::to_value(&**recorded)).transpose()?,
+                "note": row.note(),
+            });
+            format!("{}\n", serde_json::to_string_pretty(&json)?)
+        }
+    };
+    context.print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(reader: &Reader, which: &str) -> anyhow::Result<Option<Row>> {
+    // Short numbers are rows; an id is 64 hexadecimal digits, of which six are enough.
+    if which.len() < 6
+        && let Ok(seq) = which.parse()
+    {
+        return Ok(reader.row(seq)?);
+    }
+    let mut found = None;
+    reader.rows(0, |row| {
+        let fits = row.observation().ok().flatten().is_some_and(|recorded| recorded.id().as_str().starts_with(which));
+        if fits {
+            found = Some(row);
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    match found {
+        Some(row) => Ok(Some(row)),
+        None => Ok(which.parse().ok().map(|seq| reader.row(seq)).transpose()?.flatten()),
+    }
+}
+
+fn text(row: &Row, recorded: Option<&Recorded>, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = String::new();
+    let mut line = |key: &str, value: &str| {
+        if !value.is_empty() {
+            let label = lang.text(&format!("ledger-title-{key}"));
+            let _ = writeln!(out, "{label}: {value}");
+        }
+    };
+    line("row", &row.seq.to_string());
+    line("time", &row.time);
+    line("origin", row.origin.as_deref().unwrap_or(""));
+    if let Some(note) = row.note() {
+        line("note", &note);
+    }
+    if let Some(recorded) = recorded {
+        line("id", recorded.id().as_str());
+        line("observer", &format!("{} {}", recorded.observer().name, recorded.observer().version));
+        line("rung", &report::rung_text(lang, recorded.rung()));
+        line("subject", &recorded.subject().to_string());
+        line("saw", &saw(recorded));
+        let view = recorded.field_of_view();
+        let views: Vec<String> = view.views.iter().map(|view| format!("{} {}", view.topic, view.about)).collect();
+        line("view", views.join(", ").trim());
+        line("reach", &view.reach);
+        line("blind", &view.blind.join(", "));
+        let coverage = recorded.coverage();
+        let total = coverage.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
+        line("coverage", &format!("{} / {total} {}", coverage.seen, coverage.unit));
+        for gap in &coverage.missing {
+            line("missing", &format!("{} ({})", gap.what, gap.why));
+        }
+        if coverage.lost > 0 {
+            line("lost", &coverage.lost.to_string());
+        }
+        line("contamination", &state(recorded.contamination_state()));
+        line("canary", &state(recorded.canary_seen()));
+        for evidence in recorded.raw_evidence() {
+            line("evidence", &format!("{} ({}, {} bytes)", evidence.sha256, evidence.kind, evidence.size));
+        }
+    }
+    line("prev", &row.prev.to_string());
+    line("hash", &row.hash.to_string());
+    out
+}
+
+/// `contaminated: offloaded 0/29 layers`: the state and what goes with it, as the ledger spells them.
+fn state(value: &impl serde::Serialize) -> String {
+    let Ok(serde_json::Value::Object(map)) = serde_json::to_value(value) else { return String::new() };
+    let words = map.values().map(|value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) => items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    });
+    words.collect::<Vec<_>>().join(": ")
+}
