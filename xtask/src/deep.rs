@@ -2,6 +2,7 @@
 //! again, and leaves its dated table in `docs/`.
 
 mod catalogs;
+mod cuobjdump;
 mod isa;
 mod readelf;
 
@@ -13,6 +14,7 @@ type Comparison = fn() -> anyhow::Result<bool>;
 /// Name, what it compares, and the comparison: true if everything agreed.
 const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("catalogs", "every Tensile catalog's leaves, and the kernels of its objects against llvm-readelf", catalogs::run),
+    ("cuobjdump", "registers, stack and shared memory of every cubin's kernels against cuobjdump", cuobjdump::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
 ];

@@ -21,7 +21,10 @@ pub const TARGETS: &[Target] = &[
     Target { name: "descriptor", try_on: descriptor },
     Target { name: "host", try_on: host_elf },
     Target { name: "ld_cache", try_on: ld_cache },
+    Target { name: "kernel_name", try_on: kernel_name },
+    Target { name: "launch_map", try_on: launch_map },
     Target { name: "note", try_on: note },
+    Target { name: "nvidia", try_on: nvidia },
     Target { name: "target_id", try_on: target_id },
 ];
 
@@ -146,4 +149,32 @@ fn deb(data: &[u8]) {
 fn ld_cache(data: &[u8]) {
     let entries = runtime::linkage::ldcache::parse(data).unwrap_or_default();
     assert!(entries.len() <= data.len() / 24, "more entries than bytes");
+}
+
+/// Executes whatever the constructors have become. An answer may be empty, never a hang or a panic.
+fn launch_map(data: &[u8]) {
+    let data = data.to_vec();
+    if let Ok(image) = codeobject::launch_map::Image::read(&data) {
+        let map = codeobject::launch_map::launch_map(&image);
+        assert!(map.kernels().all(|k| k.wrapper < map.wrappers.len()), "a kernel without its wrapper");
+        assert!(map.completeness.sites_decoded <= map.completeness.sites, "more calls read than there are");
+    }
+}
+
+fn nvidia(data: &[u8]) {
+    use codeobject::nvidia;
+    let found = nvidia::walk(data);
+    let taken: usize = found.containers.iter().map(|c| c.size).sum();
+    let lost: usize = found.unknown.iter().map(|(_, len)| len).sum();
+    assert_eq!(taken + lost + found.padding, data.len(), "bytes counted twice or forgotten");
+    for entry in found.containers.iter().flat_map(|c| &c.entries) {
+        let Ok(image) = entry.image(data, UNPACK_LIMIT as usize) else { continue };
+        let _ = (nvidia::cubin(&image), nvidia::ptx(&image));
+    }
+    let _ = nvidia::cubin(data);
+}
+
+fn kernel_name(data: &[u8]) {
+    let facts = launch::grammar::read(&String::from_utf8_lossy(data));
+    let _ = (facts.to_string(), launch::grammar::variants([(&facts, true)]));
 }

@@ -28,6 +28,25 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("descriptor", "zero", vec![0; 64]),
         ("descriptor", "ones", vec![0xff; 64]),
         ("host", "library", make::host(&twice, &[0, second])),
+        ("kernel_name", "ggml", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
+        (
+            "kernel_name",
+            "function_argument",
+            b"void cpy_f32_q<&(cpy_blck_f32_q4_0(char const*, char*)), 32>(char const*)".to_vec(),
+        ),
+        (
+            "kernel_name",
+            "tensile",
+            b"Cijk_Alik_Bljk_B8F8HS_BH_Bias_SHB_HA_S_SAV_MT16x16x32_MI16x16x1_SN_WG16_2_1_WGMn1".to_vec(),
+        ),
+        ("kernel_name", "helper", b"Cijk_S_GB_PostGSU12_mod16_VW2".to_vec()),
+        (
+            "kernel_name",
+            "cutlass",
+            b"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x3_tn_align4>(x)".to_vec(),
+        ),
+        ("launch_map", "library", make::registering_library(["_Z5firstPf", "_Z6secondPf"])),
+        ("nvidia", "container", nvidia()),
         ("note", "one", make::note(Some("amdgcn-amd-amdhsa--gfx1201"), &[make::Kernel::live("k")])),
         ("note", "three", make::note(None, &["a", "b", "c"].map(make::Kernel::stub))),
         ("target_id", "hipv4", b"hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-".to_vec()),
@@ -101,6 +120,36 @@ fn runtime_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     ]
 }
 
+/// PTX as it is, with LZ4 and with zstd, and a cubin that is none.
+fn nvidia() -> Vec<u8> {
+    let text = b"//\n.version 8.7\n.target sm_90\n.address_size 64\n.visible .entry _Z1aPf(\n)\n{\nret;\n}\n";
+    let (lz4, zstd) = (lz4_flex::block::compress(text), zstd::bulk::compress(text, 3).unwrap());
+    let size = text.len() as u64;
+    make::nvidia_container(&[
+        (1, 90, 0x11, text, 0),
+        (1, 90, 0x2011, &lz4, size),
+        (1, 120, 0x8011, &zstd, size),
+        (2, 90, 0x11, &make::two_kernels(), 0),
+    ])
+}
+
+#[test]
+fn what_is_made_for_nvidia_and_constructors_reads_well() {
+    let data = nvidia();
+    let found = codeobject::nvidia::walk(&data);
+    assert_eq!((found.containers.len(), found.errors.len(), found.containers[0].entries.len()), (1, 0, 4));
+    for entry in &found.containers[0].entries[..3] {
+        let image = entry.image(&data, 1 << 20).unwrap();
+        assert_eq!(codeobject::nvidia::ptx(&image).kernels, ["_Z1aPf"]);
+    }
+    let library = make::registering_library(["_Z5firstPf", "_Z6secondPf"]);
+    let image = codeobject::launch_map::Image::read(&library).unwrap();
+    let map = codeobject::launch_map::launch_map(&image);
+    let names: Vec<&str> = map.kernels().map(|k| k.name.as_str()).collect();
+    assert_eq!(names, ["_Z5firstPf", "_Z6secondPf"]);
+    assert!(map.completeness.is_complete() && map.wrappers[0].image == 0x40, "{map:?}");
+}
+
 #[test]
 fn the_corpus_is_what_is_made() {
     for (target, name, bytes) in files() {
@@ -110,7 +159,7 @@ fn the_corpus_is_what_is_made() {
             fs::write(&path, &bytes).unwrap();
         }
         // Compressors may change from version to version; everything else is the same to the byte.
-        if target != "ccob" {
+        if target != "ccob" && target != "nvidia" {
             assert_eq!(fs::read(&path).unwrap_or_default(), bytes, "{}", path.display());
         }
     }

@@ -5,10 +5,12 @@
 mod bundle;
 mod elf;
 mod msgpack;
+mod registering;
 
 pub use bundle::{bundle, ccob};
 pub use elf::{Section, elf, host};
 pub use msgpack::{Value, encode};
+pub use registering::{nvidia_container, registering_library};
 
 use elf::{PROGBITS, string_table, symbol};
 

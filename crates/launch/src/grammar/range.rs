@@ -41,9 +41,12 @@ impl fmt::Display for Variants {
             (Some(low), Some(high)) if low == high => inside.push(low.to_string()),
             (Some(low), Some(high)) => inside.push(format!("{low}..{high}")),
             _ if data.is_none() => {
-                let shown: Vec<&str> = self.forms.iter().take(4).map(String::as_str).collect();
-                let more = if self.forms.len() > 4 { "/..." } else { "" };
-                inside.extend((!shown.is_empty()).then(|| shown.join("/") + more));
+                // More than a few forms are counted; spelling them out says nothing.
+                if self.forms.len() > 4 {
+                    return write!(f, "{} x{}", self.kernel, self.count);
+                }
+                let shown: Vec<&str> = self.forms.iter().map(String::as_str).collect();
+                inside.extend((!shown.is_empty()).then(|| shown.join("/")));
             }
             _ => {}
         }
