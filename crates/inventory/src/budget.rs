@@ -1,5 +1,9 @@
 //! How many bytes may be unpacked at one time, and how far ahead of the reader the workers may run.
+//!
+//! Budgets are taken in the order of the bundles, so the bundle that the reader waits for always has its own: a worker
+//! further on may wait for the reader without holding anybody up for ever.
 
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
@@ -7,6 +11,8 @@ struct State {
     bytes: u64,
     taken: usize,
     handed_out: usize,
+    /// Pieces that were handed over and not taken yet, by bundle.
+    pieces: BTreeMap<usize, u32>,
     stopped: bool,
 }
 
@@ -43,6 +49,20 @@ impl Budget {
         let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
         state.bytes = state.bytes.saturating_add(bytes);
         Held { budget: self, bytes }
+    }
+
+    /// Waits until the reader has taken all pieces of the bundle `index` but one. False if it has stopped reading.
+    pub fn take_piece(&self, index: usize) -> bool {
+        let full = |state: &mut State| !state.stopped && state.pieces.get(&index).is_some_and(|pieces| *pieces > 0);
+        let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        *state.pieces.entry(index).or_default() += 1;
+        !state.stopped
+    }
+
+    /// The reader has taken a piece of the bundle `index`.
+    pub fn piece_taken(&self, index: usize) {
+        self.lock().pieces.remove(&index);
+        self.room.notify_all();
     }
 
     /// The reader has taken one item.

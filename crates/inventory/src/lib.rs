@@ -19,5 +19,5 @@ pub use embedded::{Embedded, Search};
 pub use file::{File, OpenError};
 pub use object::{Format, Found, Look, Nothing, ObjectReport};
 pub use report::{BundleSummary, FileReport, Form, TargetSummary, inspect};
-pub use scan::{BundleReport, Options, scan, scan_object};
+pub use scan::{BundleReport, Event, Options, scan, scan_object};
 pub use sniff::{Contents, contents};

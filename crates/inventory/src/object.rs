@@ -65,7 +65,21 @@ pub trait Look: Sync {
     fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool;
 
     fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out);
+
+    /// How many bytes have been gathered that could be handed over now. Who gathers much says so: it is then handed over
+    /// in the middle of a bundle.
+    fn weight(&self, _: &Self::Out) -> usize {
+        0
+    }
+
+    /// What is handed over; what stays in `out` goes on to the bundle's next kernels.
+    fn split(&self, out: &mut Self::Out) -> Self::Out {
+        std::mem::take(out)
+    }
 }
+
+/// Gathered bytes are handed over in pieces of about this size.
+pub(crate) const PIECE: usize = 1 << 20;
 
 /// Only the report.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +146,7 @@ impl ObjectReport {
         file: Option<&str>,
         look: &L,
         out: &mut L::Out,
+        hand_over: &mut dyn FnMut(L::Out),
     ) {
         let magic = contents.bytes(0, contents.len().min(4), "entry magic");
         self.format = magic.as_ref().map_or(Format::Other, |magic| Format::of(magic));
@@ -170,6 +185,9 @@ impl ObjectReport {
                     self.differing += u64::from(!kernel.differences(object.processor()).is_empty());
                     if wanted {
                         look.kernel(&found, object, &kernel, out);
+                        if look.weight(out) >= PIECE {
+                            hand_over(look.split(out));
+                        }
                     }
                 }
                 Err(error) => self.problems.push(error),

@@ -4,7 +4,7 @@ use crate::digest::Sha256;
 use crate::embedded::{Embedded, Search};
 use crate::file::File;
 use crate::object::{Look, ObjectReport};
-use crate::scan::{BundleReport, Options, scan, scan_object};
+use crate::scan::{Event, Options, scan, scan_object};
 use crate::sniff::{Contents, contents};
 use codeobject::elf::Elf;
 use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, TargetId, host};
@@ -109,8 +109,8 @@ impl FileReport {
     }
 }
 
-/// Lists what is in a file. `take` is given each bundle as it is read, in order, with what `look` gathered (for a bare
-/// code object, once, with no bundle). With `whole`, the file is also hashed and searched outside its device sections.
+/// Lists what is in a file. `take` is given what `look` gathered in each bundle, in order (for a bare code object,
+/// with no bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is also hashed and searched outside its device sections.
 pub fn inspect<L: Look, E>(
     file: &File,
     options: &Options,
@@ -193,7 +193,15 @@ fn walk_all<L: Look, E>(
         Ok(Contents::CodeObject) => {
             report.form = Form::CodeObject;
             let name = file.path().file_name().and_then(|name| name.to_str());
-            let (object, coverage, out) = scan_object(file, name, look);
+            let mut failed = None;
+            let (object, coverage, out) = scan_object(file, name, look, &mut |out| {
+                if failed.is_none() {
+                    failed = take(None, out).err();
+                }
+            });
+            if let Some(error) = failed {
+                return Err(error);
+            }
             report.coverage = coverage;
             report.object = Some(object);
             take(None, out)?;
@@ -201,11 +209,14 @@ fn walk_all<L: Look, E>(
         Ok(Contents::Host { .. } | Contents::Bundles) => {
             let bundles = &mut report.bundles;
             let mut inside = Coverage::default();
-            let between = scan(file, ranges, options, look, |found: BundleReport<L::Out>| {
-                inside.merge(found.coverage);
-                take(Some(&found.bundle), found.out)?;
-                bundles.push(BundleSummary { bundle: found.bundle, entries: found.entries });
-                Ok(())
+            let between = scan(file, ranges, options, look, |event| match event {
+                Event::Piece(bundle, out) => take(Some(&bundle), out),
+                Event::Done(found) => {
+                    inside.merge(found.coverage);
+                    take(Some(&found.bundle), found.out)?;
+                    bundles.push(BundleSummary { bundle: found.bundle, entries: found.entries });
+                    Ok(())
+                }
             })?;
             report.coverage = inside;
             report.coverage.merge(between);

@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::object::{Look, ObjectReport};
 use codeobject::{Body, Bundle, Coverage, EntryId, Error, Opened, Piece, Problem, Range, ReadAt, Window, ccob, walk};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 #[derive(Debug, Clone, Copy)]
@@ -40,14 +40,30 @@ impl<T> BundleReport<T> {
     }
 }
 
-/// Walks `ranges` and looks into every bundle. `take` is given the reports in order on the calling thread; an error
+/// What the scan hands out: pieces of what is gathered in one bundle, then its report with the rest.
+#[derive(Debug)]
+pub enum Event<T> {
+    Piece(Bundle, T),
+    Done(BundleReport<T>),
+}
+
+impl<T> Event<T> {
+    fn index(&self) -> usize {
+        match self {
+            Event::Piece(bundle, _) => bundle.index,
+            Event::Done(report) => report.bundle.index,
+        }
+    }
+}
+
+/// Walks `ranges` and looks into every bundle. `take` is given the events in order on the calling thread; an error
 /// from it stops the scan. Returns the coverage of what lies between the bundles.
 pub fn scan<L: Look, E>(
     source: &dyn ReadAt,
     ranges: &[Range],
     options: &Options,
     look: &L,
-    mut take: impl FnMut(BundleReport<L::Out>) -> Result<(), E>,
+    mut take: impl FnMut(Event<L::Out>) -> Result<(), E>,
 ) -> Result<Coverage, E> {
     let threads = options.threads.max(1);
     // A few bundles ahead keep all threads busy; more would only pile up rows.
@@ -60,12 +76,20 @@ pub fn scan<L: Look, E>(
             let (budget, pieces) = (&budget, &pieces);
             scope.spawn(move || {
                 while budget.take_turn() {
-                    let next = pieces.lock().unwrap_or_else(PoisonError::into_inner).next_bundle();
-                    let Some(bundle) = next else { break };
+                    // The budget is taken under the lock, and so in the order of the bundles.
+                    let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
+                    let Some(bundle) = pieces.next_bundle() else { break };
                     let held = budget.hold(bundle.cost());
-                    let report = look_into(source, bundle, options, look);
+                    drop(pieces);
+                    let whole = bundle.clone();
+                    let mut hand_over = |out| {
+                        if budget.take_piece(whole.index) {
+                            let _ = send.send(Event::Piece(whole.clone(), out));
+                        }
+                    };
+                    let report = look_into(source, bundle, options, look, &mut hand_over);
                     drop(held);
-                    if send.send(report).is_err() {
+                    if send.send(Event::Done(report)).is_err() {
                         break;
                     }
                 }
@@ -80,18 +104,24 @@ pub fn scan<L: Look, E>(
 }
 
 fn in_order<T, E>(
-    receive: mpsc::Receiver<BundleReport<T>>,
+    receive: mpsc::Receiver<Event<T>>,
     budget: &Budget,
-    take: &mut impl FnMut(BundleReport<T>) -> Result<(), E>,
+    take: &mut impl FnMut(Event<T>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut early = BTreeMap::new();
+    let mut early: BTreeMap<usize, VecDeque<Event<T>>> = BTreeMap::new();
     let mut next = 0;
-    for report in receive {
-        early.insert(report.bundle.index, report);
-        while let Some(report) = early.remove(&next) {
-            take(report)?;
-            budget.hand_out();
-            next += 1;
+    for event in receive {
+        early.entry(event.index()).or_default().push_back(event);
+        while let Some(event) = early.get_mut(&next).and_then(VecDeque::pop_front) {
+            let done = matches!(event, Event::Done(_));
+            take(event)?;
+            if done {
+                early.remove(&next);
+                budget.hand_out();
+                next += 1;
+            } else {
+                budget.piece_taken(next);
+            }
         }
     }
     Ok(())
@@ -145,17 +175,28 @@ impl<'a> Pieces<'a> {
     }
 }
 
-fn look_into<L: Look>(source: &dyn ReadAt, bundle: Bundle, options: &Options, look: &L) -> BundleReport<L::Out> {
+fn look_into<L: Look>(
+    source: &dyn ReadAt,
+    bundle: Bundle,
+    options: &Options,
+    look: &L,
+    hand_over: &mut dyn FnMut(L::Out),
+) -> BundleReport<L::Out> {
     let mut report =
         BundleReport { entries: Vec::new(), coverage: Coverage::default(), out: L::Out::default(), bundle };
     match report.bundle.open(source, options.unpack_limit) {
-        Ok(opened) => read_entries(&opened, &mut report, look),
+        Ok(opened) => read_entries(&opened, &mut report, look, hand_over),
         Err(error) => report.coverage.lose(report.bundle.range(), error),
     }
     report
 }
 
-fn read_entries<L: Look>(opened: &Opened<'_>, report: &mut BundleReport<L::Out>, look: &L) {
+fn read_entries<L: Look>(
+    opened: &Opened<'_>,
+    report: &mut BundleReport<L::Out>,
+    look: &L,
+    hand_over: &mut dyn FnMut(L::Out),
+) {
     let index = report.bundle.index;
     let mut coverage = Coverage { scanned: opened.table.header_size, ..Coverage::default() };
     for (i, entry) in opened.table.entries.iter().enumerate() {
@@ -165,7 +206,7 @@ fn read_entries<L: Look>(opened: &Opened<'_>, report: &mut BundleReport<L::Out>,
         if let Ok(contents) = bytes
             && entry.size > 0
         {
-            object.read((Some(index), i), &contents, None, look, &mut report.out);
+            object.read((Some(index), i), &contents, None, look, &mut report.out, hand_over);
         }
         let start = opened.table.base.saturating_add(entry.offset);
         account(&mut coverage, &object, Range { start, end: start.saturating_add(entry.size) });
@@ -214,13 +255,18 @@ fn packed(coverage: Coverage, range: Range) -> Coverage {
     outer
 }
 
-/// A bare code object.
-pub fn scan_object<L: Look>(source: &dyn ReadAt, file: Option<&str>, look: &L) -> (ObjectReport, Coverage, L::Out) {
+/// A bare code object. What is gathered in pieces goes to `hand_over`, the rest is returned.
+pub fn scan_object<L: Look>(
+    source: &dyn ReadAt,
+    file: Option<&str>,
+    look: &L,
+    hand_over: &mut dyn FnMut(L::Out),
+) -> (ObjectReport, Coverage, L::Out) {
     let mut out = L::Out::default();
     let mut object = ObjectReport::new(&EntryId::parse(""), source.len());
     let mut coverage = Coverage::default();
     match Window::new(source, 0, source.len(), "code object") {
-        Ok(contents) => object.read((None, 0), &contents, file, look, &mut out),
+        Ok(contents) => object.read((None, 0), &contents, file, look, &mut out, hand_over),
         Err(error) => object.problems.push(error),
     }
     account(&mut coverage, &object, Range { start: 0, end: source.len() });

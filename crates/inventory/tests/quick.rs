@@ -125,3 +125,49 @@ fn amd_aiter() {
     };
     check("amd-aiter.txt", &groups.iter().map(line).collect::<String>());
 }
+
+/// Whatever is gathered comes in the order of the file, also in pieces, also when the first bundle is the slowest.
+#[test]
+fn pieces_come_in_order() {
+    use codeobject::{CodeObject, Kernel};
+    use inventory::{Found, Look};
+
+    struct Names;
+
+    impl Look for Names {
+        type Out = Vec<(usize, usize, String)>;
+
+        fn entry(&self, _: &Found<'_>, _: &mut Self::Out) -> bool {
+            true
+        }
+
+        fn kernel(&self, found: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
+            out.push((found.bundle.unwrap(), found.entry, kernel.mangled().to_owned()));
+        }
+
+        // Every few kernels are a piece.
+        fn weight(&self, out: &Self::Out) -> usize {
+            out.len() << 18
+        }
+    }
+
+    let Some(dir) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    let file = File::open(&dir.join("onnxruntime/capi/libonnxruntime_providers_rocm.so")).unwrap();
+    let listed = |threads: usize, budget: u64| {
+        let options = Options { threads, budget, ..Options::default() };
+        let (mut all, mut pieces) = (Vec::new(), 0);
+        inspect(&file, &options, false, &Names, |bundle, out| {
+            assert!(out.iter().all(|(index, ..)| *index == bundle.unwrap().index));
+            pieces += 1;
+            all.extend(out);
+            Ok::<(), Infallible>(())
+        })
+        .unwrap();
+        assert!(pieces > 1000);
+        all
+    };
+    let one = listed(1, 1);
+    assert_eq!(one.len(), 81_688);
+    assert!(one.is_sorted_by_key(|(bundle, entry, _)| (*bundle, *entry)));
+    assert_eq!(one, listed(5, 1 << 20));
+}

@@ -52,6 +52,14 @@ impl Look for Rows {
         self.select.object(found)
     }
 
+    fn weight(&self, out: &Text) -> usize {
+        out.rows.len()
+    }
+
+    fn split(&self, out: &mut Text) -> Text {
+        Text { rows: std::mem::take(&mut out.rows), count: std::mem::take(&mut out.count), ..Text::default() }
+    }
+
     fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Text) {
         let mangled = kernel.mangled();
         if !out.names.contains_key(mangled) {
