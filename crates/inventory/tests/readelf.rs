@@ -126,9 +126,12 @@ fn processor_numbers_are_llvms() {
     for (number, flags) in numbers.iter().zip(flags) {
         let named = flags.split(',').map(str::trim).find(|word| word.starts_with("gfx"));
         let ours = codeobject::target::from_flags(*number, 5).map(|flags| flags.target.processor);
-        // A newer readelf may know processors that are newer than this table.
-        if ours.is_some() || oracle::find("llvm-readelf").is_some_and(|path| path.ends_with("llvm-readelf-22")) {
-            assert_eq!(ours.as_deref(), named, "{number:#x}");
+        match (ours.as_deref(), named) {
+            // LLVM took these two back; old objects still have them.
+            (Some("gfx940" | "gfx941"), None) => {}
+            // Another readelf may know processors that are newer than this table, or miss some.
+            (None, Some(_)) | (Some(_), None) if !readelf.ends_with("llvm-readelf-22") => {}
+            (ours, named) => assert_eq!(ours, named, "{number:#x}"),
         }
     }
 }
