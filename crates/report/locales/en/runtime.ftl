@@ -33,3 +33,7 @@ runtime-plan-size = to download: { $download }; unpacked: { $unpacked }
 runtime-plan-size-targets = to download: { $download }; unpacked: less than { $unpacked } (kernel libraries of { $targets } only)
 runtime-plan-left-out = left out: { $package } ({ $reason })
 runtime-plan-signatures = apt checks signatures and hashes; only the Release file's Valid-Until is not enforced, for this private root alone
+runtime-why-part = is the part { $part }, which was not asked for
+runtime-why-debconf = asks questions at installation; nothing is installed here
+runtime-why-download = downloads models; models are given by path here
+runtime-why-rocsolver = LAPACK on the GPU; ggml calls none of it

@@ -33,3 +33,7 @@ runtime-plan-size = ダウンロード量: { $download }、展開後: { $unpacke
 runtime-plan-size-targets = ダウンロード量: { $download }、展開後: { $unpacked } 未満(カーネルライブラリは { $targets } のみ)
 runtime-plan-left-out = 含めないもの: { $package } ({ $reason })
 runtime-plan-signatures = 署名とハッシュは apt が検証します。Release ファイルの Valid-Until だけは、この専用 apt ルートに限り確認しません
+runtime-why-part = 構成 { $part } は指定されていません
+runtime-why-debconf = インストール時の質問用です。ここでは何もインストールしません
+runtime-why-download = モデルのダウンロード用です。ここではモデルをパスで指定します
+runtime-why-rocsolver = GPU 版 LAPACK です。ggml は使いません

@@ -6,6 +6,7 @@ use anyhow::bail;
 use runtime::{
     Cache, Index,
     fetch::{Plan, Planned, Progress, Request, plan},
+    index::LeftOut,
 };
 use std::{
     io::{self, BufRead, IsTerminal, Write},
@@ -112,10 +113,22 @@ fn announce(plan: &Plan, context: &Context) {
         ],
     );
     for left in &plan.closure.left_out {
-        say("runtime-plan-left-out", &[("package", left.package.clone()), ("reason", left.reason.clone())]);
+        say("runtime-plan-left-out", &[("package", left.package.clone()), ("reason", reason(plan, left, context))]);
     }
     say("runtime-plan-signatures", &[]);
     let _ = io::stderr().write_all(out.as_bytes());
+}
+
+/// The index keeps the reason in English; people read it in their language.
+fn reason(plan: &Plan, left: &LeftOut, context: &Context) -> String {
+    let lang = &context.lang;
+    match (plan.suite.part_of(&left.package), left.package.as_str()) {
+        (Some(part), _) => lang.text_with("runtime-why-part", &[("part", part.into())]),
+        (None, "debconf") => lang.text("runtime-why-debconf"),
+        (None, "wget" | "curl" | "ca-certificates") => lang.text("runtime-why-download"),
+        (None, "librocsolver0") => lang.text("runtime-why-rocsolver"),
+        _ => left.reason.clone(),
+    }
 }
 
 fn agreed(context: &Context) -> anyhow::Result<bool> {
