@@ -4,3 +4,7 @@ diff-source-lines = 両者が分かれる条件:
 diff-runtime-what = 項目
 diff-runtime-same = 選択に違いはありません(型と列数の組 { $cells } 個を比較)。
 diff-runtime-different = 型と列数の組 { $cells } 個のうち { $different } 個で選択が異なります。
+diff-kernel-none = その名前のカーネルはどちらにもありません
+diff-kernel-kernel = カーネル
+diff-kernel-what = 項目
+diff-kernel-summary = 両方にあるカーネル { $both } 個: 命令数とレジスタが同じもの { $same } 個、異なるもの { $differ } 個。A のみ { $a } 個、B のみ { $b } 個

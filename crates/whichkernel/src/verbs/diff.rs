@@ -1,5 +1,6 @@
 //! `whichkernel diff A B`: two of a kind, and what is chosen differently between them.
 
+pub mod kernel;
 pub mod runtime;
 pub mod source;
 
@@ -8,7 +9,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), or a card (rx-9070-xt)
+    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), or a
+    /// file with GPU code
     pub a: String,
 
     /// The second, of the same kind
@@ -29,6 +31,9 @@ pub struct Args {
     #[command(flatten)]
     pub ask: super::source::rules::Ask,
 
+    #[command(flatten)]
+    pub kernels: kernel::Ask,
+
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -37,6 +42,9 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     // Cards first: no tree or runtime is called like one. A directory with device code is a runtime, any other a source.
     let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
+    if both(kernel::is_file) {
+        return kernel::run(&args.a, &args.b, &args.kernels, args.format, context);
+    }
     if both(runtime::is_card) {
         return runtime::cards(&args.a, &args.b, &args.dry()?, context);
     }
