@@ -20,6 +20,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "deb", try_on: deb },
     Target { name: "descriptor", try_on: descriptor },
     Target { name: "host", try_on: host_elf },
+    Target { name: "isa", try_on: instructions },
     Target { name: "ld_cache", try_on: ld_cache },
     Target { name: "kernel_name", try_on: kernel_name },
     Target { name: "launch_map", try_on: launch_map },
@@ -97,6 +98,24 @@ fn host_elf(data: &[u8]) {
         let _ = elf.relocations(section);
         let _ = elf.symbols(section).map(|symbols| symbols.iter().count());
     }
+}
+
+/// The first byte chooses the processor, the second where a function starts; the rest is code.
+fn instructions(data: &[u8]) {
+    let [processor, start, code @ ..] = data else { return };
+    let target = &isa::TARGETS[usize::from(*processor) % isa::TARGETS.len()];
+    let Some(decoder) = isa::Decoder::new(target) else { panic!("no table for {}", target.name) };
+    let mut at = 0;
+    for (offset, length, _) in decoder.walk(code) {
+        assert_eq!(offset, at, "the walk left a hole");
+        assert!(length > 0, "the walk did not go on");
+        at += length;
+    }
+    assert_eq!(at, code.len(), "the walk ended early");
+    let function = |start: usize, stated| isa::census::Function { range: start..start + 64, stated };
+    let functions = [function(usize::from(*start), start % 2 == 0), function(128, false)];
+    let census = isa::census::section(&decoder, code, &functions);
+    let _ = census.functions.iter().map(isa::Proof::of_kernel).count();
 }
 
 fn note(data: &[u8]) {

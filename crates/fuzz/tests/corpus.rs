@@ -28,6 +28,17 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("descriptor", "zero", vec![0; 64]),
         ("descriptor", "ones", vec![0xff; 64]),
         ("host", "library", make::host(&twice, &[0, second])),
+        ("isa", "gfx950", instructions(10, &[0xd3ac_0000, 0x0002_3318, 0xd3ad_0800, 0x0452_1904, 0xbf81_0000])),
+        (
+            "isa",
+            "gfx1030",
+            instructions(17, &[0xd411_027e, 0x0002_02ff, 0x3b2a_aab9, 0xf198_9f07, 0x0003_0432, 0xbf81_0000]),
+        ),
+        (
+            "isa",
+            "gfx1201",
+            instructions(36, &[0xca22_0080, 0x080a_0083, 0xd657_0003, 0x0406_00ff, 0x0000_03e0, 0xbfb0_0000]),
+        ),
         ("kernel_name", "ggml", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
         (
             "kernel_name",
@@ -118,6 +129,11 @@ fn runtime_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("deb", "plain", package),
         ("ld_cache", "one", cache),
     ]
+}
+
+/// A processor's number, where a function starts, and code: a scaled MFMA pair, a literal, a dual instruction.
+fn instructions(processor: u8, words: &[u32]) -> Vec<u8> {
+    [processor, 4].into_iter().chain(words.iter().flat_map(|word| word.to_le_bytes())).collect()
 }
 
 /// PTX as it is, with LZ4 and with zstd, and a cubin that is none.

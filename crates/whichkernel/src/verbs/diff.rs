@@ -32,7 +32,7 @@ pub struct Args {
     pub ask: super::source::rules::Ask,
 
     #[command(flatten)]
-    pub kernels: kernel::Ask,
+    pub kernels: kernel::KernelAsk,
 
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
-pub struct Ask {
+pub struct KernelAsk {
     /// Of two files with GPU code: only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
@@ -51,17 +51,15 @@ pub fn is_file(path: &str) -> bool {
 /// Kernels that differ are listed up to here in text; JSON and CSV have them all.
 const SHOWN: usize = 25;
 
-pub fn run(a: &str, b: &str, ask: &Ask, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
     let a = Side::read(a, ask.target_a.as_deref(), ask.bundle_a, ask, context)?;
     let b = Side::read(b, ask.target_b.as_deref(), ask.bundle_b, ask, context)?;
     let names: BTreeSet<&String> = a.kernels.keys().chain(b.kernels.keys()).collect();
     if names.is_empty() {
         bail!("{}", context.lang.text("diff-kernel-none"));
     }
-    let pairs: Vec<Pair<'_>> = names
-        .into_iter()
-        .map(|name| Pair { name, a: a.kernels.get(name), b: b.kernels.get(name) })
-        .collect();
+    let pairs: Vec<Pair<'_>> =
+        names.into_iter().map(|name| Pair { name, a: a.kernels.get(name), b: b.kernels.get(name) }).collect();
     let rows: Vec<Row> = pairs.iter().flat_map(|pair| pair.rows(ask.mnemonics)).collect();
     match format {
         Format::Text => context.print(&text(&a, &b, &pairs, ask, context))?,
@@ -94,7 +92,13 @@ struct Side {
 }
 
 impl Side {
-    fn read(path: &str, target: Option<&str>, bundle: Option<usize>, ask: &Ask, context: &Context) -> anyhow::Result<Self> {
+    fn read(
+        path: &str,
+        target: Option<&str>,
+        bundle: Option<usize>,
+        ask: &KernelAsk,
+        context: &Context,
+    ) -> anyhow::Result<Self> {
         let file = File::open(Path::new(path))?;
         let kernel = ask.kernel.as_deref().map(Regex::new).transpose().context("--kernel is no regular expression")?;
         let select = Select { target: target.map(parse_target).transpose()?, kernel };
@@ -230,7 +234,7 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, context: &Context) -> Table {
     table
 }
 
-fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], ask: &Ask, context: &Context) -> String {
+fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], ask: &KernelAsk, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = format!("A {}\nB {}\n\n", a.title(), b.title());
     let only = |here: bool| pairs.iter().filter(|pair| pair.a.is_some() == here && pair.b.is_some() != here).count();

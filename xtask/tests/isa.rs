@@ -1,0 +1,43 @@
+//! The decoder's tables are what LLVM says, and on real code objects the two agree. Skipped, by name, without LLVM 22.
+
+use std::process::Command;
+
+/// LLVM 22's tools and library, or None with a word about the test that is skipped. Other versions name some
+/// instructions differently: the tables are of this one.
+fn llvm() -> Option<()> {
+    let there = Command::new("llvm-objdump-22").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !there {
+        let test = std::thread::current().name().unwrap_or("?").to_owned();
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs llvm-22");
+        eprintln!("SKIPPED {test}: llvm-22 is not installed");
+    }
+    there.then_some(())
+}
+
+fn xtask(args: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(args).output().expect("xtask runs");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{args:?}\n{out}\n{err}");
+}
+
+/// One processor of each kind; `cargo xtask isa-tables --check` asks about all of them.
+#[test]
+fn the_tables_are_what_llvm_says() {
+    if llvm().is_some() {
+        xtask(&["isa-tables", "--check", "gfx803", "gfx908", "gfx950", "gfx1030", "gfx1151", "gfx1201"]);
+    }
+}
+
+#[test]
+fn random_encodings_are_named_as_llvm_names_them() {
+    if llvm().is_some() {
+        xtask(&["isa-oracle", "random", "4000"]);
+    }
+}
+
+#[test]
+fn every_instruction_of_bitsandbytes_is_what_objdump_says() {
+    if llvm().is_some() && artifacts::need("bitsandbytes-0.50.2").is_some() {
+        xtask(&["isa-oracle", "quick"]);
+    }
+}
