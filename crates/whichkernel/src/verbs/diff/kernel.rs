@@ -11,7 +11,8 @@ use observe::census::{By, Group, Groups, KernelFacts, Select};
 use regex::Regex;
 use report::{Column, Table};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -121,11 +122,11 @@ impl Side {
             if bundle.is_some_and(|wanted| key.bundle != Some(wanted)) {
                 continue;
             }
-            let name = key.kernel.unwrap_or_default();
-            if side.kernels.contains_key(&name) {
-                side.repeated += 1;
-            } else {
-                side.kernels.insert(name, group);
+            match side.kernels.entry(key.kernel.unwrap_or_default()) {
+                Entry::Vacant(place) => {
+                    place.insert(group);
+                }
+                Entry::Occupied(_) => side.repeated += 1,
             }
         }
         Ok(side)
