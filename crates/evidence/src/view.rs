@@ -1,7 +1,7 @@
 //! Field of view: what an observer would have seen if it had happened, stated before it runs.
 
-use crate::About;
 use crate::fact::glob;
+use crate::{About, Fact};
 use serde::{Deserialize, Serialize};
 
 /// One thing in view: a topic (`kernel`, `library.*`), restricted to some parameters or to none.
@@ -20,6 +20,11 @@ impl View {
 
     pub fn only<K: Into<String>, V: Into<String>>(self, pairs: impl IntoIterator<Item = (K, V)>) -> Self {
         View { about: About::new(pairs), ..self }
+    }
+
+    /// Is this fact one of those in view?
+    pub fn shows(&self, fact: &Fact) -> bool {
+        glob(&fact.topic, &self.topic) && fact.about.speaks_for(&self.about)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The one interface of everything that can see something.
 
-use evidence::{FieldOfView, Observation, ObserverId, Rung, Scope};
+use evidence::{FieldOfView, Observation, ObserverId, Rung, Scope, View};
 use std::path::PathBuf;
 
 /// What an observer may look at, and what it may do to get there.
@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub struct Surroundings {
     /// The investigation's subject: look at this first, where it is here.
     pub scope: Scope,
+    /// What the investigation asks: topics with their parameters. Of what comes by the thousand, record this much.
+    pub asked: Vec<View>,
     /// Runtimes, libraries and source trees that the user named.
     pub paths: Vec<PathBuf>,
     /// The run's time, for every observation of it: it ties a sweep to its sightings.

@@ -19,6 +19,8 @@ pub struct Writer<'a> {
     report: &'a FileReport,
     coverage: Coverage,
     time: &'a str,
+    /// Which facts about kernels are written; the sweep's view is narrowed with them.
+    kernels: Vec<View>,
 }
 
 impl<'a> Writer<'a> {
@@ -35,7 +37,14 @@ impl<'a> Writer<'a> {
         if let Some(runtime) = runtime {
             subject = subject.runtime(runtime);
         }
-        Some(Writer { id, subject, coverage: coverage(report), report, time })
+        let kernels = ["kernel", "kernel.*"].map(View::new).to_vec();
+        Some(Writer { id, subject, coverage: coverage(report), report, time, kernels })
+    }
+
+    /// Writes of the kernels only what these views ask for: a library has thousands, an investigation asks for a few.
+    pub fn only(self, asked: &[View]) -> Self {
+        let of_kernels = |view: &&View| view.topic == "kernel" || view.topic.starts_with("kernel.");
+        Writer { kernels: asked.iter().filter(of_kernels).cloned().collect(), ..self }
     }
 
     /// What the file is, how much device code it has, and which targets it is for.
@@ -86,11 +95,14 @@ impl<'a> Writer<'a> {
                 ("kernel.scratch", kernel.scratch),
                 ("kernel.wavefront", kernel.wavefront),
             ];
-            all.push(self.saw(&subject, Fact::new("kernel", about.clone(), true))?);
-            all.push(self.saw(&subject, Fact::new("kernel.stub", about.clone(), kernel.stub))?);
-            for (topic, value) in numbers {
-                if let Some(value) = value {
-                    all.push(self.saw(&subject, Fact::new(topic, about.clone(), value))?);
+            let plain = [
+                Some(Fact::new("kernel", about.clone(), true)),
+                Some(Fact::new("kernel.stub", about.clone(), kernel.stub)),
+            ];
+            let counted = numbers.map(|(topic, value)| value.map(|value| Fact::new(topic, about.clone(), value)));
+            for fact in plain.into_iter().chain(counted).flatten() {
+                if self.kernels.iter().any(|view| view.shows(&fact)) {
+                    all.push(self.saw(&subject, fact)?);
                 }
             }
         }
@@ -111,7 +123,8 @@ impl<'a> Writer<'a> {
         let targets = FieldOfView::topic("file.target").reach(reach);
         let mut all = vec![self.sweep(self.subject.clone(), targets)?];
         if let Some(target) = target {
-            let views = ["kernel", "kernel.*", "bundle.size", "file.bundles"].map(View::new).to_vec();
+            let views =
+                ["bundle.size", "file.bundles"].map(View::new).into_iter().chain(self.kernels.clone()).collect();
             all.push(
                 self.sweep(self.subject.clone().target(target.to_string()), FieldOfView::new(views).reach(reach))?,
             );

@@ -12,7 +12,7 @@ pub use observer::ShippedFiles;
 
 use crate::Sighting;
 use codeobject::TargetId;
-use evidence::ObserverId;
+use evidence::{ObserverId, View};
 use inventory::{File, FileReport, Options};
 use std::path::Path;
 
@@ -27,11 +27,12 @@ pub enum ShippedError {
     Refused(#[from] evidence::Refused),
 }
 
-/// Reads a file whole and says what is in it. With a target, its kernels too, one by one.
+/// Reads a file whole and says what is in it. With a target, its kernels too, those that `asked` names (None: all).
 pub fn look(
     path: &Path,
     runtime: Option<&str>,
     target: Option<&TargetId>,
+    asked: Option<&[View]>,
     time: &str,
 ) -> Result<(FileReport, Vec<Sighting>), ShippedError> {
     let file = File::open(path)?;
@@ -41,7 +42,7 @@ pub fn look(
         kernels.extend(found);
         Ok::<(), ShippedError>(())
     })?;
-    let sightings = sightings(path, runtime, &report, target, &kernels, time)?;
+    let sightings = sightings(path, runtime, &report, (target, asked), &kernels, time)?;
     Ok((report, sightings))
 }
 
@@ -50,12 +51,16 @@ pub fn sightings(
     path: &Path,
     runtime: Option<&str>,
     report: &FileReport,
-    target: Option<&TargetId>,
+    (target, asked): (Option<&TargetId>, Option<&[View]>),
     kernels: &[KernelFact],
     time: &str,
 ) -> Result<Vec<Sighting>, ShippedError> {
     let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
     let Some(writer) = facts::Writer::new(id, path, runtime, report, time) else { return Ok(Vec::new()) };
+    let writer = match asked {
+        Some(asked) => writer.only(asked),
+        None => writer,
+    };
     let mut all = writer.file()?;
     if let Some(target) = target {
         all.extend(writer.bundles(target)?);

@@ -41,9 +41,10 @@ impl Observer for ShippedFiles {
         for path in files {
             progress(&path.display().to_string());
             let runtime = runtime_of(&path);
-            let (_, sightings) = look(&path, runtime.as_deref(), target.as_ref(), &around.time).map_err(|error| {
-                Blocked { why: error.to_string(), fix: format!("whichkernel inspect {}", path.display()) }
-            })?;
+            let (_, sightings) =
+                look(&path, runtime.as_deref(), target.as_ref(), Some(&around.asked), &around.time).map_err(
+                    |error| Blocked { why: error.to_string(), fix: format!("whichkernel inspect {}", path.display()) },
+                )?;
             all.extend(sightings);
         }
         Ok(all)

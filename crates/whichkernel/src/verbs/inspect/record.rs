@@ -19,7 +19,7 @@ use tensile::{Files, Service};
 pub fn look(path: &Path, args: &Args, context: &Context) -> anyhow::Result<()> {
     let target = wanted_target(args)?;
     let runtime = shipped::runtime_of(path);
-    let (_, sightings) = shipped::look(path, runtime.as_deref(), target.as_ref(), &ledger::now())?;
+    let (_, sightings) = shipped::look(path, runtime.as_deref(), target.as_ref(), None, &ledger::now())?;
     write(sightings, context)
 }
 
@@ -31,7 +31,7 @@ pub fn file(
     context: &Context,
 ) -> anyhow::Result<()> {
     let runtime = shipped::runtime_of(path);
-    write(shipped::sightings(path, runtime.as_deref(), report, target, kernels, &ledger::now())?, context)
+    write(shipped::sightings(path, runtime.as_deref(), report, (target, None), kernels, &ledger::now())?, context)
 }
 
 fn write(sightings: Vec<observe::Sighting>, context: &Context) -> anyhow::Result<()> {

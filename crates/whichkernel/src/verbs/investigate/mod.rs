@@ -2,7 +2,7 @@
 
 use super::check::{Graded, graded, json, markdown};
 use crate::context::{CHECK_FAILED, Context, Format};
-use evidence::Recorded;
+use evidence::{Investigation, Recorded, View};
 use ledger::{Ledger, LedgerError, Reader};
 use observe::Surroundings;
 use std::path::PathBuf;
@@ -51,6 +51,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let around = Surroundings {
         scope: investigation.subject.clone(),
+        asked: asked(&investigation),
         paths: args.path.clone(),
         time: ledger::now(),
         offline: args.offline,
@@ -74,6 +75,14 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     context.print(&render(args.format, &graded, &looked, context)?)?;
     let failed = args.strict && graded.failed() > 0;
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// What the claims and questions ask for, so that an observer can leave out what nobody asks.
+fn asked(investigation: &Investigation) -> Vec<View> {
+    let claims = investigation.claims.iter().map(|stated| (&stated.claim.topic, &stated.claim.about));
+    let questions =
+        investigation.questions.iter().filter_map(|question| question.ask.as_ref()).map(|ask| (&ask.topic, &ask.about));
+    claims.chain(questions).map(|(topic, about)| View { topic: topic.clone(), about: about.clone() }).collect()
 }
 
 fn render(format: Format, graded: &Graded, looked: &[Looked], context: &Context) -> anyhow::Result<String> {
