@@ -7,6 +7,7 @@
 mod device;
 mod error;
 mod host;
+mod images;
 mod kernels;
 mod near;
 mod observer;
@@ -23,6 +24,6 @@ pub use near::near;
 pub use observer::DryrunObserver;
 pub use place::Place;
 pub use selection::{Needs, Phase, Selected, Step, select, select_each, steps};
-pub use session::{Blas, Ending, Outcome, Request, Streams, on_path};
+pub use session::{Blas, Ending, Outcome, Request, Running, Streams, on_path};
 pub use sightings::{Scene, library};
 pub use survey::{Cell, Survey, last_words};

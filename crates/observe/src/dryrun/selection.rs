@@ -10,7 +10,7 @@ use launch::grammar::{self, Facts, Family, Path};
 use launch::record::{self, blas as calls};
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// By the widest multiplication of an evaluation: one column is a decoded token, more are a prompt (or several decodes at
 /// once, which look the same from here).
@@ -109,6 +109,8 @@ struct Names<'t> {
     kernels: HashMap<u32, &'t launch::trace::Kernel>,
     /// The BLAS call that a launch was made for, by place of the launch.
     inside: HashMap<usize, usize>,
+    /// BLAS calls for which something was launched.
+    served: HashSet<usize>,
 }
 
 impl<'t> Names<'t> {
@@ -125,7 +127,8 @@ impl<'t> Names<'t> {
                 _ => {}
             }
         }
-        Names { facts, kernels, inside }
+        let served = inside.values().copied().collect();
+        Names { facts, kernels, inside, served }
     }
 
     fn info<'o>(&self, outcome: &'o Outcome, kernel: u32) -> Option<(&'o KernelInfo, &'o Place)> {
@@ -249,9 +252,7 @@ impl Groups {
                     let module = trace.module(kernel.module);
                     let mut row = from_launch(&launch.head, facts, &kernel.name, info, profiles);
                     if row.file.is_empty() {
-                        row.file = module.map(|m| m.path.clone()).filter(|p| !p.is_empty()).unwrap_or_else(|| {
-                            module.map(|m| format!("image {:016x} ({} bytes)", m.hash, m.size)).unwrap_or_default()
-                        });
+                        row.file = module.map(|module| origin(outcome, module)).unwrap_or_default();
                     }
                     if let Some(call) = call {
                         row.path = Some(Path::Blas);
@@ -260,6 +261,8 @@ impl Groups {
                     }
                     row
                 }
+                // A call that the real library served speaks through the kernels that it launched.
+                Some(Event::Blas(_)) if names.served.contains(&place) => continue,
                 Some(Event::Blas(call)) => {
                     let mut row = from_call(call);
                     let attention = matches!(call.call, calls::GEMM_BATCHED_EX | calls::GEMM_STRIDED_BATCHED_EX);
@@ -300,6 +303,15 @@ impl Groups {
 
     fn finish(mut self) -> Vec<Selected> {
         self.order.iter().filter_map(|key| self.rows.remove(key)).collect()
+    }
+}
+
+/// Where a kernel without an entry in the table came from.
+fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
+    match (module.path.is_empty(), outcome.images.get(&module.hash)) {
+        (false, _) => module.path.clone(),
+        (true, Some(name)) => name.clone(),
+        (true, None) => format!("image {:016x} of {} bytes", module.hash, module.size),
     }
 }
 

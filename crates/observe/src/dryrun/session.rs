@@ -2,13 +2,14 @@
 
 use super::error::{DryrunError, io_at};
 use super::kernels::Described;
-use super::{Place, device};
+use super::{Place, device, images};
 use crate::enter::Enter;
 use codeobject::ReadAt;
 use gpu::Profile;
 use launch::handover::DIRECTORY;
 use launch::table::Table;
 use launch::trace::Trace;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
@@ -69,13 +70,53 @@ pub struct Outcome {
     /// What the preload shim saw.
     pub seen: Vec<Trace>,
     pub table: Table,
+    /// Files that loaded images came from, by the hash of their content.
+    pub images: HashMap<u64, String>,
 }
 
 /// Keeps at most this much of what a program says.
 const MOST_SAID: usize = 1 << 20;
 
+/// A program that is running on the stand-in.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    program: OsString,
+    session: tempfile::TempDir,
+    table: Vec<u8>,
+    place: Place,
+}
+
+impl Running {
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks a server to end, as a service manager would.
+    pub fn stop(&self) {
+        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+    }
+
+    /// Waits for the end and reads what was recorded.
+    pub fn finish(self) -> Result<Outcome, DryrunError> {
+        let (status, said) = wait(self.child, &self.program)?;
+        let (traces, seen) = collect(self.session.path())?;
+        let table = Table::parse(&self.table).unwrap_or_default();
+        let images = images::name(&self.place, &traces);
+        Ok(Outcome { ending: ending(status), said, traces, seen, table, images })
+    }
+}
+
 impl Request<'_> {
+    /// Runs the program to its end.
     pub fn run(&self) -> Result<Outcome, DryrunError> {
+        self.spawn()?.finish()
+    }
+
+    /// Starts the program.
+    pub fn spawn(&self) -> Result<Running, DryrunError> {
         let session = tempfile::Builder::new().prefix("whichkernel-dryrun-").tempdir().map_err(io_at("/tmp"))?;
         let directory = session.path();
         // The program may run as another user inside a namespace.
@@ -88,10 +129,7 @@ impl Request<'_> {
         self.environment(&mut command, directory, &libraries);
         self.connect(&mut command)?;
         let child = self.start(&mut command, directory, &program)?;
-        let (status, said) = wait(child, &program)?;
-        let (traces, seen) = collect(directory)?;
-        let table = Table::parse(&self.described.table).unwrap_or_default();
-        Ok(Outcome { ending: ending(status), said, traces, seen, table })
+        Ok(Running { child, program, session, table: self.described.table.clone(), place: self.place.clone() })
     }
 
     fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {

@@ -68,7 +68,7 @@ impl Scene<'_> {
         for cell in cells.iter().filter(|cell| cell.problem.is_none()) {
             launches += cell.rows.iter().map(|row| row.count).sum::<u64>();
             for row in cell.rows.iter().filter(|row| !row.mangled.is_empty()) {
-                *kernels.entry(row.kernel.clone()).or_default() += row.count.cast_signed();
+                *kernels.entry(name(row)).or_default() += row.count.cast_signed();
             }
             of_cell(cell, &mut facts);
         }
@@ -87,7 +87,7 @@ impl Scene<'_> {
             let columns = row.ne11.map(|n| n.to_string()).unwrap_or_default();
             let _ = writeln!(raw, "{}\t{}\t{}\t{columns}\t{}", row.phase.key(), row.kernel, row.grid_text(), row.count);
             if !row.mangled.is_empty() {
-                facts.push(Fact::new("kernel", About::new([("name", row.kernel.clone())]), row.count.cast_signed()));
+                facts.push(Fact::new("kernel", About::new([("name", name(row))]), row.count.cast_signed()));
             }
             if let (true, Some(kind), Some(path)) = (row.is_multiplication(), &row.kind, row.path) {
                 let about = [("type", kind.clone()), ("columns", columns), ("phase", row.phase.key().to_owned())];
@@ -122,6 +122,11 @@ pub fn field_of_view() -> FieldOfView {
         .blind("kernels inside a BLAS library that is itself stood in for")
 }
 
+/// Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.
+fn name(row: &Selected) -> String {
+    if row.mangled.starts_with("Cijk_") { row.mangled.clone() } else { row.kernel.clone() }
+}
+
 fn of_cell(cell: &Cell, facts: &mut Vec<Fact>) {
     let columns = cell.columns.to_string();
     let about = |kind: &str| About::new([("type", kind), ("columns", columns.as_str())]);
@@ -152,7 +157,7 @@ fn of_cell(cell: &Cell, facts: &mut Vec<Fact>) {
     }
     let calls: u64 = cell.rows.iter().filter(|row| row.family == Family::Blas).map(|row| row.count).sum();
     facts.push(Fact::new("blas.call", about(&cell.kind), calls.cast_signed()));
-    let tensile = cell.rows.iter().filter(|row| row.kernel.starts_with("Cijk_"));
+    let tensile = cell.rows.iter().filter(|row| row.mangled.starts_with("Cijk_"));
     for (row, call) in tensile.flat_map(|row| row.calls.iter().map(move |call| (row, call))) {
         let about = [
             ("m", call.m.to_string()),
