@@ -123,13 +123,21 @@ impl Request<'_> {
         fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).map_err(io_at(directory))?;
         let libraries = directory.join("lib");
         self.lay_out(directory, &libraries)?;
-        let program = self.command.first().cloned().unwrap_or_default();
+        let program = self.located();
         let mut command = Command::new(&program);
         command.args(self.command.iter().skip(1));
         self.environment(&mut command, directory, &libraries);
         self.connect(&mut command)?;
         let child = self.start(&mut command, directory, &program)?;
         Ok(Running { child, program, session, table: self.described.table.clone(), place: self.place.clone() })
+    }
+
+    /// The program; a directory of libraries may hold it beside them.
+    fn located(&self) -> OsString {
+        let program = self.command.first().cloned().unwrap_or_default();
+        let Place::Directory { path } = self.place else { return program };
+        let beside = [path.join(&program), path.join("bin").join(&program)];
+        beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
     }
 
     fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {

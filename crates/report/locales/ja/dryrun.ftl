@@ -33,3 +33,4 @@ dryrun-nothing = HIP は呼ばれましたが、何も起動されませんで�
 dryrun-grade = 段: Selected(代役 GPU、何も実行していません)。確度: { $grade }
 dryrun-legend = mmvqN、mmvfN/B: N 列用のベクトルカーネル(ブロック B)。mmqN: N 列のタイル、+sk は stream-k の後処理が続く。mmfN: N 列。BLAS: ライブラリ呼び出し。-: 見られず。!: 失敗
 dryrun-recorded = { $count } 件の観測を { $place } に記録しました
+dryrun-undescribed = プログラムの周りに AMD のデバイスコードを持つライブラリが見つかりません。起動は記録しますが、バンドル、引数、必要資源は分かりません。--runtime DIR でディレクトリを指定してください。

@@ -15,6 +15,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Type x columns -> path and tile, for one card or several generations side by side
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub struct Args {
     #[command(flatten)]
     dry: dryrun::Args,
@@ -44,7 +45,8 @@ impl Said {
     fn disagrees(&self) -> bool {
         let plain = |label: &str| label.split('/').next().unwrap_or_default().to_ascii_lowercase();
         match (&self.declared, &self.selected) {
-            (Some(a), Some(b)) if !matches!(b.as_str(), "-" | "!") => {
+            // "?": the source leaves it undetermined.
+            (Some(a), Some(b)) if a != "?" && !matches!(b.as_str(), "-" | "!") => {
                 let (a, b) = (plain(a), plain(b));
                 // A path without a number (MMF in source) agrees with any number of that path.
                 !(a == b || b.trim_end_matches(|c: char| c.is_ascii_digit()) == a)
@@ -269,6 +271,7 @@ mod tests {
         assert!(!said("mmvf1", "mmvf1/256").disagrees());
         assert!(!said("mmf", "mmf7").disagrees());
         assert!(!said("mmq16", "-").disagrees(), "nothing seen is not a contradiction");
+        assert!(!said("?", "mmq16").disagrees(), "nothing declared neither");
         assert!(said("mmq112", "mmq128").disagrees());
         assert!(said("BLAS", "mmq16").disagrees());
         assert_eq!(said("mmq112", "mmq128").text(), "mmq112 ≠ mmq128");

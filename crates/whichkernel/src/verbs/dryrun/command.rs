@@ -179,7 +179,11 @@ pub fn head(plan: &Plan, place: &Place, context: &Context) -> String {
             ("shipped", shipped.join(" ").into()),
             ("near", plan.described.near.as_deref().unwrap_or("-").into()),
         ];
-        let key = if plan.strict { "dryrun-strict" } else { "dryrun-relaxed" };
+        let key = match (shipped.is_empty(), plan.strict) {
+            (true, _) => "dryrun-undescribed",
+            (_, true) => "dryrun-strict",
+            (_, false) => "dryrun-relaxed",
+        };
         let _ = writeln!(out, "{}", context.lang.text_with(key, &args));
     }
     out
