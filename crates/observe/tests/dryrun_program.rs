@@ -70,7 +70,10 @@ impl Stage {
     }
 }
 
-fn launches(trace: &Trace) -> Vec<(String, [u32; 3], [u32; 3], u32, u32)> {
+/// Name, grid, block, shared memory and status.
+type Seen = (String, [u32; 3], [u32; 3], u32, u32);
+
+fn launches(trace: &Trace) -> Vec<Seen> {
     let of = |event: &Event| match event {
         Event::Launch(launch) => {
             let name = trace.kernel(launch.head.kernel).map(|kernel| kernel.name.clone()).unwrap_or_default();
