@@ -9,6 +9,7 @@ pub fn registry() -> Vec<Box<dyn Observer>> {
     vec![
         Box::new(HostObserver::new(Host::this())),
         Box::new(crate::shipped::ShippedFiles),
+        Box::new(crate::libraries::RuntimeLibraries),
         Box::new(crate::census::Isa),
         Box::new(DryrunObserver),
     ]

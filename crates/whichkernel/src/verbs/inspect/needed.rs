@@ -34,6 +34,9 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     } else if let Some(problem) = chains.first().and_then(|chain| chain.objects.first()?.problem.clone()) {
         bail!("{}: {problem}", path.display());
     }
+    if args.record {
+        super::record::needed(&path, &search, &chains, context)?;
+    }
     let out = match args.format {
         Format::Json => format!("{:#}\n", as_json(&path, search.inside.root(), &chains)),
         Format::Text => chains.iter().map(|chain| text(chain, context)).collect(),

@@ -4,16 +4,16 @@ use super::Args;
 use super::select::wanted_target;
 use crate::context::Context;
 use codeobject::TargetId;
-use evidence::{
-    About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Shipped, Subject,
-};
+use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Subject, View};
 use inventory::FileReport;
 use ledger::Ledger;
+use observe::libraries;
 use observe::process::Process;
 use observe::shipped::{self, KernelFact};
 use runtime::catalogs::LibraryDir;
+use runtime::linkage::{Chain, Search};
 use std::path::Path;
-use tensile::{Files, Service};
+use tensile::Service;
 
 /// What was found in a file. Other modes than the overview read it again for this, and whole.
 pub fn look(path: &Path, args: &Args, context: &Context) -> anyhow::Result<()> {
@@ -67,16 +67,16 @@ pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
         if let Some(release) = &library.release {
             all.push(see(Fact::new("library.release", about(), release.as_str()))?);
         }
-        if !library.needed_by.is_empty() {
-            all.push(see(Fact::new("library.chain", about(), library.needed_by.clone()))?);
-        }
     }
     let gpu = process.libraries.iter().filter(|library| library.part.is_some()).count();
     all.push(see(Fact::new("library.count", About::default(), gpu as i64))?);
     // The whole address space was read, and the program itself, which must be there, was seen.
     let id = ObserverId::new("maps", env!("CARGO_PKG_VERSION"));
     let swept = Observation::on::<Loaded>(id, subject.clone(), Finding::Swept, coverage.clone(), time.clone())?
-        .view(FieldOfView::topic("library.*").reach("every file mapped by this process at that moment"))
+        .view(
+            FieldOfView::new(vec![View::new("library"), View::new("library.*")])
+                .reach("every file mapped by this process at that moment"),
+        )
         .canary(Canary::in_target("the program's own mapping"))
         .evidence(maps);
     all.push(swept);
@@ -88,49 +88,22 @@ pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
 
 /// Files per target and, where a GPU was asked about, how the catalog serves it. The listing is the evidence.
 pub fn catalogs<'a>(
-    path: &Path,
     all: impl Iterator<Item = (&'a LibraryDir, Option<&'a Service>)>,
     context: &Context,
 ) -> anyhow::Result<()> {
-    let mut ledger = Ledger::open(&context.ledger)?;
     let time = ledger::now();
     let mut seen = Vec::new();
     for (dir, service) in all {
-        let names: Vec<&str> = dir.listing().names().collect();
-        let text = names.join("\n");
-        let listing = ledger.keep("listing", text.as_bytes())?;
-        let coverage = Coverage::complete("files", names.len() as u64);
-        let mut see = |subject: Subject, fact: Fact| -> anyhow::Result<()> {
-            let id = ObserverId::new("catalogs", env!("CARGO_PKG_VERSION"));
-            let made = Observation::on::<Shipped>(id, subject, Finding::Saw(fact), coverage.clone(), time.clone())?;
-            seen.push(made.evidence(listing.clone()));
-            Ok(())
-        };
-        let subject = |target: &str| {
-            let subject = Subject::file(dir.dir().display().to_string(), listing.sha256.clone()).target(target);
-            match runtime_name(path) {
-                Some(name) => subject.runtime(name),
-                None => subject,
-            }
-        };
-        let about = || About::new([("library", dir.library())]);
-        for (target, files) in dir.listing().per_target() {
-            see(subject(&target), Fact::new("catalog.files", about(), files))?;
-        }
-        if let Some(service) = service {
-            see(subject(&service.target), Fact::new("catalog.serves", about(), service.verdict().name()))?;
-        }
+        let target = service.map(|service| service.target.as_str());
+        seen.extend(libraries::catalog(dir, shipped::runtime_of(dir.dir()).as_deref(), target, service, &time)?);
     }
-    let receipts = ledger.append(&seen)?;
-    eprintln!("{}", context.lang.text_with("inspect-recorded", &[("count", receipts.len().into())]));
-    Ok(())
+    write(seen, context)
 }
 
-/// `debian-sid` for anything below a runtime of the cache.
-fn runtime_name(path: &Path) -> Option<String> {
-    let path = path.canonicalize().ok()?;
-    let index = path.ancestors().find(|dir| dir.join("index.json").is_file() && dir.join("root").exists())?;
-    index.file_name().map(|name| name.to_string_lossy().into_owned())
+/// NEEDED edges and chains of the GPU libraries.
+pub fn needed(path: &Path, search: &Search, chains: &[Chain], context: &Context) -> anyhow::Result<()> {
+    let runtime = shipped::runtime_of(path);
+    write(libraries::needed(search, chains, runtime.as_deref(), &ledger::now())?, context)
 }
 
 fn host() -> String {

@@ -40,11 +40,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
     }
     if args.record {
-        super::record::catalogs(
-            path,
-            catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())),
-            context,
-        )?;
+        super::record::catalogs(catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())), context)?;
     }
     match args.format {
         Format::Json => context.print(&format!("{:#}\n", as_json(path, target.as_deref(), &libraries, &catalogs)))?,

@@ -1,0 +1,21 @@
+//! What a runtime's libraries need and what its kernel catalogs hold, as observations on the rung Shipped.
+//!
+//! `inspect --record` and `investigate` write the same: NEEDED edges and chains of GPU libraries, files per target of
+//! each catalog, and how a catalog serves the GPU that is asked about.
+
+mod catalogs;
+mod needed;
+mod observer;
+
+pub use catalogs::catalog;
+pub use needed::needed;
+pub use observer::RuntimeLibraries;
+
+use evidence::ObserverId;
+
+/// Who signs: the name in the ledger.
+pub const NAME: &str = "libraries";
+
+fn id() -> ObserverId {
+    ObserverId::new(NAME, env!("CARGO_PKG_VERSION"))
+}

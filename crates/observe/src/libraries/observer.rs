@@ -1,0 +1,89 @@
+//! The observer for `investigate`: the runtimes in the cache and the directories that the user named.
+
+use super::{NAME, catalog, needed};
+use crate::{Blocked, Observer, Sighting, Surroundings, shipped::runtime_of};
+use evidence::{FieldOfView, Rung, View};
+use runtime::{
+    Cache, Index, catalogs,
+    linkage::{Chain, Inside, Search},
+    stack,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+use tensile::serve;
+
+#[derive(Debug, Clone, Copy)]
+pub struct RuntimeLibraries;
+
+impl Observer for RuntimeLibraries {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let views = ["library.needs", "library.chain", "catalog.file", "catalog.files", "catalog.serves"];
+        let reach = "ggml's GPU backends and the kernel catalogs of the runtimes found";
+        vec![(Rung::Shipped, FieldOfView::new(views.map(View::new).to_vec()).reach(reach))]
+    }
+
+    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+        let cache = Cache::from_env();
+        let roots = runtime::index::list(&cache).into_iter().filter_map(|(name, _)| cache.root(&name));
+        let dirs: Vec<PathBuf> = around.paths.iter().filter(|path| path.is_dir()).cloned().chain(roots).collect();
+        if dirs.is_empty() {
+            let why = "no runtime is here".to_owned();
+            return Err(Blocked { why, fix: "whichkernel runtime fetch debian-sid --parts ggml,rocblas".to_owned() });
+        }
+        let mut all = Vec::new();
+        for dir in dirs {
+            let blocked = |why: String| Blocked { why, fix: format!("whichkernel inspect {} --record", dir.display()) };
+            progress(&dir.display().to_string());
+            let runtime = runtime_of(&dir);
+            let whole = Inside::new(if dir.join("usr/lib").is_dir() { dir.clone() } else { PathBuf::from("/") });
+            let search = Search::new(whole, "");
+            let chains: Vec<Chain> =
+                backends(&dir, search.inside.root()).iter().map(|path| Chain::of(&search, path, &[])).collect();
+            let seen = needed(&search, &chains, runtime.as_deref(), &around.time);
+            all.extend(seen.map_err(|error| blocked(error.to_string()))?);
+            for found in catalogs::find(&dir).map_err(|error| blocked(error.to_string()))? {
+                // What a fetch left out says nothing about the package.
+                let there = |target: &&str| {
+                    Index::read(&cache.runtime(runtime.as_deref().unwrap_or_default())).map_or(true, |index| {
+                        index.targets.is_empty() || index.targets.iter().any(|known| known == target)
+                    })
+                };
+                let target = around.scope.target.as_deref().filter(there);
+                let service = target.map(|target| serve(&found, target, &mut |name| progress(name)));
+                let seen = catalog(&found, runtime.as_deref(), target, service.as_ref(), &around.time);
+                all.extend(seen.map_err(|error| blocked(error.to_string()))?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// ggml's GPU backends below a directory, as paths inside the root that they are looked up in.
+fn backends(dir: &Path, root: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut queue = vec![dir.to_owned()];
+    while let Some(dir) = queue.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => queue.push(path),
+                Ok(kind)
+                    if kind.is_file()
+                        && matches!(stack::part(&name.to_string_lossy()), Some("ggml-hip" | "ggml-cuda")) =>
+                {
+                    let inside = path.strip_prefix(root).map_or(path.clone(), |rest| Path::new("/").join(rest));
+                    out.push(inside);
+                }
+                _ => {}
+            }
+        }
+    }
+    out.sort();
+    out
+}
