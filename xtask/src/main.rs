@@ -1,6 +1,7 @@
 //! The project's own commands, the same on a laptop and in CI: `cargo xtask test`, `cargo xtask fetch`.
 #![deny(unsafe_code)]
 
+mod decision_tables;
 mod deep;
 mod fetch;
 mod fingerprint_table;
@@ -24,6 +25,8 @@ cargo xtask COMMAND
                    the instruction decoder against LLVM
   fingerprint-table REPO [bN=TREE...]
                    when each ggml kernel existed, from a clone of llama.cpp and sources of later builds
+  decision-tables [--check] [--llama REPO] [--ollama REPO] [NAME...]
+                   the embedded decision tables, extracted from the sources
   fetch [--deep]   bring the test artifacts into the cache
 ";
 
@@ -38,6 +41,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "isa-oracle" => isa_oracle::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "fingerprint-table" => fingerprint_table::run(&rest),
+        "decision-tables" => decision_tables::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

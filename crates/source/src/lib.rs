@@ -16,6 +16,7 @@ pub mod ranges;
 pub mod rocblas;
 mod rules;
 mod survey;
+pub mod table;
 pub mod tree;
 
 pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};

@@ -72,6 +72,13 @@ pub fn of(program: &Program, launch: &Launch) -> Option<Path> {
     family(program.text(launch.name))
 }
 
+/// The family that a host function works for, by its name.
+pub fn family_of_function(name: &str) -> Option<Path> {
+    let name = name.strip_prefix("ggml_cuda_").unwrap_or(name);
+    let name = name.strip_prefix("op_").unwrap_or(name);
+    if name.starts_with("mul_mat") && name.contains("cublas") { Some(Path::Blas) } else { family(name) }
+}
+
 pub fn decides(program: &Program, launch: &Launch) -> bool {
     of(program, launch).is_some()
 }
@@ -79,9 +86,7 @@ pub fn decides(program: &Program, launch: &Launch) -> bool {
 /// The same for a kernel under a name of its own: what the functions around it are called.
 pub fn by_callers(program: &Program, launch: &Launch) -> Option<Path> {
     launch.stack.iter().rev().find_map(|&name| {
-        let name = program.text(name);
-        let name = name.strip_prefix("ggml_cuda_").unwrap_or(name);
-        family(name.strip_prefix("op_").unwrap_or(name))
+        family_of_function(program.text(name))
     })
 }
 

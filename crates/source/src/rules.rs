@@ -203,6 +203,26 @@ impl<'t> Rules<'t> {
         Ok((cc, all))
     }
 
+    /// The families of the functions that a function names, in the order of the text; each run of one family once.
+    pub fn order(&self, function: &str) -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        let Some(sym) = self.program.interner.get(function) else { return out };
+        let bodies = self.program.overloads(sym).iter().filter_map(|&index| self.program.function(index));
+        let Some(found) = bodies.into_iter().find(|found| found.body.is_some()) else { return out };
+        for name in self.program.idents(self.program.body_toks(found)) {
+            // Predicates only ask; what does the work is called and has a family.
+            let called = !self.program.overloads(name).is_empty();
+            let text = self.program.text(name);
+            let family = path::family_of_function(text).filter(|_| called && !text.contains("should"));
+            if let Some(family) = family.map(|family| family.name().to_owned())
+                && out.last() != Some(&family)
+            {
+                out.push(family);
+            }
+        }
+        out
+    }
+
     /// Loads the unit that defines a function; one that is nowhere is remembered as missing.
     pub fn load_definition(&mut self, name: String) -> Result<(), RulesError> {
         if let Some(sym) = self.program.interner.get(&name) {
@@ -302,6 +322,8 @@ impl<'t> Rules<'t> {
         // dispatcher -> operation -> the function that does it: there the choice is made.
         let doer = answer.launch.as_ref().and_then(|launch| launch.stack.get(2));
         session.machine.trace_stop = doer.and_then(|name| program.interner.get(name));
+        // The device table is computed once, and not among the reasons.
+        let _ = session.compute_capability();
         session.machine.trace = Some(Vec::new());
         let _ = session.answer(op, columns, columns);
         let steps = match session.machine.trace.take() {

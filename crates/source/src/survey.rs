@@ -220,6 +220,18 @@ impl<'t> Survey<'t> {
         backend.rules.reasons(device, &|columns| shape.op(ty, columns), columns)
     }
 
+    /// The function that chooses between the paths, one below the dispatcher.
+    pub fn function(&self) -> String {
+        let launches = self.answers.iter().flatten().flatten().filter_map(|answer| answer.launch.as_ref());
+        launches.filter_map(|launch| launch.stack.get(1)).next().cloned().unwrap_or_default()
+    }
+
+    /// The families that this function calls, in the order of the text.
+    pub fn order(&self) -> Vec<String> {
+        let name = self.function();
+        self.backends.first().map_or_else(Vec::new, |backend| backend.rules.order(&name))
+    }
+
     pub fn preset(&self, vendor: Vendor) -> Option<&Preset> {
         self.backends.iter().map(|backend| &backend.preset).find(|preset| preset.vendor == vendor)
     }

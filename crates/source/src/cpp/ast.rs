@@ -244,6 +244,8 @@ pub struct Body {
     pub stmts: Vec<Stmt>,
     pub inits: Vec<(Sym, Vec<Expr>)>,
     pub slots: u32,
+    /// Whether a slot is ever read; macros declare dozens of variables of which a function uses a few.
+    pub used: Vec<bool>,
 }
 
 #[derive(Debug)]

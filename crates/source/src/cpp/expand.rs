@@ -18,20 +18,27 @@ impl Preprocessor<'_> {
         if self.frames.iter().any(|frame| frame.name == Some(tok.sym)) {
             return Ok(false);
         }
+        let mut at = tok;
         let args = match &found.params {
             None => Vec::new(),
             Some(params) => match self.arguments(params.len(), found.variadic)? {
-                Some(args) => args,
+                Some((args, close)) => {
+                    // What the macro makes stands where the whole call does, so that a quote shows its arguments.
+                    if close.file == tok.file && close.end() > tok.off {
+                        at.len = u16::try_from(close.end() - tok.off).unwrap_or(tok.len);
+                    }
+                    args
+                }
                 None => return Ok(false),
             },
         };
-        let toks = self.replace(&found, &args, tok)?;
+        let toks = self.replace(&found, &args, at)?;
         self.push_back(toks, Some(tok.sym));
         Ok(true)
     }
 
     /// The arguments of a function-like macro; None (and nothing consumed) where no parenthesis follows.
-    fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<Vec<Vec<Tok>>>, LoadError> {
+    fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<(Vec<Vec<Tok>>, Tok)>, LoadError> {
         let Some(open) = self.next_raw()? else { return Ok(None) };
         if !open.is(sym::LPAREN) {
             self.push_back(vec![open], None);
@@ -39,7 +46,9 @@ impl Preprocessor<'_> {
         }
         let mut args = vec![Vec::new()];
         let mut depth = 0usize;
+        let mut close = open;
         while let Some(tok) = self.next_raw()? {
+            close = tok;
             let tok = self.painted(tok);
             let closes = tok.is(sym::RPAREN) || tok.is(sym::RBRACE) || tok.is(sym::RBRACKET);
             if tok.is(sym::RPAREN) && depth == 0 {
@@ -59,7 +68,7 @@ impl Preprocessor<'_> {
                 arg.push(tok);
             }
         }
-        Ok(Some(args))
+        Ok(Some((args, close)))
     }
 
     fn replace(&mut self, found: &Arc<Macro>, args: &[Vec<Tok>], at: Tok) -> Result<Vec<Tok>, LoadError> {

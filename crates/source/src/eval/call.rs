@@ -227,7 +227,7 @@ impl<'p> Machine<'p> {
         {
             self.traced = trace;
         }
-        let key = if self.trace.is_none() { memo_key(index, &explicit, &values) } else { None };
+        let key = if self.trace.is_none() { self.memo_key(index, function, &explicit, &values) } else { None };
         if let Some(key) = &key
             && let Some(value) = self.memo.get(key)
         {
@@ -250,6 +250,33 @@ impl<'p> Machine<'p> {
             self.memo.insert(key, result.clone());
         }
         Ok(result)
+    }
+
+    /// The arguments as numbers, where they are nothing else: plain integers, and structs of them given by constant
+    /// reference. A result can then depend on nothing else.
+    fn memo_key(&self, index: u32, function: &Function, explicit: &[Value], values: &[Value]) -> Option<MemoKey> {
+        let mut args = Vec::with_capacity(explicit.len() + values.len() + 1);
+        for value in explicit {
+            push_number(value, &mut args)?;
+        }
+        args.push(explicit.len() as i64);
+        for (position, value) in values.iter().enumerate() {
+            match value {
+                Value::Ref(place) => {
+                    if !function.params.get(position)?.ty.constant {
+                        return None;
+                    }
+                    match self.peek(*place)? {
+                        Value::Agg(agg) if agg.items.len() <= 16 => {
+                            agg.items.iter().try_for_each(|item| push_number(item, &mut args))?;
+                        }
+                        value => push_number(value, &mut args)?,
+                    }
+                }
+                value => push_number(value, &mut args)?,
+            }
+        }
+        Some(MemoKey { function: index, args })
     }
 
     fn bind_and_run(&mut self, function: &Function, explicit: Vec<Value>, values: Vec<Value>) -> Run<Value> {
@@ -646,17 +673,14 @@ fn forwarded(expr: &Expr) -> &Expr {
     }
 }
 
-fn memo_key(function: u32, explicit: &[Value], values: &[Value]) -> Option<MemoKey> {
-    let mut args = Vec::with_capacity(explicit.len() + values.len() + 1);
-    for value in explicit.iter().chain(values) {
-        match value {
-            Value::Int(value, 0) => args.push(*value),
-            Value::Null => args.push(i64::MIN + 1),
-            _ => return None,
-        }
+
+fn push_number(value: &Value, into: &mut Vec<i64>) -> Option<()> {
+    match value {
+        Value::Int(value, 0) => into.push(*value),
+        Value::Null => into.push(i64::MIN + 1),
+        _ => return None,
     }
-    args.push(explicit.len() as i64);
-    Some(MemoKey { function, args })
+    Some(())
 }
 
 /// Asks about a kernel without launching it.

@@ -167,7 +167,7 @@ impl Machine<'_> {
                 }
             }
             if name == "cc" || name.ends_with("_cc") || name == "compute_capability" {
-                return if *number > 0xffff { format!("{number:#x}") } else { number.to_string() };
+                return if *number >= 0x100_0000 { format!("{number:#x}") } else { number.to_string() };
             }
         }
         self.show(value)

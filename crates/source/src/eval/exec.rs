@@ -146,6 +146,12 @@ impl Machine<'_> {
 
     fn declare(&mut self, var: &Var) -> Run<()> {
         self.step(var.span)?;
+        if let Some(function) = self.function()
+            && !self.program.body(function).used.get(var.slot as usize).copied().unwrap_or(true)
+            && matches!(&var.init, Initial::Value(init) if is_plain(init))
+        {
+            return Ok(());
+        }
         let root = self.slot(var.slot);
         // A static that is computed once (the device table) is kept for all runs.
         let kept =
@@ -336,6 +342,17 @@ fn is_condition(expr: &Expr) -> bool {
         ),
         ExprKind::Unary(Unary::Not, _) => true,
         ExprKind::Call(..) | ExprKind::Bool(_) | ExprKind::Ternary(_) => true,
+        _ => false,
+    }
+}
+
+/// Reads of variables and fields: nothing happens when they are left out.
+fn is_plain(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(_) | ExprKind::Local(..) | ExprKind::Null | ExprKind::Bool(_) => true,
+        ExprKind::Member { base, .. } => is_plain(base),
+        ExprKind::Index(base, index) => is_plain(base) && is_plain(index),
+        ExprKind::Ternary(parts) => parts.iter().all(is_plain),
         _ => false,
     }
 }

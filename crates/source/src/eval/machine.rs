@@ -112,6 +112,7 @@ pub struct Machine<'p> {
     pub(super) effects: u64,
     pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
     pub(super) token_rest: Option<String>,
+    pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
 }
 
 impl std::fmt::Debug for Machine<'_> {
@@ -147,6 +148,7 @@ impl<'p> Machine<'p> {
             effects: 0,
             builtins: super::builtin::table(program),
             token_rest: None,
+            layouts: FxMap::default(),
         }
     }
 

@@ -200,6 +200,15 @@ impl Machine<'_> {
                 let (size, align) = self.layout(item, depth + 1)?;
                 Some((size.checked_mul(*count)?, align))
             }
+            Ty::Struct(instance) if instance.args.is_empty() => {
+                let key = Arc::as_ptr(&instance.of) as usize;
+                if let Some(&known) = self.layouts.get(&key) {
+                    return known;
+                }
+                let layout = self.struct_layout(instance, depth);
+                self.layouts.insert(key, layout);
+                layout
+            }
             Ty::Struct(instance) => self.struct_layout(instance, depth),
             Ty::Void | Ty::Named(_) | Ty::Unknown => None,
         }

@@ -8,6 +8,7 @@ mod check;
 mod diff;
 mod doctor;
 mod dryrun;
+mod explain;
 mod inspect;
 mod investigate;
 mod isa;
@@ -27,6 +28,8 @@ pub enum Verb {
     Doctor(doctor::Args),
     /// Run the real program on a GPU that is not there, and see which kernels its host code selects
     Dryrun(dryrun::Args),
+    /// Why this kernel: the rule with its values, and what it would be otherwise; offline, from built-in tables
+    Explain(explain::Args),
     /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
     Inspect(inspect::Args),
     /// Look with every observer there is, record, and grade every claim and question
@@ -50,6 +53,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Diff(args)) => diff::run(&args, context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
+        Some(Verb::Explain(args)) => explain::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Investigate(args)) => investigate::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),

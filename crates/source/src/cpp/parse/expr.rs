@@ -269,8 +269,9 @@ impl Parser<'_> {
         match tok.sym {
             sym::LPAREN => {
                 self.pos += 1;
-                let inner = self.expression()?;
+                let mut inner = self.expression()?;
                 self.want(sym::RPAREN)?;
+                inner.span = self.since(start);
                 Ok(inner)
             }
             sym::LBRACKET => self.lambda(start),
@@ -323,6 +324,7 @@ impl Parser<'_> {
             && !self.at_ahead(1, sym::SCOPE)
         {
             self.pos += 1;
+            self.mark_used(slot);
             return Ok(self.node(ExprKind::Local(slot, tok.sym), start));
         }
         let is_field = self.fields.as_ref().is_some_and(|fields| fields.contains(&tok.sym));

@@ -50,6 +50,7 @@ pub struct Parser<'a> {
     unit: u32,
     scopes: Vec<(Sym, u32)>,
     slots: u32,
+    used: Vec<bool>,
     depth: usize,
     /// Fields that a bare name may mean, inside a method.
     fields: Option<Arc<[Sym]>>,
@@ -80,6 +81,7 @@ impl<'a> Parser<'a> {
             unit,
             scopes: Vec::new(),
             slots: 0,
+            used: Vec::new(),
             depth: 0,
             fields: None,
             local_types: Vec::new(),
@@ -184,6 +186,16 @@ impl<'a> Parser<'a> {
         self.scopes.iter().rev().find(|(known, _)| *known == name).map(|&(_, slot)| slot)
     }
 
+    fn mark_used(&mut self, slot: u32) {
+        let slot = slot as usize;
+        if slot >= self.used.len() {
+            self.used.resize(slot + 1, false);
+        }
+        if let Some(used) = self.used.get_mut(slot) {
+            *used = true;
+        }
+    }
+
     fn is_type_name(&self, name: Sym) -> bool {
         self.names.types.contains(&name) || self.more.types.contains(&name) || self.local_types.contains(&name)
     }
@@ -228,7 +240,9 @@ pub fn body(function: &Function, toks: &[Tok], names: &Names, interner: &Interne
     while parser.peek().is_some() {
         stmts.push(parser.statement());
     }
-    Body { stmts, inits, slots: parser.slots }
+    let mut used = std::mem::take(&mut parser.used);
+    used.resize(parser.slots as usize, false);
+    Body { stmts, inits, slots: parser.slots, used }
 }
 
 /// A struct's members, parsed when the first object of it is needed.

@@ -140,6 +140,13 @@ impl Parser<'_> {
                 _ => {}
             }
         }
+        if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.interner.text(tok.sym).starts_with("GGML_UNUSED") {
+            // Says that a variable is not used: no use of it.
+            self.pos += 1;
+            self.skip_balanced();
+            self.eat(sym::SEMI);
+            return Ok(Stmt::Empty);
+        }
         if self.declares() {
             let mark = self.mark();
             match self.declaration_statement() {
@@ -247,6 +254,8 @@ impl Parser<'_> {
             return Err(Stuck);
         }
         let last = vars.last().ok_or(Stuck)?;
+        let slot = last.slot;
+        self.mark_used(slot);
         let cond = self.node(ExprKind::Local(last.slot, last.name), start);
         Ok((Stmt::Decl(vars), Some(cond)))
     }

@@ -108,6 +108,7 @@ impl Parser<'_> {
             && !self.at_ahead(1, sym::SCOPE)
         {
             self.pos += 1;
+            self.mark_used(slot);
             return Ok(Base::Local(slot));
         }
         let named = self.peek().map(|tok| tok.sym);
@@ -222,6 +223,7 @@ impl Parser<'_> {
             && self.at_ahead(1, sym::SCOPE)
         {
             self.pos += 1;
+            self.mark_used(slot);
             return self.name_from(Root::Local(slot));
         }
         self.path(Root::Global)

@@ -1,0 +1,243 @@
+//! Decision tables: what a release's rules come to, small enough to carry along, with where each rule stands.
+
+use crate::device::Vendor;
+use crate::path::Path;
+use crate::ranges::{choice_of, stretches};
+use crate::rules::{Reason, RulesError};
+use crate::survey::Survey;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// `llama.cpp` or `ollama`.
+    pub source: String,
+    /// The release: `b10586`, or a commit where there is none.
+    pub version: String,
+    pub commit: String,
+    pub date: String,
+    pub presets: Vec<Build>,
+    /// File, line, condition, outcome and values of the conditions that decided.
+    pub rules: Vec<Vec<Rule>>,
+    /// Tile widths by column count: up to, tile.
+    pub tiles: Vec<Vec<(i64, i64)>>,
+    /// Column counts to paths; most types of a target share one.
+    pub plans: Vec<Vec<Entry>>,
+    pub targets: BTreeMap<String, Target>,
+    /// Families in the order in which the operation's function calls them.
+    pub order: Vec<String>,
+    /// The function whose branches those are.
+    pub function: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    pub vendor: String,
+    pub preset: String,
+    pub defines: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    pub file: String,
+    pub line: usize,
+    pub condition: String,
+    pub outcome: String,
+    pub values: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    pub cc: Option<i64>,
+    /// The plan of each type.
+    pub types: BTreeMap<String, usize>,
+}
+
+/// Up to `to` columns (None: all larger, as far as the table goes) this path, by this rule, with these tiles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub to: Option<i64>,
+    pub path: String,
+    pub rule: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiles: Option<usize>,
+}
+
+/// The last column count that tables were asked about.
+pub const COLUMNS: i64 = 1024;
+
+macro_rules! tables {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../tables/", $name, ".json")))),*] };
+}
+
+/// Oldest first.
+const TEXTS: &[(&str, &str)] = tables!(
+    "b3265", "b3600", "b4000", "b4719", "b5200", "b5664", "b6201", "b6841", "b7148", "ollama-4fda6980", "b8001", "b9000", "b10000",
+    "b10586", "crate-llama-cpp-sys-4-0.11.0",
+);
+
+/// The tables that come with the program.
+pub fn all() -> &'static [Table] {
+    static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
+    TABLES.get_or_init(|| TEXTS.iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect())
+}
+
+/// The names under which tables are kept.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TEXTS.iter().map(|(name, _)| *name)
+}
+
+/// A table's text as it is embedded.
+pub fn text(name: &str) -> Option<&'static str> {
+    TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// By release, commit, or source; the newest of several.
+pub fn find(wanted: &str) -> Option<&'static Table> {
+    let fits = |table: &&Table| {
+        table.version == wanted || table.source == wanted || (wanted.len() >= 7 && table.commit.starts_with(wanted))
+            || format!("{}-{}", table.source, table.version) == wanted
+    };
+    all().iter().rev().find(fits)
+}
+
+/// One answer of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'t> {
+    pub path: &'t str,
+    pub tile: Option<i64>,
+    pub from: i64,
+    pub to: Option<i64>,
+    pub rule: &'t [Rule],
+}
+
+impl Table {
+    /// From a survey over every column count up to [`COLUMNS`].
+    pub fn build(
+        survey: &mut Survey<'_>, source: &str, version: &str, commit: &str, date: &str,
+    ) -> Result<Table, RulesError> {
+        let presets = survey.backends.iter().map(|backend| Build {
+            vendor: match backend.preset.vendor {
+                Vendor::Hip => "HIP".to_owned(),
+                Vendor::Cuda => "CUDA".to_owned(),
+            },
+            preset: backend.preset.name.clone(),
+            defines: backend.preset.listed(),
+        });
+        let mut table = Table {
+            source: source.to_owned(),
+            version: version.to_owned(),
+            commit: commit.to_owned(),
+            date: date.to_owned(),
+            presets: presets.collect(),
+            rules: Vec::new(),
+            tiles: Vec::new(),
+            plans: Vec::new(),
+            targets: BTreeMap::new(),
+            order: survey.order(),
+            function: survey.function(),
+        };
+        for device in 0..survey.question.devices.len() {
+            let Some(name) = survey.question.devices.get(device).map(|device| device.target.clone()) else { continue };
+            let mut types = BTreeMap::new();
+            for ty in 0..survey.question.types.len() {
+                let Some(ty_name) = survey.question.types.get(ty).cloned() else { continue };
+                let entries = table.entries(survey, device, ty)?;
+                types.insert(ty_name, index(&mut table.plans, entries));
+            }
+            let cc = survey.cc.get(device).copied().flatten();
+            table.targets.insert(name, Target { cc, types });
+        }
+        Ok(table)
+    }
+
+    fn entries(&mut self, survey: &mut Survey<'_>, device: usize, ty: usize) -> Result<Vec<Entry>, RulesError> {
+        let answers = survey.answers.get(device).and_then(|types| types.get(ty)).cloned().unwrap_or_default();
+        let mut entries = Vec::new();
+        for stretch in stretches(&answers) {
+            let reasons = survey.reasons(device, ty, stretch.from)?;
+            let rule = index(&mut self.rules, deciding(&reasons, stretch.path));
+            let last = stretch.to.unwrap_or(i64::MAX);
+            let mut tiles: Vec<(i64, i64)> = Vec::new();
+            for answer in answers.iter().filter(|answer| answer.from >= stretch.from && answer.from <= last) {
+                let Some(choice) = choice_of(answer).filter(|choice| choice.variant > 0) else { continue };
+                match tiles.last_mut() {
+                    Some(known) if known.1 == choice.variant => known.0 = answer.to,
+                    _ => tiles.push((answer.to, choice.variant)),
+                }
+            }
+            let tiles = if tiles.is_empty() { None } else { Some(index(&mut self.tiles, tiles)) };
+            let path = stretch.path.map_or("UNDETERMINED", Path::name).to_owned();
+            entries.push(Entry { to: stretch.to, path, rule, tiles });
+        }
+        Ok(entries)
+    }
+
+    pub fn look_up(&self, target: &str, ty: &str, columns: i64) -> Option<Found<'_>> {
+        let entries = self.plans.get(*self.targets.get(target)?.types.get(ty)?)?;
+        let mut from = 1;
+        for entry in entries {
+            if entry.to.is_none_or(|to| columns <= to) {
+                let tiles = entry.tiles.and_then(|tiles| self.tiles.get(tiles));
+                let tile = tiles.and_then(|tiles| tiles.iter().find(|(to, _)| columns <= *to)).map(|(_, tile)| *tile);
+                let rule = self.rules.get(entry.rule).map_or(&[][..], Vec::as_slice);
+                return Some(Found { path: &entry.path, tile, from, to: entry.to, rule });
+            }
+            from = entry.to.unwrap_or(i64::MAX).saturating_add(1);
+        }
+        None
+    }
+}
+
+fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    match list.iter().position(|known| *known == item) {
+        Some(index) => index,
+        None => {
+            list.push(item);
+            list.len() - 1
+        }
+    }
+}
+
+/// The conditions that settled it: of the predicate that said yes (for the path of last resort: of the last that said
+/// no) the last condition that held and what it returned; and the branch that was taken on it.
+fn deciding(reasons: &[Reason], path: Option<Path>) -> Vec<Rule> {
+    let top = reasons.iter().map(|reason| reason.depth).min().unwrap_or(1) + 1;
+    let mut groups: Vec<Vec<&Reason>> = Vec::new();
+    for reason in reasons.iter().filter(|reason| reason.depth == top + 1) {
+        match groups.last_mut() {
+            Some(group) if group.first().is_some_and(|first| first.function == reason.function) => group.push(reason),
+            _ => groups.push(vec![reason]),
+        }
+    }
+    let wanted = if path == Some(Path::Blas) { "0" } else { "1" };
+    let fits = |group: &&Vec<&Reason>| group.len() > 1 && group.last().is_some_and(|last| last.outcome == wanted);
+    let mut chosen: Vec<&Reason> = Vec::new();
+    if let Some(group) = groups.iter().rev().find(fits)
+        && let Some((last, before)) = group.split_last()
+    {
+        chosen.extend(before.iter().rev().find(|reason| reason.outcome == "1"));
+        chosen.push(last);
+    }
+    let branches: Vec<&Reason> = reasons.iter().filter(|reason| reason.depth == top).collect();
+    chosen.extend(branches.iter().rev().find(|reason| reason.outcome == "1").or(branches.last()));
+    let rule = |reason: &&Reason| Rule {
+        file: reason.file.clone(),
+        line: reason.line,
+        condition: reason.condition.clone(),
+        outcome: match reason.outcome.as_str() {
+            "1" => "true".to_owned(),
+            "0" => "false".to_owned(),
+            other => other.to_owned(),
+        },
+        // Columns, type and cc are the question's, not the rule's: a rule is the same for all that it decides.
+        values: reason.values.iter().filter(|(name, _)| !is_question(name)).cloned().collect(),
+    };
+    chosen.iter().map(rule).collect()
+}
+
+/// Whether a name in a condition stands for what was asked with.
+pub fn is_question(name: &str) -> bool {
+    ["ne11", "ne[1]", "type", "ncols"].iter().any(|part| name.contains(part)) || name == "cc"
+}
