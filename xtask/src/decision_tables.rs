@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// More targets than a default table has: every generation that a release builds for.
-const MORE: &[&str] =
-    &["gfx803", "gfx950", "gfx1010", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "sm_70", "sm_80", "sm_86", "sm_89", "sm_120"];
+const MORE: &[&str] = &[
+    "gfx803", "gfx950", "gfx1010", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "sm_70", "sm_80", "sm_86", "sm_89",
+    "sm_120",
+];
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let check = args.iter().any(|arg| arg == "--check");
@@ -23,7 +25,9 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     for name in names().filter(|name| only.is_empty() || only.iter().any(|only| only == name)) {
         let found = match name.split_once('-') {
             Some(("ollama", commit)) => ollama.as_deref().map(|repo| extract(repo, "ollama", commit, commit)),
-            Some(("crate", artifact)) => crate_tree(artifact).map(|(tree, version)| table(&tree, "llama.cpp", &version, artifact, "")),
+            Some(("crate", artifact)) => {
+                crate_tree(artifact).map(|(tree, version)| table(&tree, "llama.cpp", &version, artifact, ""))
+            }
             _ => llama.as_deref().map(|repo| extract(repo, "llama.cpp", name, name)),
         };
         let Some(found) = found else {
@@ -55,7 +59,11 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
 fn extract(repo: &Path, source: &str, version: &str, rev: &str) -> anyhow::Result<Table> {
     let tree = Tree::open(&format!("{}@{rev}", repo.display()))?;
     let commit = tree.commit.clone().unwrap_or_default();
-    let out = Command::new("git").arg("--git-dir").arg(git_dir(repo)).args(["show", "-s", "--format=%cs", &commit]).output()?;
+    let out = Command::new("git")
+        .arg("--git-dir")
+        .arg(git_dir(repo))
+        .args(["show", "-s", "--format=%cs", &commit])
+        .output()?;
     let date = String::from_utf8_lossy(&out.stdout).trim().to_owned();
     table(&tree, source, version, &commit, &date)
 }

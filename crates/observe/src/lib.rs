@@ -13,6 +13,7 @@ mod observer;
 pub mod process;
 mod record;
 mod registry;
+pub mod rules;
 pub mod shipped;
 
 pub use observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};

@@ -8,6 +8,7 @@ use crate::dryrun::DryrunObserver;
 pub fn registry() -> Vec<Box<dyn Observer>> {
     vec![
         Box::new(HostObserver::new(Host::this())),
+        Box::new(crate::rules::DeclaredRules),
         Box::new(crate::shipped::ShippedFiles),
         Box::new(crate::libraries::RuntimeLibraries),
         Box::new(crate::census::Isa),

@@ -29,6 +29,14 @@ impl Path {
     }
 }
 
+impl Path {
+    /// The path that a table's cell names; None for UNDETERMINED.
+    pub fn from_name(name: &str) -> Option<Path> {
+        let all = [Path::Mmvf, Path::Mmf, Path::Mmv, Path::Dmmv, Path::Mmvq, Path::Mmq, Path::Blas];
+        all.into_iter().find(|path| path.name() == name)
+    }
+}
+
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -85,9 +93,7 @@ pub fn decides(program: &Program, launch: &Launch) -> bool {
 
 /// The same for a kernel under a name of its own: what the functions around it are called.
 pub fn by_callers(program: &Program, launch: &Launch) -> Option<Path> {
-    launch.stack.iter().rev().find_map(|&name| {
-        family_of_function(program.text(name))
-    })
+    launch.stack.iter().rev().find_map(|&name| family_of_function(program.text(name)))
 }
 
 impl Choice {

@@ -73,8 +73,21 @@ macro_rules! tables {
 
 /// Oldest first.
 const TEXTS: &[(&str, &str)] = tables!(
-    "b3265", "b3600", "b4000", "b4719", "b5200", "b5664", "b6201", "b6841", "b7148", "ollama-4fda6980", "b8001", "b9000", "b10000",
-    "b10586", "crate-llama-cpp-sys-4-0.11.0",
+    "b3265",
+    "b3600",
+    "b4000",
+    "b4719",
+    "b5200",
+    "b5664",
+    "b6201",
+    "b6841",
+    "b7148",
+    "ollama-4fda6980",
+    "b8001",
+    "b9000",
+    "b10000",
+    "b10586",
+    "crate-llama-cpp-sys-4-0.11.0",
 );
 
 /// The tables that come with the program.
@@ -96,7 +109,9 @@ pub fn text(name: &str) -> Option<&'static str> {
 /// By release, commit, or source; the newest of several.
 pub fn find(wanted: &str) -> Option<&'static Table> {
     let fits = |table: &&Table| {
-        table.version == wanted || table.source == wanted || (wanted.len() >= 7 && table.commit.starts_with(wanted))
+        table.version == wanted
+            || table.source == wanted
+            || (wanted.len() >= 7 && table.commit.starts_with(wanted))
             || format!("{}-{}", table.source, table.version) == wanted
     };
     all().iter().rev().find(fits)
@@ -115,7 +130,11 @@ pub struct Found<'t> {
 impl Table {
     /// From a survey over every column count up to [`COLUMNS`].
     pub fn build(
-        survey: &mut Survey<'_>, source: &str, version: &str, commit: &str, date: &str,
+        survey: &mut Survey<'_>,
+        source: &str,
+        version: &str,
+        commit: &str,
+        date: &str,
     ) -> Result<Table, RulesError> {
         let presets = survey.backends.iter().map(|backend| Build {
             vendor: match backend.preset.vendor {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 const MAX_ARGS: usize = 4096;
 
+/// What stands between a macro's parentheses, and the closing one.
+type Arguments = (Vec<Vec<Tok>>, Tok);
+
 impl Preprocessor<'_> {
     /// Pushes the replacement of `tok` where it is a macro's name; false where it stays as it is.
     pub(super) fn expand(&mut self, tok: Tok) -> Result<bool, LoadError> {
@@ -38,7 +41,7 @@ impl Preprocessor<'_> {
     }
 
     /// The arguments of a function-like macro; None (and nothing consumed) where no parenthesis follows.
-    fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<(Vec<Vec<Tok>>, Tok)>, LoadError> {
+    fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<Arguments>, LoadError> {
         let Some(open) = self.next_raw()? else { return Ok(None) };
         if !open.is(sym::LPAREN) {
             self.push_back(vec![open], None);

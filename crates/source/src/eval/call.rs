@@ -673,7 +673,6 @@ fn forwarded(expr: &Expr) -> &Expr {
     }
 }
 
-
 fn push_number(value: &Value, into: &mut Vec<i64>) -> Option<()> {
     match value {
         Value::Int(value, 0) => into.push(*value),

@@ -4,8 +4,8 @@ use crate::context::{Context, Format};
 use anyhow::bail;
 use report::{Column, Table};
 use serde_json::{Value, json};
-use source::table::{self, COLUMNS, Found, Rule, Table as Decisions};
 use source::Device;
+use source::table::{self, COLUMNS, Found, Rule, Table as Decisions};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -43,11 +43,17 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         bail!("there is no table of {:?}; there are: {}", wanted.unwrap_or(""), known.join(", "));
     };
     if !(1..=COLUMNS).contains(&args.columns) {
-        bail!("the tables go from 1 to {COLUMNS} columns; `whichkernel source TREE --columns {}` evaluates any", args.columns);
+        bail!(
+            "the tables go from 1 to {COLUMNS} columns; `whichkernel source TREE --columns {}` evaluates any",
+            args.columns
+        );
     }
     let Some(found) = table.look_up(&device.target, &ty, args.columns) else {
         let targets: Vec<&String> = table.targets.keys().collect();
-        bail!("no table entry for {} {ty}; targets: {targets:?}; `whichkernel source TREE` evaluates any", device.target);
+        bail!(
+            "no table entry for {} {ty}; targets: {targets:?}; `whichkernel source TREE` evaluates any",
+            device.target
+        );
     };
     let text = match args.format {
         Format::Json => format!("{:#}\n", json(args, table, &device, &ty, &found)),
@@ -70,7 +76,9 @@ fn kernel(path: &str, tile: Option<i64>) -> String {
 /// A rule with the values that the question gave it.
 fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
     let mut values: Vec<String> = rule.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let word = |wanted: &str| rule.condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == wanted);
+    let word = |wanted: &str| {
+        rule.condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == wanted)
+    };
     if word("cc")
         && let Some(cc) = cc
     {
@@ -108,9 +116,17 @@ fn text(args: &Args, table: &Decisions, device: &Device, ty: &str, found: &Found
     };
     let _ = writeln!(out, "{stretch}");
     for build in table.presets.iter().filter(|build| (build.vendor == "HIP") == device.target.starts_with("gfx")) {
-        let defines: Vec<&str> =
-            build.defines.iter().map(String::as_str).filter(|define| ["CUDA", "HIP", "MMQ"].iter().any(|word| define.contains(word))).collect();
-        let says = [("preset", build.preset.clone().into()), ("commit", short(&table.commit).into()), ("defines", defines.join(" ").into())];
+        let defines: Vec<&str> = build
+            .defines
+            .iter()
+            .map(String::as_str)
+            .filter(|define| ["CUDA", "HIP", "MMQ"].iter().any(|word| define.contains(word)))
+            .collect();
+        let says = [
+            ("preset", build.preset.clone().into()),
+            ("commit", short(&table.commit).into()),
+            ("defines", defines.join(" ").into()),
+        ];
         let _ = writeln!(out, "{}", lang.text_with("explain-build", &says));
     }
     let _ = write!(out, "\n{}\n", lang.text("explain-otherwise"));
@@ -124,7 +140,12 @@ fn short(commit: &str) -> String {
 }
 
 /// The counterfactuals: other column counts, other cards, other versions.
-fn otherwise<'t>(args: &Args, table: &'t Decisions, device: &Device, ty: &str) -> Vec<(&'static str, String, Found<'t>)> {
+fn otherwise<'t>(
+    args: &Args,
+    table: &'t Decisions,
+    device: &Device,
+    ty: &str,
+) -> Vec<(&'static str, String, Found<'t>)> {
     let mut out = Vec::new();
     for columns in [1, 8, 9, 64, 256, 257, 512].into_iter().filter(|columns| *columns != args.columns) {
         if let Some(found) = table.look_up(&device.target, ty, columns) {
@@ -154,7 +175,12 @@ fn others(args: &Args, table: &Decisions, device: &Device, ty: &str, context: &C
         Column::right("tile", title("source-column-variant")),
     ]);
     for (what, instead, found) in otherwise(args, table, device, ty) {
-        out.row([title(what), instead, found.path.to_owned(), found.tile.map_or(String::new(), |tile| tile.to_string())]);
+        out.row([
+            title(what),
+            instead,
+            found.path.to_owned(),
+            found.tile.map_or(String::new(), |tile| tile.to_string()),
+        ]);
     }
     out
 }
@@ -172,4 +198,3 @@ fn json(args: &Args, table: &Decisions, device: &Device, ty: &str, found: &Found
         "presets": table.presets, "otherwise": others,
     })
 }
-

@@ -140,7 +140,10 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.interner.text(tok.sym).starts_with("GGML_UNUSED") {
+        if tok.kind == Kind::Ident
+            && self.at_ahead(1, sym::LPAREN)
+            && self.interner.text(tok.sym).starts_with("GGML_UNUSED")
+        {
             // Says that a variable is not used: no use of it.
             self.pos += 1;
             self.skip_balanced();

@@ -139,38 +139,13 @@ fn version(tree: &Tree) -> String {
 }
 
 /// Which path is chosen, for every range of column counts that was asked about.
-pub fn rules(tree: &Tree, survey: &source::Survey<'_>, context: &Context) -> anyhow::Result<()> {
-    let mut observations = Vec::new();
-    let time = ledger::now();
-    for (device, answers) in survey.question.devices.iter().zip(&survey.answers) {
-        let Some(preset) = survey.preset(device.vendor) else { continue };
-        let defines: BTreeSet<String> = preset.listed().into_iter().collect();
-        let subject = Subject::source(&preset.name, version(tree), defines);
-        for (ty, answers) in survey.question.types.iter().zip(answers) {
-            for answer in answers {
-                let Some(choice) = source::ranges::choice_of(answer) else { continue };
-                for (topic, value) in
-                    [("mul_mat.path", choice.path.to_string()), ("mul_mat.variant", choice.variant.to_string())]
-                {
-                    let columns = match answer.from == answer.to {
-                        true => answer.from.to_string(),
-                        false => format!("{}..{}", answer.from, answer.to),
-                    };
-                    let about = About::new([("target", device.target.as_str()), ("type", ty), ("columns", &columns)]);
-                    let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
-                    let finding = Finding::Saw(Fact::new(topic, about, value));
-                    let coverage = Coverage::complete("column counts", (answer.to - answer.from + 1) as u64);
-                    observations.push(Observation::on::<Declared>(
-                        id,
-                        subject.clone(),
-                        finding,
-                        coverage,
-                        time.clone(),
-                    )?);
-                }
-            }
-        }
-    }
+pub fn rules(tree: &Tree, survey: &mut source::Survey<'_>, context: &Context) -> anyhow::Result<()> {
+    let ollama = survey.backends.iter().any(|backend| backend.preset.name == "ollama");
+    let name = if ollama { "ollama" } else { "llama.cpp" };
+    let version = version(tree);
+    let table = source::table::Table::build(survey, name, &version, &version, "")?;
+    let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
+    let observations = observe::rules::observations(&table, &id, &ledger::now())?;
     let receipts = Ledger::open(&context.ledger)?.append(&observations)?;
     eprintln!("{}", context.lang.text_with("source-recorded", &[("count", receipts.len().into())]));
     Ok(())

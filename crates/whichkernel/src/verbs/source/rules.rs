@@ -179,7 +179,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
         }
     }
     if args.record {
-        super::declare::rules(tree, &survey, context)?;
+        super::declare::rules(tree, &mut survey, context)?;
     }
     let text = match (args.format, args.thresholds) {
         (Format::Csv, false) => csv(&survey),

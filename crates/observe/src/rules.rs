@@ -1,0 +1,131 @@
+//! Declared: what the rules of a release come to, from the decision tables that come with the program. No tree, no
+//! device and no network is needed, so `investigate` always has it.
+
+use crate::observer::{Blocked, Observer, Sighting, Surroundings};
+use evidence::{
+    About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Rung, Subject, View,
+};
+use source::table::{COLUMNS, Table};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The observer of the embedded tables.
+#[derive(Debug, Clone, Copy)]
+pub struct DeclaredRules;
+
+const NAME: &str = "source";
+
+impl Observer for DeclaredRules {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let views = ["matmul.path", "matmul.tile", "matmul.depends", "matmul.order"].map(View::new).to_vec();
+        let reach = format!(
+            "dense matrix products of 4096x4096 weights, 1 to {COLUMNS} columns, in the releases that there is a table of"
+        );
+        vec![(
+            Rung::Declared,
+            FieldOfView::new(views)
+                .reach(reach)
+                .blind("other shapes; experts; what a build defines beyond its own defaults"),
+        )]
+    }
+
+    /// The releases that the investigation speaks of; all of them where it names none that is known.
+    fn observe(&self, around: &Surroundings, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+        let named = |table: &&Table| {
+            let commit = around.scope.commit.as_deref().is_some_and(|commit| table.commit.starts_with(commit));
+            commit || around.scope.source.as_deref() == Some(table.source.as_str())
+        };
+        let mut tables: Vec<&Table> = source::table::all().iter().filter(named).collect();
+        if tables.is_empty() {
+            tables = source::table::all().iter().collect();
+        }
+        let mut sightings = Vec::new();
+        for table in tables {
+            let observed = observations(table, &self.id(), &around.time).map_err(|error| Blocked {
+                why: error.to_string(),
+                fix: "report this: a built-in table is wrong".to_owned(),
+            })?;
+            sightings.extend(observed.into_iter().map(Sighting::from));
+        }
+        Ok(sightings)
+    }
+}
+
+/// A table's rules as observations, one subject per target.
+pub fn observations(table: &Table, id: &ObserverId, time: &str) -> Result<Vec<Observation>, Refused> {
+    let mut out = Vec::new();
+    for (target, rules) in &table.targets {
+        let vendor = if target.starts_with("gfx") { "HIP" } else { "CUDA" };
+        let defines: BTreeSet<String> = table
+            .presets
+            .iter()
+            .filter(|build| build.vendor == vendor)
+            .flat_map(|build| build.defines.clone())
+            .collect();
+        let mut subject = Subject::source(&table.source, &table.commit, defines);
+        subject.target = Some(target.clone());
+        let mut facts = Vec::new();
+        for (ty, plan) in &rules.types {
+            let mut from = 1;
+            for entry in table.plans.get(*plan).into_iter().flatten() {
+                let to = entry.to.unwrap_or(COLUMNS);
+                if entry.path != "UNDETERMINED" {
+                    let about = |from: i64, to: i64| About::new([("type", ty.clone()), ("columns", span(from, to))]);
+                    facts.push(Fact::new("matmul.path", about(from, to), entry.path.as_str()));
+                    let mut start = from;
+                    for (end, tile) in entry.tiles.and_then(|tiles| table.tiles.get(tiles)).into_iter().flatten() {
+                        facts.push(Fact::new("matmul.tile", about(start, *end), *tile));
+                        start = end + 1;
+                    }
+                }
+                from = to + 1;
+            }
+            facts.push(Fact::new("matmul.depends", About::new([("type", ty.as_str())]), depends(table, target, ty)));
+        }
+        facts.push(Fact::new(
+            "matmul.order",
+            About::new([("function", table.function.as_str())]),
+            table.order.join(" "),
+        ));
+        for fact in facts {
+            let coverage = Coverage::complete("column counts", COLUMNS.unsigned_abs());
+            out.push(Observation::on::<Declared>(
+                id.clone(),
+                subject.clone(),
+                Finding::Saw(fact),
+                coverage,
+                time.to_owned(),
+            )?);
+        }
+    }
+    Ok(out)
+}
+
+fn span(from: i64, to: i64) -> String {
+    if from == to { from.to_string() } else { format!("{from}..{to}") }
+}
+
+/// What changes the path of a type, as far as a table shows it: columns, the target, the type itself.
+fn depends(table: &Table, target: &str, ty: &str) -> Vec<String> {
+    let paths = |target: &str, ty: &str| -> Option<Vec<(Option<i64>, &str)>> {
+        let plan = table.plans.get(*table.targets.get(target)?.types.get(ty)?)?;
+        Some(plan.iter().map(|entry| (entry.to, entry.path.as_str())).collect())
+    };
+    let own = paths(target, ty);
+    let mut out = Vec::new();
+    if own.as_ref().is_some_and(|own| own.len() > 1) {
+        out.push("columns".to_owned());
+    }
+    if table.targets.keys().any(|other| paths(other, ty) != own) {
+        out.push("target".to_owned());
+    }
+    let types: BTreeMap<&String, _> =
+        table.targets.get(target).into_iter().flat_map(|rules| rules.types.keys().map(|ty| (ty, ()))).collect();
+    if types.keys().any(|other| paths(target, other) != own) {
+        out.push("type".to_owned());
+    }
+    out
+}
