@@ -8,6 +8,7 @@ mod fingerprint_table;
 mod fuzz;
 mod isa_oracle;
 mod isa_tables;
+mod packages;
 mod test;
 
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  test [ARGS...]   fetch what the tests need, run them all, name what was skipped (ARGS go to cargo test)
+  test [ARGS...]   install and fetch what the tests need, run them all, name what was skipped (ARGS go to cargo test)
   deep [NAME...]   the long comparisons with other tools, over everything in the cache
   fuzz [--seconds N] [--target NAME] [--seed N]
                    mutated files against the parsers

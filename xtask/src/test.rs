@@ -4,6 +4,7 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
+    crate::packages::ensure();
     // Offline this names what is missing and goes on: `artifacts::need` decides per test.
     crate::fetch::run(false)?;
     let log = env::temp_dir().join(format!("whichkernel-skipped-{}", std::process::id()));

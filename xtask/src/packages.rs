@@ -1,0 +1,47 @@
+//! The programs that tests use as oracles and compilers: installed where this is Debian and we are root, else named.
+
+use std::process::{Command, Stdio};
+
+/// A program, the Debian package that brings it, and what goes without it.
+const PROGRAMS: [(&str, &str, &str); 7] = [
+    ("git", "git", "reading revisions of a repository"),
+    ("g++", "g++", "the comparison with compiled predicates"),
+    ("python3", "python3-pip", "fetching wheels"),
+    ("llvm-readelf-22", "llvm-22", "the comparison of code objects and instructions with LLVM"),
+    ("clang++-22", "clang-22", "libraries that are compiled on the spot"),
+    ("clang-offload-bundler-22", "clang-tools-22", "bundles that are made on the spot"),
+    ("ld.lld-22", "lld-22", "libraries that are compiled on the spot"),
+];
+
+/// Installs what is missing, if it may; says what stays missing and which tests that concerns.
+pub fn ensure() {
+    let missing: Vec<_> = PROGRAMS.into_iter().filter(|(program, ..)| !is_there(program)).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let packages: Vec<&str> = missing.iter().map(|(_, package, _)| *package).collect();
+    if is_there("apt-get") && is_root() {
+        eprintln!("installing {}", packages.join(" "));
+        let apt = |args: &[&str]| {
+            let mut command = Command::new("apt-get");
+            command.args(["-q", "-y"]).args(args).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        if !apt(&["update"]) || !apt(&[&["install"], packages.as_slice()].concat()) {
+            eprintln!("apt-get could not install all of them");
+        }
+    }
+    for (program, package, what) in missing.iter().filter(|(program, ..)| !is_there(program)) {
+        eprintln!("missing {program} ({what} is skipped): sudo apt-get install {package}");
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
+}
+
+fn is_root() -> bool {
+    let uid = Command::new("id").arg("-u").output();
+    uid.is_ok_and(|output| output.stdout.starts_with(b"0"))
+}
