@@ -5,6 +5,7 @@
 //! and it is not itself an observation from which more could follow.
 
 use crate::bench::{Bench, speaks};
+use crate::pool::Pool;
 use crate::reading::{Citation, Reading, Step, saw};
 use crate::silence::{Quality, missing, weigh};
 use crate::unresolved::unresolved;
@@ -26,20 +27,20 @@ pub(crate) type Judgement = (GradeKind, Vec<Reason>);
 
 /// Grades a claim. The order of `observations` does not matter, nor does having one twice.
 pub fn judge(claim: &Claim, observations: &[Recorded], able: &[Ability]) -> Reading {
-    let mut pool: Vec<&Recorded> = observations.iter().collect();
-    pool.sort_by(|a, b| a.id().cmp(b.id()));
-    pool.dedup_by(|a, b| a.id() == b.id());
+    judge_in(claim, &Pool::new(observations), able)
+}
+
+/// For many claims on the same observations.
+pub(crate) fn judge_in(claim: &Claim, pool: &Pool<'_>, able: &[Ability]) -> Reading {
+    let pool = pool.concerning(claim);
     let (kind, reasons) = on_rung(claim.rung, claim, &pool, able);
     let cited: BTreeSet<_> = reasons.iter().flat_map(named).collect();
+    let cites = pool.iter().filter(|recorded| cited.contains(recorded.id()));
     Reading {
         claim: claim.id.clone(),
         rung: claim.rung,
         grade: Grade::computed(kind),
-        cites: pool
-            .iter()
-            .filter(|recorded| cited.contains(recorded.id()))
-            .map(|recorded| Citation::of(recorded))
-            .collect(),
+        cites: cites.map(|recorded| Citation::of(recorded)).collect(),
         reasons,
         ladder: ladder(claim, &pool),
     }

@@ -15,6 +15,7 @@ mod grade;
 mod investigation;
 mod judge;
 mod observation;
+mod pool;
 mod question;
 mod reading;
 mod rules;
@@ -39,7 +40,7 @@ pub use investigation::{
 };
 pub use judge::{Ability, judge};
 pub use observation::{Evidence, Finding, Observation, ObservationId, ObserverId, Recorded, Refused};
-pub use question::{Found, QuestionReading, answer};
+pub use question::{Found, QuestionReading};
 pub use reading::{Citation, Reading, Reason, Spot, Step, saw};
 pub use rules::{Chooses, Precedes, RULES, Rule};
 pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};

@@ -268,6 +268,11 @@ impl Recorded {
         Recorded { id: observation.id(), observation }
     }
 
+    /// From the bytes that the ledger keeps: their hash is the name, so nothing need be written out again.
+    pub fn from_canonical(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Recorded { id: ObservationId::of(bytes), observation: serde_json::from_slice(bytes)? })
+    }
+
     pub fn id(&self) -> &ObservationId {
         &self.id
     }

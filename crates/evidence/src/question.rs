@@ -1,7 +1,9 @@
 //! Answering a question: by the claims that would settle it, and by what was seen on its topic.
 
 use crate::investigation::Ask;
-use crate::{Ability, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Value, judge};
+use crate::judge::judge_in;
+use crate::pool::Pool;
+use crate::{Ability, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Value};
 use serde::Serialize;
 
 /// A value that was seen, graded as if it had been claimed.
@@ -29,27 +31,22 @@ pub struct QuestionReading {
 /// Values are shown once each; a topic with more than this many is a table, not an answer.
 const MOST: usize = 12;
 
-pub fn answer(
-    question: &Question,
-    readings: &[Reading],
-    observations: &[Recorded],
-    able: &[Ability],
-) -> QuestionReading {
+pub(crate) fn answer(question: &Question, readings: &[Reading], pool: &Pool<'_>, able: &[Ability]) -> QuestionReading {
     let of = |id: &String| readings.iter().find(|reading| reading.claim == *id);
     let having = |keep: fn(Grade) -> bool| {
         question.claims.iter().filter(|id| of(id).is_some_and(|reading| keep(reading.grade))).cloned().collect()
     };
     let settled_by: Vec<String> = having(|grade| grade.strength() > 0);
     let refuted: Vec<String> = having(Grade::is_refuted);
-    let found = question.ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, observations, able));
+    let found = question.ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, pool, able));
     let open = settled_by.is_empty() && !found.iter().any(|found| found.grade.strength() > 0);
     // Where every possible answer but none was refuted there is still no answer.
     QuestionReading { question: question.id.clone(), claims: question.claims.clone(), settled_by, refuted, found, open }
 }
 
-fn look_up(id: &str, ask: &Ask, observations: &[Recorded], able: &[Ability]) -> Vec<Found> {
+fn look_up(id: &str, ask: &Ask, pool: &Pool<'_>, able: &[Ability]) -> Vec<Found> {
     let mut seen: Vec<(&crate::About, &Value)> = Vec::new();
-    for recorded in observations.iter().filter(|recorded| recorded.rung() == ask.rung) {
+    for recorded in pool.facts(&ask.topic).iter().filter(|recorded| recorded.rung() == ask.rung) {
         let Some(fact) = recorded.fact() else { continue };
         let fits = fact.topic == ask.topic
             && fact.about.speaks_for(&ask.about)
@@ -75,7 +72,7 @@ fn look_up(id: &str, ask: &Ask, observations: &[Recorded], able: &[Ability]) -> 
                 scope: ask.scope.clone(),
                 transfer: Vec::new(),
             };
-            let reading = judge(&claim, observations, able);
+            let reading = judge_in(&claim, pool, able);
             Found { about: about.to_string(), value: value.to_string(), grade: reading.grade, reading }
         })
         .collect()
@@ -84,9 +81,9 @@ fn look_up(id: &str, ask: &Ask, observations: &[Recorded], able: &[Ability]) -> 
 impl Investigation {
     /// Every claim and every question, graded.
     pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
-        let readings: Vec<Reading> =
-            self.claims.iter().map(|stated| judge(&stated.claim, observations, able)).collect();
-        let questions = self.questions.iter().map(|question| answer(question, &readings, observations, able)).collect();
+        let pool = Pool::new(observations);
+        let readings: Vec<Reading> = self.claims.iter().map(|stated| judge_in(&stated.claim, &pool, able)).collect();
+        let questions = self.questions.iter().map(|question| answer(question, &readings, &pool, able)).collect();
         (readings, questions)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, speaks};
 use crate::judge::{Ability, Judgement};
+use crate::pool::{DEVICE, RUNTIME};
 use crate::reading::saw;
 use crate::silence::weigh;
 use crate::{About, Claim, DeviceKind, Finding, GradeKind, Reason, Recorded, RungKind, Why};
@@ -71,13 +72,13 @@ fn blocked<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> impl Iterator<Item
 /// The runtime that the claim names, where somebody looked for runtimes and did not find it.
 fn not_here(claim: &Claim, pool: &[&Recorded]) -> Option<String> {
     let runtime = claim.scope.runtime.as_ref().filter(|runtime| *runtime != "*")?;
-    looked_for(pool, "runtime.installed", &About::new([("name", runtime)])).then(|| runtime.clone())
+    looked_for(pool, RUNTIME, &About::new([("name", runtime)])).then(|| runtime.clone())
 }
 
 fn no_device(claim: &Claim, pool: &[&Recorded]) -> Option<String> {
     let real = claim.rung.needs_real_device() || claim.scope.device == Some(DeviceKind::Real);
     let target = claim.scope.target.as_ref().filter(|_| real)?;
-    looked_for(pool, "gpu.present", &About::new([("target", target)])).then(|| target.clone())
+    looked_for(pool, DEVICE, &About::new([("target", target)])).then(|| target.clone())
 }
 
 /// Was it looked for, in full, and never seen?

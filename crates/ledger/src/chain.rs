@@ -1,6 +1,6 @@
 //! Rows and the chain that holds them: each row's hash covers the row before it, every field, and its length.
 
-use evidence::{Observation, Recorded};
+use evidence::Recorded;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -102,7 +102,7 @@ impl Row {
     /// The observation in it; None for a note.
     pub fn observation(&self) -> Result<Option<Recorded>, serde_json::Error> {
         match self.kind {
-            RowKind::Observation => Ok(Some(Recorded::new(serde_json::from_slice::<Observation>(&self.body)?))),
+            RowKind::Observation => Ok(Some(Recorded::from_canonical(&self.body)?)),
             RowKind::Note => Ok(None),
         }
     }

@@ -10,6 +10,9 @@ use rusqlite::{Connection, OptionalExtension, types::ValueRef};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// Rows fetched at a time.
+const BATCH: usize = 64;
+
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) dir: PathBuf,
@@ -65,32 +68,65 @@ impl Reader {
         connection.query_row("SELECT id FROM ledger", [], |row| row.get(0)).optional().map_err(|e| self.fail(e))
     }
 
-    /// Every row from `from` on, in order, one at a time.
+    /// Every row from `from` on, in order. They are fetched in batches, so that a slow `take` keeps no writer waiting.
     pub fn rows(
         &self,
         from: u64,
         mut take: impl FnMut(Row) -> Result<ControlFlow<()>, LedgerError>,
     ) -> Result<(), LedgerError> {
-        let Some(connection) = &self.connection else { return Ok(()) };
-        let mut statement = connection
-            .prepare_cached("SELECT seq, kind, origin, time, body, prev, hash FROM row WHERE seq >= ?1 ORDER BY seq")
-            .map_err(|e| self.fail(e))?;
-        let mut rows = statement.query([i64::try_from(from).unwrap_or(i64::MAX)]).map_err(|e| self.fail(e))?;
-        while let Some(raw) = rows.next().map_err(|e| self.fail(e))? {
-            if take(self.decode(raw)?)?.is_break() {
-                break;
+        let mut next = from;
+        loop {
+            let (batch, error) = self.batch(next, BATCH)?;
+            let more = batch.len() == BATCH;
+            for row in batch {
+                // Only a damaged tree gives them out of order.
+                if row.seq < next {
+                    return Err(self.bad(row.seq, format!("it comes after row {}", next.saturating_sub(1))));
+                }
+                next = row.seq + 1;
+                if take(row)?.is_break() {
+                    return Ok(());
+                }
+            }
+            match error {
+                Some(error) => return Err(error),
+                None if more => {}
+                None => return Ok(()),
             }
         }
-        Ok(())
+    }
+
+    /// Some rows, and what kept it from reading the next.
+    fn batch(&self, from: u64, most: usize) -> Result<(Vec<Row>, Option<LedgerError>), LedgerError> {
+        let Some(connection) = &self.connection else { return Ok((Vec::new(), None)) };
+        let mut statement = connection
+            .prepare_cached(
+                "SELECT seq, kind, origin, time, body, prev, hash FROM row WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
+            )
+            .map_err(|e| self.fail(e))?;
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        let mut rows = statement.query((from, most as i64)).map_err(|e| self.fail(e))?;
+        let mut batch = Vec::new();
+        loop {
+            let row = match rows.next() {
+                Ok(None) => return Ok((batch, None)),
+                Ok(Some(raw)) => self.decode(raw),
+                Err(error) => Err(self.fail(error)),
+            };
+            match row {
+                Ok(row) => batch.push(row),
+                Err(error) => return Ok((batch, Some(error))),
+            }
+        }
     }
 
     pub fn row(&self, seq: u64) -> Result<Option<Row>, LedgerError> {
-        let mut found = None;
-        self.rows(seq, |row| {
-            found = (row.seq == seq).then_some(row);
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(found)
+        let (batch, error) = self.batch(seq, 1)?;
+        match (batch.into_iter().next(), error) {
+            (Some(row), _) => Ok((row.seq == seq).then_some(row)),
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok(None),
+        }
     }
 
     pub fn last(&self) -> Result<Option<Row>, LedgerError> {

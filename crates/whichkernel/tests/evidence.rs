@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 fn run(ledger: &Path, args: &[&OsStr]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_whichkernel"))
         .env("WHICHKERNEL_LEDGER", ledger)
+        // No runtimes: what is in the developer's cache must not be looked at here.
+        .env("WHICHKERNEL_CACHE", ledger.with_file_name("no-cache"))
         .env("LANG", "C.UTF-8")
         .env_remove("LC_ALL")
         .env_remove("LC_MESSAGES")

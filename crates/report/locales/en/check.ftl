@@ -73,8 +73,8 @@ check-title-closes = closed by
 check-phase = Phase { $id }: { $name }
 check-questions = Questions
 check-answer-open = open
-check-answer-by = { $grade }: { $text }
-check-answer-value = { $grade }: { $about } = { $value }
+check-answer-by = { $grade } ({ $rung }): { $text }
+check-answer-value = { $grade } ({ $rung }; { $subject }): { $about } = { $value }
 check-answer-not = not: { $text }
 check-said-on = said on "{ $page }"
 check-expected = expected on the rung '{ $rung }': { $topic } { $expected }

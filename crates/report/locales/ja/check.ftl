@@ -73,8 +73,8 @@ check-title-closes = 決着させるコマンド
 check-phase = Phase { $id }: { $name }
 check-questions = 問い
 check-answer-open = 未解決
-check-answer-by = { $grade }: { $text }
-check-answer-value = { $grade }: { $about } = { $value }
+check-answer-by = { $grade }({ $rung }): { $text }
+check-answer-value = { $grade }({ $rung }、{ $subject }): { $about } = { $value }
 check-answer-not = 否定: { $text }
 check-said-on = 出典:「{ $page }」
 check-expected = 「{ $rung }」の段での期待: { $topic } { $expected }

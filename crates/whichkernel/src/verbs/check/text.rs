@@ -87,13 +87,18 @@ pub fn answers(graded: &Graded, reading: &QuestionReading, lang: &Lang) -> Vec<S
     for (stated, reading) in reading.settled_by.iter().filter_map(claim) {
         let args = [
             ("grade", report::grade_text(lang, reading.grade).into()),
+            ("rung", rung_text(lang, reading.rung).into()),
             ("text", stated.words.in_language(lang.code()).into()),
         ];
         lines.push(lang.text_with("check-answer-by", &args));
     }
     for found in reading.found.iter().filter(|found| !found.grade.is_refuted()) {
+        // A value without its rung and subject would say more than was seen.
+        let subject = found.reading.cites.first().map_or("", |cite| cite.subject.as_str());
         let args = [
             ("grade", report::grade_text(lang, found.grade).into()),
+            ("rung", rung_text(lang, found.reading.rung).into()),
+            ("subject", subject.into()),
             ("about", found.about.as_str().into()),
             ("value", found.value.as_str().into()),
         ];
