@@ -20,7 +20,7 @@ pub enum Error {
     NoApt { advice: String },
     #[error("{command} failed: {said}")]
     Apt { command: String, said: String },
-    #[error("no Debian mirror is named in this system's apt sources; give one: --mirror http://deb.debian.org/debian")]
+    #[error("no Debian mirror is named in this system's apt sources; give one: --mirror URL")]
     NoMirror,
     #[error(
         "{path}: no such keyring, so signatures could not be checked. Install debian-archive-keyring, or give --keyring FILE"
