@@ -3,6 +3,7 @@
 
 mod catalogs;
 mod cuobjdump;
+mod gfx1201;
 mod isa;
 mod readelf;
 
@@ -15,6 +16,7 @@ type Comparison = fn() -> anyhow::Result<bool>;
 const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("catalogs", "every Tensile catalog's leaves, and the kernels of its objects against llvm-readelf", catalogs::run),
     ("cuobjdump", "registers, stack and shared memory of every cubin's kernels against cuobjdump", cuobjdump::run),
+    ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
 ];

@@ -130,7 +130,11 @@ fn declare(tree: &str, args: &Args) -> anyhow::Result<Vec<Row>> {
     for given in &args.dry.gpu {
         devices.push(Device::find(given)?);
     }
-    let types = args.dry.kind.iter().map(|kind| kind.to_ascii_uppercase()).collect();
+    let all = args.dry.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
+    let types = match all {
+        true => source::ALL_TYPES.iter().map(|kind| (*kind).to_owned()).collect(),
+        false => args.dry.kind.iter().map(|kind| kind.to_ascii_uppercase()).collect(),
+    };
     let columns: Vec<i64> = args.dry.columns.iter().map(|&n| n.cast_signed()).collect();
     let shape = gguf::known(&args.dry.arch_of)?;
     let shape = Shape::MulMat { rows: shape.feed_forward.into(), k: shape.width.into() };

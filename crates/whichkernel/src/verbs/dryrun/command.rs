@@ -223,7 +223,9 @@ fn phase_table(rows: &[&Selected], context: &Context) -> Table {
             [first, _, ..] => format!("{}x{}x{} +{}", first[0], first[1], first[2], row.grids.len() - 1),
             _ => row.grid_text(),
         };
-        let class = row.path.filter(|_| row.family != Family::Other).map(|p| p.to_string());
+        // Helpers of a path (quantising for MMQ) are named for what they do.
+        let names_path = row.is_multiplication() || matches!(row.family, Family::FlashAttention);
+        let class = row.path.filter(|_| names_path).map(|path| path.to_string());
         table.row([
             class.unwrap_or_else(|| row.family.key().to_owned()),
             kernel,
