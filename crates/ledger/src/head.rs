@@ -89,9 +89,12 @@ fn checksum(content: &str) -> String {
 
 /// A new head file with both slots at the chain's beginning, durable before the first row is.
 pub fn create(path: &Path, head: &Head) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+    // Beside its place, then moved there: whoever dies on the way leaves no head rather than an empty one.
+    let beside = path.with_extension("new");
+    let file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
     file.write_all_at(format(head).repeat(2).as_bytes(), 0)?;
-    file.sync_all()
+    file.sync_all()?;
+    std::fs::rename(&beside, path)
 }
 
 pub fn advance(path: &Path, slots: &Slots, head: &Head) -> io::Result<()> {

@@ -24,7 +24,7 @@ impl Drop for Running {
 /// Reads until `ready` says so: a program needs a moment to be loaded.
 fn wait_for(pid: u32, ready: impl Fn(&Process) -> bool) -> Process {
     let mut last = None;
-    for _ in 0..200 {
+    for _ in 0..1200 {
         if let Ok(process) = Process::read(pid) {
             if ready(&process) {
                 return process;

@@ -11,7 +11,10 @@ pub fn near<'a>(target: &str, shipped: impl Iterator<Item = &'a str>) -> Option<
         .filter(|(_, version)| wide(version.0) == wide(major))
         .min_by_key(|(_, version)| {
             let far = |a: u32, b: u32| (a.abs_diff(b), a > b);
-            (far(version.0, major), far(version.1, minor), far(version.2, stepping))
+            // Up to gfx9 the numbers grow with the features (gfx90a lies next to gfx942); later ones name the chip.
+            let number = |minor: u32, stepping: u32| if wide(major) { minor * 16 + stepping } else { minor };
+            let nearest = far(number(version.1, version.2), number(minor, stepping));
+            (far(version.0, major), nearest, far(version.2, stepping))
         })
         .map(|(name, _)| name)
 }

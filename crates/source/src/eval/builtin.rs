@@ -403,7 +403,7 @@ impl Machine<'_> {
             "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
             "INT_MIN" => Value::int(i64::from(i32::MIN)),
             "UINT_MAX" | "UINT32_MAX" => Value::int(i64::from(u32::MAX)),
-            "INT64_MAX" | "SIZE_MAX" => Value::int(i64::MAX),
+            "INT64_MAX" | "SIZE_MAX" | "npos" => Value::int(i64::MAX),
             "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
             "INFINITY" => Value::Float(f64::INFINITY),
             "cudaSuccess" | "hipSuccess" | "CUDA_SUCCESS" | "CUBLAS_STATUS_SUCCESS" | "HIPBLAS_STATUS_SUCCESS" => {
@@ -474,6 +474,44 @@ impl Machine<'_> {
                 "c_str" | "data" => value.clone(),
                 "size" | "length" => Value::int(text.len() as i64),
                 "empty" => Value::bool(text.is_empty()),
+                "erase" | "resize" => {
+                    let mut numbers = Vec::new();
+                    for arg in args {
+                        let number = self.eval(arg)?;
+                        numbers.push(self.settle(&number));
+                    }
+                    // resize(n) keeps the first n; erase(from, count) takes some out.
+                    let (keep, from) = match (method, numbers.as_slice()) {
+                        ("resize", [Some(length)]) => (*length, i64::MAX),
+                        ("erase", [Some(from)]) => (*from, i64::MAX),
+                        ("erase", [Some(from), Some(count)]) => (*from, from.saturating_add(*count)),
+                        _ => (0, i64::MIN),
+                    };
+                    let count = |number: i64| usize::try_from(number.max(0)).unwrap_or(usize::MAX);
+                    let left: String = text.chars().take(count(keep)).chain(text.chars().skip(count(from))).collect();
+                    let left = if from == i64::MIN { Value::Opaque(at) } else { Value::Str(left.into()) };
+                    match place {
+                        Some(place) => self.write(place, left.clone()),
+                        None => return Ok(Some(Value::Opaque(at))),
+                    };
+                    left
+                }
+                "find" => {
+                    let wanted = match args {
+                        [only] => self.eval(only)?,
+                        _ => Value::Opaque(at),
+                    };
+                    let wanted = match (&wanted, self.settle(&wanted)) {
+                        (Value::Str(wanted), _) => Some(wanted.to_string()),
+                        (_, Some(code)) => u32::try_from(code).ok().and_then(char::from_u32).map(String::from),
+                        _ => None,
+                    };
+                    // std::string::npos is the largest size.
+                    match wanted {
+                        Some(wanted) => Value::int(text.find(&wanted).map_or(i64::MAX, |at| at as i64)),
+                        None => Value::Opaque(at),
+                    }
+                }
                 "substr" => {
                     let mut bounds = [0i64, i64::MAX];
                     for (bound, arg) in bounds.iter_mut().zip(args) {
