@@ -48,7 +48,12 @@ impl Observer for DeclaredRules {
                 why: error.to_string(),
                 fix: "report this: a built-in table is wrong".to_owned(),
             })?;
-            sightings.extend(observed.into_iter().map(Sighting::from));
+            // A table has thousands of rows; what nobody asks stays in it.
+            let asked = |observation: &Observation| match observation.finding() {
+                Finding::Saw(fact) => around.asked.is_empty() || around.asked.iter().any(|view| view.shows(fact)),
+                _ => true,
+            };
+            sightings.extend(observed.into_iter().filter(asked).map(Sighting::from));
         }
         Ok(sightings)
     }
