@@ -35,6 +35,7 @@ pub struct CodeObject<'a> {
     /// What is wrong with notes or symbols; everything before it was read.
     pub problems: Vec<Error>,
     notes: Vec<(u64, Cow<'a, [u8]>)>,
+    arrays: Vec<Array>,
     /// Name to address and size, of functions and descriptors.
     symbols: HashMap<String, (u64, u64)>,
 }
@@ -58,6 +59,7 @@ impl<'a> CodeObject<'a> {
             kernel_count: 0,
             problems: Vec::new(),
             notes: Vec::new(),
+            arrays: Vec::new(),
             symbols: HashMap::new(),
             elf,
         };
@@ -111,11 +113,12 @@ impl<'a> CodeObject<'a> {
 
     /// The kernels of all metadata notes, in file order. Ends after the first error of each note.
     pub fn kernels(&self) -> impl Iterator<Item = Result<Kernel>> {
-        let notes = self.notes.iter().flat_map(|(base, data)| Notes::new(data, *base));
-        let metadata = notes.filter_map(|note| note.ok().filter(|note| note.is_amdgpu_metadata()));
-        let heads = metadata.filter_map(|note| metadata::head(note.contents, note.offset).ok());
-        let readers = heads.filter_map(|(head, reader)| reader.map(|reader| (head.kernels, reader)));
-        readers.flat_map(|(count, reader)| Entries { reader, left: count }).map(|entry| entry.map(|m| self.kernel(m)))
+        let entries = self.arrays.iter().filter_map(|array| {
+            let (base, data) = self.notes.get(array.notes)?;
+            let start = usize::try_from(array.offset.checked_sub(*base)?).ok()?;
+            Some(Entries { reader: Reader::new(data.get(start..)?, array.offset), left: array.count })
+        });
+        entries.flatten().map(|entry| entry.map(|metadata| self.kernel(metadata)))
     }
 
     fn kernel(&self, metadata: Metadata) -> Kernel {
@@ -163,7 +166,11 @@ impl<'a> CodeObject<'a> {
                     }
                 };
                 match metadata::head(note.contents, note.offset) {
-                    Ok((head, _)) => {
+                    Ok((head, kernels)) => {
+                        if let Some(reader) = kernels {
+                            let notes = self.notes.len();
+                            self.arrays.push(Array { notes, offset: reader.offset(), count: head.kernels });
+                        }
                         self.kernel_count += u64::from(head.kernels);
                         self.stated_target = self.stated_target.take().or(head.target);
                     }
@@ -193,6 +200,16 @@ fn limited(offset: u64, field: &'static str, claimed: u64, limit: u64) -> Result
         return Ok(());
     }
     Err(Error::new(offset, field, Problem::OverLimit { claimed, limit }))
+}
+
+/// Where the kernels of one metadata note stand.
+#[derive(Debug)]
+struct Array {
+    /// Which of the note sections.
+    notes: usize,
+    /// Of the first kernel, in the source.
+    offset: u64,
+    count: u32,
 }
 
 /// The maps of one `amdhsa.kernels`.

@@ -76,7 +76,7 @@ impl Metadata {
         let start = reader.offset();
         let mut kernel = Metadata::default();
         for _ in 0..reader.expect_map("amdhsa.kernels")? {
-            let key = reader.expect_str("kernel metadata key")?;
+            let key = reader.expect_raw("kernel metadata key")?;
             kernel.field(key, reader)?;
         }
         if kernel.name.is_empty() {
@@ -88,35 +88,37 @@ impl Metadata {
         Ok(kernel)
     }
 
-    fn field(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
+    fn field(&mut self, key: &[u8], reader: &mut Reader<'_>) -> Result<()> {
         match key {
-            ".name" => self.name = text(reader, ".name")?.to_owned(),
-            ".symbol" => self.symbol = text(reader, ".symbol")?.to_owned(),
-            ".sgpr_count" => self.sgpr_count = number(reader, ".sgpr_count")?,
-            ".vgpr_count" => self.vgpr_count = number(reader, ".vgpr_count")?,
-            ".agpr_count" => self.agpr_count = number(reader, ".agpr_count")?,
-            ".sgpr_spill_count" => self.sgpr_spill_count = number(reader, ".sgpr_spill_count")?,
-            ".vgpr_spill_count" => self.vgpr_spill_count = number(reader, ".vgpr_spill_count")?,
-            ".group_segment_fixed_size" => {
+            b".name" => self.name = text(reader, ".name")?.to_owned(),
+            b".symbol" => self.symbol = text(reader, ".symbol")?.to_owned(),
+            b".sgpr_count" => self.sgpr_count = number(reader, ".sgpr_count")?,
+            b".vgpr_count" => self.vgpr_count = number(reader, ".vgpr_count")?,
+            b".agpr_count" => self.agpr_count = number(reader, ".agpr_count")?,
+            b".sgpr_spill_count" => self.sgpr_spill_count = number(reader, ".sgpr_spill_count")?,
+            b".vgpr_spill_count" => self.vgpr_spill_count = number(reader, ".vgpr_spill_count")?,
+            b".group_segment_fixed_size" => {
                 self.group_segment_fixed_size = number(reader, ".group_segment_fixed_size")?;
             }
-            ".private_segment_fixed_size" => {
+            b".private_segment_fixed_size" => {
                 self.private_segment_fixed_size = number(reader, ".private_segment_fixed_size")?;
             }
-            ".wavefront_size" => self.wavefront_size = number(reader, ".wavefront_size")?,
-            ".kernarg_segment_size" => self.kernarg_segment_size = number(reader, ".kernarg_segment_size")?,
-            ".kernarg_segment_align" => self.kernarg_segment_align = number(reader, ".kernarg_segment_align")?,
-            ".max_flat_workgroup_size" => self.max_flat_workgroup_size = number(reader, ".max_flat_workgroup_size")?,
-            ".reqd_workgroup_size" => self.reqd_workgroup_size = triple(reader)?,
-            ".uses_dynamic_stack" => self.uses_dynamic_stack = truth(reader, ".uses_dynamic_stack")?,
-            ".workgroup_processor_mode" => {
+            b".wavefront_size" => self.wavefront_size = number(reader, ".wavefront_size")?,
+            b".kernarg_segment_size" => self.kernarg_segment_size = number(reader, ".kernarg_segment_size")?,
+            b".kernarg_segment_align" => self.kernarg_segment_align = number(reader, ".kernarg_segment_align")?,
+            b".max_flat_workgroup_size" => self.max_flat_workgroup_size = number(reader, ".max_flat_workgroup_size")?,
+            b".reqd_workgroup_size" => self.reqd_workgroup_size = triple(reader)?,
+            b".uses_dynamic_stack" => self.uses_dynamic_stack = truth(reader, ".uses_dynamic_stack")?,
+            b".workgroup_processor_mode" => {
                 self.workgroup_processor_mode = truth(reader, ".workgroup_processor_mode")?;
             }
-            ".uniform_work_group_size" => self.uniform_work_group_size = truth(reader, ".uniform_work_group_size")?,
-            ".kind" => self.kind = Some(word(text(reader, ".kind")?)),
-            ".language" => self.language = Some(word(text(reader, ".language")?)),
-            ".args" => {
-                for _ in 0..reader.expect_array(".args")? {
+            b".uniform_work_group_size" => self.uniform_work_group_size = truth(reader, ".uniform_work_group_size")?,
+            b".kind" => self.kind = Some(word(reader, ".kind")?),
+            b".language" => self.language = Some(word(reader, ".language")?),
+            b".args" => {
+                let count = reader.expect_array(".args")?;
+                self.arguments.reserve(count.min(64) as usize);
+                for _ in 0..count {
                     self.arguments.push(argument(reader)?);
                 }
             }
@@ -130,15 +132,15 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
     let start = reader.offset();
     let mut argument = Argument::default();
     for _ in 0..reader.expect_map(".args")? {
-        match reader.expect_str("argument key")? {
-            ".offset" => argument.offset = number(reader, ".offset")?.unwrap_or(0),
-            ".size" => argument.size = number(reader, ".size")?.unwrap_or(0),
-            ".value_kind" => argument.value_kind = word(text(reader, ".value_kind")?),
-            ".name" => argument.name = Some(text(reader, "argument .name")?.to_owned()),
-            ".type_name" => argument.type_name = Some(text(reader, ".type_name")?.to_owned()),
-            ".address_space" => argument.address_space = Some(word(text(reader, ".address_space")?)),
-            ".access" | ".actual_access" => argument.access = Some(word(text(reader, ".access")?)),
-            ".is_const" => argument.is_const = truth(reader, ".is_const")?.unwrap_or(false),
+        match reader.expect_raw("argument key")? {
+            b".offset" => argument.offset = number(reader, ".offset")?.unwrap_or(0),
+            b".size" => argument.size = number(reader, ".size")?.unwrap_or(0),
+            b".value_kind" => argument.value_kind = word(reader, ".value_kind")?,
+            b".name" => argument.name = Some(text(reader, "argument .name")?.to_owned()),
+            b".type_name" => argument.type_name = Some(text(reader, ".type_name")?.to_owned()),
+            b".address_space" => argument.address_space = Some(word(reader, ".address_space")?),
+            b".access" | b".actual_access" => argument.access = Some(word(reader, ".access")?),
+            b".is_const" => argument.is_const = truth(reader, ".is_const")?.unwrap_or(false),
             _ => reader.skip("argument value")?,
         }
     }
@@ -195,7 +197,11 @@ fn text<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a str> {
 }
 
 /// A number that does not fit, or something else in its place, is an error; nil is None.
+#[inline]
 fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
+    if let Some(value) = reader.small() {
+        return Ok(Some(value));
+    }
     let offset = reader.offset();
     let token = reader.token(field)?;
     if token == Token::Nil {
@@ -228,11 +234,15 @@ fn triple(reader: &mut Reader<'_>) -> Result<Option<[u32; 3]>> {
 
 macro_rules! words {
     ($($word:literal)*) => {
-        fn word(text: &str) -> Word {
-            match text {
-                $($word => Cow::Borrowed($word),)*
-                other => Cow::Owned(other.to_owned()),
-            }
+        /// Known words are compared as bytes and cost no memory.
+        fn word(reader: &mut Reader<'_>, field: &'static str) -> Result<Word> {
+            let offset = reader.offset();
+            let raw = reader.expect_raw(field)?;
+            $(if raw == $word.as_bytes() {
+                return Ok(Cow::Borrowed($word));
+            })*
+            let text = std::str::from_utf8(raw).map_err(|_| Error::new(offset, field, Problem::NotText))?;
+            Ok(Cow::Owned(text.to_owned()))
         }
     };
 }

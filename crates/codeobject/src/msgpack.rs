@@ -118,42 +118,101 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Passes over one value, whatever is in it. Depth costs nothing here: only a count of values to come is kept.
+    /// Passes over one value, whatever is in it. Depth costs nothing here: only a count of values to come is kept. This
+    /// is the hot loop of every inventory (each note is passed over once to find what stands behind its kernels), so it
+    /// keeps its position in a register and looks at nothing but lengths.
     pub fn skip(&mut self, field: &'static str) -> Result<()> {
-        let mut values = 1u64;
+        let data = self.data;
+        let mut at = self.at;
+        let mut values = 1usize;
         while values > 0 {
             values -= 1;
-            let byte = self.uint(1, field)? as u8;
-            let wide = |first: u8| 1u64 << byte.saturating_sub(first);
-            let (inside, len) = match byte {
-                0x80..=0x8f => (2 * u64::from(byte & 15), 0),
-                0x90..=0x9f => (u64::from(byte & 15), 0),
-                0xa0..=0xbf => (0, u64::from(byte & 31)),
-                0xc4..=0xc6 => (0, self.uint(wide(0xc4), field)?),
-                0xc7..=0xc9 => (0, self.uint(wide(0xc7), field)? + 1),
-                0xca | 0xce | 0xd2 => (0, 4),
-                0xcb | 0xcf | 0xd3 => (0, 8),
-                0xcc | 0xd0 => (0, 1),
-                0xcd | 0xd1 => (0, 2),
-                0xd4..=0xd8 => (0, wide(0xd4) + 1),
-                0xd9..=0xdb => (0, self.uint(wide(0xd9), field)?),
-                0xdc | 0xdd => (self.uint(2 * wide(0xdc), field)?, 0),
-                0xde | 0xdf => (2 * self.uint(2 * wide(0xde), field)?, 0),
+            let Some(&byte) = data.get(at) else { return Err(self.short(at, 1, field)) };
+            at += 1;
+            let (width, unit, fixed) = match byte {
+                0x00..=0x7f | 0xc0 | 0xc2 | 0xc3 | 0xe0..=0xff => continue,
+                0x80..=0x8f => {
+                    values += 2 * usize::from(byte & 15);
+                    continue;
+                }
+                0x90..=0x9f => {
+                    values += usize::from(byte & 15);
+                    continue;
+                }
+                0xa0..=0xbf => (0, 0, usize::from(byte & 31)),
+                0xcc | 0xd0 => (0, 0, 1),
+                0xcd | 0xd1 => (0, 0, 2),
+                0xca | 0xce | 0xd2 => (0, 0, 4),
+                0xcb | 0xcf | 0xd3 => (0, 0, 8),
+                0xd4..=0xd8 => (0, 0, (1 << (byte - 0xd4)) + 1),
+                0xc4..=0xc6 => (1 << (byte - 0xc4), 0, 0),
+                0xd9..=0xdb => (1 << (byte - 0xd9), 0, 0),
+                0xc7..=0xc9 => (1 << (byte - 0xc7), 0, 1),
+                0xdc | 0xdd => (2 << (byte - 0xdc), 1, 0),
+                0xde | 0xdf => (2 << (byte - 0xde), 2, 0),
                 0xc1 => {
                     let problem = Problem::Unexpected { found: 0xc1, expected: "a MessagePack value" };
-                    return Err(Error::new(self.offset().saturating_sub(1), field, problem));
+                    return Err(Error::new(self.base.saturating_add(at as u64 - 1), field, problem));
                 }
-                _ => (0, 0),
             };
-            self.take(len, field)?;
-            values += inside;
-            self.fits(values, field)?;
+            let mut len = fixed;
+            if width > 0 {
+                let Some(number) = data.get(at..at + width) else { return Err(self.short(at, width, field)) };
+                let number = number.iter().fold(0usize, |value, byte| (value << 8) | usize::from(*byte));
+                at += width;
+                // Counts of values that cannot fit are refused before they are believed.
+                if unit > 0 {
+                    values = values.saturating_add(number.saturating_mul(unit));
+                } else {
+                    len = len.saturating_add(number);
+                }
+            }
+            if values > data.len() - at || len > data.len() - at {
+                return Err(self.short(at, values.max(len), field));
+            }
+            at += len;
         }
+        self.at = at;
         Ok(())
     }
 
+    fn short(&self, at: usize, needed: usize, field: &'static str) -> Error {
+        let left = self.data.len().saturating_sub(at) as u64;
+        Error::new(self.base.saturating_add(at as u64), field, Problem::Truncated { needed: needed as u64, left })
+    }
+
+    /// Text that must come next, as bytes: keys are only compared, so nobody has to check that they are UTF-8.
+    #[inline]
+    pub fn expect_raw(&mut self, field: &'static str) -> Result<&'a [u8]> {
+        if let Some(&byte @ 0xa0..=0xbf) = self.data.get(self.at) {
+            let start = self.at + 1;
+            let end = start + usize::from(byte & 31);
+            if let Some(text) = self.data.get(start..end) {
+                self.at = end;
+                return Ok(text);
+            }
+        }
+        self.expect_str(field).map(str::as_bytes)
+    }
+
+    /// The small number that stands next, if one does: most are below 128 and are their own encoding.
+    #[inline]
+    pub fn small(&mut self) -> Option<u32> {
+        let byte = *self.data.get(self.at)?;
+        if byte >= 0x80 {
+            return None;
+        }
+        self.at += 1;
+        Some(u32::from(byte))
+    }
+
     /// The number of pairs of the map that must come next.
+    #[inline]
     pub fn expect_map(&mut self, field: &'static str) -> Result<u32> {
+        if let Some(&byte @ 0x80..=0x8f) = self.data.get(self.at) {
+            self.at += 1;
+            return Ok(u32::from(byte & 15));
+        }
         let offset = self.offset();
         match self.token(field)? {
             Token::Map(count) => Ok(count),
@@ -213,6 +272,7 @@ impl<'a> Reader<'a> {
         Err(Error::new(self.offset(), field, Problem::Truncated { needed: values, left }))
     }
 
+    #[inline]
     fn take(&mut self, len: u64, field: &'static str) -> Result<&'a [u8]> {
         let rest = self.data.get(self.at..).unwrap_or_default();
         let taken = usize::try_from(len).ok().and_then(|len| rest.get(..len));

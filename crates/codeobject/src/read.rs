@@ -16,6 +16,15 @@ pub trait ReadAt: Sync {
 
     /// Exactly `len` bytes from `offset`; `field` names what is being read, for the error.
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>>;
+
+    /// Fills `buffer` from `offset`: for who reads much, piece by piece.
+    fn read_into(&self, offset: u64, buffer: &mut [u8], field: &'static str) -> Result<()> {
+        let bytes = self.bytes(offset, buffer.len() as u64, field)?;
+        for (to, from) in buffer.iter_mut().zip(bytes.iter()) {
+            *to = *from;
+        }
+        Ok(())
+    }
 }
 
 /// Whether `len` bytes from `offset` lie within `total`, as the error that says so if not.

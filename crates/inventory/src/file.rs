@@ -77,11 +77,18 @@ impl ReadAt for File {
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(size).map_err(|error| unreadable(error.to_string()))?;
         buffer.resize(size, 0);
-        match self.file.read_exact_at(&mut buffer, offset) {
-            Ok(()) => Ok(Cow::Owned(buffer)),
+        self.read_into(offset, &mut buffer, field)?;
+        Ok(Cow::Owned(buffer))
+    }
+
+    fn read_into(&self, offset: u64, buffer: &mut [u8], field: &'static str) -> codeobject::Result<()> {
+        check_range(self.len, offset, buffer.len() as u64, field)?;
+        let unreadable = |why: String| Error::new(offset, field, Problem::Unreadable(why));
+        match self.file.read_exact_at(buffer, offset) {
+            Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 let now = self.file.metadata().map_or(0, |metadata| metadata.len());
-                let left = now.saturating_sub(offset);
+                let (left, len) = (now.saturating_sub(offset), buffer.len());
                 Err(unreadable(format!("the file was {} bytes long and is now {now}: {left} of {len} left", self.len)))
             }
             Err(error) => Err(unreadable(error.to_string())),
