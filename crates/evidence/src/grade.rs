@@ -13,12 +13,12 @@ pub enum Why {
     Contaminated,
     /// Somebody looked, and could not have seen it all: the blind spots are named.
     Blind,
-    /// An observer that could see it was kept from looking.
-    Blocked,
     /// The runtime, file or source that the claim is about is not on this machine.
     NotHere,
     /// The device that the claim is about is not on this machine.
     NoDevice,
+    /// An observer that could see it was kept from looking.
+    Blocked,
     /// No observer has this in view.
     NotInView,
     /// An observer exists and was never run on this.

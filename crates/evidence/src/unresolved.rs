@@ -28,9 +28,9 @@ pub(crate) fn unresolved<R: RungKind>(
     for recorded in own.silent.iter().map(|seen| seen.recorded()) {
         causes.push((Why::Blind, Reason::Silent { observation: recorded.id().clone(), saw: saw(recorded) }));
     }
-    causes.extend(blocked::<R>(claim, pool).map(|reason| (Why::Blocked, reason)));
     causes.extend(not_here(claim, pool).map(|what| (Why::NotHere, Reason::NotHere { what })));
     causes.extend(no_device(claim, pool).map(|what| (Why::NoDevice, Reason::NoDevice { what })));
+    causes.extend(blocked::<R>(claim, pool).map(|reason| (Why::Blocked, reason)));
     let observers: Vec<String> = able
         .iter()
         .filter(|able| able.rung == R::RUNG && able.view.covers(&claim.topic, &claim.about))

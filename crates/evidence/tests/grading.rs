@@ -228,8 +228,10 @@ fn why_it_is_open_is_told_apart() {
     assert_eq!(why(&[], &able("rope.*")), Some(Why::NotInView));
     let finding = Finding::Blocked { why: "ptrace_scope is 1".to_owned(), fix: "sysctl ...".to_owned() };
     let blocked = Draft { finding, ..swept(Rung::Launched) }.of(Subject::host("here")).done();
-    assert_eq!(why(&[blocked], &able("matmul.*")), Some(Why::Blocked));
+    assert_eq!(why(std::slice::from_ref(&blocked), &able("matmul.*")), Some(Why::Blocked));
     let looked = |topic| swept(Rung::Loaded).of(Subject::host("here")).view(FieldOfView::topic(topic)).done();
     assert_eq!(why(&[looked("runtime.installed")], &[]), Some(Why::NotHere));
     assert_eq!(why(&[looked("gpu.present")], &[]), Some(Why::NoDevice));
+    let both = [blocked, looked("runtime.installed")];
+    assert_eq!(why(&both, &[]), Some(Why::NotHere), "no fix of an observer brings the runtime");
 }
