@@ -106,3 +106,26 @@ fn impossible_expectations_are_refused() {
     assert!(with("{ between = [3, 2] }").contains("nothing lies between 3 and 2"));
     assert!(with("{ equals = 3, absent = true }").starts_with("mine.toml:19:"));
 }
+
+#[test]
+fn an_investigation_knows_what_concerns_it() {
+    use evidence::{About, Coverage, Declared, Fact, Finding, Observation, ObserverId, Subject};
+    let investigation = default_investigation().unwrap();
+    let see = |topic: &str, kind: &str, commit: &str| {
+        let subject = Subject::source("ollama", commit, Default::default()).target("gfx1201");
+        let fact = Fact::new(topic, About::new([("type", kind), ("columns", "9..256")]), "MMQ");
+        let finding = Finding::Saw(fact);
+        Observation::on::<Declared>(
+            ObserverId::new("source", "1"),
+            subject,
+            finding,
+            Coverage::complete("rows", 1),
+            "t",
+        )
+        .unwrap()
+    };
+    let pinned = "4fda698000000000000000000000000000000000";
+    assert!(investigation.concerns(&see("matmul.path", "Q4_K", pinned)));
+    assert!(!investigation.concerns(&see("matmul.colour", "Q4_K", pinned)), "nobody asks for it");
+    assert!(!investigation.concerns(&see("matmul.path", "IQ1_M", pinned)), "nor for this type");
+}

@@ -4,7 +4,7 @@
 mod file;
 mod place;
 
-use crate::{About, Claim, Rung, Scope};
+use crate::{About, Claim, Observation, RULES, Rung, Scope, Transfer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -102,6 +102,26 @@ impl Investigation {
     /// `name` is the file's, for the place in an error.
     pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
         file::parse(name, text)
+    }
+
+    /// Could this observation be cited for one of the claims or questions, directly or by a rule that they allow?
+    pub fn concerns(&self, observation: &Observation) -> bool {
+        let Some(fact) = observation.fact() else { return true };
+        let subject = observation.subject();
+        let near = |rung: Rung, scope: &Scope, transfer: &[Transfer]| {
+            let differs = scope.differences(subject);
+            let lower = RULES.iter().filter(|rule| rule.to == rung && rule.from == observation.rung());
+            differs.is_empty()
+                || Transfer::bridge(transfer, rung, scope, subject, &differs).is_some()
+                || lower.into_iter().any(|rule| differs.iter().all(|part| rule.bridges.contains(part)))
+        };
+        let claims = self.claims.iter().map(|stated| &stated.claim);
+        claims
+            .filter(|claim| fact.topic == claim.topic && fact.about.speaks_for(&claim.about))
+            .any(|claim| near(claim.rung, &claim.scope, &claim.transfer))
+            || self.questions.iter().filter_map(|question| question.ask.as_ref()).any(|ask| {
+                fact.topic == ask.topic && fact.about.speaks_for(&ask.about) && near(ask.rung, &ask.scope, &[])
+            })
     }
 
     pub fn claim(&self, id: &str) -> Option<&Stated> {

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use evidence::{
-    Completed, Coverage, Declared, FieldOfView, Finding, Launched, Loaded, Observation, ObservationId, Recorded,
-    Refused, Rung, Selected, Shipped, Subject,
+    Completed, Coverage, Declared, FieldOfView, Finding, Investigation, Launched, Loaded, Observation, ObservationId,
+    Recorded, Refused, Rung, Selected, Shipped, Subject,
 };
 use ledger::Ledger;
 use observe::{Blocked, Observer, Sighting, Surroundings};
@@ -15,13 +15,14 @@ use std::collections::BTreeSet;
 pub struct Looked {
     pub observer: &'static str,
     pub observations: usize,
-    /// How many of them were recorded; none where its last run said the same.
+    /// How many of them were recorded: those that the investigation can ask for; none where its last run said the same.
     pub recorded: usize,
     pub blocked: Option<String>,
 }
 
 /// Gives back also what could not be kept, for want of a ledger that can be written.
 pub fn look(
+    investigation: &Investigation,
     around: &Surroundings,
     before: &[Recorded],
     mut ledger: Option<&mut Ledger>,
@@ -35,6 +36,7 @@ pub fn look(
             Err(blocked) => (could_not_look(observer.as_ref(), &blocked, &around.time)?, Some(blocked.why)),
         };
         let observations = sightings.len();
+        let sightings = worth_keeping(sightings, investigation);
         let mut recorded = 0;
         match &mut ledger {
             Some(_) if says_the_same(observer.name(), &sightings, before) => {}
@@ -44,6 +46,21 @@ pub fn look(
         looked.push(Looked { observer: observer.name(), observations, recorded, blocked });
     }
     Ok((looked, unkept))
+}
+
+/// What the investigation can ask for. An observer may know much more (every rule of every release): that can be had
+/// again at any time. Where a sweep speaks for the rest, all that it saw stays: its silence must not be made wider.
+fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) -> Vec<Sighting> {
+    let swept = sightings.iter().filter(|sighting| *sighting.observation.finding() == Finding::Swept);
+    let swept: Vec<FieldOfView> = swept.map(|sighting| sighting.observation.field_of_view().clone()).collect();
+    sightings.retain(|sighting| match sighting.observation.fact() {
+        Some(fact) => {
+            swept.iter().any(|view| view.covers(&fact.topic, &fact.about))
+                || investigation.concerns(&sighting.observation)
+        }
+        None => true,
+    });
+    sightings
 }
 
 fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) -> bool {

@@ -68,7 +68,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         eprintln!("whichkernel: {error}");
     }
     let before = Reader::open(&context.ledger)?.observations()?;
-    let (looked, unkept) = look::look(&around, &before, ledger.as_mut(), context)?;
+    let (looked, unkept) = look::look(&investigation, &around, &before, ledger.as_mut(), context)?;
     let mut observations = if unkept.is_empty() { Reader::open(&context.ledger)?.observations()? } else { before };
     observations.extend(unkept.into_iter().map(Recorded::new));
     let graded = Graded::from_ledger(investigation, &observations);
