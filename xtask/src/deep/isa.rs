@@ -1,9 +1,12 @@
-//! Random encodings, then every instruction of every code object at hand, against LLVM's disassembler.
+//! Random encodings, then real code against LLVM's disassembler, twice: every distinct encoding of every code object
+//! with libLLVM, then every instruction with llvm-objdump.
 //!
-//! llvm-objdump manages some 0.1 to 0.3 million instructions a second, so this takes hours: what has been compared is
-//! kept in the cache, object by object, and not compared again until the decoder's tables change.
+//! llvm-objdump manages some 0.1 to 0.3 million instructions a second, so the last takes hours: what has been compared
+//! is kept in the cache, object by object, and not compared again until the decoder's tables change.
 
+use crate::isa_oracle::distinct::Distinct;
 use crate::isa_oracle::{line, objdump, objects, random, sets};
+use crate::isa_tables::llvm::Llvm;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -14,49 +17,62 @@ use std::path::{Path, PathBuf};
 struct Count {
     objects: u64,
     instructions: u64,
+    /// Of the instructions, those that llvm-objdump was asked about.
+    printed: u64,
     undecoded: u64,
     differences: u64,
 }
 
+type Counts = BTreeMap<(&'static str, String), Count>;
+
 pub fn run() -> anyhow::Result<bool> {
     let mut agreed = random::run(&[])?;
-    let store = Store::open()?;
-    let mut table: BTreeMap<(&'static str, String), Count> = BTreeMap::new();
-    for set in sets::all() {
-        for file in &set.files {
-            // Objects of other machines and broken archives are the readers' business, not the decoder's.
-            let compared = objects::each(file, &mut |label, processor, bytes| {
-                if processor.is_empty() {
-                    return Ok(());
-                }
-                let key = format!("{label} {processor} {:016x}", fnv(bytes));
-                let (instructions, undecoded, differences) = match store.known.get(&key) {
-                    Some(known) => *known,
-                    None => {
-                        let comparison = objdump::compare(label, bytes)?;
-                        if !comparison.agrees() {
-                            println!("{label} {}", line(&comparison));
-                        }
-                        let result = (comparison.instructions, comparison.undecoded, comparison.different());
-                        store.add(&key, result)?;
-                        result
+    let (distinct, printed) = (Store::open("distinct")?, Store::open("objdump")?);
+    let llvm = Llvm::open()?;
+    let mut seen = Distinct::default();
+    let mut counts = Counts::new();
+    for method in [Method::Distinct, Method::Objdump] {
+        for set in sets::all() {
+            for file in &set.files {
+                // Objects of other machines and broken archives are the readers' business, not the decoder's.
+                let compared = objects::each(file, &mut |label, processor, bytes| {
+                    if processor.is_empty() {
+                        return Ok(());
                     }
-                };
-                let count = table.entry((set.name, processor.to_owned())).or_default();
-                count.objects += 1;
-                count.instructions += instructions;
-                count.undecoded += undecoded;
-                count.differences += differences;
-                agreed &= undecoded == 0 && differences == 0;
-                Ok(())
-            });
-            if let Err(error) = compared {
-                eprintln!("{}: {error:#}", file.display());
+                    let key = format!("{label} {processor} {:016x}", fnv(bytes));
+                    let store = if method == Method::Distinct { &distinct } else { &printed };
+                    let compare = || match method {
+                        Method::Distinct => seen.compare(llvm, label, bytes).map(|(comparison, _)| comparison),
+                        Method::Objdump => objdump::compare(label, bytes),
+                    };
+                    let (instructions, undecoded, differences) = store.known_or(&key, compare)?;
+                    let count = counts.entry((set.name, processor.to_owned())).or_default();
+                    match method {
+                        Method::Distinct => {
+                            count.objects += 1;
+                            count.instructions += instructions;
+                        }
+                        Method::Objdump => count.printed += instructions,
+                    }
+                    count.undecoded += undecoded;
+                    count.differences += differences;
+                    agreed &= undecoded == 0 && differences == 0;
+                    Ok(())
+                });
+                if let Err(error) = compared {
+                    eprintln!("{}: {error:#}", file.display());
+                }
             }
+            write_table(&counts)?;
         }
-        write_table(&table)?;
     }
     Ok(agreed)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Distinct,
+    Objdump,
 }
 
 /// What has been compared, a line each.
@@ -67,7 +83,7 @@ struct Store {
 
 impl Store {
     /// One file per state of the tables: another table is another comparison.
-    fn open() -> anyhow::Result<Self> {
+    fn open(method: &str) -> anyhow::Result<Self> {
         let tables = ["scalar", "vector", "vop3", "memory"];
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/isa/tables");
         let mut all = Vec::new();
@@ -76,7 +92,7 @@ impl Store {
         }
         let dir = artifacts::cache().join("deep");
         fs::create_dir_all(&dir)?;
-        let path = dir.join(format!("isa-{:016x}.tsv", fnv(&all)));
+        let path = dir.join(format!("isa-{method}-{:016x}.tsv", fnv(&all)));
         let mut known = HashMap::new();
         for text in fs::read_to_string(&path).unwrap_or_default().lines() {
             let parts: Vec<&str> = text.split('\t').collect();
@@ -89,32 +105,50 @@ impl Store {
         Ok(Store { path, known })
     }
 
+    /// Instructions, undecoded words and differences of an object, from the store or from comparing it now.
+    fn known_or(
+        &self,
+        key: &str,
+        compare: impl FnOnce() -> anyhow::Result<objdump::Comparison>,
+    ) -> anyhow::Result<(u64, u64, u64)> {
+        if let Some(known) = self.known.get(key) {
+            return Ok(*known);
+        }
+        let comparison = compare()?;
+        if !comparison.agrees() {
+            println!("{key} {}", line(&comparison));
+        }
+        let result = (comparison.instructions, comparison.undecoded, comparison.different());
+        self.add(key, result)?;
+        Ok(result)
+    }
+
     fn add(&self, key: &str, (a, b, c): (u64, u64, u64)) -> anyhow::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         Ok(writeln!(file, "{key}\t{a}\t{b}\t{c}")?)
     }
 }
 
-fn write_table(table: &BTreeMap<(&'static str, String), Count>) -> anyhow::Result<()> {
-    let mut text = String::from("| files | target | code objects | instructions | undecoded words | differences |\n");
-    text += "|---|---|---:|---:|---:|---:|\n";
+fn write_table(counts: &Counts) -> anyhow::Result<()> {
+    let mut text = String::from(
+        "| files | target | code objects | instructions | of them with llvm-objdump too | undecoded words | differences |\n",
+    );
+    text += "|---|---|---:|---:|---:|---:|---:|\n";
     let mut total = Count::default();
-    for ((set, target), count) in table {
-        writeln!(
-            text,
-            "| {set} | {target} | {} | {} | {} | {} |",
-            count.objects, count.instructions, count.undecoded, count.differences
-        )?;
+    let row = |text: &mut String, set: &str, target: &str, count: &Count| {
+        let numbers = [count.objects, count.instructions, count.printed, count.undecoded, count.differences];
+        let cells: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        writeln!(text, "| {set} | {target} | {} |", cells.join(" | "))
+    };
+    for ((set, target), count) in counts {
+        row(&mut text, set, target, count)?;
         total.objects += count.objects;
         total.instructions += count.instructions;
+        total.printed += count.printed;
         total.undecoded += count.undecoded;
         total.differences += count.differences;
     }
-    writeln!(
-        text,
-        "| **all** | | {} | {} | {} | {} |",
-        total.objects, total.instructions, total.undecoded, total.differences
-    )?;
+    row(&mut text, "**all**", "", &total)?;
     print!("{text}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/isa-oracle.md");
     let page = fs::read_to_string(&path).unwrap_or_default();

@@ -4,6 +4,7 @@
 //! - `cargo xtask isa-oracle file FILE [TARGET]`: every instruction of a file's code objects;
 //! - `cargo xtask isa-oracle quick`: one object per target of bitsandbytes, as the tests do.
 
+pub mod distinct;
 pub mod objdump;
 pub mod objects;
 pub mod random;

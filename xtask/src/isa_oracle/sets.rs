@@ -29,10 +29,10 @@ pub fn all() -> Vec<Set> {
         Set { name: "bitsandbytes 0.50.2", files: artifact("bitsandbytes-0.50.2") },
         Set { name: "jax-rocm7-plugin 0.12.0", files: artifact("jax-rocm7-plugin-0.12.0") },
         Set { name: "jax-rocm60-plugin 0.5.0", files: artifact("jax-rocm60-plugin-0.5.0") },
-        Set { name: "Tensile, gfx1201", files: mine },
         Set { name: "Tensile, sample of the others", files: sample.collect() },
         Set { name: "amd-aiter 0.1.7.post2.dev18", files: artifact("amd-aiter-0.1.7.post2.dev18") },
         Set { name: "libggml-hip", files: ggml.collect() },
+        Set { name: "Tensile, gfx1201", files: mine },
     ];
     sets.into_iter().filter(|set| !set.files.is_empty()).collect()
 }
