@@ -20,7 +20,7 @@ pub mod table;
 pub mod tree;
 
 pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
-pub use op::Shape;
+pub use op::{Op, Shape};
 pub use path::{Choice, Path};
 pub use preset::Preset;
 pub use rules::{Answer, Defines, Launched, Outcome, Reason, Rules, RulesError};

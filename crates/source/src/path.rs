@@ -13,7 +13,30 @@ pub enum Path {
     Mmvq,
     Mmq,
     Blas,
+    /// Flash attention, by the kernel that does it.
+    Vec,
+    Tile,
+    Wmma,
+    Mma,
+    Rope,
+    GetRows,
 }
+
+const ALL: [Path; 13] = [
+    Path::Mmvf,
+    Path::Mmf,
+    Path::Mmv,
+    Path::Dmmv,
+    Path::Mmvq,
+    Path::Mmq,
+    Path::Blas,
+    Path::Vec,
+    Path::Tile,
+    Path::Wmma,
+    Path::Mma,
+    Path::Rope,
+    Path::GetRows,
+];
 
 impl Path {
     pub fn name(self) -> &'static str {
@@ -25,6 +48,12 @@ impl Path {
             Path::Mmvq => "MMVQ",
             Path::Mmq => "MMQ",
             Path::Blas => "BLAS",
+            Path::Vec => "VEC",
+            Path::Tile => "TILE",
+            Path::Wmma => "WMMA",
+            Path::Mma => "MMA",
+            Path::Rope => "ROPE",
+            Path::GetRows => "GET_ROWS",
         }
     }
 }
@@ -32,8 +61,7 @@ impl Path {
 impl Path {
     /// The path that a table's cell names; None for UNDETERMINED.
     pub fn from_name(name: &str) -> Option<Path> {
-        let all = [Path::Mmvf, Path::Mmf, Path::Mmv, Path::Dmmv, Path::Mmvq, Path::Mmq, Path::Blas];
-        all.into_iter().find(|path| path.name() == name)
+        ALL.into_iter().find(|path| path.name() == name)
     }
 }
 
@@ -56,7 +84,7 @@ pub struct Choice {
 
 /// The family of a kernel by its name; None for helpers (quantise, convert, copy, fix up).
 fn family(name: &str) -> Option<Path> {
-    if name.contains("fixup") || name.contains("stream_k_fix") {
+    if ["fixup", "combine", "mask_to", "norm_mul"].iter().any(|part| name.contains(part)) {
         return None;
     }
     let starts = |prefix: &str| name.starts_with(prefix);
@@ -67,6 +95,12 @@ fn family(name: &str) -> Option<Path> {
         _ if starts("mul_mat_vec") || starts("mul_mat_p021") => Path::Mmv,
         _ if starts("mul_mat_q") => Path::Mmq,
         _ if starts("mul_mat_f") => Path::Mmf,
+        _ if starts("flash_attn") && name.contains("vec") => Path::Vec,
+        _ if starts("flash_attn_tile") => Path::Tile,
+        _ if starts("flash_attn") && name.contains("mma") => Path::Mma,
+        _ if starts("flash_attn_ext") => Path::Mma,
+        _ if starts("rope") => Path::Rope,
+        _ if starts("k_get_rows") || starts("get_rows") => Path::GetRows,
         _ => return None,
     })
 }
@@ -77,7 +111,27 @@ pub fn of(program: &Program, launch: &Launch) -> Option<Path> {
     if launch.library {
         return Some(Path::Blas);
     }
-    family(program.text(launch.name))
+    let path = family(program.text(launch.name))?;
+    // Two different kernels are named flash_attn_ext_f16; the file that defines one tells which.
+    if path == Path::Mma {
+        let definitions = program.overloads(launch.name).iter().filter_map(|&index| program.function(index));
+        let mut files =
+            definitions.filter(|function| function.is_kernel()).map(|function| program.files.path(function.span.file));
+        let near = launch.stack.iter().any(|&name| program.text(name).contains("wmma"));
+        if near || files.all(|path| path.contains("wmma")) {
+            return Some(Path::Wmma);
+        }
+        let tile = |path: &str| path.contains("fattn-tile");
+        if program
+            .overloads(launch.name)
+            .iter()
+            .filter_map(|&index| program.function(index))
+            .any(|f| tile(program.files.path(f.span.file)))
+        {
+            return Some(Path::Tile);
+        }
+    }
+    Some(path)
 }
 
 /// The family that a host function works for, by its name.
@@ -87,8 +141,18 @@ pub fn family_of_function(name: &str) -> Option<Path> {
     if name.starts_with("mul_mat") && name.contains("cublas") { Some(Path::Blas) } else { family(name) }
 }
 
-pub fn decides(program: &Program, launch: &Launch) -> bool {
-    of(program, launch).is_some()
+/// Whether a launch settles an operation: a product is not settled by the copy that comes before it.
+pub fn decider(op: &str) -> fn(&Program, &Launch) -> bool {
+    let of_product: fn(&Program, &Launch) -> bool =
+        |program, launch| of(program, launch).is_some_and(|path| path <= Path::Blas);
+    match op {
+        "GGML_OP_FLASH_ATTN_EXT" => {
+            |program, launch| of(program, launch).is_some_and(|path| (Path::Vec..=Path::Mma).contains(&path))
+        }
+        "GGML_OP_ROPE" => |program, launch| of(program, launch) == Some(Path::Rope),
+        "GGML_OP_GET_ROWS" => |program, launch| of(program, launch) == Some(Path::GetRows),
+        _ => of_product,
+    }
 }
 
 /// The same for a kernel under a name of its own: what the functions around it are called.
@@ -109,6 +173,9 @@ impl Choice {
         };
         let (variant, need_check) = match path {
             Path::Mmvq => (number(&|name| name.starts_with("ncols")).unwrap_or(columns), 0),
+            Path::Vec | Path::Tile | Path::Mma | Path::Wmma => {
+                (number(&|name| name.starts_with("ncols")).unwrap_or(0), 0)
+            }
             Path::Mmq => {
                 let tile = number(&|name| name == "mmq_x" || name == "J").unwrap_or(0);
                 (tile, number(&|name| name == "need_check" || name == "fallback").unwrap_or(0))
@@ -116,6 +183,12 @@ impl Choice {
             _ => (0, 0),
         };
         Choice { path, kernel, variant, need_check: need_check != 0 }
+    }
+
+    /// Whether the kernel's own parameters say how many columns it does.
+    pub fn has_width(program: &Program, launch: &Launch) -> bool {
+        let names = launch.args.iter().filter_map(|(name, _)| *name).chain(launch.locals.iter().map(|(name, _)| *name));
+        names.into_iter().any(|name| program.text(name).starts_with("ncols"))
     }
 
     /// Column tiles of one launch at this many columns.

@@ -383,7 +383,7 @@ struct Session<'p> {
 
 impl<'p> Session<'p> {
     fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, device.platform(), path::decides);
+        let mut machine = Machine::new(program, device.platform(), path::decider(""));
         let stage = Stage::new(&mut machine).map_err(|stop| match stop {
             Stop::Need(name) => Ok(Need(name)),
             stop => Err(stop),
@@ -404,6 +404,7 @@ impl<'p> Session<'p> {
     fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
         let program = self.machine.program;
         let op = op(from);
+        self.machine.decides = path::decider(&op.op);
         let mut scripts = vec![Vec::new()];
         let mut runs = 0;
         let mut until = to;
@@ -421,7 +422,13 @@ impl<'p> Session<'p> {
                 Ended::Launched(launch) => {
                     let path = path::of(program, &launch).or_else(|| path::by_callers(program, &launch));
                     match path {
-                        Some(path) => choices.push((Choice::new(program, &launch, path, from), launch)),
+                        Some(path) => {
+                            // A kernel without its width among its parameters is told for this one count only.
+                            if path == path::Path::Mmvq && !Choice::has_width(program, &launch) {
+                                until = from;
+                            }
+                            choices.push((Choice::new(program, &launch, path, from), launch));
+                        }
                         None => stopped = Some(Stop::Decided),
                     }
                 }

@@ -389,3 +389,41 @@ fn bad_trees_say_what_is_wrong() {
         let _ = Survey::run(&tree(files), question(), &Overrides::default());
     }
 }
+
+/// Bytes turned, cut and repeated: whatever comes of a file, it is read within bounds and nothing panics.
+#[test]
+fn damaged_files_are_read_within_bounds() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below.max(1) as u64) as usize
+    };
+    let device = Device::find("gfx1201").expect("known");
+    for _ in 0..120 {
+        let mut files = files();
+        let count = files.len();
+        let (_, text) = &mut files[random(count)];
+        let mut bytes = std::mem::take(text).into_bytes();
+        for _ in 0..1 + random(4) {
+            let (at, to) = (random(bytes.len()), random(bytes.len()));
+            match random(4) {
+                0 => bytes[at] = b"(){}<>#\"\\;,*&:"[random(14)],
+                1 => drop(bytes.drain(at.min(to)..(at.min(to) + 1 + random(40)).min(bytes.len()))),
+                2 => bytes.truncate(at.max(1)),
+                _ => {
+                    let piece = bytes[at.min(to)..at.max(to).min(at.min(to) + 60)].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+            }
+        }
+        *text = String::from_utf8_lossy(&bytes).into_owned();
+        let tree = tree(files);
+        let preset = source::Preset::find(&tree, device.vendor, "src/cuda/main.cu", &[]);
+        let shape = Shape::MulMat { rows: 4096, k: 4096 };
+        if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, preset.defines, shape.operation()) {
+            let _ = rules.answer(&device, &|columns| shape.op("Q4_K", columns), 9, 512);
+        }
+    }
+}

@@ -7,6 +7,7 @@ use super::sym::{self, Sym};
 use std::sync::Arc;
 
 const MAX_ARGS: usize = 4096;
+const MAX_NESTED: usize = 40;
 
 /// What stands between a macro's parentheses, and the closing one.
 type Arguments = (Vec<Vec<Tok>>, Tok);
@@ -134,6 +135,11 @@ impl Preprocessor<'_> {
         if toks.iter().all(|tok| tok.kind != Kind::Ident || !self.macros.table.contains_key(&tok.sym)) {
             return Ok(toks.to_vec());
         }
+        // Calls within arguments within calls; real ones stay under ten.
+        if self.nested >= MAX_NESTED {
+            return Ok(toks.to_vec());
+        }
+        self.nested += 1;
         let floor = self.floor;
         let depth = self.frames.len();
         self.push_back(toks.to_vec(), None);
@@ -153,6 +159,7 @@ impl Preprocessor<'_> {
         }
         self.frames.truncate(depth);
         self.floor = floor;
+        self.nested -= 1;
         Ok(out)
     }
 

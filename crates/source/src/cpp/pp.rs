@@ -46,6 +46,7 @@ pub struct Preprocessor<'a> {
     sources: Vec<Source>,
     pub(super) floor: usize,
     pub(super) made: usize,
+    pub(super) nested: usize,
 }
 
 /// Tokens waiting to be read again: a macro's replacement.
@@ -71,7 +72,17 @@ struct Cond {
 
 impl<'a> Preprocessor<'a> {
     pub fn new(tree: &'a Tree, files: &'a mut Files, interner: &'a mut Interner, macros: &'a mut Macros) -> Self {
-        Preprocessor { tree, files, interner, macros, frames: Vec::new(), sources: Vec::new(), floor: 0, made: 0 }
+        Preprocessor {
+            tree,
+            files,
+            interner,
+            macros,
+            frames: Vec::new(),
+            sources: Vec::new(),
+            floor: 0,
+            made: 0,
+            nested: 0,
+        }
     }
 
     /// All tokens of one unit with what it includes.

@@ -704,6 +704,9 @@ impl Machine<'_> {
         };
         match self.pick(sym, values.len(), &[], at)? {
             Some(index) => self.invoke(index, Vec::new(), values, at),
+            None if self.program.missing.contains(&sym) => {
+                Err(self.unsure(at, format!("the tree defines {name} nowhere, or not with these arguments")))
+            }
             None => Err(Stop::Need(sym)),
         }
     }

@@ -25,6 +25,13 @@ impl Machine<'_> {
     }
 
     fn exec(&mut self, stmt: &Stmt) -> Run<Flow> {
+        self.nested += 1;
+        let flow = self.statement(stmt);
+        self.nested = self.nested.saturating_sub(1);
+        flow
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Run<Flow> {
         match stmt {
             Stmt::Expr(expr) => {
                 self.discard(expr)?;

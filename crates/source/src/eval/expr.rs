@@ -23,6 +23,13 @@ impl Machine<'_> {
 
     pub(super) fn eval(&mut self, expr: &Expr) -> Run<Value> {
         self.step(expr.span)?;
+        self.nested += 1;
+        let value = self.value(expr);
+        self.nested = self.nested.saturating_sub(1);
+        value
+    }
+
+    fn value(&mut self, expr: &Expr) -> Run<Value> {
         Ok(match &expr.kind {
             ExprKind::Int(value) => Value::int(*value),
             ExprKind::Float(value) => Value::Float(*value),

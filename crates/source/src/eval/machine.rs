@@ -79,7 +79,10 @@ pub enum Property {
 }
 
 /// One run may take this many steps; the longest real one takes some 50,000.
-const MAX_STEPS: u64 = 4_000_000;
+const MAX_STEPS: u64 = 500_000;
+/// Expressions, statements and calls within each other; real dispatch stays under 120. Keeps a run within the stack of
+/// a worker thread.
+const MAX_NESTED: usize = 240;
 const MAX_STACK: usize = 1 << 20;
 const MAX_CALLS: usize = 120;
 
@@ -98,6 +101,7 @@ pub struct Machine<'p> {
     pub columns: i64,
     pub until: i64,
     pub(super) steps: u64,
+    pub(super) nested: usize,
     /// Outcomes for conditions that are unknown, in order.
     pub script: Vec<bool>,
     pub(super) script_at: usize,
@@ -137,6 +141,7 @@ impl<'p> Machine<'p> {
             columns: 1,
             until: i64::MAX,
             steps: 0,
+            nested: 0,
             script: Vec::new(),
             script_at: 0,
             unknown: Vec::new(),
@@ -157,7 +162,7 @@ impl<'p> Machine<'p> {
         self.stack.clear();
         self.frames.clear();
         (self.columns, self.until) = (columns, until);
-        (self.steps, self.script_at) = (0, 0);
+        (self.steps, self.script_at, self.nested) = (0, 0, 0);
         self.unknown.clear();
         self.launches.clear();
         if let Some(trace) = &mut self.trace {
@@ -167,7 +172,7 @@ impl<'p> Machine<'p> {
 
     pub(super) fn step(&mut self, at: Span) -> Run<()> {
         self.steps += 1;
-        if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK {
+        if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
             return Err(self.unsure(at, "more steps than any real dispatch takes"));
         }
         Ok(())

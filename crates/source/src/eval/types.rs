@@ -12,7 +12,16 @@ use std::sync::Arc;
 const MAX_ITEMS: usize = 1 << 16;
 
 impl Machine<'_> {
+    /// A type that is made of itself runs into the same bound as an endless expression.
     pub(super) fn resolve(&mut self, ty: &Type) -> Run<Ty> {
+        self.step(ty.span)?;
+        self.nested += 4;
+        let found = self.resolve_type(ty);
+        self.nested = self.nested.saturating_sub(4);
+        found
+    }
+
+    fn resolve_type(&mut self, ty: &Type) -> Run<Ty> {
         let mut base = match &ty.base {
             Base::Void => Ty::Void,
             Base::Bool => Ty::Bool,
@@ -151,6 +160,14 @@ impl Machine<'_> {
 
     /// A constant of a struct, its own or a base's.
     pub(super) fn static_of(&mut self, instance: &Rc<Instance>, name: Sym) -> Run<Option<Value>> {
+        self.step(instance.of.span)?;
+        self.nested += 8;
+        let value = self.find_static(instance, name);
+        self.nested = self.nested.saturating_sub(8);
+        value
+    }
+
+    fn find_static(&mut self, instance: &Rc<Instance>, name: Sym) -> Run<Option<Value>> {
         let program = self.program;
         let members = program.members(&instance.of);
         if let Some(field) = members.statics.iter().find(|field| field.name == Some(name)) {
@@ -252,6 +269,13 @@ impl Machine<'_> {
     /// What a variable of a type holds before anything is stored: zero where `zero`, else nothing known.
     pub(super) fn default_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
         self.step(at)?;
+        self.nested += 4;
+        let value = self.start_value(ty, zero, at);
+        self.nested = self.nested.saturating_sub(4);
+        value
+    }
+
+    fn start_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
         Ok(match ty {
             Ty::Struct(instance) => {
                 if self.is_foreign(&instance.of) {
