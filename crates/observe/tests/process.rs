@@ -94,17 +94,20 @@ fn dlopened_and_deleted() {
 #[test]
 fn llama_server_inside_a_tree() {
     let Some(dir) = artifacts::need("debian-sid") else { return };
-    let mut command = Command::new("/usr/bin/llama-bench");
-    command.args(["-m", "/dev/stdin", "--progress"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let mut command = Command::new("/usr/bin/llama-server");
+    // Without a model it waits for requests with every backend loaded.
+    command.args(["--host", "127.0.0.1", "--port", &port, "--offline"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = Running(Enter::new(dir.join("root")).spawn(&mut command).unwrap());
     let process = wait_for(child.0.id(), |p| p.libraries.iter().any(|l| l.part == Some("ggml-hip")));
-    assert_eq!(process.program, Path::new("/usr/bin/llama-bench"));
+    assert_eq!(process.program, Path::new("/usr/bin/llama-server"));
     let hip = process.libraries.iter().find(|l| l.part == Some("ggml-hip")).unwrap();
     assert_eq!(hip.path, Path::new("/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so"));
     assert_eq!((hip.how, hip.problem.as_deref()), (How::Dlopen, None));
     let rocblas = process.libraries.iter().find(|l| l.part == Some("rocblas")).expect("rocBLAS");
     assert!(rocblas.needed_by.iter().any(|name| name.starts_with("libggml-hip") || name == "libhipblas.so.2"));
-    let llama = process.libraries.iter().find(|l| l.soname.as_deref() == Some("libllama-bench-impl.so")).unwrap();
+    let llama = process.libraries.iter().find(|l| l.soname.as_deref() == Some("libllama-server-impl.so")).unwrap();
     assert_eq!(llama.how, How::Runpath);
 }
 
