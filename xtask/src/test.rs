@@ -9,8 +9,11 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::fetch::run(false)?;
     let log = env::temp_dir().join(format!("whichkernel-skipped-{}", std::process::id()));
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status =
-        Command::new(cargo).args(["test", "--workspace", "--no-fail-fast"]).args(args).env("WHICHKERNEL_SKIP_LOG", &log).status()?;
+    let status = Command::new(cargo)
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(args)
+        .env("WHICHKERNEL_SKIP_LOG", &log)
+        .status()?;
     let skipped = fs::read_to_string(&log).unwrap_or_default();
     let _ = fs::remove_file(&log);
     for line in skipped.lines() {

@@ -27,6 +27,7 @@ locales!(
     "runtime",
     "source",
     "summary",
+    "watch",
 );
 
 /// The language of everything that a person reads. A key that one language lacks falls back to English.

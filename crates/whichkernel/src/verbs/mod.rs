@@ -17,6 +17,7 @@ mod map;
 mod runtime;
 mod source;
 mod summary;
+mod watch;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -44,6 +45,8 @@ pub enum Verb {
     Runtime(runtime::Args),
     /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
     Source(source::Args),
+    /// Which kernels a process launches: live, or from what somebody recorded
+    Watch(watch::Args),
 }
 
 pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
@@ -61,6 +64,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Map(args)) => map::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
+        Some(Verb::Watch(args)) => watch::run(&args, context),
     }
 }
 

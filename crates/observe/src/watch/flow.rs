@@ -1,0 +1,87 @@
+//! One process's launches in order: graphs multiplied out, evaluations cut, as they come.
+//!
+//! The same reading as `launch::expand` gives a finished trace, without keeping the trace: what waits for its evaluation to
+//! end is counted by kind, so that a program that never reads anything back costs no memory either.
+
+use super::{KindId, Tally};
+use std::collections::HashMap;
+
+#[derive(Debug, Default)]
+pub struct Flow {
+    graphs: HashMap<u64, HashMap<KindId, u64>>,
+    execs: HashMap<u64, u64>,
+    pending: HashMap<KindId, u64>,
+}
+
+impl Flow {
+    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 where accepted.
+    pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
+        match (status, graph) {
+            (0, 0) => *self.pending.entry(kind).or_default() += 1,
+            (0, graph) => *self.graphs.entry(graph).or_default().entry(kind).or_default() += 1,
+            _ => tally.rejected(kind, 1),
+        }
+    }
+
+    /// The capture `from` has become the graph `to`.
+    pub fn captured(&mut self, from: u64, to: u64) {
+        let nodes = self.graphs.remove(&from).unwrap_or_default();
+        self.graphs.insert(to, nodes);
+    }
+
+    /// An executable graph was made from a graph, or updated to one. What the graph holds now is what it will launch.
+    pub fn instantiated(&mut self, exec: u64, graph: u64) {
+        self.execs.insert(exec, graph);
+    }
+
+    /// Each replay launches everything in the graph once.
+    pub fn replayed(&mut self, tally: &mut Tally, exec: u64) {
+        match self.execs.get(&exec).and_then(|graph| self.graphs.get(graph)) {
+            Some(nodes) => nodes.iter().for_each(|(kind, count)| *self.pending.entry(*kind).or_default() += count),
+            None => tally.unknown_replays += 1,
+        }
+    }
+
+    /// The host read a result back: the evaluation ends here.
+    pub fn readback(&mut self, tally: &mut Tally) {
+        if !self.pending.is_empty() {
+            let (phase, width) = tally.phase_of(self.pending.keys());
+            tally.evaluated(phase);
+            for (kind, count) in self.pending.drain() {
+                tally.launched(phase, width, kind, count);
+            }
+        }
+    }
+
+    /// What is still waiting is counted; it may be half an evaluation, so it counts for no token.
+    pub fn finish(&mut self, tally: &mut Tally) {
+        let (phase, width) = tally.phase_of(self.pending.keys());
+        for (kind, count) in self.pending.drain() {
+            tally.launched(phase, width, kind, count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Name};
+    use super::*;
+
+    #[test]
+    fn captures_launch_nothing_and_every_replay_all_of_it() {
+        let mut tally = Tally::default();
+        let kind = tally.kind(&Kind::kernel(Name::Unnamed(1), "hipLaunchKernel"));
+        let mut flow = Flow::default();
+        flow.launch(&mut tally, kind, 7, 0);
+        flow.launch(&mut tally, kind, 7, 0);
+        flow.captured(7, 0x100);
+        flow.instantiated(0x200, 0x100);
+        flow.readback(&mut tally);
+        assert_eq!(tally.launches(), 0);
+        flow.replayed(&mut tally, 0x200);
+        flow.replayed(&mut tally, 0x200);
+        flow.replayed(&mut tally, 0x999);
+        flow.readback(&mut tally);
+        assert_eq!((tally.launches(), tally.unknown_replays), (4, 1));
+    }
+}

@@ -1,0 +1,123 @@
+//! One kind of launch: everything that two launches must share to be counted together.
+
+use launch::grammar::{self, Facts, Family, Path};
+use std::rc::Rc;
+
+/// How a launch's kernel is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Name {
+    /// Its mangled name.
+    Kernel(String),
+    /// Nobody could name it: the address that the launch passed.
+    Unnamed(u64),
+    /// A call into a BLAS library, which is no kernel.
+    Call(String),
+}
+
+impl Name {
+    pub fn text(&self) -> String {
+        match self {
+            Name::Kernel(name) | Name::Call(name) => name.clone(),
+            Name::Unnamed(address) => format!("unnamed@{address:#x}"),
+        }
+    }
+}
+
+/// Extents of a BLAS call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Call {
+    pub m: i64,
+    pub n: i64,
+    pub k: i64,
+    pub batch: i64,
+    /// hipDataType or rocblas_datatype of A; `u32::MAX` where it was not read.
+    pub type_a: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Kind {
+    pub name: Name,
+    /// The call that launched it: `hipLaunchKernel`.
+    pub api: &'static str,
+    /// The library whose kernel it is, as the process sees it; empty where unknown.
+    pub file: String,
+    pub bundle: Option<u32>,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    /// Columns of the product, read from the launch.
+    pub ne11: Option<u64>,
+    pub call: Option<Call>,
+}
+
+impl Kind {
+    pub fn kernel(name: Name, api: &'static str) -> Kind {
+        let (file, grid, block) = (String::new(), [0; 3], [0; 3]);
+        Kind { name, api, file, bundle: None, grid, block, shared: 0, ne11: None, call: None }
+    }
+
+    /// A call into a BLAS library.
+    pub fn call(api: &'static str, call: Call) -> Kind {
+        let ne11 = u64::try_from(call.n).ok();
+        Kind { ne11, call: Some(call), ..Kind::kernel(Name::Call(api.to_owned()), api) }
+    }
+}
+
+/// Place of a kind in its tally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KindId(pub(super) u32);
+
+/// A kind with what its name says.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub kind: Kind,
+    pub facts: Rc<Facts>,
+}
+
+impl Known {
+    /// Whether its column count counts for the width of an evaluation: attention's batched products do not.
+    pub fn is_weight_product(&self) -> bool {
+        match &self.kind.name {
+            Name::Kernel(_) => self.facts.path().is_some_and(|path| path != Path::FlashAttention),
+            Name::Call(_) => self.kind.call.is_some_and(|call| call.batch <= 1),
+            Name::Unnamed(_) => false,
+        }
+    }
+
+    pub fn family(&self) -> Family {
+        match self.kind.name {
+            Name::Call(_) => Family::Blas,
+            _ => self.facts.family,
+        }
+    }
+
+    pub fn path(&self) -> Option<Path> {
+        match self.kind.name {
+            Name::Call(_) => Some(Path::Blas),
+            _ => self.facts.path(),
+        }
+    }
+
+    /// Tensor type of the weights.
+    pub fn weights(&self) -> Option<String> {
+        match self.kind.call {
+            Some(call) if call.type_a != u32::MAX => Some(launch::blas::tensor_type(call.type_a).to_owned()),
+            _ => self.facts.type_of("weights").map(str::to_owned),
+        }
+    }
+
+    pub fn readable(&self) -> String {
+        match (&self.kind.name, self.kind.call) {
+            (Name::Kernel(_), _) => self.facts.readable.clone(),
+            (Name::Call(name), Some(call)) => format!("{name} {}x{}x{}", call.m, call.n, call.k),
+            (name, _) => name.text(),
+        }
+    }
+}
+
+pub(super) fn facts(name: &Name) -> Facts {
+    match name {
+        Name::Kernel(name) => grammar::read(name),
+        other => grammar::read(&other.text()),
+    }
+}

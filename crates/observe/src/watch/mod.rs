@@ -1,0 +1,25 @@
+//! What every observer of launches feeds, and what is said of it: one tally for uprobe, preload, logs and imports.
+//!
+//! A [`Source`] is polled and hands launches to the [`Tally`] through one [`Flow`] per process, which multiplies graph
+//! replays out and cuts the sequence into evaluations. What is printed and recorded comes from the tally alone, so that
+//! the observers differ only in how they see.
+
+mod device;
+mod fallback;
+mod flow;
+mod kind;
+mod sightings;
+mod source;
+mod tally;
+mod traced;
+
+pub use device::{device_of, runtime_kind};
+pub use fallback::Fallback;
+pub use flow::Flow;
+pub use kind::{Call, Kind, KindId, Name};
+pub use sightings::{Account, Scene};
+pub use source::{Ended, Source, State, WatchError};
+pub use tally::{Row, Tally};
+pub use traced::add_trace;
+
+pub use crate::dryrun::Phase;

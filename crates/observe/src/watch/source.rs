@@ -1,0 +1,52 @@
+//! What the verb polls: one interface for every live observer of launches.
+
+use super::{Account, Tally};
+use std::time::Duration;
+
+/// How a source stands after a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Something was seen.
+    Busy,
+    /// Nothing was seen in that time.
+    Quiet,
+    Ended(Ended),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Every process that was watched has ended.
+    TargetGone,
+    /// The program that we started ended with this code.
+    Code(i32),
+    Signal(i32),
+}
+
+/// Why watching could not begin or go on. Nothing was touched, or everything was taken back.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {why}{}{fix}", if fix.is_empty() { "" } else { "\n  fix: " })]
+pub struct WatchError {
+    pub what: String,
+    pub why: String,
+    /// The command or setting that would let it.
+    pub fix: String,
+}
+
+impl WatchError {
+    pub fn new(what: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
+        WatchError { what: what.into(), why: why.into(), fix: fix.into() }
+    }
+}
+
+pub trait Source {
+    /// Waits at most `timeout`, and hands over what came.
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
+
+    /// Stops looking, hands over the rest, and tells how well it saw.
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError>;
+
+    /// A line about something that a person should know now: a library that was opened, a process that joined.
+    fn news(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,245 @@
+//! The live aggregation: how often each kind of launch was seen, by phase; and everything that was not seen.
+
+use super::kind::{Kind, KindId, Known, Name, facts};
+use super::{Fallback, Phase};
+use launch::grammar::{Facts, Family, Path};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+#[derive(Debug, Default)]
+pub struct Tally {
+    kinds: Vec<Known>,
+    index: HashMap<Kind, KindId>,
+    facts: HashMap<Name, Rc<Facts>>,
+    counts: HashMap<(Phase, u64, KindId), u64>,
+    rejected: HashMap<KindId, u64>,
+    /// Evaluations by phase: prompts, and decoded tokens.
+    evaluations: HashMap<Phase, u64>,
+    launches: u64,
+    calls: u64,
+    /// Records that the observer knows it lost; their launches are not in the counts.
+    pub lost: u64,
+    /// Argument reads that failed: the launch is counted, its column count may be missing.
+    pub unread: u64,
+    /// Replays of graphs that were made before anybody looked: what they launched is not known.
+    pub unknown_replays: u64,
+    pub fallback: Fallback,
+}
+
+/// One line of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub phase: Phase,
+    pub kernel: String,
+    /// The key of the kernel: its mangled name, `unnamed@0x..`, or a call's name.
+    pub name: Name,
+    pub family: Family,
+    pub path: Option<Path>,
+    pub weights: Option<String>,
+    pub ne11: Option<u64>,
+    pub file: String,
+    pub bundle: Option<u32>,
+    pub grids: Vec<[u32; 3]>,
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub launches: u64,
+    /// Of all launches; 0 for a call, which is none.
+    pub share: f64,
+}
+
+/// What two kinds must share to stand in one row.
+type RowKey = (Phase, Name, Option<u64>, [u32; 3], String);
+
+impl Tally {
+    pub fn kind(&mut self, kind: &Kind) -> KindId {
+        if let Some(id) = self.index.get(kind) {
+            return *id;
+        }
+        let id = KindId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
+        let facts = self.facts.entry(kind.name.clone()).or_insert_with(|| Rc::new(facts(&kind.name))).clone();
+        self.kinds.push(Known { kind: kind.clone(), facts });
+        self.index.insert(kind.clone(), id);
+        id
+    }
+
+    fn known(&self, id: KindId) -> Option<&Known> {
+        self.kinds.get(id.0 as usize)
+    }
+
+    /// What a name says, read once.
+    pub fn facts(&mut self, name: &Name) -> Rc<Facts> {
+        self.facts.entry(name.clone()).or_insert_with(|| Rc::new(facts(name))).clone()
+    }
+
+    pub fn get(&self, id: KindId) -> Option<&Kind> {
+        self.known(id).map(|known| &known.kind)
+    }
+
+    /// The phase of an evaluation with these kinds: by its widest multiplication.
+    pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
+        let products = kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product());
+        match products.filter_map(|known| known.kind.ne11).max() {
+            Some(1) => (Phase::Decode, 1),
+            Some(width) => (Phase::Prefill, width),
+            None => (Phase::Other, 0),
+        }
+    }
+
+    /// `count` launches of one kind in a phase, accepted as far as anybody knows.
+    pub fn launched(&mut self, phase: Phase, width: u64, id: KindId, count: u64) {
+        *self.counts.entry((phase, width, id)).or_default() += count;
+        let Some(known) = self.known(id) else { return };
+        let is_call = matches!(known.kind.name, Name::Call(_));
+        let news = Fallback::sign(known, phase);
+        if is_call {
+            self.calls += count
+        } else {
+            self.launches += count
+        }
+        if let Some(news) = news {
+            self.fallback.note(news, count);
+        }
+    }
+
+    /// A launch that returned an error is none.
+    pub fn rejected(&mut self, id: KindId, count: u64) {
+        *self.rejected.entry(id).or_default() += count;
+    }
+
+    pub fn evaluated(&mut self, phase: Phase) {
+        *self.evaluations.entry(phase).or_default() += 1;
+    }
+
+    pub fn launches(&self) -> u64 {
+        self.launches
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    pub fn tokens(&self) -> u64 {
+        self.evaluations.get(&Phase::Decode).copied().unwrap_or(0)
+    }
+
+    pub fn prompts(&self) -> u64 {
+        self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0)
+    }
+
+    pub fn rejections(&self) -> u64 {
+        self.rejected.values().sum()
+    }
+
+    /// Rejected launches by kernel.
+    pub fn rejected_kernels(&self) -> BTreeMap<String, u64> {
+        let mut out = BTreeMap::new();
+        for (id, count) in &self.rejected {
+            let name = self.known(*id).map(Known::readable).unwrap_or_default();
+            *out.entry(name).or_default() += count;
+        }
+        out
+    }
+
+    pub fn unnamed(&self) -> u64 {
+        let unnamed = |id: &KindId| self.known(*id).is_some_and(|known| matches!(known.kind.name, Name::Unnamed(_)));
+        self.counts.iter().filter(|((.., id), _)| unnamed(id)).map(|(_, count)| count).sum()
+    }
+
+    /// Launches per decoded token by family, and all together.
+    pub fn per_token(&self) -> Option<(f64, Vec<(Family, f64)>)> {
+        let tokens = self.tokens();
+        if tokens == 0 {
+            return None;
+        }
+        let mut families: BTreeMap<Family, u64> = BTreeMap::new();
+        for ((phase, _, id), count) in &self.counts {
+            let Some(known) = self.known(*id).filter(|_| *phase == Phase::Decode) else { continue };
+            if !matches!(known.kind.name, Name::Call(_)) {
+                *families.entry(known.family()).or_default() += count;
+            }
+        }
+        let per = |count: u64| count as f64 / tokens as f64;
+        let all = per(families.values().sum());
+        let mut list: Vec<_> = families.into_iter().map(|(family, count)| (family, per(count))).collect();
+        list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Some((all, list))
+    }
+
+    /// The table: kinds that differ only in their grid are one row; phases in order, the most frequent first.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
+        for ((phase, _, id), count) in &self.counts {
+            let Some(known) = self.known(*id) else { continue };
+            let kind = &known.kind;
+            let name = match (&kind.name, kind.call) {
+                (Name::Call(_), Some(_)) => Name::Call(known.readable()),
+                (name, _) => name.clone(),
+            };
+            let key = (*phase, name, kind.ne11, kind.block, kind.file.clone());
+            let row = rows.entry(key).or_insert_with(|| Row {
+                phase: *phase,
+                kernel: known.readable(),
+                name: kind.name.clone(),
+                family: known.family(),
+                path: known.path(),
+                weights: known.weights(),
+                ne11: kind.ne11,
+                file: kind.file.clone(),
+                bundle: kind.bundle,
+                grids: Vec::new(),
+                block: kind.block,
+                shared: kind.shared,
+                launches: 0,
+                share: 0.0,
+            });
+            row.launches += count;
+            if !row.grids.contains(&kind.grid) {
+                row.grids.push(kind.grid);
+            }
+        }
+        let mut rows: Vec<Row> = rows.into_values().collect();
+        for row in &mut rows {
+            row.grids.sort_unstable();
+            if !matches!(row.name, Name::Call(_)) && self.launches > 0 {
+                row.share = row.launches as f64 / self.launches as f64;
+            }
+        }
+        rows.sort_by(|a, b| a.phase.cmp(&b.phase).then(b.launches.cmp(&a.launches)).then(a.name.cmp(&b.name)));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Call, Flow};
+    use super::*;
+
+    const MMVQ: &str = "_ZL13mul_mat_vec_qIL9ggml_type12ELi1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_jjj";
+
+    #[test]
+    fn shares_tokens_and_families_come_out_of_the_counts() {
+        let mut tally = Tally::default();
+        let mut kind = Kind::kernel(Name::Kernel(MMVQ.into()), "hipLaunchKernel");
+        kind.ne11 = Some(1);
+        let mul = tally.kind(&kind);
+        let other = tally.kind(&Kind::kernel(Name::Unnamed(0x10), "hipModuleLaunchKernel"));
+        let call = Call { m: 1, n: 1, k: 1, batch: 1, type_a: u32::MAX };
+        let call = tally.kind(&Kind::call("rocblas_gemm_ex", call));
+        let mut flow = Flow::default();
+        for _ in 0..2 {
+            flow.launch(&mut tally, mul, 0, 0);
+            flow.launch(&mut tally, mul, 0, 0);
+            flow.launch(&mut tally, other, 0, 0);
+            flow.launch(&mut tally, call, 0, 0);
+            flow.launch(&mut tally, other, 0, 98);
+            flow.readback(&mut tally);
+        }
+        assert_eq!((tally.launches(), tally.calls(), tally.tokens()), (6, 2, 2));
+        assert_eq!((tally.unnamed(), tally.rejections()), (2, 2));
+        let (all, families) = tally.per_token().expect("tokens");
+        assert_eq!((all, families.first().copied()), (3.0, Some((Family::Mmvq, 2.0))));
+        let rows = tally.rows();
+        assert_eq!((rows[0].launches, rows[0].phase), (4, Phase::Decode));
+        assert!((rows[0].share - 4.0 / 6.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,41 @@
+//! `--read FILE`: a record that somebody made, as a tally.
+
+use super::{Args, record, summary};
+use crate::context::Context;
+use anyhow::Context as _;
+use evidence::{Canary, Contamination, DeviceKind};
+use launch::trace::{Trace, Writer};
+use observe::watch::{Account, Tally, add_trace};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let name = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(name)?;
+    let (tally, account) = trace(Trace::parse(bytes).with_context(name)?);
+    summary::print(&tally, &account, args.format, context)?;
+    if args.record {
+        record::keep(context, &tally, &account, &name(), None)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A trace says who wrote it, not which device the process had: only the stand-in's own is certain.
+fn trace(trace: Trace) -> (Tally, Account) {
+    let mut tally = Tally::default();
+    add_trace(&mut tally, &trace, None);
+    let standin = trace.writer == Writer::StandIn;
+    let account = Account {
+        observer: if standin { "dryrun" } else { "preload" },
+        device: if standin { DeviceKind::StandIn } else { DeviceKind::None },
+        library: None,
+        canary: Canary::None,
+        contamination: Contamination::Unchecked,
+        reach: format!("the launches of process {} ({}) that its trace holds", trace.pid, trace.program),
+        blind: Vec::new(),
+        gaps: Vec::new(),
+        seconds: 0.0,
+        cost_ns: None,
+    };
+    (tally, account)
+}

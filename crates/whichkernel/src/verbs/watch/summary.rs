@@ -1,0 +1,102 @@
+//! What is printed at the end: the table, the figures per token, and how well it was seen.
+
+use super::table;
+use crate::context::{Context, Format};
+use evidence::{Canary, DeviceKind};
+use observe::watch::{Account, Tally};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+pub fn print(tally: &Tally, account: &Account, format: Format, context: &Context) -> anyhow::Result<()> {
+    match format {
+        Format::Text => context.print(&text(tally, account, context)),
+        Format::Csv => context.print(&table::full(tally).csv()),
+        Format::Md => context.print(&table::full(tally).markdown()),
+        Format::Json => context.print(&format!("{:#}\n", as_json(tally, account))),
+    }
+}
+
+fn text(tally: &Tally, account: &Account, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = table::of(tally, context, None).text(context.width);
+    let mut line = |key: &str, args: &[(&str, String)]| {
+        let args: Vec<_> = args.iter().map(|(name, value)| (*name, value.clone().into())).collect();
+        let _ = writeln!(out, "{}", lang.text_with(key, &args));
+    };
+    if let Some((all, families)) = tally.per_token() {
+        let list: Vec<String> = families.iter().take(8).map(|(family, n)| format!("{family} {n:.1}")).collect();
+        let args = [("tokens", tally.tokens().to_string()), ("all", format!("{all:.1}")), ("list", list.join(", "))];
+        line("watch-per-token", &args);
+    }
+    for ((phase, kernel), count) in tally.fallback.signs() {
+        let args = [("phase", phase.key().to_owned()), ("kernel", kernel.clone()), ("count", count.to_string())];
+        line("watch-fallback", &args);
+    }
+    let rejected: Vec<String> =
+        tally.rejected_kernels().iter().map(|(name, count)| format!("{name} x{count}")).collect();
+    if !rejected.is_empty() {
+        line("watch-rejected", &[("list", rejected.join(", "))]);
+    }
+    line(
+        "watch-account",
+        &[
+            ("seen", tally.launches().to_string()),
+            ("calls", tally.calls().to_string()),
+            ("lost", tally.lost.to_string()),
+            ("unnamed", tally.unnamed().to_string()),
+            ("seconds", format!("{:.1}", account.seconds)),
+        ],
+    );
+    if tally.unknown_replays > 0 {
+        line("watch-unknown-replays", &[("count", tally.unknown_replays.to_string())]);
+    }
+    for (what, why) in &account.gaps {
+        line("watch-gap", &[("what", what.clone()), ("why", why.clone())]);
+    }
+    match &account.canary {
+        Canary::InTarget { what } => line("watch-canary-target", &[("what", what.clone())]),
+        Canary::InChild { what } => line("watch-canary-child", &[("what", what.clone())]),
+        Canary::None => line("watch-canary-none", &[]),
+    }
+    if let Some(cost) = account.cost_ns {
+        line("watch-cost", &[("ns", format!("{cost:.0}"))]);
+    }
+    line(if account.device == DeviceKind::Real { "watch-rung-launched" } else { "watch-rung-selected" }, &[]);
+    out
+}
+
+fn as_json(tally: &Tally, account: &Account) -> Value {
+    let rows: Vec<Value> = tally
+        .rows()
+        .iter()
+        .map(|row| {
+            json!({
+                "phase": row.phase.key(), "kernel": row.kernel, "mangled": row.name.text(), "family": row.family.key(),
+                "path": row.path.map(|path| path.to_string()), "type": row.weights, "columns": row.ne11,
+                "grids": row.grids, "block": row.block, "shmem": row.shared, "file": row.file, "bundle": row.bundle,
+                "launches": row.launches, "share": row.share,
+            })
+        })
+        .collect();
+    let per_token = tally.per_token().map(|(all, families)| {
+        let families: serde_json::Map<String, Value> =
+            families.into_iter().map(|(family, n)| (family.key().to_owned(), json!(n))).collect();
+        json!({"launches": all, "families": families})
+    });
+    let gaps: Vec<Value> = account.gaps.iter().map(|(what, why)| json!({"what": what, "why": why})).collect();
+    let fallbacks: Vec<Value> = tally
+        .fallback
+        .signs()
+        .map(|((phase, kernel), count)| json!({"phase": phase.key(), "kernel": kernel, "count": count}))
+        .collect();
+    json!({
+        "schema": "whichkernel.watch/1", "observer": account.observer, "device": account.device.name(),
+        "rung": if account.device == DeviceKind::Real { "Launched" } else { "Selected" },
+        "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "unnamed": tally.unnamed(),
+        "unread": tally.unread, "unknown_replays": tally.unknown_replays, "rejected": tally.rejected_kernels(),
+        "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,
+        "seconds": account.seconds, "cost_ns": account.cost_ns, "canary": account.canary,
+        "contamination": account.contamination, "reach": account.reach, "blind": account.blind, "gaps": gaps,
+        "rows": rows,
+    })
+}

@@ -1,0 +1,80 @@
+//! The table of launches: kernel, family, type, columns, launches, share, phase.
+
+use crate::context::Context;
+use observe::watch::{Row, Tally};
+use report::{Column, Table};
+
+/// The contract of `--format csv`.
+const KEYS: [&str; 12] =
+    ["phase", "kernel", "mangled", "family", "path", "type", "columns", "grid", "block", "file", "bundle", "launches"];
+
+pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
+    let title = |key: &str| context.lang.text(&format!("watch-{key}"));
+    let mut table = Table::new(vec![
+        Column::left("phase", title("phase")),
+        Column::left("kernel", title("kernel")),
+        Column::left("family", title("family")),
+        Column::left("type", title("type")),
+        Column::right("columns", title("columns")),
+        Column::right("launches", title("launches")),
+        Column::right("share", title("share")),
+    ]);
+    for row in tally.rows().iter().take(most.unwrap_or(usize::MAX)) {
+        let share = if row.share > 0.0 { format!("{:.1}%", row.share * 100.0) } else { String::new() };
+        table.row([
+            context.lang.text(&format!("watch-phase-{}", row.phase.key())),
+            shortened(&row.kernel),
+            row.family.key().to_owned(),
+            row.weights.clone().unwrap_or_default(),
+            number(row.ne11),
+            row.launches.to_string(),
+            share,
+        ]);
+    }
+    table
+}
+
+/// Everything, for machines.
+pub fn full(tally: &Tally) -> Table {
+    let mut table = Table::new(KEYS.iter().map(|key| Column::left(key, *key)).collect());
+    for row in tally.rows() {
+        table.row([
+            row.phase.key().to_owned(),
+            row.kernel.clone(),
+            row.name.text(),
+            row.family.key().to_owned(),
+            row.path.map(|path| path.to_string()).unwrap_or_default(),
+            row.weights.clone().unwrap_or_default(),
+            number(row.ne11),
+            grids(&row),
+            dims(row.block),
+            row.file.clone(),
+            number(row.bundle.map(u64::from)),
+            row.launches.to_string(),
+        ]);
+    }
+    table
+}
+
+fn number(value: Option<u64>) -> String {
+    value.map(|n| n.to_string()).unwrap_or_default()
+}
+
+pub fn grids(row: &Row) -> String {
+    let list: Vec<String> = row.grids.iter().map(|grid| dims(*grid)).collect();
+    list.join(" ")
+}
+
+fn dims([x, y, z]: [u32; 3]) -> String {
+    if x == 0 { String::new() } else { format!("{x}x{y}x{z}") }
+}
+
+/// Template instances of some libraries have names of a thousand characters; the machine formats have them in full.
+fn shortened(name: &str) -> String {
+    const MOST: usize = 72;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    let start: String = name.chars().take(MOST - 1).collect();
+    format!("{start}…")
+}
