@@ -25,6 +25,8 @@ pub struct QuestionReading {
     pub settled_by: Vec<String>,
     pub refuted: Vec<String>,
     pub found: Vec<Found>,
+    /// What was seen of another subject or on another rung: it says something, and never answers the question.
+    pub elsewhere: Vec<Found>,
     pub open: bool,
 }
 
@@ -38,10 +40,15 @@ pub(crate) fn answer(question: &Question, readings: &[Reading], pool: &Pool<'_>,
     };
     let settled_by: Vec<String> = having(|grade| grade.strength() > 0);
     let refuted: Vec<String> = having(Grade::is_refuted);
-    let found = question.ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, pool, able));
-    let open = settled_by.is_empty() && !found.iter().any(|found| found.grade.strength() > 0);
-    // Where every possible answer but none was refuted there is still no answer.
-    QuestionReading { question: question.id.clone(), claims: question.claims.clone(), settled_by, refuted, found, open }
+    let seen = |ask: &Option<Ask>| ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, pool, able));
+    let found = seen(&question.ask);
+    let elsewhere = seen(&question.elsewhere);
+    // One claim makes a yes-or-no question: refuted, the answer is no. Of several possible answers some may be refuted
+    // and none be the answer.
+    let no = question.claims.len() == 1 && refuted.len() == 1;
+    let open = settled_by.is_empty() && !no && !found.iter().any(|found| found.grade.strength() > 0);
+    let (question, claims) = (question.id.clone(), question.claims.clone());
+    QuestionReading { question, claims, settled_by, refuted, found, elsewhere, open }
 }
 
 fn look_up(id: &str, ask: &Ask, pool: &Pool<'_>, able: &[Ability]) -> Vec<Found> {

@@ -1,8 +1,8 @@
 //! The embedded investigation: complete, in both languages, open until somebody looks, and decidable then.
 
 use evidence::{
-    About, Coverage, Declared, Fact, Finding, GradeKind, Investigation, Observation, ObserverId, PhaseName, Recorded,
-    Subject, default_investigation,
+    About, Coverage, Declared, DeviceKind, Fact, Finding, GradeKind, Investigation, Observation, ObserverId, PhaseName,
+    Recorded, Selected, Subject, default_investigation,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,8 @@ fn nothing_is_expected_and_nothing_is_known_before_somebody_looked() {
 #[test]
 fn every_topic_stands_in_the_table() {
     let table = include_str!("../../../docs/topics.md");
-    let asks = notes().questions.into_iter().filter_map(|question| question.ask.map(|ask| ask.topic));
+    let asks =
+        notes().questions.into_iter().filter_map(|question| question.ask.or(question.elsewhere).map(|ask| ask.topic));
     for topic in notes().claims.into_iter().map(|stated| stated.claim.topic).chain(asks) {
         let (room, rest) = topic.rsplit_once('.').unwrap_or((&topic, ""));
         let listed = table.contains(&format!("`{topic}`"))
@@ -97,4 +98,22 @@ fn a_restriction_is_lifted_by_a_star() {
     let subject = Subject::file("libggml-hip.so", "00").runtime("ollama-rocm-60303");
     let claim = notes().claim("fatbin-587").unwrap().claim.clone();
     assert!(claim.scope.differences(&subject).is_empty(), "{:?}", claim.scope.differences(&subject));
+}
+
+/// Debian's build on a stand-in selects a bundle: worth showing, and no answer to what Ollama's build launched.
+#[test]
+fn another_build_is_shown_and_answers_nothing() {
+    let subject = Subject::file("libggml-hip.so", "00").runtime("debian-sid").target("gfx1201").model("qwen2-7b");
+    let fact = Fact::new("matmul.bundle", About::new([("type", "Q4_K"), ("columns", "11")]), "114");
+    let seen = Observation::on::<Selected>(
+        ObserverId::new("dryrun", "1"),
+        subject.device(DeviceKind::StandIn),
+        Finding::Saw(fact),
+        Coverage::complete("launches", 1),
+        "2025-01-01T00:00:00Z",
+    );
+    let (_, questions) = notes().read(&[Recorded::new(seen.unwrap())], &[]);
+    let owner = questions.iter().find(|question| question.question == "bundle-96-owner").unwrap();
+    assert!(owner.open && owner.found.is_empty());
+    assert!(owner.elsewhere.iter().any(|found| found.value == "114"), "{:?}", owner.elsewhere);
 }

@@ -74,6 +74,8 @@ struct QuestionEntry {
     claims: Vec<Spanned<String>>,
     #[serde(default)]
     ask: Option<AskEntry>,
+    #[serde(default)]
+    elsewhere: Option<AskEntry>,
     closes: String,
 }
 
@@ -198,19 +200,20 @@ fn stated(entry: ClaimEntry, subject: &Scope) -> Stated {
 }
 
 fn question(entry: QuestionEntry, subject: &Scope) -> Question {
-    let ask = entry.ask.map(|ask| Ask {
+    let of = |ask: AskEntry| Ask {
+        scope: ask.scope.over(&inherited(subject, ask.rung)),
         rung: ask.rung,
         topic: ask.topic,
         about: ask.about,
-        scope: ask.scope.over(&inherited(subject, ask.rung)),
-    });
+    };
     Question {
         id: entry.id.into_inner(),
         phase: entry.phase.into_inner(),
         page: entry.page.into_inner(),
         words: Words { en: entry.en, ja: entry.ja },
         claims: entry.claims.into_iter().map(Spanned::into_inner).collect(),
-        ask,
+        ask: entry.ask.map(of),
+        elsewhere: entry.elsewhere.map(of),
         closes: entry.closes,
     }
 }

@@ -77,6 +77,8 @@ pub struct Question {
     pub claims: Vec<String>,
     /// What to look up: on these rungs, highest first, this topic.
     pub ask: Option<Ask>,
+    /// Where something near to it may have been seen: another subject, a lower rung. Shown, never an answer.
+    pub elsewhere: Option<Ask>,
     pub closes: String,
 }
 
@@ -119,7 +121,7 @@ impl Investigation {
         claims
             .filter(|claim| fact.topic == claim.topic && fact.about.speaks_for(&claim.about))
             .any(|claim| near(claim.rung, &claim.scope, &claim.transfer))
-            || self.questions.iter().filter_map(|question| question.ask.as_ref()).any(|ask| {
+            || self.questions.iter().flat_map(|question| question.ask.iter().chain(&question.elsewhere)).any(|ask| {
                 fact.topic == ask.topic && fact.about.speaks_for(&ask.about) && near(ask.rung, &ask.scope, &[])
             })
     }

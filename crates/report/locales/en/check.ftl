@@ -74,7 +74,8 @@ check-phase = Phase { $id }: { $name }
 check-questions = Questions
 check-answer-open = open
 check-answer-by = { $grade } ({ $rung }): { $text }
-check-answer-value = { $grade } ({ $rung }; { $subject }): { $about } = { $value }
+check-answer-value = { $grade } ({ $rung }; { $subject }): { $seen }
+check-answer-elsewhere = elsewhere, { $grade } ({ $rung }; { $subject }): { $seen }
 check-answer-not = not: { $text }
 check-said-on = said on "{ $page }"
 check-expected = expected on the rung '{ $rung }': { $topic } { $expected }

@@ -74,7 +74,8 @@ check-phase = Phase { $id }: { $name }
 check-questions = 問い
 check-answer-open = 未解決
 check-answer-by = { $grade }({ $rung }): { $text }
-check-answer-value = { $grade }({ $rung }、{ $subject }): { $about } = { $value }
+check-answer-value = { $grade }({ $rung }、{ $subject }): { $seen }
+check-answer-elsewhere = 別の対象で{ $grade }({ $rung }、{ $subject }): { $seen }
 check-answer-not = 否定: { $text }
 check-said-on = 出典:「{ $page }」
 check-expected = 「{ $rung }」の段での期待: { $topic } { $expected }

@@ -23,7 +23,7 @@ mod watch;
 pub enum Verb {
     /// Grade the claims of an investigation from the ledger
     Check(check::Args),
-    /// Two source trees: what is chosen differently, and the lines responsible
+    /// Two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
     Diff(diff::Args),
     /// Which observers work here, which do not, why, and the exact fix
     Doctor(doctor::Args),

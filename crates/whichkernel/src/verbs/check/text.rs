@@ -2,7 +2,7 @@
 
 use super::graded::{Graded, because};
 use crate::context::Context;
-use evidence::{QuestionReading, Reading, Stated};
+use evidence::{Found, Grade, QuestionReading, Reading, Rung, Stated};
 use report::{Lang, grade_word, paint, rung_text, wrap};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -92,22 +92,75 @@ pub fn answers(graded: &Graded, reading: &QuestionReading, lang: &Lang) -> Vec<S
         ];
         lines.push(lang.text_with("check-answer-by", &args));
     }
-    for found in reading.found.iter().filter(|found| !found.grade.is_refuted()) {
-        // A value without its rung and subject would say more than was seen.
-        let subject = found.reading.cites.first().map_or("", |cite| cite.subject.as_str());
-        let args = [
-            ("grade", report::grade_text(lang, found.grade).into()),
-            ("rung", rung_text(lang, found.reading.rung).into()),
-            ("subject", subject.into()),
-            ("about", found.about.as_str().into()),
-            ("value", found.value.as_str().into()),
-        ];
-        lines.push(lang.text_with("check-answer-value", &args));
-    }
+    lines.extend(values(&reading.found, "check-answer-value", lang));
+    lines.extend(values(&reading.elsewhere, "check-answer-elsewhere", lang));
     for (stated, _) in reading.refuted.iter().filter_map(claim) {
         lines.push(lang.text_with("check-answer-not", &[("text", stated.words.in_language(lang.code()).into())]));
     }
     lines
+}
+
+/// What was seen, one line for each grade and subject: a value without its rung and subject would say too much.
+fn values(found: &[Found], key: &str, lang: &Lang) -> Vec<String> {
+    let subject = |found: &Found| found.reading.cites.first().map_or_else(String::new, |cite| cite.subject.clone());
+    let mut groups: Vec<(Grade, String, Vec<&Found>)> = Vec::new();
+    for one in found.iter().filter(|found| found.grade.strength() > 0) {
+        let (grade, subject) = (one.grade, subject(one));
+        match groups.iter_mut().find(|group| (group.0, &group.1) == (grade, &subject)) {
+            Some(group) => group.2.push(one),
+            None => groups.push((grade, subject, vec![one])),
+        }
+    }
+    let line = |(grade, subject, found): (Grade, String, Vec<&Found>)| {
+        let pairs: Vec<(&str, &str)> = found.iter().map(|one| (one.about.as_str(), one.value.as_str())).collect();
+        let args = [
+            ("grade", report::grade_text(lang, grade).into()),
+            ("rung", rung_text(lang, found.first().map_or(Rung::Declared, |one| one.reading.rung)).into()),
+            ("subject", subject.into()),
+            ("seen", together(&pairs).join("; ").into()),
+        ];
+        lang.text_with(key, &args)
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// `columns=8 type=Q4_K` and `columns=9 type=Q4_K` with one value are one thing: `columns=8,9 type=Q4_K = MMQ`.
+fn together(pairs: &[(&str, &str)]) -> Vec<String> {
+    type Words<'a> = Vec<(&'a str, Vec<&'a str>)>;
+    let mut rows: Vec<(Words<'_>, &str)> = Vec::new();
+    for (about, value) in pairs {
+        let words: Words<'_> = about
+            .split(' ')
+            .map(|word| word.split_once('=').unwrap_or((word, "")))
+            .map(|(k, v)| (k, vec![v]))
+            .collect();
+        let differing = |row: &Words<'_>| -> Option<Vec<usize>> {
+            let same_keys = row.len() == words.len() && row.iter().zip(&words).all(|(a, b)| a.0 == b.0);
+            same_keys.then(|| (0..row.len()).filter(|&i| row[i].1 != words[i].1).collect())
+        };
+        let near = rows.iter_mut().filter(|row| row.1 == *value).find_map(|row| match differing(&row.0)?.as_slice() {
+            [at] => Some((row, *at)),
+            _ => None,
+        });
+        match near {
+            Some((row, at)) => row.0[at].1.extend(&words[at].1),
+            None => rows.push((words, value)),
+        }
+    }
+    let number = |text: &str| text.split("..").next().and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
+    rows.sort_by_key(|(words, _)| words.iter().filter_map(|(_, values)| values.iter().map(|v| number(v)).min()).min());
+    let text = |(words, value): &(Words<'_>, &str)| {
+        let about: Vec<String> = words
+            .iter()
+            .map(|(key, values)| {
+                let mut values = values.clone();
+                values.sort_by_key(|value| (number(value), *value));
+                if values == [""] { (*key).to_owned() } else { format!("{key}={}", values.join(",")) }
+            })
+            .collect();
+        format!("{} = {value}", about.join(" ")).trim_start_matches(" = ").to_owned()
+    };
+    rows.iter().map(text).collect()
 }
 
 /// Writes `first`, then the text; further lines begin where the text does.
@@ -130,4 +183,23 @@ pub fn pad(text: &str, width: usize) -> String {
 
 pub fn bold(context: &Context, text: &str) -> String {
     if context.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::together;
+
+    #[test]
+    fn what_differs_in_one_word_is_said_once() {
+        let pairs = [
+            ("columns=9 type=Q4_K", "MMQ"),
+            ("columns=12 type=Q4_K", "MMQ"),
+            ("columns=1..8 type=Q4_K", "MMVQ"),
+            ("columns=9 type=Q6_K", "MMQ"),
+            ("", "140"),
+        ];
+        let expected =
+            ["columns=1..8 type=Q4_K = MMVQ", "columns=9,12 type=Q4_K = MMQ", "columns=9 type=Q6_K = MMQ", "140"];
+        assert_eq!(together(&pairs), expected);
+    }
 }

@@ -53,8 +53,11 @@ fn observers(looked: &[Looked], lang: &Lang) -> String {
 fn found(graded: &Graded, context: &Context) -> Vec<String> {
     let lang = &context.lang;
     let mut lines = Vec::new();
-    for (question, reading) in graded.investigation.questions.iter().zip(&graded.questions).filter(|(_, r)| !r.open) {
-        let answer = answers(graded, reading, lang).into_iter().next().unwrap_or_default();
+    // A question that is open here and seen elsewhere comes after those that have an answer.
+    let mut questions: Vec<_> = graded.investigation.questions.iter().zip(&graded.questions).collect();
+    questions.sort_by_key(|(_, reading)| reading.open);
+    for (question, reading) in questions {
+        let Some(answer) = answers(graded, reading, lang).into_iter().next() else { continue };
         // The answer is what counts: where both do not fit, the question gives way.
         let room = context.width.map(|width| width.saturating_sub(answer.width() + 1)).filter(|&room| room >= 20);
         let asked = cut(question.words.in_language(lang.code()), room);
