@@ -1,5 +1,6 @@
 //! What every verb is given: language, terminal, where the ledger is; and how output and failure are said.
 
+use crate::status::StatusLine;
 use clap::{Args, ValueEnum};
 use report::Lang;
 use std::io::{self, IsTerminal, Write};
@@ -50,6 +51,7 @@ pub struct Context {
     /// Columns of the terminal; None in a pipe, where nothing is wrapped.
     pub width: Option<usize>,
     pub ledger: PathBuf,
+    status: StatusLine,
 }
 
 impl Context {
@@ -65,21 +67,27 @@ impl Context {
             color,
             width: width(terminal),
             ledger: global.ledger.clone().unwrap_or_else(default_ledger),
+            status: StatusLine::new(),
         }
     }
 
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        self.status.clear();
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
         out.flush()?;
         Ok(())
     }
 
-    /// A line about work in progress, on stderr and only where a person is watching.
+    /// About work in progress, on stderr and only where a person is watching: written over by the next one.
     pub fn progress(&self, line: &str) {
-        if io::stderr().is_terminal() {
-            eprintln!("{line}");
-        }
+        self.status.show(line);
+    }
+
+    /// A remark that is not the answer: a line on stderr that stays.
+    pub fn note(&self, line: &str) {
+        self.status.clear();
+        let _ = writeln!(io::stderr(), "{line}");
     }
 }
 

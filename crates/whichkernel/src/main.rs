@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod abilities;
-#[allow(dead_code, reason = "until the first verbs use all of it")]
 mod context;
+mod status;
 mod verbs;
 
 use clap::Parser;
@@ -23,8 +23,7 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let context = Context::new(&cli.global);
-    match verbs::run(cli.verb, &context) {
-        Ok(code) => code,
-        Err(error) => context::fail(&error),
-    }
+    let ran = verbs::run(cli.verb, &context);
+    drop(context);
+    ran.unwrap_or_else(|error| context::fail(&error))
 }

@@ -39,7 +39,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         let sightings = HostObserver::new(host).sightings(&report, &observe::now());
         let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
         let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-        eprintln!("{}", context.lang.text_with("doctor-recorded", &args));
+        context.note(&context.lang.text_with("doctor-recorded", &args));
     }
     let out = match args.format {
         Format::Text => text::render(&report, context),

@@ -33,6 +33,6 @@ fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) ->
 fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {
     let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-    eprintln!("{}", context.lang.text_with("dryrun-recorded", &args));
+    context.note(&context.lang.text_with("dryrun-recorded", &args));
     Ok(())
 }

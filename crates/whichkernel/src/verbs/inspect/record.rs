@@ -36,7 +36,7 @@ pub fn file(
 
 fn write(sightings: Vec<observe::Sighting>, context: &Context) -> anyhow::Result<()> {
     let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
-    eprintln!("{}", context.lang.text_with("inspect-recorded", &[("count", count.into())]));
+    context.note(&context.lang.text_with("inspect-recorded", &[("count", count.into())]));
     Ok(())
 }
 
@@ -82,7 +82,7 @@ pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
     all.push(swept);
     let receipts = ledger.append(&all)?;
     let said = context.lang.text_with("inspect-recorded", &[("count", receipts.len().into())]);
-    eprintln!("{said}");
+    context.note(&said);
     Ok(())
 }
 

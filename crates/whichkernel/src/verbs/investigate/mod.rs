@@ -65,7 +65,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     if let Some(error) = kept {
-        eprintln!("whichkernel: {error}");
+        context.note(&format!("whichkernel: {error}"));
     }
     let before = Reader::open(&context.ledger)?.observations()?;
     let (looked, unkept) = look::look(&investigation, &around, &before, ledger.as_mut(), context)?;

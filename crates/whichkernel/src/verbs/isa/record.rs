@@ -15,6 +15,6 @@ pub fn run(file: &File, groups: &Groups, report: &FileReport, context: &Context)
     let subject = Subject::file(name, sha256.to_string());
     let seen = observations(groups, &subject, &Isa.id(), &ledger::now())?;
     let receipts = Ledger::open(&context.ledger)?.append(&seen)?;
-    eprintln!("{}", context.lang.text_with("isa-recorded", &[("count", receipts.len().into())]));
+    context.note(&context.lang.text_with("isa-recorded", &[("count", receipts.len().into())]));
     Ok(())
 }

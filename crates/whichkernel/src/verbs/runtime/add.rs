@@ -1,6 +1,6 @@
 //! `runtime add`: a directory or archives into the cache.
 
-use super::words::{Line, bytes};
+use super::words::bytes;
 use crate::context::Context;
 use anyhow::Context as _;
 use runtime::{Cache, add};
@@ -23,13 +23,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let cache = Cache::from_env();
     let first = args.paths.first().context("no path was given")?;
     let name = args.name.clone().unwrap_or_else(|| add::default_name(first));
-    let (line, done) = (Line::default(), Cell::new(0_u64));
+    let done = Cell::new(0_u64);
     let step = |n: u64| {
         done.set(done.get() + n);
-        line.show(context.lang.text_with("runtime-progress-add", &[("done", bytes(done.get()).into())]));
+        context.progress(&context.lang.text_with("runtime-progress-add", &[("done", bytes(done.get()).into())]));
     };
     let index = add::add(&cache, &name, &args.paths, &args.targets, &step);
-    line.clear();
     let index = index?;
     let place = cache.runtime(&name).display().to_string();
     let said = context.lang.text_with(

@@ -1,6 +1,6 @@
 //! `runtime fetch`: says what it would bring and how big it is, asks, and brings it.
 
-use super::words::{Line, bytes};
+use super::words::bytes;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use runtime::{
@@ -142,7 +142,6 @@ fn agreed(context: &Context) -> anyhow::Result<bool> {
 }
 
 fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> anyhow::Result<Index> {
-    let line = Line::default();
     let percent = |done: u64, total: u64| (done.min(total) * 100).checked_div(total).unwrap_or(100);
     let show = |progress: Progress<'_>| {
         let text = match progress {
@@ -159,10 +158,9 @@ fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> anyhow::Result<In
                 &[("percent", percent(done, total).into()), ("package", package.into())],
             ),
         };
-        line.show(text);
+        context.progress(&text);
     };
     let result = plan.carry_out(cache, &show);
-    line.clear();
     Ok(result?)
 }
 

@@ -1,6 +1,4 @@
-//! Sizes and progress as people read them.
-
-use std::io::{self, IsTerminal, Write};
+//! Sizes as people read them.
 
 /// `1.27 GB`: decimal units, as package managers print them.
 pub fn bytes(n: u64) -> String {
@@ -12,31 +10,4 @@ pub fn bytes(n: u64) -> String {
     };
     let value = n as f64 / unit;
     if value < 10.0 { format!("{value:.2} {name}") } else { format!("{value:.0} {name}") }
-}
-
-/// One line on stderr that is written over, for a person who watches; nothing in a pipe.
-#[derive(Debug, Default)]
-pub struct Line {
-    last: std::sync::Mutex<String>,
-}
-
-impl Line {
-    pub fn show(&self, text: String) {
-        if !io::stderr().is_terminal() {
-            return;
-        }
-        if let Ok(mut last) = self.last.lock()
-            && *last != text
-        {
-            let _ = write!(io::stderr(), "\r\x1b[K{text}");
-            let _ = io::stderr().flush();
-            *last = text;
-        }
-    }
-
-    pub fn clear(&self) {
-        if io::stderr().is_terminal() {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
 }

@@ -123,7 +123,7 @@ fn write(tree: &Tree, name: &str, facts: Vec<Fact>, files: usize, context: &Cont
         )?);
     }
     let receipts = Ledger::open(&context.ledger)?.append(&observations)?;
-    eprintln!("{}", context.lang.text_with("chain-recorded", &[("count", receipts.len().into())]));
+    context.note(&context.lang.text_with("chain-recorded", &[("count", receipts.len().into())]));
     Ok(())
 }
 
@@ -147,6 +147,6 @@ pub fn rules(tree: &Tree, survey: &mut source::Survey<'_>, context: &Context) ->
     let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
     let observations = observe::rules::observations(&table, &id, &ledger::now())?;
     let receipts = Ledger::open(&context.ledger)?.append(&observations)?;
-    eprintln!("{}", context.lang.text_with("source-recorded", &[("count", receipts.len().into())]));
+    context.note(&context.lang.text_with("source-recorded", &[("count", receipts.len().into())]));
     Ok(())
 }

@@ -15,6 +15,6 @@ pub fn keep(
     let scene = Scene { account, window, model, time: &time };
     let count = observe::record(&mut Ledger::open(&context.ledger)?, scene.sightings(tally)?)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-    eprintln!("{}", context.lang.text_with("watch-recorded", &args));
+    context.note(&context.lang.text_with("watch-recorded", &args));
     Ok(())
 }

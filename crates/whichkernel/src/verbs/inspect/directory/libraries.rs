@@ -35,10 +35,8 @@ pub fn find(dir: &Path, skip: &[PathBuf], target: Option<&str>, context: &Contex
             continue;
         }
         let Ok(entries) = fs::read_dir(&dir) else {
-            eprintln!(
-                "{}",
-                context.lang.text_with("inspect-dir-unread", &[("path", dir.display().to_string().into())])
-            );
+            let args = [("path", dir.display().to_string().into())];
+            context.note(&context.lang.text_with("inspect-dir-unread", &args));
             continue;
         };
         for entry in entries.flatten() {
