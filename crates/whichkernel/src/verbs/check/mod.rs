@@ -11,7 +11,7 @@ mod text;
 
 pub use export::{csv, json, markdown};
 pub use graded::{Graded, because};
-pub use text::{answers, bold};
+pub use text::{answers, bold, hanging};
 
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted
 #[derive(Debug, clap::Args)]
