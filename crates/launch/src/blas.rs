@@ -123,6 +123,8 @@ mod tests {
             beta: 0f64.to_bits(),
             bracket: 0,
             status: 0,
+            lane: 0,
+            solution: -1,
         };
         assert_eq!(
             bench_line(&call),

@@ -180,6 +180,24 @@ pub struct Blas {
     /// 0 recorded only; 1 begins, 2 ends a call that the real library serves: launches between are its own.
     pub bracket: u32,
     pub status: u32,
+    /// One of `lane::*`: the library behind the bracket.
+    pub lane: u32,
+    /// The solution's index where the library tells it at the end of a bracket, else negative.
+    pub solution: i32,
+}
+
+pub mod lane {
+    pub const NONE: u32 = 0;
+    pub const ROCBLAS: u32 = 1;
+    pub const HIPBLASLT: u32 = 2;
+
+    pub fn name(lane: u32) -> &'static str {
+        match lane {
+            ROCBLAS => "rocBLAS",
+            HIPBLASLT => "hipBLASLt",
+            _ => "",
+        }
+    }
 }
 
 pub mod blas {

@@ -260,6 +260,8 @@ impl Fields<'_> {
             beta: self.u64(),
             bracket: self.u32(),
             status: self.u32(),
+            lane: self.u32(),
+            solution: self.u32().cast_signed(),
         }
     }
 

@@ -2,10 +2,14 @@
 //!
 //! llama.cpp maps its model with MAP_POPULATE and asks the kernel to read ahead. For a skeleton model, which has no
 //! weights, that fills memory and most of the time of a run with zeros. Preloaded for skeleton models only; a mapping
-//! then costs what is really read of it.
+//! then costs what is really read of it. Where it reads instead (integrated GPUs, no mapping), see `holes`.
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
+
+mod holes;
+#[path = "../../common/real.rs"]
+mod real;
 
 use core::ffi::{c_int, c_void};
 

@@ -1,7 +1,8 @@
 //! The GEMM calls: recorded, then handed on where the real library is behind.
 
 use crate::handle::{SUCCESS, Status, behind, function, stream};
-use crate::record::{Blas, blas};
+use crate::lt;
+use crate::record::{Blas, blas, lane};
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
 
@@ -39,6 +40,8 @@ const BLANK: Blas = Blas {
     beta: 0,
     bracket: 0,
     status: 0,
+    lane: lane::NONE,
+    solution: -1,
 };
 
 /// SAFETY: `at` is null or a host scalar of the compute type. `compute` is hipblasComputeType_t (0 and 1: 16F) or, in the
@@ -69,22 +72,38 @@ fn half(bits: u16) -> f64 {
     }
 }
 
-/// Records, and where a real library is behind brackets the call to it.
-fn served(handle: *mut c_void, call: Blas, name: &CStr, real: impl FnOnce(*mut c_void, *mut c_void) -> Status) -> Status {
+/// Records, and brackets the call to each library that is behind.
+///
+/// `operands`: A, B and C where hipBLASLt can be asked for the same product; it takes no arrays of pointers.
+fn served(
+    handle: *mut c_void,
+    call: Blas,
+    operands: Option<[*const c_void; 3]>,
+    name: &CStr,
+    real: impl FnOnce(*mut c_void, *mut c_void) -> Status,
+) -> Status {
     let on = stream(handle);
     let behind_call = function(name);
-    let note = |bracket, status| {
-        let record = Blas { bracket, status, ..call };
+    let note = |lane, bracket, status, solution| {
+        let record = Blas { bracket, status, lane, solution, ..call };
         // SAFETY: the record lives for the call.
         unsafe { whichkernel_blas(&raw const record, on) };
     };
-    if behind_call.is_null() {
-        note(0, SUCCESS);
-        return SUCCESS;
+    let mut status = SUCCESS;
+    let other = operands.filter(|_| lt::there());
+    if !behind_call.is_null() {
+        note(lane::ROCBLAS, 1, SUCCESS, -1);
+        status = real(behind_call, behind(handle));
+        note(lane::ROCBLAS, 2, status, -1);
+    } else if other.is_none() {
+        note(lane::NONE, 0, SUCCESS, -1);
     }
-    note(1, SUCCESS);
-    let status = real(behind_call, behind(handle));
-    note(2, status);
+    if let Some(operands) = other {
+        note(lane::HIPBLASLT, 1, SUCCESS, -1);
+        // SAFETY: the caller's own operands.
+        let (answer, solution) = unsafe { lt::multiply(&call, operands, on) };
+        note(lane::HIPBLASLT, 2, answer, solution);
+    }
     status
 }
 
@@ -108,7 +127,7 @@ macro_rules! gemm_ex {
                 // SAFETY: host scalars of the compute type.
                 alpha: unsafe { scalar(alpha, compute) }, beta: unsafe { scalar(beta, compute) }, ..BLANK
             };
-            served(handle, call, $text, |real, handle| {
+            served(handle, call, Some([a, b, c.cast_const()]), $text, |real, handle| {
                 // SAFETY: the real function of that name, with the caller's own arguments.
                 unsafe {
                     transmute::<*mut c_void, Real>(real)(
@@ -140,7 +159,7 @@ macro_rules! batched_ex {
                 // SAFETY: host scalars of the compute type.
                 alpha: unsafe { scalar(alpha, compute) }, beta: unsafe { scalar(beta, compute) }, ..BLANK
             };
-            served(handle, call, $text, |real, handle| {
+            served(handle, call, None, $text, |real, handle| {
                 // SAFETY: the real function of that name, with the caller's own arguments.
                 unsafe {
                     transmute::<*mut c_void, Real>(real)(
@@ -173,7 +192,7 @@ macro_rules! strided_ex {
                 // SAFETY: host scalars of the compute type.
                 alpha: unsafe { scalar(alpha, compute) }, beta: unsafe { scalar(beta, compute) }, ..BLANK
             };
-            served(handle, call, $text, |real, handle| {
+            served(handle, call, Some([a, b, c.cast_const()]), $text, |real, handle| {
                 // SAFETY: the real function of that name, with the caller's own arguments.
                 unsafe {
                     transmute::<*mut c_void, Real>(real)(
@@ -212,7 +231,7 @@ pub unsafe extern "C" fn hipblasSgemm(
         // SAFETY: host scalars.
         alpha: unsafe { scalar(alpha, COMPUTE_32F) }, beta: unsafe { scalar(beta, COMPUTE_32F) }, ..BLANK
     };
-    served(handle, call, c"hipblasSgemm", |real, handle| {
+    served(handle, call, Some([a, b, c.cast_const()]), c"hipblasSgemm", |real, handle| {
         // SAFETY: the real function of that name, with the caller's own arguments.
         unsafe { transmute::<*mut c_void, Real>(real)(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) }
     })
@@ -235,7 +254,7 @@ pub unsafe extern "C" fn hipblasSgemmStridedBatched(
         // SAFETY: host scalars.
         alpha: unsafe { scalar(alpha, COMPUTE_32F) }, beta: unsafe { scalar(beta, COMPUTE_32F) }, ..BLANK
     };
-    served(handle, call, c"hipblasSgemmStridedBatched", |real, handle| {
+    served(handle, call, Some([a, b, c.cast_const()]), c"hipblasSgemmStridedBatched", |real, handle| {
         // SAFETY: the real function of that name, with the caller's own arguments.
         unsafe {
             transmute::<*mut c_void, Real>(real)(
@@ -261,7 +280,7 @@ pub unsafe extern "C" fn hipblasSgemmBatched(
         // SAFETY: host scalars.
         alpha: unsafe { scalar(alpha, COMPUTE_32F) }, beta: unsafe { scalar(beta, COMPUTE_32F) }, ..BLANK
     };
-    served(handle, call, c"hipblasSgemmBatched", |real, handle| {
+    served(handle, call, None, c"hipblasSgemmBatched", |real, handle| {
         // SAFETY: the real function of that name, with the caller's own arguments.
         unsafe {
             transmute::<*mut c_void, Real>(real)(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch)
@@ -283,7 +302,7 @@ pub unsafe extern "C" fn hipblasStrsmBatched(
         // SAFETY: a host scalar.
         alpha: unsafe { scalar(alpha, COMPUTE_32F) }, ..BLANK
     };
-    served(handle, call, c"hipblasStrsmBatched", |real, handle| {
+    served(handle, call, None, c"hipblasStrsmBatched", |real, handle| {
         // SAFETY: the real function of that name, with the caller's own arguments.
         unsafe {
             transmute::<*mut c_void, Real>(real)(handle, side, fill, ta, diagonal, m, n, alpha, a, lda, b, ldb, batch)

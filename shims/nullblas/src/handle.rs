@@ -20,21 +20,26 @@ unsafe extern "C" {
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
-/// The real hipBLAS, if WHICHKERNEL_HIPBLAS names it.
-pub fn library() -> *mut c_void {
-    static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+/// The library that an environment variable names, opened once; null where it names none.
+pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
     const NONE: *mut c_void = 1 as *mut c_void;
-    let known = LIBRARY.load(Ordering::Acquire);
+    let known = kept.load(Ordering::Acquire);
     if !known.is_null() {
         return if known == NONE { core::ptr::null_mut() } else { known };
     }
     // SAFETY: a string of the environment, or null.
     let found = unsafe {
-        let path = getenv(c"WHICHKERNEL_HIPBLAS".as_ptr());
+        let path = getenv(variable.as_ptr());
         if path.is_null() { core::ptr::null_mut() } else { real::open(CStr::from_ptr(path)) }
     };
-    LIBRARY.store(if found.is_null() { NONE } else { found }, Ordering::Release);
+    kept.store(if found.is_null() { NONE } else { found }, Ordering::Release);
     found
+}
+
+/// The real hipBLAS, if WHICHKERNEL_HIPBLAS names it.
+pub fn library() -> *mut c_void {
+    static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+    named(&LIBRARY, c"WHICHKERNEL_HIPBLAS")
 }
 
 /// A function of the real library, or null.

@@ -2,7 +2,8 @@
 //!
 //! Enough where only the call (m, n, k, types) is asked for, not the Tensile kernel: the real rocBLAS is 4 GB. With
 //! WHICHKERNEL_HIPBLAS naming the real libhipblas, each call is recorded, forwarded, and its end recorded, so that the
-//! launches between belong to it. Records go through the stand-in GPU, in order with its launches.
+//! launches between belong to it. With WHICHKERNEL_HIPBLASLT the product is put
+//! to hipBLASLt too, or alone. Records go through the stand-in GPU, in order with its launches.
 #![no_std]
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -15,6 +16,7 @@ mod record;
 
 mod gemm;
 mod handle;
+mod lt;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -29,6 +29,10 @@ pub enum DryrunError {
         "{library} wants {soname}, and the stand-in plays libamdhip64.so.6 and libamdhip64.so.7 only. Use a runtime of ROCm 6 or 7"
     )]
     Soname { library: PathBuf, soname: String },
+    #[error(
+        "{place} has no {library}, which this BLAS lane needs. `whichkernel runtime fetch debian-sid --help` says how to bring it; --blas recorded stops at the call and needs none"
+    )]
+    NoBlas { place: String, library: &'static str },
     #[error("{program} was not found{}", if *inside { " in the runtime; programs are looked up in its /usr/bin" } else { " on PATH" })]
     NoProgram { program: String, inside: bool },
     #[error(

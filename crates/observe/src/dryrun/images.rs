@@ -17,12 +17,7 @@ pub fn name(place: &Place, traces: &[Trace]) -> HashMap<u64, String> {
     if wanted.is_empty() {
         return HashMap::new();
     }
-    let mut files = Vec::new();
-    match place {
-        Place::Tree { root, .. } => catalogs(&root.join("usr/lib"), 5, &mut files),
-        Place::Directory { path } => catalogs(path, 5, &mut files),
-        Place::Host => catalogs(Path::new("/opt/rocm/lib"), 4, &mut files),
-    }
+    let files = catalog_files(place);
     let mut found: HashMap<u64, String> = HashMap::new();
     for file in files {
         let Ok(metadata) = fs::metadata(&file) else { continue };
@@ -37,6 +32,20 @@ pub fn name(place: &Place, traces: &[Trace]) -> HashMap<u64, String> {
         }
     }
     found
+}
+
+/// Every code object of the place's catalogs.
+pub fn catalog_files(place: &Place) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    match place {
+        Place::Tree { root, .. } => {
+            catalogs(&root.join("usr/lib"), 5, &mut files);
+            catalogs(&root.join("opt/rocm/lib"), 4, &mut files);
+        }
+        Place::Directory { path } => catalogs(path, 5, &mut files),
+        Place::Host => catalogs(Path::new("/opt/rocm/lib"), 4, &mut files),
+    }
+    files
 }
 
 /// Code objects of the `library` directories of rocBLAS and hipBLASLt.

@@ -9,12 +9,14 @@ mod error;
 mod host;
 mod images;
 mod kernels;
+mod names;
 mod near;
 mod observer;
 mod place;
 mod selection;
 mod session;
 mod sightings;
+mod solutions;
 mod survey;
 
 pub use error::DryrunError;

@@ -80,6 +80,35 @@ impl Place {
         }
     }
 
+    /// A library by the start of its name (`libhipblas.so.`), as the program will see it.
+    pub fn library(&self, start: &str) -> Option<String> {
+        let (tops, root) = match self {
+            Place::Tree { root, .. } => {
+                let tops = ["usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "opt/rocm/lib", "usr/local/lib"];
+                (tops.iter().map(|top| root.join(top)).collect(), Some(root))
+            }
+            Place::Directory { path } => (vec![path.clone(), path.join("lib"), path.join("rocm")], None),
+            Place::Host => {
+                let mut tops = host_directories(None);
+                tops.extend(["/opt/rocm/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from));
+                (tops, None)
+            }
+        };
+        for top in tops {
+            let names = fs::read_dir(&top).into_iter().flatten().flatten().map(|entry| entry.file_name());
+            let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(start));
+            // The shortest is the one that the loader is asked for.
+            if let Some(name) = names.min_by_key(String::len) {
+                let path = top.join(name);
+                return Some(match root.and_then(|root| path.strip_prefix(root).ok()) {
+                    Some(rest) => format!("/{}", rest.display()),
+                    None => path.display().to_string(),
+                });
+            }
+        }
+        None
+    }
+
     fn some(list: Vec<(PathBuf, String)>, path: &Path) -> Result<Vec<(PathBuf, String)>, DryrunError> {
         if list.is_empty() { Err(DryrunError::NoDeviceCode { path: path.to_owned() }) } else { Ok(list) }
     }

@@ -1,16 +1,16 @@
 //! What was selected: the records of a run, grouped by phase and kernel.
 
+use super::names::Names;
 use super::session::Outcome;
 use gpu::Profile;
 use gpu::occupancy::{Resources, active_blocks};
 use launch::blas;
-use launch::columns::columns;
 use launch::expand::{Evaluation, evaluations};
-use launch::grammar::{self, Facts, Family, Path};
-use launch::record::{self, blas as calls};
+use launch::grammar::{Facts, Family, Path};
+use launch::record::{self, blas as calls, lane};
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// By the widest multiplication of an evaluation: one column is a decoded token, more are a prompt (or several decodes at
 /// once, which look the same from here).
@@ -72,6 +72,8 @@ pub struct Selected {
     pub needs: Option<Needs>,
     /// For a BLAS call, or a kernel that one launched: each distinct call.
     pub calls: Vec<record::Blas>,
+    /// Numbers of the BLAS library's solutions that the kernel serves: as the library said, else by the catalog.
+    pub solutions: Vec<i64>,
 }
 
 impl Selected {
@@ -79,6 +81,15 @@ impl Selected {
     pub fn is_multiplication(&self) -> bool {
         let helper = matches!(self.family, Family::BlasPointers | Family::Repack | Family::GemmHelper);
         matches!(self.path, Some(path) if path != Path::FlashAttention) && !helper
+    }
+
+    /// The kernel as people write it; a BLAS kernel with the numbers of its solutions.
+    pub fn title(&self) -> String {
+        let mut numbers: Vec<String> = self.solutions.iter().take(3).map(|number| format!("#{number}")).collect();
+        if self.solutions.len() > 3 {
+            numbers.push("...".to_owned());
+        }
+        if numbers.is_empty() { self.kernel.clone() } else { format!("{} {}", self.kernel, numbers.join("|")) }
     }
 
     pub fn grid_text(&self) -> String {
@@ -101,65 +112,6 @@ pub struct Step<'t> {
     /// Place in the trace's events.
     pub event: usize,
     pub ne11: Option<u64>,
-}
-
-/// What is known of a trace's kernels, looked up once each.
-struct Names<'t> {
-    facts: HashMap<u32, Facts>,
-    kernels: HashMap<u32, &'t launch::trace::Kernel>,
-    /// The BLAS call that a launch was made for, by place of the launch.
-    inside: HashMap<usize, usize>,
-    /// BLAS calls for which something was launched.
-    served: HashSet<usize>,
-}
-
-impl<'t> Names<'t> {
-    fn new(trace: &'t Trace) -> Self {
-        let kernels: HashMap<u32, _> = trace.kernels.iter().map(|kernel| (kernel.id, kernel)).collect();
-        let facts = trace.kernels.iter().map(|kernel| (kernel.id, grammar::read(&kernel.name))).collect();
-        let mut inside = HashMap::new();
-        let mut open = None;
-        for (place, event) in trace.events.iter().enumerate() {
-            match event {
-                Event::Blas(call) if call.bracket == 1 => open = Some(place),
-                Event::Blas(call) if call.bracket == 2 => open = None,
-                Event::Launch(_) => drop(open.map(|call| inside.insert(place, call))),
-                _ => {}
-            }
-        }
-        let served = inside.values().copied().collect();
-        Names { facts, kernels, inside, served }
-    }
-
-    fn info<'o>(&self, outcome: &'o Outcome, kernel: u32) -> Option<(&'o KernelInfo, &'o Place)> {
-        outcome.table.kernel(self.kernels.get(&kernel)?.entry)
-    }
-
-    fn columns(&self, outcome: &Outcome, trace: &Trace, place: usize) -> Option<u64> {
-        match trace.events.get(place)? {
-            Event::Launch(launch) => {
-                if let Some(Event::Blas(call)) = self.inside.get(&place).and_then(|call| trace.events.get(*call)) {
-                    return u64::try_from(call.n).ok();
-                }
-                let facts = self.facts.get(&launch.head.kernel)?;
-                let layout = self.info(outcome, launch.head.kernel).map_or(&[][..], |(info, _)| &info.args);
-                columns(facts, layout, trace.args(launch))
-            }
-            Event::Blas(call) => u64::try_from(call.n).ok(),
-            _ => None,
-        }
-    }
-
-    /// Whether a column count counts for the width of an evaluation: attention's batched products do not.
-    fn is_weight_product(&self, trace: &Trace, place: usize) -> bool {
-        match trace.events.get(place) {
-            Some(Event::Launch(launch)) => {
-                self.facts.get(&launch.head.kernel).is_some_and(|facts| facts.path().is_some())
-            }
-            Some(Event::Blas(call)) => matches!(call.call, calls::GEMM_EX | calls::SGEMM | calls::HGEMM),
-            _ => false,
-        }
-    }
 }
 
 /// The whole run: every process, every evaluation, grouped.
@@ -244,10 +196,7 @@ impl Groups {
                     if matches!(facts.family, Family::Dequantize | Family::Convert) {
                         unpacked = unpacked_type(facts).or(unpacked);
                     }
-                    let call = names.inside.get(&place).and_then(|call| match trace.events.get(*call) {
-                        Some(Event::Blas(call)) => Some(**call),
-                        _ => None,
-                    });
+                    let call = names.inside.get(&place).and_then(|call| names.call(trace, *call));
                     let info = names.info(outcome, launch.head.kernel);
                     let module = trace.module(kernel.module);
                     let mut row = from_launch(&launch.head, facts, &kernel.name, info, profiles);
@@ -257,14 +206,19 @@ impl Groups {
                     if let Some(call) = call {
                         row.path = Some(Path::Blas);
                         row.kind = unpacked.clone().or_else(|| Some(blas::tensor_type(call.type_a).to_owned()));
+                        row.solutions = match (u32::try_from(call.solution), outcome.solutions.get(&kernel.name)) {
+                            (Ok(told), _) => vec![told.into()],
+                            (Err(_), found) => found.cloned().unwrap_or_default(),
+                        };
                         row.calls = vec![plain(&call)];
                     }
                     row
                 }
                 // A call that the real library served speaks through the kernels that it launched.
                 Some(Event::Blas(_)) if names.served.contains(&place) => continue,
-                Some(Event::Blas(call)) => {
-                    let mut row = from_call(call);
+                Some(Event::Blas(_)) => {
+                    let Some(call) = names.call(trace, place) else { continue };
+                    let mut row = from_call(&call);
                     let attention = matches!(call.call, calls::GEMM_BATCHED_EX | calls::GEMM_STRIDED_BATCHED_EX);
                     if !attention {
                         row.kind = unpacked.take().or(row.kind);
@@ -286,6 +240,11 @@ impl Groups {
                 for grid in row.grids {
                     if !known.grids.contains(&grid) {
                         known.grids.push(grid);
+                    }
+                }
+                for solution in row.solutions {
+                    if !known.solutions.contains(&solution) {
+                        known.solutions.push(solution);
                     }
                 }
                 for call in row.calls {
@@ -317,20 +276,25 @@ fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
 
 /// Equal calls at different times are one call.
 fn plain(call: &record::Blas) -> record::Blas {
-    record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, status: 0, ..*call }
+    record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, ..*call }
 }
 
 fn from_call(call: &record::Blas) -> Selected {
+    let (kernel, file) = match (call.lane, call.status) {
+        (lane::HIPBLASLT, status) => (format!("hipblasLtMatmul: no solution (status {status})"), "libhipblaslt.so"),
+        (_, 0) => (calls::name(call.call).to_owned(), "libhipblas.so"),
+        (_, status) => (format!("{}: failed (status {status})", calls::name(call.call)), "libhipblas.so"),
+    };
     Selected {
         phase: Phase::Other,
         width: 0,
         family: Family::Blas,
         path: Some(Path::Blas),
-        kernel: calls::name(call.call).to_owned(),
+        kernel,
         mangled: String::new(),
         kind: Some(blas::tensor_type(call.type_a).to_owned()),
         ne11: None,
-        file: "libhipblas.so".to_owned(),
+        file: file.to_owned(),
         bundle: None,
         grids: Vec::new(),
         block: [0; 3],
@@ -340,6 +304,7 @@ fn from_call(call: &record::Blas) -> Selected {
         foreign: false,
         needs: None,
         calls: vec![plain(call)],
+        solutions: Vec::new(),
     }
 }
 
@@ -373,6 +338,7 @@ fn from_launch(
         foreign: info.is_some_and(|(info, _)| info.foreign),
         needs,
         calls: Vec::new(),
+        solutions: Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::{DryrunError, io_at};
 use super::kernels::Described;
-use super::{Place, device, images};
+use super::{Place, device, images, solutions};
 use crate::enter::Enter;
 use codeobject::ReadAt;
 use gpu::Profile;
@@ -23,8 +23,22 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 pub enum Blas {
     /// A stand-in that records each call: the answer stops at "BLAS call with m, n, k".
     Recorded,
-    /// The runtime's own, with each call recorded before it is handed on.
+    /// The runtime's own (hipBLAS, which calls rocBLAS), with each call recorded before it is handed on.
     Real,
+    /// Each call is recorded, and the same product is put to the runtime's hipBLASLt.
+    Lt,
+    /// First the runtime's own, then hipBLASLt.
+    Both,
+}
+
+impl Blas {
+    pub fn rocblas(self) -> bool {
+        matches!(self, Blas::Real | Blas::Both)
+    }
+
+    pub fn hipblaslt(self) -> bool {
+        matches!(self, Blas::Lt | Blas::Both)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +86,8 @@ pub struct Outcome {
     pub table: Table,
     /// Files that loaded images came from, by the hash of their content.
     pub images: HashMap<u64, String>,
+    /// Solution numbers of BLAS kernels, by their names.
+    pub solutions: HashMap<String, Vec<i64>>,
 }
 
 /// Keeps at most this much of what a program says.
@@ -105,7 +121,8 @@ impl Running {
         let (traces, seen) = collect(self.session.path())?;
         let table = Table::parse(&self.table).unwrap_or_default();
         let images = images::name(&self.place, &traces);
-        Ok(Outcome { ending: ending(status), said, traces, seen, table, images })
+        let solutions = solutions::numbers(&self.place, &traces, &images);
+        Ok(Outcome { ending: ending(status), said, traces, seen, table, images, solutions })
     }
 }
 
@@ -127,6 +144,7 @@ impl Request<'_> {
         let mut command = Command::new(&program);
         command.args(self.command.iter().skip(1));
         self.environment(&mut command, directory, &libraries);
+        self.blas_behind(&mut command)?;
         self.connect(&mut command)?;
         let child = self.start(&mut command, directory, &program)?;
         Ok(Running { child, program, session, table: self.described.table.clone(), place: self.place.clone() })
@@ -135,9 +153,17 @@ impl Request<'_> {
     /// The program; a directory of libraries may hold it beside them.
     fn located(&self) -> OsString {
         let program = self.command.first().cloned().unwrap_or_default();
-        let Place::Directory { path } = self.place else { return program };
-        let beside = [path.join(&program), path.join("bin").join(&program)];
-        beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
+        match self.place {
+            Place::Directory { path } => {
+                let beside = [path.join(&program), path.join("bin").join(&program)];
+                beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
+            }
+            // A program of this machine on the tree's libraries: it is shown inside at its own path.
+            Place::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
+                fs::canonicalize(&program).map_or(program, PathBuf::into_os_string)
+            }
+            _ => program,
+        }
     }
 
     fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {
@@ -149,11 +175,10 @@ impl Request<'_> {
         write(libraries.join("libamdhip64.so.7"), shims::NULLGPU_7)?;
         write(libraries.join("libwhichkernel-preload.so"), shims::PRELOAD)?;
         write(libraries.join("libwhichkernel-lean.so"), shims::LEAN)?;
-        write(libraries.join("libhipblas.so.2"), shims::NULLBLAS)?;
-        if self.blas == Blas::Recorded {
-            write(libraries.join("librocblas.so.4"), shims::NULLBLAS)?;
-            write(libraries.join("libhipblas.so.3"), shims::NULLBLAS)?;
-            write(libraries.join("librocblas.so.5"), shims::NULLBLAS)?;
+        let front: &[&str] = &["libhipblas.so.2", "libhipblas.so.3"];
+        let behind: &[&str] = if self.blas.rocblas() { &[] } else { &["librocblas.so.4", "librocblas.so.5"] };
+        for name in front.iter().chain(behind) {
+            write(libraries.join(name), shims::NULLBLAS)?;
         }
         Ok(())
     }
@@ -197,18 +222,21 @@ impl Request<'_> {
         let preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
         let preload = preload.join(OsStr::new(":"));
         command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);
-        if self.blas == Blas::Real {
-            command.env("WHICHKERNEL_HIPBLAS", self.real_hipblas());
-        }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
     }
 
-    /// The path of the real library as the program sees it; the stand-in in front of it hands calls on.
-    fn real_hipblas(&self) -> OsString {
-        match self.place {
-            Place::Directory { path } => path.join("libhipblas.so.2").into(),
-            _ => "/usr/lib/x86_64-linux-gnu/libhipblas.so.2".into(),
+    /// The real libraries as the program sees them; the stand-in in front of them hands calls on.
+    fn blas_behind(&self, command: &mut Command) -> Result<(), DryrunError> {
+        let lanes = [
+            (self.blas.rocblas(), "WHICHKERNEL_HIPBLAS", "libhipblas.so."),
+            (self.blas.hipblaslt(), "WHICHKERNEL_HIPBLASLT", "libhipblaslt.so."),
+        ];
+        for (_, variable, library) in lanes.into_iter().filter(|lane| lane.0) {
+            let found = self.place.library(library);
+            let missing = || DryrunError::NoBlas { place: self.place.name(), library: library.trim_end_matches('.') };
+            command.env(variable, found.ok_or_else(missing)?);
         }
+        Ok(())
     }
 
     fn connect(&self, command: &mut Command) -> Result<(), DryrunError> {
@@ -228,8 +256,16 @@ impl Request<'_> {
     fn start(&self, command: &mut Command, directory: &Path, program: &OsStr) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let Place::Tree { root, .. } = self.place {
-            check_program(&inside(root, program).ok_or(DryrunError::NoProgram { program: name, inside: true })?)?;
             let mut enter = Enter::new(root).bind(directory);
+            let found = match (inside(root, program), Path::new(program)) {
+                (Some(found), _) => found,
+                (None, here) if here.is_absolute() && here.is_file() => {
+                    enter = enter.bind_read_only(here);
+                    here.to_owned()
+                }
+                _ => return Err(DryrunError::NoProgram { program: name, inside: true }),
+            };
+            check_program(&found)?;
             for path in self.show {
                 enter = enter.bind_read_only(path);
             }

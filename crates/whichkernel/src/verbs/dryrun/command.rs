@@ -20,7 +20,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let mut plans = Vec::new();
     for given in &args.gpu {
         let card = card::find(given, &args.set)?;
-        let blas = args.blas == super::Lane::Real;
+        let blas = args.blas != super::Lane::Recorded;
         plans.push(Plan::new(&place, card, args.strict, blas, program)?);
     }
     // Several cards are one machine with several GPUs; their kernels are described for the first one's target.
@@ -207,11 +207,11 @@ fn phase_table(rows: &[&Selected], context: &Context) -> Table {
     for row in rows {
         let number = |value: Option<u64>| value.map(|n| n.to_string()).unwrap_or_default();
         let kernel = match row.calls.as_slice() {
-            [] => row.kernel.clone(),
+            [] => row.title(),
             calls => {
                 let sizes: Vec<String> = calls.iter().take(3).map(|c| format!("{}x{}x{}", c.m, c.n, c.k)).collect();
                 let more = if calls.len() > 3 { ", ..." } else { "" };
-                format!("{} [{}{more}]", row.kernel, sizes.join(", "))
+                format!("{} [{}{more}]", row.title(), sizes.join(", "))
             }
         };
         let needs = row.needs.as_ref().map(|needs| {

@@ -49,7 +49,7 @@ pub fn survey(args: &Args, place: &Place, context: &Context) -> anyhow::Result<V
     let mut maps = Vec::new();
     for given in &args.gpu {
         let card = card::find(given, &args.set)?;
-        let plan = Plan::new(place, card, args.strict, args.blas == super::Lane::Real, None)?;
+        let plan = Plan::new(place, card, args.strict, args.blas != super::Lane::Recorded, None)?;
         let survey = Survey {
             place,
             profile: &plan.card.profile,

@@ -56,7 +56,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 
-    /// Which BLAS the program meets: `recorded` stops at the call, `real` runs the runtime's own rocBLAS
+    /// Which BLAS the program meets: `recorded` stops at the call, `real` runs the runtime's own rocBLAS, `hipblaslt`
+    /// puts the same products to its hipBLASLt, `both` tries one after the other
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: Lane,
 
@@ -92,7 +93,10 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Lane {
     Recorded,
+    #[value(alias = "rocblas")]
     Real,
+    Hipblaslt,
+    Both,
 }
 
 impl From<Lane> for Blas {
@@ -100,6 +104,8 @@ impl From<Lane> for Blas {
         match lane {
             Lane::Recorded => Blas::Recorded,
             Lane::Real => Blas::Real,
+            Lane::Hipblaslt => Blas::Lt,
+            Lane::Both => Blas::Both,
         }
     }
 }

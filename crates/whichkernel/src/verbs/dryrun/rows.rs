@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use launch::blas::{bench_line, compute_type, data_type};
+use launch::record::lane;
 use observe::dryrun::Selected;
 use report::{Column, Table};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ pub fn add(table: &mut Table, plan: &Plan, kind: &str, columns: u64, row: &Selec
         row.kind.clone().unwrap_or_else(|| kind.to_owned()),
         columns.to_string(),
         row.path.map(|path| path.to_string()).unwrap_or_default(),
-        row.kernel.clone(),
+        row.title(),
         row.mangled.clone(),
         number(row.ne11),
         row.grid_text(),
@@ -50,7 +51,7 @@ pub fn json(plan: &Plan, row: &Selected) -> Value {
             json!({
                 "m": call.m, "n": call.n, "k": call.k, "batch": call.batch, "a": data_type(call.type_a),
                 "b": data_type(call.type_b), "c": data_type(call.type_c), "compute": compute_type(call.compute),
-                "bench": bench_line(call),
+                "lane": lane::name(call.lane), "status": call.status, "bench": bench_line(call),
             })
         })
         .collect();
@@ -58,7 +59,8 @@ pub fn json(plan: &Plan, row: &Selected) -> Value {
         "phase": row.phase.key(), "width": row.width, "family": row.family.key(),
         "path": row.path.map(|path| path.to_string()), "kernel": row.kernel, "mangled": row.mangled, "type": row.kind,
         "ne11": row.ne11, "file": row.file, "bundle": row.bundle, "grids": row.grids, "block": row.block,
-        "shmem": row.shared, "count": row.count, "stub": row.stub, "needs": needs, "calls": calls,
+        "shmem": row.shared, "count": row.count, "stub": row.stub, "needs": needs, "solutions": row.solutions,
+        "calls": calls,
         "grade": plan.grade(),
     })
 }
