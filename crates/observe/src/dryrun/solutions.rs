@@ -1,6 +1,8 @@
 //! The solution's number beside the kernel's name, from the catalog that stands beside the code object.
 //!
-//! A kernel may serve several solutions (other split of K, other padding): all numbers are given then.
+//! A kernel may serve several solutions (other split of K, other padding): all numbers are given then. hipBLASLt's API
+//! takes the catalog's number; rocBLAS' (`rocblas_gemm_ex`, `rocblas-bench --solution_index`) takes it plus one, since
+//! 0 leaves the choice to the library: asked with that number, rocBLAS 4.4 launches the same kernel.
 
 use super::images;
 use super::place::Place;
@@ -31,10 +33,12 @@ pub fn numbers(place: &Place, traces: &[Trace], images: &HashMap<u64, String>) -
         let Some(kernels) = wanted.get(&name) else { continue };
         let Some(catalog) = beside(&object).and_then(|path| fs::read(path).ok()) else { continue };
         let Ok(catalog) = tensile::Catalog::parse(&catalog) else { continue };
+        let first = i64::from(!object.components().any(|part| part.as_os_str() == "hipblaslt"));
         for solution in catalog.solutions.iter().filter(|solution| kernels.contains(solution.kernel.as_str())) {
             let numbers = found.entry(solution.kernel.clone()).or_default();
-            if !numbers.contains(&solution.index) {
-                numbers.push(solution.index);
+            let number = solution.index.saturating_add(first);
+            if !numbers.contains(&number) {
+                numbers.push(number);
             }
         }
     }

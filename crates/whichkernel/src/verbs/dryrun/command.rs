@@ -3,7 +3,6 @@
 use super::plan::Plan;
 use super::{Args, card, place, record, rows, trace};
 use crate::context::{CHECK_FAILED, Context, Format};
-use launch::blas::bench_line;
 use launch::grammar::Family;
 use launch::trace::Event;
 use observe::dryrun::{Ending, Outcome, Phase, Place, Request, Selected, Streams, select};
@@ -49,7 +48,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         record::run(context, &place, plan, &selected, &args.command)?;
     }
     let out = match args.format {
-        _ if args.bench_lines => bench(&selected),
+        _ if args.bench_lines => rows::bench(selected.iter()),
         Format::Csv => csv(plan, &selected),
         Format::Json => {
             let list: Vec<_> = selected.iter().map(|row| rows::json(plan, row)).collect();
@@ -116,13 +115,6 @@ fn events(outcome: &Outcome) -> serde_json::Value {
         "processes": programs, "rejected": rejected, "unsupported": unsupported, "out_of_memory": memory, "lost": lost,
         "torn": torn,
     })
-}
-
-fn bench(selected: &[Selected]) -> String {
-    let mut lines: Vec<String> =
-        selected.iter().flat_map(|row| &row.calls).map(|call| bench_line(call) + "\n").collect();
-    lines.dedup();
-    lines.concat()
 }
 
 fn csv(plan: &Plan, selected: &[Selected]) -> String {

@@ -4,7 +4,6 @@ use super::plan::Plan;
 use super::{Args, DEFAULT_RUNTIME, card, command, record, rows};
 use crate::context::{CHECK_FAILED, Context, Format};
 use gguf::TensorType;
-use launch::blas::bench_line;
 use observe::dryrun::{Cell, Place, Survey};
 use report::{Column, Table};
 use serde_json::json;
@@ -28,7 +27,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let failed = maps.iter().flat_map(|map| &map.cells).all(|cell| cell.problem.is_some());
     let out = match args.format {
-        _ if args.bench_lines => bench(&maps),
+        _ if args.bench_lines => rows::bench(maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows)),
         Format::Csv => csv(&maps),
         Format::Json => to_json(&maps, &place)?,
         Format::Text | Format::Md => text(&maps, &place, args.format, context),
@@ -86,14 +85,6 @@ fn csv(maps: &[Map]) -> String {
         }
     }
     table.csv()
-}
-
-fn bench(maps: &[Map]) -> String {
-    let rows = maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows);
-    let mut lines: Vec<String> = rows.flat_map(|row| &row.calls).map(|call| bench_line(call) + "\n").collect();
-    lines.sort();
-    lines.dedup();
-    lines.concat()
 }
 
 fn to_json(maps: &[Map], place: &Place) -> anyhow::Result<String> {

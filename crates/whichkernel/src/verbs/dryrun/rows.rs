@@ -65,6 +65,23 @@ pub fn json(plan: &Plan, row: &Selected) -> Value {
     })
 }
 
+/// The BLAS calls as rocblas-bench lines; what was chosen for each stands behind it as a comment.
+pub fn bench<'r>(rows: impl Iterator<Item = &'r Selected>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for row in rows {
+        for call in &row.calls {
+            let mut line = bench_line(call);
+            if !row.mangled.is_empty() {
+                line = format!("{line} # {} {} {}", lane::name(call.lane), row.title(), row.mangled);
+            }
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
 /// What is true of the whole run of one card, in JSON.
 pub fn head(plan: &Plan) -> Value {
     json!({
