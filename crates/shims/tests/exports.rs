@@ -67,7 +67,9 @@ fn nothing_newer_than_glibc_2_17_is_needed() {
     for (name, library) in all() {
         for (symbol, version) in dynamic(library).needed {
             let Some(number) = version.strip_prefix("GLIBC_") else {
-                assert_eq!(symbol, "whichkernel_blas", "{name} needs {symbol}@{version}");
+                // What the BLAS stand-in asks of the GPU's, which is loaded before it.
+                let of_nullgpu = ["whichkernel_blas", "hipGetDevice", "hipMalloc"];
+                assert!(of_nullgpu.contains(&symbol.as_str()), "{name} needs {symbol}@{version}");
                 continue;
             };
             let mut parts = number.split('.').map(|part| part.parse::<u32>().expect("a number"));
