@@ -1,6 +1,6 @@
 //! One AMD code object: a device ELF, its target, its kernels.
 
-use crate::descriptor::{self, Descriptor};
+use crate::descriptor::Descriptors;
 use crate::elf::{EM_AMDGPU, Elf, PT_NOTE, SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, Section, SymbolKind};
 use crate::error::{Error, Problem, Result};
 use crate::kernel::{Extent, Kernel};
@@ -118,14 +118,13 @@ impl<'a> CodeObject<'a> {
             let start = usize::try_from(array.offset.checked_sub(*base)?).ok()?;
             Some(Entries { reader: Reader::new(data.get(start..)?, array.offset), left: array.count })
         });
-        entries.flatten().map(|entry| entry.map(|metadata| self.kernel(metadata)))
+        let mut descriptors = Descriptors::new(&self.elf);
+        entries.flatten().map(move |entry| entry.map(|metadata| self.kernel(metadata, &mut descriptors)))
     }
 
-    fn kernel(&self, metadata: Metadata) -> Kernel {
+    fn kernel(&self, metadata: Metadata, descriptors: &mut Descriptors<'_, '_>) -> Kernel {
         let descriptor_address = self.symbols.get(&metadata.symbol).map(|&(address, _)| address);
-        let descriptor = descriptor_address.and_then(|address| {
-            Descriptor::parse(&self.elf.at_address(address, descriptor::SIZE, "kernel descriptor").ok()?)
-        });
+        let descriptor = descriptor_address.and_then(|address| descriptors.at(address));
         let symbol = self.symbols.get(&metadata.name).copied();
         let entry = || Some((descriptor_address?.checked_add_signed(descriptor?.code_entry_offset)?, 0));
         let code = symbol.or_else(entry).and_then(|(address, size)| self.extent(address, size));

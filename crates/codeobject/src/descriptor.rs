@@ -2,7 +2,9 @@
 //!
 //! AMDGPUUsage, "Kernel Descriptor"; `llvm/include/llvm/Support/AMDHSAKernelDescriptor.h`.
 
+use crate::elf::Elf;
 use crate::read::{u16_at, u32_at, u64_at};
+use std::borrow::Cow;
 
 pub const SIZE: u64 = 64;
 
@@ -18,6 +20,42 @@ pub struct Descriptor {
     pub rsrc3: u32,
     pub properties: u16,
     pub kernarg_preload: u16,
+}
+
+/// The descriptors of one code object. They lie side by side, so a page of them is read at a time.
+#[derive(Debug)]
+pub(crate) struct Descriptors<'e, 'a> {
+    elf: &'e Elf<'a>,
+    address: u64,
+    page: Cow<'a, [u8]>,
+}
+
+impl<'e, 'a> Descriptors<'e, 'a> {
+    const PAGE: u64 = 4096;
+
+    pub fn new(elf: &'e Elf<'a>) -> Self {
+        Descriptors { elf, address: 0, page: Cow::Borrowed(&[]) }
+    }
+
+    pub fn at(&mut self, address: u64) -> Option<Descriptor> {
+        let start = address.checked_sub(self.address).and_then(|start| usize::try_from(start).ok());
+        let here = start.and_then(|start| self.page.get(start..)).and_then(Descriptor::parse);
+        if here.is_some() {
+            return here;
+        }
+        self.page = self.read(address, Self::PAGE).or_else(|| self.read(address, SIZE))?;
+        self.address = address;
+        Descriptor::parse(&self.page)
+    }
+
+    /// Addresses and offsets go on side by side only within one segment.
+    fn read(&self, address: u64, len: u64) -> Option<Cow<'a, [u8]>> {
+        let last = self.elf.offset_of(address.checked_add(len - 1)?)?;
+        if last != self.elf.offset_of(address)?.checked_add(len - 1)? {
+            return None;
+        }
+        self.elf.at_address(address, len, "kernel descriptor").ok()
+    }
 }
 
 impl Descriptor {

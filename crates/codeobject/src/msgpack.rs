@@ -195,15 +195,26 @@ impl<'a> Reader<'a> {
         self.expect_str(field).map(str::as_bytes)
     }
 
-    /// The small number that stands next, if one does: most are below 128 and are their own encoding.
+    /// Passes over these bytes if they stand next.
+    #[inline(always)]
+    pub fn eat<const N: usize>(&mut self, bytes: &[u8; N]) -> bool {
+        let next = self.data.get(self.at..).and_then(<[u8]>::first_chunk::<N>);
+        let found = next == Some(bytes);
+        self.at += if found { N } else { 0 };
+        found
+    }
+
+    /// The number below 65,536 that stands next, if one does: most are below 128 and are their own encoding.
     #[inline]
     pub fn small(&mut self) -> Option<u32> {
-        let byte = *self.data.get(self.at)?;
-        if byte >= 0x80 {
-            return None;
-        }
-        self.at += 1;
-        Some(u32::from(byte))
+        let (value, len) = match *self.data.get(self.at..)? {
+            [byte @ ..0x80, ..] => (u32::from(byte), 1),
+            [0xcc, byte, ..] => (u32::from(byte), 2),
+            [0xcd, high, low, ..] => (u32::from(u16::from_be_bytes([high, low])), 3),
+            _ => return None,
+        };
+        self.at += len;
+        Some(value)
     }
 
     /// The number of pairs of the map that must come next.

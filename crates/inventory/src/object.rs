@@ -52,6 +52,8 @@ pub struct Found<'a> {
     /// By the bundle's id, or by e_flags where there is none.
     pub target: Option<&'a TargetId>,
     pub format: Format,
+    /// What was read of it, where it is a device ELF that can be read.
+    pub object: Option<&'a CodeObject<'a>>,
     /// The bytes of the entry.
     pub contents: &'a Window<'a>,
 }
@@ -173,6 +175,7 @@ impl ObjectReport {
             kind: &kind,
             target: target.as_ref(),
             format: self.format,
+            object: object.as_ref(),
             contents,
         };
         let wanted = look.entry(&found, out);

@@ -4,6 +4,7 @@
 //! `s_nop` or zeros, and code outside any function where it is not. A function whose symbol states no size reaches to
 //! the next one; there the padding at its end is told apart from it.
 
+use crate::counts::Counts;
 use crate::decode::{Decoder, Step};
 use crate::family::Family;
 use crate::mnemonic::Mnemonic;
@@ -166,12 +167,11 @@ fn sparse(counts: &[u64]) -> Vec<(Mnemonic, u64)> {
     indexed.map(|(index, count)| (Mnemonic(index as u16), *count)).collect()
 }
 
-/// Counts into one dense array, used again for every function.
 struct Counter<'d> {
     decoder: &'d Decoder,
-    counts: Vec<u64>,
+    counts: Counts,
     tally: Tally,
-    outside: Vec<u64>,
+    outside: Counts,
     outside_tally: Tally,
     nop: Option<Mnemonic>,
     code_end: Option<Mnemonic>,
@@ -181,9 +181,9 @@ impl<'d> Counter<'d> {
     fn new(decoder: &'d Decoder) -> Self {
         Counter {
             decoder,
-            counts: vec![0; Mnemonic::count()],
+            counts: Counts::new(),
             tally: Tally::default(),
-            outside: vec![0; Mnemonic::count()],
+            outside: Counts::new(),
             outside_tally: Tally::default(),
             nop: Mnemonic::find("s_nop"),
             code_end: Mnemonic::find("s_code_end"),
@@ -196,8 +196,7 @@ impl<'d> Counter<'d> {
         self.tally = Tally::default();
         self.count(bytes, range.start..end);
         let mut tally = std::mem::take(&mut self.tally);
-        tally.mnemonics = sparse(&self.counts);
-        self.counts.fill(0);
+        tally.mnemonics = self.counts.take();
         tally
     }
 
@@ -228,26 +227,50 @@ impl<'d> Counter<'d> {
 
     fn outside(&mut self) -> Tally {
         let mut tally = std::mem::take(&mut self.outside_tally);
-        tally.mnemonics = sparse(&self.outside);
+        tally.mnemonics = self.outside.take();
         tally
     }
 
     fn count(&mut self, bytes: &[u8], range: Range<usize>) {
         let Some(code) = bytes.get(range.clone()) else { return };
-        for (offset, length, step) in self.decoder.walk(code) {
-            match step {
-                Step::Instruction(instruction) => {
-                    self.tally.instructions += 1;
-                    self.tally.bytes += length as u64;
-                    for mnemonic in [Some(instruction.mnemonic), instruction.second].into_iter().flatten() {
-                        if let Some(count) = self.counts.get_mut(mnemonic.index()) {
-                            *count += 1;
-                            self.tally.operations += 1;
-                        }
-                    }
+        let mut at = 0;
+        while let Some(rest) = code.get(at..).filter(|rest| !rest.is_empty()) {
+            let (counts, tally) = (&mut self.counts, &mut self.tally);
+            let mut instructions = 0;
+            let done = self.decoder.rush(rest, |_, mnemonic, _| {
+                counts.add(mnemonic);
+                instructions += 1;
+            });
+            tally.instructions += instructions;
+            tally.operations += instructions;
+            tally.bytes += done as u64;
+            at += done;
+            at += self.count_one(code.get(at..).unwrap_or_default(), range.start + at);
+        }
+    }
+
+    /// Counts what stands at the start of `rest`, and returns its length.
+    fn count_one(&mut self, rest: &[u8], offset: usize) -> usize {
+        if rest.is_empty() {
+            return 0;
+        }
+        match self.decoder.step(rest) {
+            Step::Instruction(instruction) => {
+                self.tally.instructions += 1;
+                self.tally.bytes += instruction.length as u64;
+                for mnemonic in [Some(instruction.mnemonic), instruction.second].into_iter().flatten() {
+                    self.counts.add(mnemonic);
+                    self.tally.operations += 1;
                 }
-                Step::Undecoded => self.tally.undecoded.push(range.start + offset),
-                Step::Cut => self.tally.cut.push((range.start + offset, length)),
+                instruction.length
+            }
+            Step::Undecoded => {
+                self.tally.undecoded.push(offset);
+                4
+            }
+            Step::Cut => {
+                self.tally.cut.push((offset, rest.len()));
+                rest.len()
             }
         }
     }
@@ -261,12 +284,23 @@ impl<'d> Counter<'d> {
     /// Where a function of unstated size ends: before the padding behind its last instruction.
     fn content_end(&self, bytes: &[u8], range: Range<usize>) -> usize {
         let code = bytes.get(range.clone()).unwrap_or_default();
-        let mut end = 0;
-        for (offset, length, step) in self.decoder.walk(code) {
-            let own = code.get(offset..offset + length).unwrap_or_default();
-            if !matches!(step, Step::Instruction(_)) || !self.is_padding(own) {
-                end = offset + length;
-            }
+        let (mut end, mut at) = (0, 0);
+        while let Some(rest) = code.get(at..).filter(|rest| !rest.is_empty()) {
+            self.decoder.rush(rest, |word, mnemonic, length| {
+                at += length;
+                let padding = word == 0 || Some(mnemonic) == self.nop || Some(mnemonic) == self.code_end;
+                end = if padding { end } else { at };
+            });
+            let Some(rest) = code.get(at..).filter(|rest| !rest.is_empty()) else { break };
+            let (length, padding) = match self.decoder.step(rest) {
+                Step::Instruction(instruction) => {
+                    (instruction.length, self.is_padding(rest.get(..instruction.length).unwrap_or_default()))
+                }
+                Step::Undecoded => (4, false),
+                Step::Cut => (rest.len(), false),
+            };
+            at += length;
+            end = if padding { end } else { at };
         }
         range.start + end
     }

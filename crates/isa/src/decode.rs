@@ -2,6 +2,7 @@
 
 use crate::layout::{Bits, Tail};
 use crate::mnemonic::{Form, Mnemonic};
+use crate::quick::LONGEST;
 use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, Table, ZERO};
 use crate::target::Target;
 
@@ -81,6 +82,22 @@ impl Decoder {
             None if !there && slot.format.op[1].low >= 32 => Step::Cut,
             None => Step::Undecoded,
         }
+    }
+
+    /// Name and length of every instruction of `bytes`, in order, as far as that can be said without looking closely.
+    /// Returns the offset at which [`Decoder::step`] has to go on.
+    #[inline(always)]
+    pub(crate) fn rush(&self, bytes: &[u8], mut each: impl FnMut(u32, Mnemonic, usize)) -> usize {
+        let quick = &self.table.quick;
+        let mut at = 0;
+        while let Some(chunk) = bytes.get(at..).filter(|rest| rest.len() >= LONGEST).and_then(<[u8]>::first_chunk::<8>)
+        {
+            let word = u64::from_le_bytes(*chunk);
+            let Some((mnemonic, length)) = quick.get(word) else { break };
+            each(word as u32, mnemonic, length);
+            at += length;
+        }
+        at
     }
 
     /// Every instruction, undecoded word and cut end of `bytes`, with its offset; together they cover all of it.

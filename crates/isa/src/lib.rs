@@ -4,11 +4,14 @@
 #![forbid(unsafe_code)]
 
 pub mod census;
+mod counts;
 mod decode;
 mod family;
+mod form;
 pub mod layout;
 pub mod mnemonic;
 mod proof;
+mod quick;
 mod table;
 mod target;
 

@@ -1,23 +1,13 @@
-//! The generated tables (`tables/*.txt`), read into one dense array per processor.
-//!
-//! A row is `FORMAT OPCODE NAME FLAGS PROCESSORS`: the opcode in hexadecimal, the name as LLVM prints it in the plain
-//! form, and a hexadecimal set of processors, bit n for the n-th of [`TARGETS`]. FLAGS are the length of the plain
-//! form in dwords and then a letter for each value that a source field may announce more words with: a, b, c a
-//! literal (255) in the first, second and third source; p, q, r a 64-bit literal (254); s SDWA (249), d DPP16 (250) and
-//! e DPP8 (233, 234) in the first; Z that only a word of zeros is this instruction. Upper case: more words follow. Lower case: LLVM refuses the encoding. Absent: the
-//! opcode does not read that field.
+//! The generated tables (`tables/*.txt`, made into records by `build.rs`), as one dense array per processor.
 
 use crate::layout::{Format, Generation, Tail};
-use crate::mnemonic::{self, Form, Mnemonic};
+use crate::mnemonic::{Form, Mnemonic};
+use crate::quick::Quick;
 use crate::target::{TARGETS, Target};
 use std::sync::OnceLock;
 
-pub(crate) const FILES: [&str; 4] = [
-    include_str!("../tables/scalar.txt"),
-    include_str!("../tables/vector.txt"),
-    include_str!("../tables/vop3.txt"),
-    include_str!("../tables/memory.txt"),
-];
+include!(concat!(env!("OUT_DIR"), "/names.rs"));
+static RECORDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rows.bin"));
 
 pub(crate) const LITERAL: u32 = 0;
 pub(crate) const LITERAL64: u32 = 3;
@@ -26,7 +16,6 @@ pub(crate) const DPP16: u32 = 7;
 pub(crate) const DPP8: u32 = 8;
 /// Only the word of zeros.
 pub(crate) const ZERO: u32 = 9;
-const LETTERS: &[u8] = b"abcpqrsdez";
 /// Refusals stand above the extensions, in the same order.
 pub(crate) const REFUSED: u32 = 10;
 
@@ -61,29 +50,35 @@ pub(crate) struct Table {
     pub dual3: [Vec<Entry>; 2],
     /// Both opcodes of a pair, and what it is called.
     pub pairs: Vec<(u16, Entry)>,
+    pub quick: Quick,
 }
 
 pub(crate) const NONE: u8 = u8::MAX;
 
-/// A parsed line.
+/// One row of the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub format: &'static str,
     pub opcode: usize,
-    pub name: &'static str,
-    pub flags: &'static str,
     pub processors: u64,
+    pub entry: Entry,
 }
 
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
-    FILES.iter().flat_map(|file| file.lines()).filter_map(|line| {
-        let mut words = line.split(' ');
+    RECORDS.as_chunks::<18>().0.iter().filter_map(|record| {
+        let [p0, p1, p2, p3, p4, p5, p6, p7, a0, a1, a2, a3, m0, m1, o0, o1, packed, form] = *record;
+        let mnemonic = Mnemonic(u16::from_le_bytes([m0, m1]));
         Some(Row {
-            format: words.next()?,
-            opcode: usize::from_str_radix(words.next()?, 16).ok()?,
-            name: words.next()?,
-            flags: words.next()?,
-            processors: u64::from_str_radix(words.next()?, 16).ok()?,
+            format: FORMATS.get(usize::from(packed & 31))?,
+            opcode: u16::from_le_bytes([o0, o1]).into(),
+            processors: u64::from_le_bytes([p0, p1, p2, p3, p4, p5, p6, p7]),
+            entry: Entry {
+                announced: u32::from_le_bytes([a0, a1, a2, a3]),
+                mnemonic,
+                dwords: packed >> 5,
+                form: *Form::ALL.get(usize::from(form))?,
+                unmarked: mnemonic.name() == "v_nop",
+            },
         })
     })
 }
@@ -119,16 +114,18 @@ fn build(target: &Target, column: usize) -> Table {
         dual: [const { Vec::new() }; 2],
         dual3: [const { Vec::new() }; 2],
         pairs: Vec::new(),
+        quick: Quick::new(&[NONE; 512], &[], &[], false),
     };
     for row in rows().filter(|row| row.processors >> column & 1 == 1) {
         table.insert(&row);
     }
+    table.quick = Quick::new(&table.by_top, &table.slots, &table.entries, !table.pairs.is_empty());
     table
 }
 
 impl Table {
     fn insert(&mut self, row: &Row) {
-        let entry = entry(row);
+        let entry = row.entry;
         match row.format {
             "VOPDX" => grow(&mut self.dual[0], row.opcode, entry),
             "VOPDY" => grow(&mut self.dual[1], row.opcode, entry),
@@ -172,18 +169,4 @@ fn set(entries: &mut [Entry], index: usize, entry: Entry) {
     if let Some(place) = entries.get_mut(index) {
         *place = entry;
     }
-}
-
-fn entry(row: &Row) -> Entry {
-    let (canonical, form) = mnemonic::split(row.name);
-    let mut announced = 0;
-    for letter in row.flags.bytes().skip(1) {
-        if let Some(bit) = (0..).zip(LETTERS).find(|(_, l)| l.eq_ignore_ascii_case(&letter)).map(|(bit, _)| bit) {
-            let refused = if letter.is_ascii_lowercase() { REFUSED } else { 0 };
-            announced |= 1 << (bit + refused);
-        }
-    }
-    let dwords = row.flags.bytes().next().map_or(0, |digit| digit.saturating_sub(b'0'));
-    let mnemonic = Mnemonic::find(canonical).unwrap_or_default();
-    Entry { announced, mnemonic, dwords, form, unmarked: canonical == "v_nop" }
 }

@@ -4,6 +4,18 @@ use isa::census::{Function, aliases, section};
 use isa::{Decoder, Family, Mnemonic, Step, TARGETS};
 use proptest::prelude::*;
 
+/// Words as code has them: any bits, the values that announce more words in the places of sources, and zeros.
+fn words() -> impl Strategy<Value = Vec<u8>> {
+    let announcing = prop_oneof![Just(255u32), Just(254), Just(249), Just(250), Just(233), Just(234)];
+    let word = prop_oneof![
+        any::<u32>(),
+        (any::<u32>(), announcing.clone()).prop_map(|(word, source)| (word & !0x1ff) | source),
+        (any::<u32>(), announcing).prop_map(|(word, source)| (word & !0x3_fe00) | (source << 9)),
+        Just(0u32),
+    ];
+    proptest::collection::vec(word, 0..300).prop_map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -21,6 +33,30 @@ proptest! {
             at += length;
         }
         prop_assert_eq!(at, bytes.len());
+    }
+
+    #[test]
+    fn the_census_counts_what_the_walk_shows(bytes in words(), target in 0..TARGETS.len()) {
+        let decoder = Decoder::new(&TARGETS[target]).expect("a table");
+        let census = section(&decoder, &bytes, &[Function { range: 0..bytes.len(), stated: true }]);
+        let mut shown = isa::census::Tally::default();
+        let mut counts = std::collections::BTreeMap::new();
+        for (offset, length, step) in decoder.walk(&bytes) {
+            match step {
+                Step::Instruction(instruction) => {
+                    shown.instructions += 1;
+                    shown.bytes += length as u64;
+                    for mnemonic in [Some(instruction.mnemonic), instruction.second].into_iter().flatten() {
+                        *counts.entry(mnemonic).or_insert(0) += 1;
+                        shown.operations += 1;
+                    }
+                }
+                Step::Undecoded => shown.undecoded.push(offset),
+                Step::Cut => shown.cut.push((offset, length)),
+            }
+        }
+        shown.mnemonics = counts.into_iter().collect();
+        prop_assert_eq!(&census.functions, &[shown]);
     }
 
     #[test]

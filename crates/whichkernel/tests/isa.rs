@@ -84,6 +84,50 @@ fn a_listing_has_address_encoding_and_mnemonic() {
 }
 
 #[test]
+fn a_listing_fits_in_eighty_columns() {
+    let Some(library) = library() else { return };
+    let listed = Command::new(env!("CARGO_BIN_EXE_whichkernel"))
+        .env("COLUMNS", "80")
+        .args(["--lang", "ja", "isa"])
+        .arg(&library)
+        .args(["--target", "gfx1100", "--list", "kQuantizeBlockwise<float, 4096"])
+        .output()
+        .expect("it runs");
+    let text = text(&listed);
+    let code: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
+    assert!(code.len() > 500, "{} lines", code.len());
+    assert!(code.iter().all(|line| line.len() <= 80), "{:?}", code.iter().max_by_key(|line| line.len()));
+}
+
+fn diff(a: &Path, b: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_whichkernel")).arg("diff").args([a, b]).args(args).output().expect("it runs")
+}
+
+#[test]
+fn the_same_kernel_in_two_targets_and_files_is_held_side_by_side() {
+    let Some(library) = library() else { return };
+    let kernel = ["--kernel", r"kDequantizeBlockwise<float, 512, 64, 8, 0>"];
+    let targets = |a, b| ["--target-a", a, "--target-b", b].into_iter().chain(kernel).collect::<Vec<_>>();
+    let two = diff(&library, &library, &targets("gfx90a", "gfx1201"));
+    assert_eq!(two.status.code(), Some(1));
+    let rows = text(&two);
+    let row = |name: &str| {
+        rows.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.split_whitespace().collect::<Vec<_>>())
+    };
+    assert_eq!(row("wavefront"), Some(vec!["64", "32"]), "{rows}");
+    assert_eq!(row("VGPR"), Some(vec!["38", "34"]), "{rows}");
+    assert_eq!(row("instructions"), Some(vec!["305", "298"]), "{rows}");
+    assert_eq!(diff(&library, &library, &targets("gfx1201", "gfx1201")).status.code(), Some(0));
+    let older = library.with_file_name("libbitsandbytes_rocm64.so");
+    let json = diff(&library, &older, &[&targets("gfx1201", "gfx1201")[..], &["--format", "json"]].concat());
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!((&value["complete"], &value["kernels"], &value["differ"]), (&true.into(), &1.into(), &1.into()));
+    // A target that one side has no code for, and a question that does not say which target, are no comparison.
+    assert_eq!(diff(&library, &library, &targets("gfx1201", "gfx803")).status.code(), Some(2));
+    assert_eq!(diff(&library, &library, &kernel).status.code(), Some(2));
+}
+
+#[test]
 fn recorded_counts_confirm_an_absence() {
     let Some(library) = library() else { return };
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,6 +1,6 @@
 //! Adding up: per kernel, per bundle, per target.
 
-use super::look::{KernelFacts, ObjectCensus, Select, Unread};
+use super::look::{FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 use isa::Proof;
 use isa::census::Sum;
 use std::collections::BTreeMap;
@@ -103,39 +103,46 @@ impl Groups {
             }
         }
         for function in &object.functions {
-            let name = function.kernel.as_ref().map_or(function.mangled.as_str(), |kernel| kernel.name.as_str());
             let ends = function.tally.family(isa::Family::End) > 0;
             self.kernels += u64::from(function.kernel.is_some());
             self.ending += u64::from(function.kernel.is_some() && ends);
+            let name = function.kernel.as_ref().map_or(function.mangled.as_str(), |kernel| kernel.name.as_str());
             let wanted = |regex: &regex::Regex| regex.is_match(name) || regex.is_match(&function.mangled);
             if !select.kernel.as_ref().is_none_or(wanted) {
                 continue;
             }
-            let key = match self.by {
-                By::Kernel if function.kernel.is_none() => continue,
-                By::Kernel => Key { kernel: Some(function.mangled.clone()), address: function.address, ..key.clone() },
-                _ => key.clone(),
-            };
-            let group = self.groups.entry(key).or_default();
-            if !function.alias {
-                group.sum.add(&function.tally);
-            }
-            match &function.kernel {
-                Some(facts) => {
-                    group.kernels += 1;
-                    group.stubs += u64::from(function.proof.is_stub());
-                    if self.by == By::Kernel {
-                        group.objects = 1;
-                        group.code = function.size;
-                        group.facts = Some(facts.clone());
-                        group.proof = Some(function.proof);
-                        if function.alias {
-                            group.sum.add(&function.tally);
-                        }
+            match (self.by, &function.kernel) {
+                (By::Kernel, None) => {}
+                (By::Kernel, Some(facts)) => {
+                    let kernel = Some(function.mangled.clone());
+                    let key = Key { kernel, address: function.address, ..key.clone() };
+                    let group = self.groups.entry(key).or_default();
+                    group.add(function);
+                    group.objects = 1;
+                    group.code = function.size;
+                    group.facts = Some(facts.clone());
+                    group.proof = Some(function.proof);
+                    if function.alias {
+                        group.sum.add(&function.tally);
                     }
                 }
-                None => group.functions += 1,
+                _ => self.groups.entry(key.clone()).or_default().add(function),
             }
+        }
+    }
+}
+
+impl Group {
+    fn add(&mut self, function: &FunctionCensus) {
+        if !function.alias {
+            self.sum.add(&function.tally);
+        }
+        match &function.kernel {
+            Some(_) => {
+                self.kernels += 1;
+                self.stubs += u64::from(function.proof.is_stub());
+            }
+            None => self.functions += 1,
         }
     }
 }

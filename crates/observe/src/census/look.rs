@@ -1,11 +1,11 @@
 //! Counting one code object, as the inventory hands it over.
 
+use super::group::By;
 use codeobject::{CodeObject, Kernel, TargetId};
 use inventory::{Format, Found, Look};
 use isa::census::{Function, Tally, aliases, section};
 use isa::{Decoder, Proof, Target};
 use regex::Regex;
-use std::collections::HashMap;
 
 /// Which code objects and functions are wanted. The whole object is decoded in any case: that is what an absence needs.
 #[derive(Debug, Default)]
@@ -72,7 +72,6 @@ pub struct ObjectCensus {
     pub undecoded: Vec<u64>,
     pub cut: Vec<u64>,
     pub unread: Vec<Unread>,
-    names: HashMap<String, usize>,
 }
 
 /// Counts whatever the inventory finds. The kernels that `select` leaves out are counted as part of their object and
@@ -80,6 +79,15 @@ pub struct ObjectCensus {
 #[derive(Debug, Default)]
 pub struct Census {
     pub select: Select,
+    /// Names for people are wanted. Demangling takes as long as a third of the counting.
+    pub names: bool,
+}
+
+impl Census {
+    /// For groups of a kind: only kernels are called by their names, here or by `select`.
+    pub fn new(select: Select, by: By) -> Self {
+        Census { names: by == By::Kernel || select.kernel.is_some(), select }
+    }
 }
 
 impl Look for Census {
@@ -91,10 +99,9 @@ impl Look for Census {
         }
         match found.format {
             Format::Elf => {
-                let object = CodeObject::parse(found.contents);
-                out.push(match &object {
-                    Ok(object) => ObjectCensus::count(found, object),
-                    Err(error) => ObjectCensus::unread(found, error.to_string()),
+                out.push(match found.object {
+                    Some(object) => ObjectCensus::count(found, object),
+                    None => ObjectCensus::unread(found, "the code object cannot be read".to_owned()),
                 });
                 true
             }
@@ -108,12 +115,11 @@ impl Look for Census {
 
     fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
         let Some(object) = out.last_mut() else { return };
-        let Some(&index) = object.names.get(kernel.mangled()) else { return };
-        let Some(function) = object.functions.get_mut(index) else { return };
+        let Some(function) = object.function(kernel) else { return };
         let metadata = &kernel.metadata;
         function.proof = Proof::of_kernel(&function.tally);
         function.kernel = Some(KernelFacts {
-            name: kernel.name(),
+            name: if self.names { kernel.name() } else { String::new() },
             sgpr: metadata.sgpr_count,
             vgpr: metadata.vgpr_count,
             agpr: metadata.agpr_count,
@@ -135,7 +141,6 @@ impl ObjectCensus {
             undecoded: Vec::new(),
             cut: Vec::new(),
             unread: Vec::new(),
-            names: HashMap::new(),
         }
     }
 
@@ -181,7 +186,6 @@ impl ObjectCensus {
             let alias = aliases(&ranges);
             for (((name, extent), tally), alias) in inside.into_iter().zip(counted.functions).zip(alias) {
                 census.note(&tally, text.address);
-                census.names.insert(name.clone(), census.functions.len());
                 census.functions.push(FunctionCensus {
                     mangled: name.clone(),
                     address: extent.address,
@@ -196,6 +200,17 @@ impl ObjectCensus {
             census.outside = add(&census.outside, &counted.outside);
         }
         census
+    }
+
+    /// The function that a kernel's metadata speaks of. Functions stand by address, section by section.
+    fn function(&mut self, kernel: &Kernel) -> Option<&mut FunctionCensus> {
+        let is = |function: &FunctionCensus| function.mangled == kernel.mangled();
+        let address = kernel.code.map_or(0, |code| code.address);
+        let first = self.functions.partition_point(|function| function.address < address);
+        let near = self.functions.get(first..).unwrap_or_default();
+        let near = near.iter().take_while(|function| function.address == address).position(is).map(|at| first + at);
+        let index = near.or_else(|| self.functions.iter().position(is))?;
+        self.functions.get_mut(index)
     }
 
     fn note(&mut self, tally: &Tally, base: u64) {

@@ -55,9 +55,9 @@ impl Isa {
     fn count(&self, path: &Path, runtime: Option<&str>, around: &Surroundings) -> Result<Vec<Sighting>, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
         let target = around.scope.target.as_deref().and_then(TargetId::parse);
-        let look = Census { select: Select { target, kernel: None } };
         // Per bundle is what the field notes count by; without a target that would be a thousand groups.
-        let by = if look.select.target.is_some() { By::Bundle } else { By::Target };
+        let by = if target.is_some() { By::Bundle } else { By::Target };
+        let look = Census::new(Select { target, kernel: None }, by);
         let mut groups = Groups::new(by);
         let report = inspect(&file, &Options::default(), true, &look, |_, objects| {
             for object in &objects {

@@ -7,4 +7,6 @@ diff-runtime-different = { $different } of { $cells } cells of type and column c
 diff-kernel-none = no kernel of that name in either
 diff-kernel-kernel = kernel
 diff-kernel-what = what
-diff-kernel-summary = { $both } kernels in both: { $same } with the same counts and registers, { $differ } differ; { $a } only in A, { $b } only in B
+diff-kernel-summary = Kernels in both: { $both } ({ $same } with the same counts and registers, { $differ } different). Only in A: { $a }, only in B: { $b }
+diff-kernel-only-a = Only in A:
+diff-kernel-only-b = Only in B:

@@ -30,3 +30,4 @@ isa-no-such-target = { $file } has no code for { $target }; `whichkernel inspect
 isa-no-such-kernel = no kernel matches { $kernel }; `whichkernel inspect FILE --kernels` lists them
 isa-progress = bundle { $index }, at byte { $offset } ...
 isa-recorded = { $count } observations written to the ledger
+isa-list-stub = a stub ({ $kind }): it computes nothing

@@ -8,3 +8,5 @@ diff-kernel-none = その名前のカーネルはどちらにもありません
 diff-kernel-kernel = カーネル
 diff-kernel-what = 項目
 diff-kernel-summary = 両方にあるカーネル { $both } 個: 命令数とレジスタが同じもの { $same } 個、異なるもの { $differ } 個。A のみ { $a } 個、B のみ { $b } 個
+diff-kernel-only-a = A のみにあるもの:
+diff-kernel-only-b = B のみにあるもの:

@@ -30,3 +30,4 @@ isa-no-such-target = { $file } に { $target } 用のコードはありません
 isa-no-such-kernel = { $kernel } に一致するカーネルはありません。`whichkernel inspect FILE --kernels` で一覧できます
 isa-progress = バンドル { $index }、{ $offset } バイト目 ...
 isa-recorded = { $count } 件の観測を台帳に記録しました
+isa-list-stub = スタブ({ $kind }): 何も計算しません

@@ -104,6 +104,11 @@ impl Side {
         let kernel = ask.kernel.as_deref().map(Regex::new).transpose().context("--kernel is no regular expression")?;
         let select = Select { target: target.map(parse_target).transpose()?, kernel };
         let (groups, _) = census(&file, select, By::Kernel, false, context)?;
+        if groups.objects == 0 {
+            let (key, target) = target.map_or(("isa-no-code", ""), |target| ("isa-no-such-target", target));
+            let words = [("file", path.to_owned().into()), ("target", target.to_owned().into())];
+            bail!("{}", context.lang.text_with(key, &words));
+        }
         let complete = groups.is_complete();
         let Groups { groups, .. } = groups;
         let targets: BTreeSet<String> = groups.keys().map(|key| key.target.clone()).collect();
@@ -220,6 +225,14 @@ fn counts(tally: &Tally, mnemonics: bool) -> Vec<(String, u64)> {
     tally.families().into_iter().map(|(family, count): (Family, u64)| (family.key().to_owned(), count)).collect()
 }
 
+fn more(all: usize, context: &Context) -> String {
+    let rest = all.saturating_sub(SHOWN);
+    if rest == 0 {
+        return String::new();
+    }
+    format!("\n{}\n", context.lang.text_with("isa-more", &[("count", digits(rest as u64).into())]))
+}
+
 fn table<'a>(rows: impl Iterator<Item = &'a Row>, context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
@@ -261,9 +274,14 @@ fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], ask: &KernelAsk, context: &Conte
         }
         out += &format!("\n{}\n{}", pair.readable(), table.text(context.width));
     }
-    if differing.len() > SHOWN {
-        let rest = digits((differing.len() - SHOWN) as u64);
-        out += &format!("\n{}\n", lang.text_with("isa-more", &[("count", rest.into())]));
+    out += &more(differing.len(), context);
+    for (key, here) in [("diff-kernel-only-a", true), ("diff-kernel-only-b", false)] {
+        let alone: Vec<&Pair<'_>> =
+            pairs.iter().filter(|pair| pair.a.is_some() == here && pair.b.is_some() != here).collect();
+        if !alone.is_empty() {
+            let names: String = alone.iter().take(SHOWN).map(|pair| format!("  {}\n", pair.readable())).collect();
+            out += &format!("\n{}\n{names}{}", lang.text(key), more(alone.len(), context));
+        }
     }
     if !(a.complete && b.complete) {
         out += &format!("\n{}\n", lang.text("isa-incomplete"));

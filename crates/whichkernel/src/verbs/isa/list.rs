@@ -5,7 +5,8 @@ use crate::context::{Context, Format};
 use anyhow::{Context as _, bail};
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, Found, Look, Options, inspect};
-use isa::{Decoder, Step, Target};
+use isa::census::{Function, section};
+use isa::{Decoder, Proof, Step, Target};
 use observe::census::Select;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> 
     match args.format {
         Format::Text => {
             for listing in &listings {
-                context.print(&listing.text())?;
+                context.print(&listing.text(context))?;
             }
         }
         Format::Json => {
@@ -49,6 +50,8 @@ struct Listing {
     bundle: Option<usize>,
     name: String,
     mangled: String,
+    /// Why it computes nothing, if so.
+    stub: Option<&'static str>,
     lines: Vec<Line>,
 }
 
@@ -80,17 +83,21 @@ impl Look for Lister {
         if !self.select.kernel.as_ref().is_some_and(wanted) {
             return;
         }
-        let lines = lines(object, kernel.mangled()).unwrap_or_default();
+        let (lines, proof) = read(object, kernel.mangled()).unwrap_or((Vec::new(), Proof::None));
         let target = found.target.or(object.target.as_ref()).map(ToString::to_string).unwrap_or_default();
-        out.push(Listing { target, bundle: found.bundle, name, mangled: kernel.mangled().to_owned(), lines });
+        let stub = Some(proof).filter(|proof| proof.is_stub()).map(Proof::key);
+        out.push(Listing { target, bundle: found.bundle, name, mangled: kernel.mangled().to_owned(), stub, lines });
     }
 }
 
-fn lines(object: &CodeObject<'_>, mangled: &str) -> Option<Vec<Line>> {
+/// The code of a kernel, and what the whole of it proves.
+fn read(object: &CodeObject<'_>, mangled: &str) -> Option<(Vec<Line>, Proof)> {
     let decoder = Decoder::new(Target::find(object.processor())?)?;
     let functions = object.functions().ok()?;
     let (_, extent) = functions.iter().find(|(name, _)| name == mangled)?;
     let code = object.elf().source().bytes(extent.offset, extent.size, "kernel code").ok()?;
+    let whole = Function { range: 0..code.len(), stated: extent.stated };
+    let proof = section(&decoder, &code, &[whole]).functions.first().map_or(Proof::None, Proof::of_kernel);
     let mut lines = Vec::new();
     for (offset, length, step) in decoder.walk(&code) {
         let bytes = code.get(offset..offset + length)?;
@@ -102,7 +109,7 @@ fn lines(object: &CodeObject<'_>, mangled: &str) -> Option<Vec<Line>> {
         };
         lines.push(Line { address: extent.address + offset as u64, words: words.collect(), mnemonic, family });
     }
-    Some(lines)
+    Some((lines, proof))
 }
 
 impl Line {
@@ -113,11 +120,22 @@ impl Line {
 }
 
 impl Listing {
-    fn text(&self) -> String {
+    fn text(&self, context: &Context) -> String {
         let bundle = self.bundle.map_or(String::new(), |bundle| format!(" [{bundle}]"));
         let mut out = format!("{}{bundle} {}\n", self.target, self.name);
+        if let Some(kind) = self.stub {
+            out += &format!("{}\n", context.lang.text_with("isa-list-stub", &[("kind", kind.into())]));
+        }
+        // Only as wide as this kernel's longest encoding; both halves of a dual instruction then mostly fit in a line.
+        let words = self.lines.iter().map(|line| line.words.len()).max().unwrap_or(0);
+        let encoding = (9 * words).saturating_sub(1);
+        let indent = 2 + 8 + 2 + encoding + 2;
         for line in &self.lines {
-            out += &format!("  {:08x}  {:<35}  {}\n", line.address, line.encoding(), line.mnemonic);
+            let mut mnemonic = line.mnemonic.clone();
+            if context.width.is_some_and(|width| indent + mnemonic.len() > width) {
+                mnemonic = mnemonic.replace(" :: ", &format!(" ::\n{:indent$}", ""));
+            }
+            out += &format!("  {:08x}  {:<encoding$}  {mnemonic}\n", line.address, line.encoding());
         }
         out.push('\n');
         out
@@ -156,6 +174,7 @@ impl Listing {
             "bundle": self.bundle,
             "kernel": self.mangled,
             "name": self.name,
+            "stub": self.stub,
             "code": lines,
         })
     }

@@ -122,7 +122,7 @@ pub fn census(
     hash: bool,
     context: &Context,
 ) -> anyhow::Result<(Groups, FileReport)> {
-    let look = Census { select };
+    let look = Census::new(select, by);
     let mut groups = Groups::new(by);
     let mut last = Instant::now();
     let report = inspect(file, &Options::default(), hash, &look, |bundle, objects| {
