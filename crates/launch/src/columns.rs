@@ -9,22 +9,36 @@ use crate::grammar::{Facts, Family};
 
 /// The column count *ne11* of one launch; None where the kernel has none or the arguments were not recorded.
 pub fn columns(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<u64> {
+    let given = place(facts, layout).and_then(|place| integer(args, *layout.get(place)?));
+    of_value(facts, given)
+}
+
+/// Which argument holds the column count, for kernels that take it as one.
+pub fn place(facts: &Facts, layout: &[(u32, u32)]) -> Option<usize> {
+    const POINTER: u32 = 8;
+    const PACKED: u32 = 12;
     match facts.family {
-        Family::Mmvq | Family::Mmvf | Family::Dmmv => facts.columns.map(u64::from),
-        // mul_mat_f(x, y, ids, dst, ncols, ncols_dst_total, ..): one tile is as wide as the product, up to 16 columns.
-        Family::Mmf => {
-            let tile = facts.columns.or(facts.tile.map(|tile| tile.columns)).map(u64::from);
-            let first = layout.iter().position(|arg| arg.1 != 8);
-            let given = first.and_then(|first| integer(args, *layout.get(first + 1)?));
-            given.filter(|&columns| columns > 0 && tile.is_none_or(|tile| columns >= tile)).or(tile)
-        }
+        // mul_mat_f(x, y, ids, dst, ncols, ncols_dst_total, ..)
+        Family::Mmf => layout.iter().position(|arg| arg.1 != POINTER).map(|first| first + 1),
         Family::Mmq | Family::MmqFixup => {
-            const POINTER: u32 = 8;
-            const PACKED: u32 = 12;
             let blocks = layout.iter().position(|arg| arg.1 == PACKED);
             let blocks = blocks.or_else(|| layout.iter().position(|arg| arg.1 != POINTER))?;
-            integer(args, *layout.get(blocks + 2)?)
+            Some(blocks + 2)
         }
+        _ => None,
+    }
+}
+
+/// The column count, given the value of the argument at [`place`] where it could be read.
+pub fn of_value(facts: &Facts, given: Option<u64>) -> Option<u64> {
+    match facts.family {
+        Family::Mmvq | Family::Mmvf | Family::Dmmv => facts.columns.map(u64::from),
+        // One tile is as wide as the product, up to 16 columns.
+        Family::Mmf => {
+            let tile = facts.columns.or(facts.tile.map(|tile| tile.columns)).map(u64::from);
+            given.filter(|&columns| columns > 0 && tile.is_none_or(|tile| columns >= tile)).or(tile)
+        }
+        Family::Mmq | Family::MmqFixup => given,
         _ => None,
     }
 }

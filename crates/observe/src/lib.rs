@@ -15,6 +15,7 @@ mod record;
 mod registry;
 pub mod rules;
 pub mod shipped;
+pub mod uprobe;
 pub mod watch;
 
 pub use observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};

@@ -5,11 +5,13 @@
 
 use super::{KindId, Tally};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 #[derive(Debug, Default)]
 pub struct Flow {
     graphs: HashMap<u64, HashMap<KindId, u64>>,
-    execs: HashMap<u64, u64>,
+    /// What each executable graph launches: as its graph was when it was made or updated.
+    execs: HashMap<u64, Rc<HashMap<KindId, u64>>>,
     pending: HashMap<KindId, u64>,
 }
 
@@ -29,14 +31,17 @@ impl Flow {
         self.graphs.insert(to, nodes);
     }
 
-    /// An executable graph was made from a graph, or updated to one. What the graph holds now is what it will launch.
+    /// An executable graph was made from a graph, or updated to one.
     pub fn instantiated(&mut self, exec: u64, graph: u64) {
-        self.execs.insert(exec, graph);
+        match self.graphs.get(&graph) {
+            Some(nodes) => drop(self.execs.insert(exec, Rc::new(nodes.clone()))),
+            None => drop(self.execs.remove(&exec)),
+        }
     }
 
     /// Each replay launches everything in the graph once.
     pub fn replayed(&mut self, tally: &mut Tally, exec: u64) {
-        match self.execs.get(&exec).and_then(|graph| self.graphs.get(graph)) {
+        match self.execs.get(&exec) {
             Some(nodes) => nodes.iter().for_each(|(kind, count)| *self.pending.entry(*kind).or_default() += count),
             None => tally.unknown_replays += 1,
         }
@@ -51,6 +56,20 @@ impl Flow {
                 tally.launched(phase, width, kind, count);
             }
         }
+    }
+
+    /// A launch that was counted when it was made has returned an error: it was none.
+    pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) {
+        let waiting = match graph {
+            0 => Some(&mut self.pending),
+            graph => self.graphs.get_mut(&graph),
+        };
+        match waiting.and_then(|waiting| waiting.get_mut(&kind)).filter(|count| **count > 0) {
+            Some(count) => *count -= 1,
+            None => tally.take_back(kind),
+        }
+        self.pending.retain(|_, count| *count > 0);
+        tally.rejected(kind, 1);
     }
 
     /// What is still waiting is counted; it may be half an evaluation, so it counts for no token.

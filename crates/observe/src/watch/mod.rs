@@ -7,6 +7,7 @@
 mod device;
 mod fallback;
 mod flow;
+pub mod interrupt;
 mod kind;
 mod sightings;
 mod source;

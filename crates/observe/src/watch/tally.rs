@@ -101,6 +101,16 @@ impl Tally {
         }
     }
 
+    /// One launch of a kind turned out to be none.
+    pub(super) fn take_back(&mut self, id: KindId) {
+        let counted = self.counts.iter_mut().find(|((.., known), count)| *known == id && **count > 0);
+        if let Some((_, count)) = counted {
+            *count -= 1;
+            self.launches = self.launches.saturating_sub(1);
+        }
+        self.counts.retain(|_, count| *count > 0);
+    }
+
     /// A launch that returned an error is none.
     pub fn rejected(&mut self, id: KindId, count: u64) {
         *self.rejected.entry(id).or_default() += count;

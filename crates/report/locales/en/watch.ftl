@@ -23,3 +23,5 @@ watch-cost = Added time per launch, measured: { $ns } ns
 watch-rung-launched = Rung: Launched (real device)
 watch-rung-selected = Rung: Selected (no real device behind it)
 watch-recorded = { $count } observations recorded in { $place }
+watch-armed = Watching. Ctrl-C ends it with a summary.
+watch-line = { $seconds } s: { $seen } launches, { $tokens } tokens decoded, { $each } launches per token

@@ -23,3 +23,5 @@ watch-cost = 1 起動あたりの追加時間（実測）: { $ns } ns
 watch-rung-launched = 段: Launched（実デバイス）
 watch-rung-selected = 段: Selected（実デバイスなし）
 watch-recorded = 観測 { $count } 件を { $place } に記録しました
+watch-armed = 観測中です。Ctrl-C で終了し、要約を表示します。
+watch-line = { $seconds } 秒: 起動 { $seen } 回、デコード { $tokens } トークン、1 トークンあたり { $each } 回

@@ -1,17 +1,55 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
 use crate::context::{Context, Format};
+use observe::watch::Tally;
+use std::cell::RefCell;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Duration;
 
+mod live;
 mod read;
 mod record;
 mod summary;
 mod table;
+mod target;
+mod trace;
 
-/// See which kernels a process launches
+/// See which kernels a process launches, without stopping, wrapping or restarting it
+///
+/// Children are followed, and libraries that are opened later. Stops when the process ends, at Ctrl-C, or as told.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
+    /// Watch this process and its children
+    #[arg(long, value_name = "N", conflicts_with_all = ["read", "command"])]
+    pub pid: Vec<u32>,
+
+    /// Watch every process of this name, and their children
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["read", "command"])]
+    pub name: Option<String>,
+
+    /// How to look
+    #[arg(long, value_name = "HOW", default_value = "uprobe")]
+    pub how: How,
+
+    /// Write every launch in order, with its argument bytes, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Stop after this time: 10s, 500ms, 2m
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+
+    /// Stop after this many decoded tokens
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<u64>,
+
+    /// Stop when nothing was launched for two seconds
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<Until>,
+
     /// Read what somebody recorded: a launch trace of the dry run or of the preload shim
     #[arg(long, value_name = "FILE")]
     pub read: Option<PathBuf>,
@@ -23,11 +61,77 @@ pub struct Args {
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+
+    /// A program to start and watch, with its arguments
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum How {
+    /// Probes on the runtime's launch functions, read by BPF: needs root once, and no restart
+    Uprobe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Until {
+    Idle,
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }
-    anyhow::bail!("nothing to watch: give --read FILE")
+    let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
+    let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
+    let mut source = target::source(args, writer.as_ref())?;
+    context.progress(&context.lang.text("watch-armed"));
+    let mut tally = Tally::default();
+    let account = live::run(source.as_mut(), &mut tally, args, context)?;
+    if let Some(writer) = writer {
+        writer.borrow_mut().finish()?;
+    }
+    summary::print(&tally, &account, args.format, context)?;
+    if args.record {
+        record::keep(context, &tally, &account, &window(args), None)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the window is called in the ledger.
+fn window(args: &Args) -> String {
+    let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let pids: Vec<String> = args.pid.iter().map(u32::to_string).collect();
+    match (&args.name, words.is_empty()) {
+        (_, false) => words.join(" "),
+        (Some(name), _) => name.clone(),
+        _ => format!("process {}", pids.join(" ")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number: f64 = number.parse().map_err(|_| format!("{text} is no time: write 10s, 500ms or 2m"))?;
+    let seconds = match unit {
+        "" | "s" => number,
+        "ms" => number / 1000.0,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(format!("{unit} is no unit of time: write 10s, 500ms or 2m")),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_as_people_write_them() {
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(duration("soon").is_err() && duration("3 weeks").is_err());
+    }
 }

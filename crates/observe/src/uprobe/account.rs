@@ -1,0 +1,131 @@
+//! How well it was seen: gathered while watching, told at the end.
+
+use super::entries::Home;
+use super::instrument::{Instrument, Probed};
+use super::library::Library;
+use super::processes::Mapping;
+use super::wire::counter;
+use crate::watch::{Account, Tally, device_of};
+use evidence::{Canary, Contamination, DeviceKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug)]
+pub struct Window {
+    pub canary: Canary,
+    pub devices: Vec<DeviceKind>,
+    /// What rejected launches returned.
+    pub statuses: BTreeMap<u32, u64>,
+    gaps: BTreeSet<(String, String)>,
+    probed: Vec<String>,
+    /// Libraries with kernels: by path, kernels that their static map names, and hash.
+    libraries: BTreeMap<String, (usize, Option<String>)>,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Window {
+            canary: Canary::None,
+            devices: Vec::new(),
+            statuses: BTreeMap::new(),
+            gaps: BTreeSet::new(),
+            probed: Vec::new(),
+            libraries: BTreeMap::new(),
+        }
+    }
+}
+
+impl Window {
+    pub fn gap(&mut self, what: impl Into<String>, why: impl Into<String>) {
+        self.gaps.insert((what.into(), why.into()));
+    }
+
+    /// `mapped`: when the process mapped it (CLOCK_MONOTONIC), 0 where it was there before us.
+    pub fn probed(&mut self, name: &str, home: Home, probed: &Probed, mapped: u64) {
+        let count = probed.functions.len();
+        self.probed.push(format!("{count} functions of {name}"));
+        if home.launches() && probed.functions.is_empty() {
+            self.gap(format!("launches through {name}"), "it exports none of the functions that are watched");
+        }
+        if home.launches() && mapped > 0 {
+            let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+            let now = clock.tv_sec.cast_unsigned() * 1_000_000_000 + clock.tv_nsec.cast_unsigned();
+            let late = now.saturating_sub(mapped) as f64 / 1e6;
+            let why = format!("it was opened after the watch began, and carried probes {late:.1} ms later");
+            self.gap(format!("the first moments of {name}"), why);
+        }
+    }
+
+    pub fn library(&mut self, mapping: &Mapping, library: &Library) {
+        self.libraries.insert(mapping.path.clone(), (library.kernels.len(), library.hash.clone()));
+        if library.unresolved > 0 {
+            let why = format!("{} registration calls of {} could not be read", library.unresolved, mapping.path);
+            self.gap("names", why);
+        }
+    }
+
+    /// Name and hash of the library that most launches came from.
+    fn subject(&self, tally: &Tally) -> Option<(String, String)> {
+        let mut launches: BTreeMap<&str, u64> = BTreeMap::new();
+        let rows = tally.rows();
+        for row in &rows {
+            *launches.entry(&row.file).or_default() += row.launches;
+        }
+        let hashed = launches.into_iter().filter_map(|(path, count)| {
+            let (_, hash) = self.libraries.get(path)?;
+            let name = path.rsplit('/').next().unwrap_or(path);
+            Some((count, name.to_owned(), hash.clone()?))
+        });
+        hashed.max_by_key(|(count, ..)| *count).map(|(_, name, hash)| (name, hash))
+    }
+}
+
+pub fn account(
+    window: &mut Window,
+    tally: &mut Tally,
+    instrument: &Instrument,
+    lost_processes: u64,
+    seconds: f64,
+) -> Account {
+    tally.lost += instrument.counter(counter::UNCOUNTED);
+    tally.unread += instrument.counter(counter::UNREAD);
+    if lost_processes > 0 {
+        let why = format!("the kernel dropped {lost_processes} records of forks and mappings");
+        window.gap("some processes or libraries", why);
+    }
+    if instrument.counter(counter::LAUNCHES) > 0 && instrument.counter(counter::RETURNS) == 0 {
+        window.gap("acceptance", "no launch was seen to return: whether they were accepted is not known");
+    }
+    let libraries: Vec<String> =
+        window.libraries.iter().map(|(path, (kernels, _))| format!("{path} ({kernels} kernels)")).collect();
+    let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
+    let blind = [
+        "what was launched before the attach",
+        "a runtime that is linked into its program, and calls inside the runtime",
+        "streams that join a capture through an event: their launches count as made at once",
+        "kernel nodes that are added to a graph by hand (hipGraphAddKernelNode)",
+    ];
+    Account {
+        observer: "uprobe",
+        device: device_of(window.devices.iter().copied()),
+        library: window.subject(tally),
+        canary: window.canary.clone(),
+        contamination: Contamination::Unchecked,
+        reach,
+        blind: blind.map(str::to_owned).to_vec(),
+        gaps: window.gaps.iter().cloned().collect(),
+        seconds,
+        cost_ns: None,
+    }
+}
+
+/// Argument bytes as in the kernarg segment: what lies between the arguments was never written.
+pub fn laid_out(bytes: &[u8], args: &[(u32, u32)]) -> Vec<u8> {
+    let mut out = vec![0; bytes.len()];
+    for (at, size) in args {
+        let range = *at as usize..(*at + *size) as usize;
+        if let (Some(to), Some(from)) = (out.get_mut(range.clone()), bytes.get(range)) {
+            to.copy_from_slice(from);
+        }
+    }
+    out
+}

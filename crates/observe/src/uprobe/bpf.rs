@@ -1,0 +1,233 @@
+//! bpf(2): maps, programs and the ring, each owned by a descriptor, so that they end with us whatever happens.
+
+#![allow(unsafe_code, reason = "bpf, mmap and poll are raw system calls")]
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// BPF_PROG_TYPE_KPROBE, which uprobes use as well.
+const KPROBE: u32 = 2;
+/// `bpf_probe_read_user` is for GPL-compatible programs only.
+const LICENSE: &CStr = c"Dual MIT/GPL";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapKind {
+    Hash = 1,
+    Array = 2,
+    Ring = 27,
+}
+
+/// A BPF map.
+#[derive(Debug)]
+pub struct Map {
+    fd: OwnedFd,
+    key: u32,
+    value: u32,
+}
+
+/// `union bpf_attr` is 0 beyond what a command uses; 128 bytes hold all that is used here.
+type Attr = [u64; 16];
+
+fn call(command: u32, attr: &mut Attr) -> io::Result<i32> {
+    // SAFETY: the kernel reads and writes at most `size` bytes of `attr`; pointers in it are valid by the callers below.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, libc::c_long::from(command), attr.as_mut_ptr(), size_of::<Attr>()) };
+    i32::try_from(result).ok().filter(|fd| *fd >= 0).ok_or_else(io::Error::last_os_error)
+}
+
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+impl Map {
+    pub fn new(kind: MapKind, key: u32, value: u32, entries: u32) -> io::Result<Map> {
+        /// BPF_F_NO_PREALLOC is for hash maps that may be large and mostly empty; tracing programs may use it since 6.1,
+        /// and before that the kernel refuses it, so everything is allocated at once.
+        const FLAGS: u32 = 0;
+        let mut attr: Attr = [0; 16];
+        attr[0] = pair(kind as u32, key);
+        attr[1] = pair(value, entries);
+        attr[2] = pair(FLAGS, 0);
+        let fd = call(0, &mut attr)?;
+        // SAFETY: the kernel just gave us this descriptor.
+        Ok(Map { fd: unsafe { OwnedFd::from_raw_fd(fd) }, key, value })
+    }
+
+    pub fn fd(&self) -> i32 {
+        self.fd.as_raw_fd()
+    }
+
+    fn element(&self, key: &[u8], value: u64) -> Attr {
+        let mut attr: Attr = [0; 16];
+        attr[0] = u64::from(self.fd.as_raw_fd().cast_unsigned());
+        attr[1] = key.as_ptr() as u64;
+        attr[2] = value;
+        attr
+    }
+
+    pub fn put(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        assert!(key.len() == self.key as usize && value.len() == self.value as usize, "sizes of the map");
+        call(2, &mut self.element(key, value.as_ptr() as u64)).map(drop)
+    }
+
+    pub fn get(&self, key: &[u8]) -> io::Result<Vec<u8>> {
+        assert_eq!(key.len(), self.key as usize, "size of the map's key");
+        let mut value = vec![0_u8; self.value as usize];
+        call(1, &mut self.element(key, value.as_mut_ptr() as u64))?;
+        Ok(value)
+    }
+
+    pub fn remove(&self, key: &[u8]) -> io::Result<()> {
+        assert_eq!(key.len(), self.key as usize, "size of the map's key");
+        call(3, &mut self.element(key, 0)).map(drop)
+    }
+
+    /// Every key with its value. Keys that are added meanwhile may or may not be there.
+    pub fn entries(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut out = Vec::new();
+        let mut key = vec![0_u8; self.key as usize];
+        let mut from = 0_u64;
+        loop {
+            let mut next = vec![0_u8; self.key as usize];
+            let mut attr: Attr = [0; 16];
+            attr[0] = u64::from(self.fd.as_raw_fd().cast_unsigned());
+            attr[1] = from;
+            attr[2] = next.as_mut_ptr() as u64;
+            if call(4, &mut attr).is_err() {
+                return out;
+            }
+            if let Ok(value) = self.get(&next) {
+                out.push((next.clone(), value));
+            }
+            key.copy_from_slice(&next);
+            from = key.as_ptr() as u64;
+        }
+    }
+}
+
+/// Loads a program; the verifier's last words are part of the error.
+pub fn load(code: &[u64]) -> io::Result<OwnedFd> {
+    let mut log = vec![0_u8; 64 << 10];
+    let attempt = |log: &mut [u8], level: u32| {
+        let mut attr: Attr = [0; 16];
+        attr[0] = pair(KPROBE, u32::try_from(code.len()).unwrap_or(u32::MAX));
+        attr[1] = code.as_ptr() as u64;
+        attr[2] = LICENSE.as_ptr() as u64;
+        if level > 0 {
+            attr[3] = pair(level, u32::try_from(log.len()).unwrap_or(0));
+            attr[4] = log.as_mut_ptr() as u64;
+        }
+        call(5, &mut attr)
+    };
+    match attempt(&mut log, 0) {
+        // SAFETY: the kernel just gave us this descriptor.
+        Ok(fd) => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        Err(error) => {
+            let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
+            if refused {
+                return Err(error);
+            }
+            let _ = attempt(&mut log, 1);
+            let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
+            let text = String::from_utf8_lossy(log.get(..end).unwrap_or(&[])).into_owned();
+            let tail: Vec<&str> = text.lines().rev().take(12).collect();
+            let tail: Vec<&str> = tail.into_iter().rev().collect();
+            Err(io::Error::new(error.kind(), format!("{error}; the verifier said: {}", tail.join(" | "))))
+        }
+    }
+}
+
+/// The consumer's side of a BPF ring buffer (Documentation/bpf/ringbuf.rst): one page with our position, which we write; one
+/// with the producer's; then the data, mapped twice in a row so that no record is ever split.
+#[derive(Debug)]
+pub struct Ring {
+    map: Map,
+    consumer: *mut u8,
+    producer: *mut u8,
+    size: usize,
+    page: usize,
+}
+
+// SAFETY: the mappings belong to this value alone; the positions are only touched through atomics.
+unsafe impl Send for Ring {}
+
+const BUSY: u32 = 1 << 31;
+const DISCARD: u32 = 1 << 30;
+
+impl Ring {
+    /// `size`: a power of two, at least a page.
+    pub fn new(size: u32) -> io::Result<Ring> {
+        let map = Map::new(MapKind::Ring, 0, 0, size)?;
+        // SAFETY: no arguments.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+        let size = size as usize;
+        let mapped = |len: usize, protection: i32, offset: usize| {
+            // SAFETY: a new shared mapping of the map's descriptor.
+            let at = unsafe {
+                let offset = libc::off_t::try_from(offset).unwrap_or(0);
+                libc::mmap(std::ptr::null_mut(), len, protection, libc::MAP_SHARED, map.fd(), offset)
+            };
+            if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(at.cast::<u8>()) }
+        };
+        let consumer = mapped(page, libc::PROT_READ | libc::PROT_WRITE, 0)?;
+        let producer = match mapped(page + 2 * size, libc::PROT_READ, page) {
+            Ok(producer) => producer,
+            Err(error) => {
+                // SAFETY: mapped just above.
+                unsafe { libc::munmap(consumer.cast(), page) };
+                return Err(error);
+            }
+        };
+        Ok(Ring { map, consumer, producer, size, page })
+    }
+
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Waits until there is something, at most this long.
+    pub fn wait(&self, milliseconds: i32) {
+        let mut fd = libc::pollfd { fd: self.map.fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor on this stack.
+        unsafe { libc::poll(&raw mut fd, 1, milliseconds) };
+    }
+
+    /// Hands over every finished record, at most `most`; returns how many.
+    pub fn read(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
+        // SAFETY: both positions are the first eight bytes of their pages, for the lifetime of the mappings.
+        let (mine, theirs) = unsafe { (&*self.consumer.cast::<AtomicU64>(), &*self.producer.cast::<AtomicU64>()) };
+        // SAFETY: data begins behind the producer's page.
+        let data = unsafe { self.producer.add(self.page) };
+        let mut at = mine.load(Ordering::Acquire);
+        let mut count = 0;
+        while count < most && at < theirs.load(Ordering::Acquire) {
+            let place = usize::try_from(at).unwrap_or(0) & (self.size - 1);
+            // SAFETY: a record head is eight-byte aligned and inside the double mapping.
+            let head = unsafe { &*data.add(place).cast::<AtomicU32>() }.load(Ordering::Acquire);
+            if head & BUSY != 0 {
+                break;
+            }
+            let len = (head & !(BUSY | DISCARD)) as usize;
+            if head & DISCARD == 0 {
+                // SAFETY: `len` bytes follow the head; the double mapping makes them contiguous.
+                each(unsafe { std::slice::from_raw_parts(data.add(place + 8), len.min(self.size)) });
+                count += 1;
+            }
+            at += (len as u64 + 8).next_multiple_of(8);
+            mine.store(at, Ordering::Release);
+        }
+        count
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with these sizes.
+        unsafe {
+            libc::munmap(self.consumer.cast(), self.page);
+            libc::munmap(self.producer.cast(), self.page + 2 * self.size);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Uprobes: every launch of every process that uses a runtime's file, from now on, without entering or stopping anything.
+//!
+//! Probes sit on the exported launch functions of the HIP and CUDA runtimes. With BPF the arguments are read and counted in
+//! the kernel; with perf alone the registers come along with each hit. Everything is owned by descriptors of ours, so
+//! nothing is left behind however we end.
+
+mod account;
+mod asm;
+mod bpf;
+mod entries;
+mod instrument;
+mod library;
+mod names;
+mod perf;
+mod processes;
+mod program;
+mod reach;
+mod site;
+mod started;
+mod symbols;
+mod watcher;
+mod wire;
+
+pub use entries::{ENTRIES, Home};
+pub use instrument::{Choice, Probed, Room};
+pub use processes::alive;
+pub use site::{Price, Site, cheapest};
+pub use started::Started;
+pub use watcher::{Options, Seen, Watcher};

@@ -1,0 +1,244 @@
+//! perf_event_open(2): probes, and the kernel's own account of processes and mappings.
+
+#![allow(unsafe_code, reason = "perf_event_open, ioctl and mmap are raw system calls")]
+#![allow(dead_code, reason = "perf without BPF uses the rest")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The first 128 bytes of `struct perf_event_attr` (PERF_ATTR_SIZE_VER7, include/uapi/linux/perf_event.h).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Attr {
+    pub kind: u32,
+    pub size: u32,
+    pub config: u64,
+    pub sample_period: u64,
+    pub sample_type: u64,
+    pub read_format: u64,
+    pub flags: u64,
+    pub wakeup: u32,
+    pub bp_type: u32,
+    pub config1: u64,
+    pub config2: u64,
+    pub branch: u64,
+    pub regs_user: u64,
+    pub stack_user: u32,
+    pub clockid: i32,
+    pub regs_intr: u64,
+    pub aux_watermark: u32,
+    pub max_stack: u16,
+    pub reserved: u16,
+}
+
+/// Bits of `flags`.
+pub mod bit {
+    pub const DISABLED: u64 = 1;
+    pub const INHERIT: u64 = 1 << 1;
+    pub const EXCLUDE_KERNEL: u64 = 1 << 5;
+    pub const MMAP: u64 = 1 << 8;
+    pub const COMM: u64 = 1 << 9;
+    pub const ENABLE_ON_EXEC: u64 = 1 << 12;
+    pub const TASK: u64 = 1 << 13;
+    pub const SAMPLE_ID_ALL: u64 = 1 << 18;
+    pub const MMAP2: u64 = 1 << 23;
+    pub const COMM_EXEC: u64 = 1 << 24;
+    pub const USE_CLOCKID: u64 = 1 << 25;
+}
+
+/// Bits of `sample_type`.
+pub mod sample {
+    pub const TID: u64 = 1 << 1;
+    pub const TIME: u64 = 1 << 2;
+    pub const ID: u64 = 1 << 6;
+    pub const REGS_USER: u64 = 1 << 12;
+    pub const STACK_USER: u64 = 1 << 13;
+}
+
+/// PERF_FLAG_FD_CLOEXEC
+const CLOEXEC: libc::c_ulong = 8;
+const IOC_ENABLE: libc::Ioctl = 0x2400;
+/// _IOW('$', 5, int)
+const IOC_SET_OUTPUT: libc::Ioctl = 0x2405;
+/// _IOR('$', 7, u64 *)
+const IOC_ID: libc::Ioctl = 0x8008_2407;
+/// _IOW('$', 8, u32)
+const IOC_SET_BPF: libc::Ioctl = 0x4004_2408;
+
+#[derive(Debug)]
+pub struct Event {
+    fd: OwnedFd,
+}
+
+impl Event {
+    /// `pid` -1: every process; `cpu` -1: every processor (not both).
+    pub fn open(attr: &Attr, pid: i32, cpu: i32) -> io::Result<Event> {
+        let attr = Attr { size: size_of::<Attr>() as u32, ..*attr };
+        // SAFETY: the kernel reads `size` bytes of `attr`, and a NUL-terminated path where a caller below put one.
+        let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attr, pid, cpu, -1_i32, CLOEXEC) };
+        match i32::try_from(fd) {
+            // SAFETY: the kernel just gave us this descriptor.
+            Ok(fd) if fd >= 0 => Ok(Event { fd: unsafe { OwnedFd::from_raw_fd(fd) } }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// A uprobe at an offset of a file, in every process that maps it.
+    pub fn uprobe(place: &Place<'_>, more: &Attr, pid: i32, cpu: i32) -> io::Result<Event> {
+        let path = CString::new(place.path.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let config = u64::from(place.at_return);
+        let (kind, config1, config2) = (place.pmu, path.as_ptr() as u64, place.offset);
+        Event::open(&Attr { kind, config, config1, config2, ..*more }, pid, cpu)
+    }
+
+    pub fn attach(&self, program: &OwnedFd) -> io::Result<()> {
+        // SAFETY: both descriptors are open; the second is passed by value.
+        self.ioctl(IOC_SET_BPF, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_BPF, program.as_raw_fd()) })
+    }
+
+    pub fn enable(&self) -> io::Result<()> {
+        // SAFETY: no pointers.
+        self.ioctl(IOC_ENABLE, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ENABLE, 0) })
+    }
+
+    /// What this event tells goes to another's buffer.
+    pub fn into_ring(&self, ring: &Buffer) -> io::Result<()> {
+        let to = ring.event.fd.as_raw_fd();
+        // SAFETY: no pointers.
+        self.ioctl(IOC_SET_OUTPUT, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_OUTPUT, to) })
+    }
+
+    /// The number that its samples carry.
+    pub fn id(&self) -> io::Result<u64> {
+        let mut id = 0_u64;
+        // SAFETY: the kernel writes eight bytes to `id`.
+        self.ioctl(IOC_ID, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ID, &raw mut id) })?;
+        Ok(id)
+    }
+
+    fn ioctl(&self, _: libc::Ioctl, call: impl FnOnce() -> i32) -> io::Result<()> {
+        if call() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+/// Where a uprobe goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'p> {
+    /// The PMU's type number.
+    pub pmu: u32,
+    pub path: &'p str,
+    /// In the file.
+    pub offset: u64,
+    pub at_return: bool,
+}
+
+/// The uprobe PMU's type number, where the kernel has one.
+pub fn pmu() -> Option<u32> {
+    std::fs::read_to_string("/sys/bus/event_source/devices/uprobe/type").ok()?.trim().parse().ok()
+}
+
+/// The processors that are online.
+pub fn processors() -> Vec<i32> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let mut out = Vec::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) {
+            out.extend(first..=last);
+        }
+    }
+    if out.is_empty() { vec![0] } else { out }
+}
+
+/// An event with its ring buffer (`perf_event_mmap_page`): head and tail at offsets 1024 and 1032 of the first page.
+#[derive(Debug)]
+pub struct Buffer {
+    event: Event,
+    base: *mut u8,
+    page: usize,
+    size: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone; the positions are only touched through atomics.
+unsafe impl Send for Buffer {}
+
+impl Buffer {
+    /// `pages`: a power of two.
+    pub fn new(event: Event, pages: usize) -> io::Result<Buffer> {
+        // SAFETY: no arguments.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+        let size = page * pages;
+        // SAFETY: a new shared mapping of the event's descriptor.
+        let base = unsafe {
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            libc::mmap(std::ptr::null_mut(), page + size, protection, libc::MAP_SHARED, event.fd.as_raw_fd(), 0)
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Buffer { event, base: base.cast(), page, size })
+    }
+
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Hands over every record: its type, its misc bits, its body.
+    pub fn read(&mut self, mut each: impl FnMut(u32, u16, &[u8])) -> usize {
+        // SAFETY: both positions lie in the first page, for the lifetime of the mapping.
+        let (head, tail) =
+            unsafe { (&*self.base.add(1024).cast::<AtomicU64>(), &*self.base.add(1032).cast::<AtomicU64>()) };
+        let end = head.load(Ordering::Acquire);
+        let mut at = tail.load(Ordering::Relaxed);
+        let mut count = 0;
+        let mut record = Vec::new();
+        while at < end {
+            let top = self.copy(at, 8);
+            let word = |from: usize| top.get(from..).and_then(|rest| rest.first_chunk::<2>()).copied();
+            let len = usize::from(word(6).map_or(0, u16::from_le_bytes));
+            let kind = top.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            let misc = word(4).map_or(0, u16::from_le_bytes);
+            if len < 8 {
+                at = end;
+                break;
+            }
+            record.clear();
+            record.extend(self.copy(at + 8, len - 8));
+            each(kind, misc, &record);
+            count += 1;
+            at += len as u64;
+        }
+        tail.store(at, Ordering::Release);
+        count
+    }
+
+    /// Records may wrap around the end.
+    fn copy(&self, at: u64, len: usize) -> Vec<u8> {
+        let start = usize::try_from(at).unwrap_or(0) % self.size;
+        let first = len.min(self.size - start);
+        // SAFETY: the data area begins behind the first page and has `size` bytes; both parts lie inside.
+        unsafe {
+            let data = self.base.add(self.page);
+            let mut out = std::slice::from_raw_parts(data.add(start), first).to_vec();
+            out.extend(std::slice::from_raw_parts(data, len - first));
+            out
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this size.
+        unsafe { libc::munmap(self.base.cast(), self.page + self.size) };
+    }
+}
+
+/// Waits until one of the buffers has something, at most this long.
+pub fn wait(buffers: &[Buffer], milliseconds: i32) {
+    let one = |buffer: &Buffer| libc::pollfd { fd: buffer.event.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let mut fds: Vec<libc::pollfd> = buffers.iter().map(one).collect();
+    // SAFETY: the list lives through the call.
+    unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, milliseconds) };
+}

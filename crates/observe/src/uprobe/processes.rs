@@ -1,0 +1,320 @@
+//! Which processes are watched and what they have mapped, from the kernel's own account: forks, execs, exits and mappings
+//! come as perf records, so that a child or a library that is there for a moment is not missed.
+
+use super::perf::{self, Attr, Buffer, Event, bit, sample};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+
+/// An executable mapping of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    pub start: u64,
+    pub end: u64,
+    /// In the file.
+    pub offset: u64,
+    pub device: (u32, u32),
+    pub inode: u64,
+    /// As the process sees it, as far as that is known.
+    pub path: String,
+}
+
+/// A file, whichever process maps it.
+pub type FileId = ((u32, u32), u64);
+
+impl Mapping {
+    pub fn file(&self) -> FileId {
+        (self.device, self.inode)
+    }
+
+    pub fn name(&self) -> &str {
+        let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
+        path.rsplit('/').next().unwrap_or(path)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Happened {
+    /// A process, and the one that it was forked from where that was seen.
+    Joined(u32, Option<u32>),
+    Mapped(u32, Mapping),
+    /// The process runs another program now: what it had mapped is gone.
+    Replaced(u32),
+    Ended,
+}
+
+#[derive(Debug)]
+pub struct Processes {
+    buffers: Vec<Buffer>,
+    /// Alive and watched.
+    members: HashSet<u32>,
+    /// What was watched and has ended.
+    ended: HashSet<u32>,
+    maps: HashMap<u32, Vec<Mapping>>,
+    /// Records that the kernel could not deliver.
+    pub lost: u64,
+    /// Time of the record at hand; 0 for what /proc says.
+    now: u64,
+}
+
+const PAGES: usize = 128;
+
+impl Processes {
+    /// Opens the account, for every process.
+    pub fn open() -> io::Result<Processes> {
+        const SOFTWARE: u32 = 1;
+        const DUMMY: u64 = 9;
+        let flags = bit::MMAP
+            | bit::MMAP2
+            | bit::COMM
+            | bit::COMM_EXEC
+            | bit::TASK
+            | bit::SAMPLE_ID_ALL
+            | bit::USE_CLOCKID
+            | bit::EXCLUDE_KERNEL;
+        let attr = Attr {
+            kind: SOFTWARE,
+            config: DUMMY,
+            sample_type: sample::TID | sample::TIME,
+            flags,
+            clockid: libc::CLOCK_MONOTONIC,
+            ..Attr::default()
+        };
+        let mut buffers = Vec::new();
+        for cpu in perf::processors() {
+            buffers.push(Buffer::new(Event::open(&attr, -1, cpu)?, PAGES)?);
+        }
+        Ok(Processes::with(buffers))
+    }
+
+    /// Without the kernel's account: /proc is read when asked.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for those without root"))]
+    pub fn without() -> Processes {
+        Processes::with(Vec::new())
+    }
+
+    fn with(buffers: Vec<Buffer>) -> Processes {
+        let (members, ended, maps) = (HashSet::new(), HashSet::new(), HashMap::new());
+        Processes { buffers, members, ended, maps, lost: 0, now: 0 }
+    }
+
+    /// Watches a process and the children that it has now.
+    pub fn join(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        if !self.members.insert(pid) {
+            return;
+        }
+        self.ended.remove(&pid);
+        out.push((self.now, Happened::Joined(pid, None)));
+        self.look(pid, out);
+        for child in children(pid) {
+            self.join(child, out);
+        }
+    }
+
+    /// What the process has mapped now, as far as it is news.
+    pub fn look(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        for mapping in text.lines().filter_map(executable) {
+            self.map(pid, mapping, out);
+        }
+    }
+
+    fn map(&mut self, pid: u32, mapping: Mapping, out: &mut Vec<(u64, Happened)>) {
+        let known = self.maps.entry(pid).or_default();
+        // A library that was closed and opened again may lie elsewhere, and another in its place.
+        known.retain(|old| old.end <= mapping.start || mapping.end <= old.start || old.file() == mapping.file());
+        if !known.iter().any(|old| (old.file(), old.start) == (mapping.file(), mapping.start)) {
+            known.push(mapping.clone());
+            out.push((self.now, Happened::Mapped(pid, mapping)));
+        }
+    }
+
+    pub fn mapped(&self, pid: u32) -> &[Mapping] {
+        self.maps.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn watches(&self, pid: u32) -> bool {
+        self.members.contains(&pid) || self.ended.contains(&pid)
+    }
+
+    pub fn alive(&self) -> impl Iterator<Item = u32> {
+        self.members.iter().copied()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Everything that happened since the last time, in order, each with its time (CLOCK_MONOTONIC).
+    pub fn poll(&mut self, out: &mut Vec<(u64, Happened)>) {
+        let mut records = Vec::new();
+        let mut lost = 0;
+        for buffer in &mut self.buffers {
+            buffer.read(|kind, misc, body| match kind {
+                LOST => lost += long(body, 8),
+                MMAP2 | COMM | EXIT | FORK => records.push((time_of(body), kind, misc, body.to_vec())),
+                _ => {}
+            });
+        }
+        self.lost += lost;
+        records.sort_by_key(|record| record.0);
+        for (time, kind, misc, body) in &records {
+            self.now = *time;
+            self.one(*kind, *misc, body, out);
+        }
+        self.now = 0;
+        if self.buffers.is_empty() || lost > 0 {
+            self.refresh(out);
+        }
+    }
+
+    /// From /proc: who is gone, who is new.
+    fn refresh(&mut self, out: &mut Vec<(u64, Happened)>) {
+        for pid in self.members.clone() {
+            if alive(pid) {
+                self.look(pid, out);
+                for child in children(pid) {
+                    self.join(child, out);
+                }
+            } else {
+                self.end(pid, out);
+            }
+        }
+    }
+
+    fn end(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        if self.members.remove(&pid) {
+            self.ended.insert(pid);
+            out.push((self.now, Happened::Ended));
+        }
+    }
+
+    fn one(&mut self, kind: u32, misc: u16, body: &[u8], out: &mut Vec<(u64, Happened)>) {
+        const EXEC: u16 = 1 << 13;
+        let pid = word(body, 0);
+        match kind {
+            FORK => {
+                let parent = word(body, 4);
+                if pid != parent && self.members.contains(&parent) && self.members.insert(pid) {
+                    let inherited = self.maps.get(&parent).cloned().unwrap_or_default();
+                    out.push((self.now, Happened::Joined(pid, Some(parent))));
+                    for mapping in inherited {
+                        self.map(pid, mapping, out);
+                    }
+                }
+            }
+            // The last thread takes the process with it: threads have another number than their process.
+            EXIT if pid == word(body, 8) && self.members.contains(&pid) => self.end(pid, out),
+            COMM if misc & EXEC != 0 && self.members.contains(&pid) => {
+                self.maps.remove(&pid);
+                out.push((self.now, Happened::Replaced(pid)));
+            }
+            MMAP2 if self.members.contains(&pid) => {
+                if let Some(mapping) = mapping(body) {
+                    self.map(pid, mapping, out);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+// PERF_RECORD_*
+const LOST: u32 = 2;
+const COMM: u32 = 3;
+const EXIT: u32 = 4;
+const FORK: u32 = 7;
+const MMAP2: u32 = 10;
+
+fn word(body: &[u8], at: usize) -> u32 {
+    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn long(body: &[u8], at: usize) -> u64 {
+    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Every record ends with `pid, tid, time`.
+fn time_of(body: &[u8]) -> u64 {
+    long(body, body.len().saturating_sub(8))
+}
+
+/// `pid tid addr len pgoff maj min ino generation prot flags filename`
+fn mapping(body: &[u8]) -> Option<Mapping> {
+    const EXECUTABLE: u32 = 4;
+    if word(body, 56) & EXECUTABLE == 0 {
+        return None;
+    }
+    let name = body.get(64..body.len().saturating_sub(16))?;
+    let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    let path = String::from_utf8_lossy(name).into_owned();
+    let (start, len) = (long(body, 8), long(body, 16));
+    path.starts_with('/').then(|| Mapping {
+        start,
+        end: start.saturating_add(len),
+        offset: long(body, 24),
+        device: (word(body, 32), word(body, 36)),
+        inode: long(body, 40),
+        path,
+    })
+}
+
+/// A line of /proc/PID/maps, where it is an executable mapping of a file.
+fn executable(line: &str) -> Option<Mapping> {
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    let permissions = fields.next()?;
+    let offset = fields.next()?;
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let inode: u64 = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
+    let path = fields.next()?.trim_start();
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let small = |text: &str| u32::from_str_radix(text, 16).ok();
+    (permissions.contains('x') && path.starts_with('/')).then_some(Mapping {
+        start: hex(start)?,
+        end: hex(end)?,
+        offset: hex(offset)?,
+        device: (small(major)?, small(minor)?),
+        inode,
+        path: path.to_owned(),
+    })
+}
+
+/// Processes whose parent this is, by any of its threads.
+pub fn children(pid: u32) -> Vec<u32> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
+}
+
+/// Neither gone nor a zombie.
+pub fn alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next().map(str::to_owned));
+    state.is_some_and(|state| state != "Z" && state != "X")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_executable_mappings_of_files() {
+        let line = "7f1200000000-7f1200010000 r-xp 00001000 08:02 99  /usr/lib/libamdhip64.so.6.4 (deleted)";
+        let mapping = executable(line).expect("a mapping");
+        assert_eq!((mapping.start, mapping.offset, mapping.inode), (0x7f12_0000_0000, 0x1000, 99));
+        assert_eq!(mapping.name(), "libamdhip64.so.6.4");
+        assert!(executable("7f1200000000-7f1200010000 rw-p 00000000 00:00 0").is_none());
+        assert!(executable("7f1200000000-7f1200010000 r--p 00000000 08:02 99  /usr/lib/x").is_none());
+    }
+
+    #[test]
+    fn we_are_alive_and_have_ourselves_mapped() {
+        let mut processes = Processes::without();
+        let mut happened = Vec::new();
+        processes.join(std::process::id(), &mut happened);
+        assert!(matches!(happened.first(), Some((0, Happened::Joined(..)))));
+        assert!(!processes.mapped(std::process::id()).is_empty());
+        assert!(alive(std::process::id()) && !alive(u32::MAX));
+    }
+}

@@ -1,0 +1,59 @@
+//! A program that we start and watch from its first moment.
+
+use super::watcher::{Options, Watcher};
+use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub struct Started {
+    pub watcher: Watcher,
+    child: Child,
+    ended: Option<Ended>,
+}
+
+impl Started {
+    /// Everything that can be refused is set up before the program runs. Its output goes to our standard error, so that the
+    /// answer stands alone.
+    pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
+        let mut watcher = Watcher::ready(options)?;
+        let program = command.first().cloned().unwrap_or_default();
+        let failed = |error: std::io::Error| {
+            WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")
+        };
+        let errors = rustix::io::dup(std::io::stderr()).map_err(|error| failed(error.into()))?;
+        let child =
+            Command::new(&program).args(command.iter().skip(1)).stdout(Stdio::from(errors)).spawn().map_err(failed)?;
+        watcher.join(child.id())?;
+        Ok(Started { watcher, child, ended: None })
+    }
+}
+
+impl Source for Started {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let state = self.watcher.poll(tally, timeout)?;
+        if let Ok(Some(status)) = self.child.try_wait() {
+            let code = status.signal().map_or(Ended::Code(status.code().unwrap_or(-1)), Ended::Signal);
+            self.ended = Some(code);
+        }
+        // Children may outlive the program that started them.
+        Ok(match (state, self.ended) {
+            (State::Ended(_), Some(ended)) => State::Ended(ended),
+            (State::Ended(_), None) => State::Quiet,
+            (state, _) => state,
+        })
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        let account = self.watcher.finish(tally);
+        // It may go on, unwatched; whoever started us expects it to be over when we are.
+        let _ = self.child.wait();
+        account
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        self.watcher.news()
+    }
+}

@@ -1,0 +1,465 @@
+//! The live observer: what the kernel counted and told, named, and handed to the tally in order.
+
+use super::account::{self, Window};
+use super::entries::{ENTRIES, Home, Role};
+use super::instrument::{Choice, Instrument, Room};
+use super::library::Wanted;
+use super::names::Names;
+use super::processes::{FileId, Happened, Mapping, Processes};
+use super::reach::reachable;
+use super::wire::{Event, Key, key, kind};
+use crate::watch::{Account, Call, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError, runtime_kind};
+use evidence::{Canary, DeviceKind};
+use launch::columns;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Argument bytes with every launch: for a trace, not for a long watch.
+    pub arguments: bool,
+    pub room: Room,
+    pub choice: Choice,
+    /// Where tables of kernels are kept.
+    pub cache: PathBuf,
+    /// Hash the libraries, for the ledger.
+    pub hash: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let cache = runtime::Cache::from_env().dir().to_owned();
+        Options { arguments: false, room: Room::default(), choice: Choice::Cheapest, cache, hash: false }
+    }
+}
+
+/// One launch, call, or replay, as it was made.
+#[derive(Debug)]
+pub struct Seen<'s> {
+    pub time_ns: u64,
+    pub pid: u32,
+    pub thread: u32,
+    pub kind: &'s Kind,
+    pub stream: u64,
+    /// The capture that it was part of; 0: launched at once.
+    pub graph: u32,
+    /// For a replay: the executable graph.
+    pub exec: Option<u64>,
+    pub args: Vec<u8>,
+}
+
+type Each = Box<dyn FnMut(&Seen<'_>)>;
+
+enum Item {
+    Record(Vec<u8>),
+    Happened(Happened),
+}
+
+pub struct Watcher {
+    instrument: Instrument,
+    processes: Processes,
+    names: Names,
+    options: Options,
+    flows: HashMap<u32, Flow>,
+    kinds: HashMap<Key, KindId>,
+    /// How often each key came over the ring.
+    shipped: HashMap<Key, u64>,
+    queue: VecDeque<(u64, Item)>,
+    probed: HashMap<FileId, Home>,
+    pub(super) window: Window,
+    each: Option<Each>,
+    news: Vec<String>,
+    started: Instant,
+    last_new: Instant,
+    returns_until: Instant,
+}
+
+/// How long launches are checked for their return after something new was launched.
+const CHECKED: Duration = Duration::from_millis(1000);
+/// How often a sample is checked again.
+const AGAIN: Duration = Duration::from_secs(10);
+
+impl std::fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watcher").field("probed", &self.probed).finish_non_exhaustive()
+    }
+}
+
+impl Watcher {
+    /// Watches these processes and their children. When it returns, every probe is in place and every library that they had
+    /// mapped has been read.
+    pub fn attach(pids: &[u32], options: Options) -> Result<Watcher, WatchError> {
+        let mut watcher = Watcher::ready(options)?;
+        for pid in pids {
+            watcher.join(*pid)?;
+        }
+        watcher.settle();
+        Ok(watcher)
+    }
+
+    /// Nothing is watched yet.
+    pub fn ready(options: Options) -> Result<Watcher, WatchError> {
+        let instrument = Instrument::new(options.room, options.choice)?;
+        let processes = Processes::open().map_err(|error| {
+            let fix = "run as root, or give the program CAP_PERFMON";
+            WatchError::new("the kernel's account of processes (perf_event_open)", error.to_string(), fix)
+        })?;
+        instrument.ship_arguments(options.arguments).map_err(broken)?;
+        let now = Instant::now();
+        Ok(Watcher {
+            instrument,
+            processes,
+            names: Names::new(options.cache.clone(), Wanted { layouts: true, hash: options.hash }),
+            options,
+            flows: HashMap::new(),
+            kinds: HashMap::new(),
+            shipped: HashMap::new(),
+            queue: VecDeque::new(),
+            probed: HashMap::new(),
+            window: Window::default(),
+            each: None,
+            news: Vec::new(),
+            started: now,
+            last_new: now,
+            returns_until: now + CHECKED,
+        })
+    }
+
+    /// Also watches this process and its children.
+    pub fn join(&mut self, pid: u32) -> Result<(), WatchError> {
+        let mut happened = Vec::new();
+        self.processes.join(pid, &mut happened);
+        self.take(happened)
+    }
+
+    /// Called with every launch, in order.
+    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'static) {
+        self.each = Some(Box::new(each));
+    }
+
+    pub fn canary(&mut self, canary: Canary) {
+        self.window.canary = canary;
+    }
+
+    /// The runtime libraries that carry probes now, with their files.
+    pub fn probed(&self) -> impl Iterator<Item = (&FileId, &Home)> {
+        self.probed.iter()
+    }
+
+    /// Waits until every library has been read.
+    pub fn settle(&mut self) {
+        while self.names.is_reading() {
+            self.arrivals();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.arrivals();
+    }
+
+    fn take(&mut self, happened: Vec<(u64, Happened)>) -> Result<(), WatchError> {
+        for (time, what) in happened {
+            if let Happened::Mapped(pid, mapping) = &what {
+                self.mapped(*pid, mapping, time)?;
+            }
+            self.queue.push_back((time, Item::Happened(what)));
+        }
+        Ok(())
+    }
+
+    /// A library of a watched process: probed at once if it is a runtime, read in the background.
+    fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
+        let Some(path) = reachable(pid, mapping) else {
+            if Home::of(mapping.name()).is_some() {
+                let why = "its file could not be opened through /proc, so it carries no probe";
+                self.window.gap(format!("launches through {}", mapping.path), why);
+            }
+            return Ok(());
+        };
+        let file = mapping.file();
+        if let Some(home) = Home::of(mapping.name())
+            && !self.probed.contains_key(&file)
+        {
+            let opened = inventory::File::open(&path).map_err(|error| {
+                WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
+            })?;
+            let probed = self.instrument.probe(&path.to_string_lossy(), home, &opened)?;
+            self.probed.insert(file, home);
+            self.window.probed(mapping.name(), home, &probed, time);
+            if home.launches() {
+                let kind = if home == Home::Cuda { Some(DeviceKind::Real) } else { runtime_kind(&path) };
+                self.window.devices.extend(kind);
+                self.instrument.watch_returns(false).map_err(broken)?;
+                self.check_returns(true)?;
+            }
+            self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
+        }
+        self.names.meet(mapping, &path);
+        Ok(())
+    }
+
+    /// Libraries that have been read meanwhile: their layouts go to the kernel.
+    fn arrivals(&mut self) {
+        for file in self.names.arrived() {
+            let at: Vec<(u32, Mapping)> = self
+                .processes
+                .alive()
+                .flat_map(|pid| self.processes.mapped(pid).iter().map(move |mapping| (pid, mapping.clone())))
+                .filter(|(_, mapping)| mapping.file() == file)
+                .collect();
+            for (pid, mapping) in at {
+                self.place(pid, &mapping);
+            }
+        }
+    }
+
+    fn place(&mut self, pid: u32, mapping: &Mapping) {
+        let Some((bias, library)) = self.names.place(pid, mapping) else { return };
+        for (handle, layout) in library.layouts(self.options.arguments) {
+            if self.instrument.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
+                self.window.gap("argument bytes", "there are more kernels than the kernel-side table holds");
+                break;
+            }
+        }
+        self.window.library(mapping, &library);
+    }
+
+    fn replaced(&mut self, pid: u32) {
+        for (bias, library) in self.names.forget(pid) {
+            for (handle, _) in library.layouts(self.options.arguments) {
+                self.instrument.forget_layout(pid, handle.wrapping_add(bias));
+            }
+        }
+        self.kinds.retain(|key, _| key.tgid != pid);
+    }
+
+    fn check_returns(&mut self, on: bool) -> Result<(), WatchError> {
+        self.instrument.watch_returns(on).map_err(broken)?;
+        if on {
+            self.returns_until = Instant::now() + CHECKED;
+        }
+        Ok(())
+    }
+
+    /// Reads everything that came; true if there was something.
+    fn collect(&mut self) -> Result<bool, WatchError> {
+        const MOST: usize = 1 << 16;
+        let mut records: Vec<(u64, Item)> = Vec::new();
+        self.instrument.ring.read(MOST, |record| {
+            records.push((Event::read(record).time, Item::Record(record.to_vec())));
+        });
+        let mut happened = Vec::new();
+        self.processes.poll(&mut happened);
+        let any = !records.is_empty();
+        self.take(happened)?;
+        if any {
+            let mut all: Vec<(u64, Item)> = self.queue.drain(..).chain(records).collect();
+            all.sort_by_key(|(time, _)| *time);
+            self.queue = all.into();
+        }
+        Ok(any)
+    }
+
+    fn work(&mut self, tally: &mut Tally) {
+        // Names come from the libraries: what is launched while one is being read waits for it.
+        while !self.names.is_reading()
+            && let Some((_, item)) = self.queue.pop_front()
+        {
+            match item {
+                Item::Record(record) => self.record(tally, &Event::read(&record)),
+                Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
+                Item::Happened(Happened::Joined(pid, parent)) => {
+                    self.flows.entry(pid).or_default();
+                    if let Some(parent) = parent {
+                        self.names.inherit(parent, pid);
+                        self.news.push(format!("process {pid}, child of {parent}"));
+                    }
+                }
+                Item::Happened(Happened::Replaced(pid)) => self.replaced(pid),
+                Item::Happened(Happened::Ended) => {}
+            }
+        }
+    }
+
+    fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {
+        let (pid, entry) = (event.key.tgid, event.key.entry as usize);
+        let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.watches(pid)) else { return };
+        match (event.kind, entry.role) {
+            (kind::REJECTED, _) => {
+                let kind = self.kind(tally, event);
+                self.window.statuses.entry(event.status).and_modify(|n| *n += 1).or_insert(1);
+                self.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
+            }
+            (kind::ANSWER, role) => {
+                let flow = self.flows.entry(pid).or_default();
+                match role {
+                    Role::EndCapture => flow.captured(event.key.handle, event.aux),
+                    Role::Instantiate => flow.instantiated(event.aux, event.key.handle),
+                    Role::Alias => self.names.alias(pid, event.aux, event.key.handle),
+                    Role::GetFunction => {
+                        let name = event.bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
+                        self.names.learn(pid, event.aux, &String::from_utf8_lossy(name));
+                    }
+                    _ => {}
+                }
+            }
+            (_, Role::Launch(_) | Role::Gemm(_)) => {
+                let kind = self.kind(tally, event);
+                *self.shipped.entry(event.key).or_default() += 1;
+                self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
+                self.tell(tally, event, kind, None);
+            }
+            (_, Role::Replay) => {
+                *self.shipped.entry(event.key).or_default() += 1;
+                self.flows.entry(pid).or_default().replayed(tally, event.key.handle);
+                let kind = tally.kind(&Kind::kernel(crate::watch::Name::Call(entry.symbol.to_owned()), entry.symbol));
+                self.tell(tally, event, kind, Some(event.key.handle));
+            }
+            (_, Role::Update) => self.flows.entry(pid).or_default().instantiated(event.key.handle, event.stream),
+            (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, tally: &Tally, event: &Event<'_>, kind: KindId, exec: Option<u64>) {
+        if self.each.is_none() {
+            return;
+        }
+        let args = self.names.resolve(event.key.tgid, event.key.handle, event.aux).args;
+        let (Some(each), Some(kind)) = (&mut self.each, tally.get(kind)) else { return };
+        let args = if args.is_empty() { event.bytes.to_vec() } else { account::laid_out(event.bytes, &args) };
+        let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
+        each(&Seen { time_ns, pid, thread, kind, stream, graph: event.key.graph, exec, args });
+    }
+
+    fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {
+        let key = Key { graph: 0, ..event.key };
+        if let Some(known) = self.kinds.get(&key) {
+            return *known;
+        }
+        let kind = self.describe(tally, event);
+        let id = tally.kind(&kind);
+        if !matches!(kind.name, crate::watch::Name::Unnamed(_)) {
+            self.kinds.insert(key, id);
+            self.last_new = Instant::now();
+        }
+        id
+    }
+
+    fn describe(&mut self, tally: &mut Tally, event: &Event<'_>) -> Kind {
+        let key = &event.key;
+        let entry = ENTRIES.get(key.entry as usize);
+        let api = entry.map_or("?", |entry| entry.symbol);
+        if entry.is_some_and(|entry| matches!(entry.role, Role::Gemm(_))) {
+            let [m, n, k] = key.grid.map(|extent| i64::from(extent.cast_signed()));
+            let [batch, type_a, _] = key.block;
+            return Kind::call(api, Call { m, n, k, batch: batch.into(), type_a });
+        }
+        let named = self.names.resolve(key.tgid, key.handle, event.aux);
+        let facts = tally.facts(&named.name);
+        let given = Some(key.columns).filter(|columns| *columns != key::NONE).map(u64::from);
+        let mut grid = key.grid;
+        if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
+            // These take the number of threads.
+            for (grid, block) in grid.iter_mut().zip(key.block) {
+                *grid = grid.checked_div(block).unwrap_or(*grid);
+            }
+        }
+        Kind {
+            file: named.file,
+            bundle: named.bundle,
+            grid,
+            block: key.block,
+            shared: key.shared,
+            ne11: columns::of_value(&facts, given),
+            ..Kind::kernel(named.name, api)
+        }
+    }
+
+    /// What was counted and did not come over the ring is counted here; only its order is lost.
+    fn reconcile(&mut self, tally: &mut Tally) {
+        let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for (key, count) in self.instrument.counted() {
+            let shipped = self.shipped.get(&key).copied().unwrap_or(0);
+            let Some(entry) = ENTRIES.get(key.entry as usize).filter(|_| self.processes.watches(key.tgid)) else {
+                continue;
+            };
+            let Some(more) = count.checked_sub(shipped).filter(|more| *more > 0) else { continue };
+            *missing.entry(entry.symbol).or_default() += more;
+            match entry.role {
+                Role::Replay => tally.unknown_replays += more,
+                _ if key.graph != 0 => tally.lost += more,
+                _ => {
+                    let bytes = &[][..];
+                    let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
+                    let event = Event { kind, tid, time, key, stream, aux, status, bytes };
+                    let kind = self.kind(tally, &event);
+                    tally.launched(crate::watch::Phase::Other, 0, kind, more);
+                }
+            }
+        }
+        for (symbol, count) in missing {
+            let why = "the ring was full: they are counted, without their place in the order";
+            self.window.gap(format!("order of {count} calls of {symbol}"), why);
+        }
+    }
+}
+
+fn broken(error: std::io::Error) -> WatchError {
+    WatchError::new("a BPF map or probe", error.to_string(), "")
+}
+
+impl Source for Watcher {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let until = Instant::now() + timeout;
+        loop {
+            self.arrivals();
+            let busy = self.collect()?;
+            self.work(tally);
+            self.sample_returns()?;
+            if busy {
+                return Ok(State::Busy);
+            }
+            if self.processes.is_empty() {
+                return Ok(State::Ended(Ended::TargetGone));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(State::Quiet);
+            }
+            // Mappings are looked at often, so that a runtime which is opened now carries probes before it launches.
+            let step = left.min(Duration::from_millis(5));
+            self.instrument.ring.wait(i32::try_from(step.as_millis()).unwrap_or(1).max(1));
+        }
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        self.instrument.disarm();
+        self.settle();
+        while self.collect()? {}
+        self.work(tally);
+        self.reconcile(tally);
+        for flow in self.flows.values_mut() {
+            flow.finish(tally);
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        Ok(account::account(&mut self.window, tally, &self.instrument, self.processes.lost, seconds))
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+}
+
+impl Watcher {
+    /// Launches are checked for their return while new kinds appear, and for a second in ten after that.
+    fn sample_returns(&mut self) -> Result<(), WatchError> {
+        let now = Instant::now();
+        match self.instrument.watches_returns() {
+            true if now > self.returns_until && now.duration_since(self.last_new) > CHECKED => {
+                self.check_returns(false)
+            }
+            false if now > self.returns_until + AGAIN || self.last_new > self.returns_until => self.check_returns(true),
+            _ => Ok(()),
+        }
+    }
+}

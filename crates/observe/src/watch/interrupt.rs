@@ -1,0 +1,28 @@
+//! Ctrl-C and TERM end the watch, not the account of it.
+
+#![allow(unsafe_code, reason = "a signal handler is installed by a raw system call")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn ask(_: i32) {
+    ASKED.store(true, Ordering::Relaxed);
+}
+
+/// From now on the first INT or TERM only asks us to stop; the second ends us as usual.
+pub fn catch() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler stores to an atomic and does nothing else; SA_RESETHAND restores the default after one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = ask as extern "C" fn(i32) as usize;
+            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+pub fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}

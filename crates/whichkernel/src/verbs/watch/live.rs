@@ -1,0 +1,85 @@
+//! The watch itself: poll, show, stop when it is time.
+
+use super::{Args, table};
+use crate::context::{Context, Format};
+use observe::watch::{Account, Source, State, Tally, interrupt};
+use std::io::{IsTerminal, stdout};
+use std::time::{Duration, Instant};
+
+/// How long nothing may happen before it is over, with `--until idle`.
+const IDLE: Duration = Duration::from_secs(2);
+const STEP: Duration = Duration::from_millis(100);
+
+pub fn run(source: &mut dyn Source, tally: &mut Tally, args: &Args, context: &Context) -> anyhow::Result<Account> {
+    interrupt::catch();
+    let mut screen = Screen::new(args, context);
+    let (started, mut busy) = (Instant::now(), Instant::now());
+    loop {
+        match source.poll(tally, STEP)? {
+            State::Busy => busy = Instant::now(),
+            State::Quiet => {}
+            State::Ended(_) => break,
+        }
+        for line in source.news() {
+            context.progress(&line);
+        }
+        for (phase, kernel) in tally.fallback.news() {
+            let args = [("phase", phase.key().into()), ("kernel", kernel.into()), ("count", "1".into())];
+            eprintln!("{}", context.lang.text_with("watch-fallback", &args));
+        }
+        screen.show(tally, started.elapsed())?;
+        let idle = args.until.is_some() && tally.launches() > 0 && busy.elapsed() > IDLE;
+        let over = args.duration.is_some_and(|most| started.elapsed() >= most);
+        let enough = args.tokens.is_some_and(|most| tally.tokens() >= most);
+        if idle || over || enough || interrupt::asked() {
+            break;
+        }
+    }
+    screen.clear()?;
+    Ok(source.finish(tally)?)
+}
+
+/// Like `top` on a terminal; a line now and then in a pipe; nothing where a machine reads.
+struct Screen<'c> {
+    context: &'c Context,
+    live: bool,
+    lines: bool,
+    next: Instant,
+    said: u64,
+}
+
+impl<'c> Screen<'c> {
+    fn new(args: &Args, context: &'c Context) -> Self {
+        let text = args.format == Format::Text;
+        let terminal = stdout().is_terminal();
+        Screen { context, live: text && terminal, lines: text && !terminal, next: Instant::now(), said: 0 }
+    }
+
+    fn show(&mut self, tally: &Tally, elapsed: Duration) -> anyhow::Result<()> {
+        const ROWS: usize = 30;
+        if Instant::now() < self.next {
+            return Ok(());
+        }
+        self.next = Instant::now() + Duration::from_secs(1);
+        let figures = [
+            ("seconds", format!("{:.0}", elapsed.as_secs_f64())),
+            ("seen", tally.launches().to_string()),
+            ("tokens", tally.tokens().to_string()),
+            ("each", tally.per_token().map_or_else(|| "-".to_owned(), |(all, _)| format!("{all:.1}"))),
+        ];
+        let figures = figures.map(|(name, value)| (name, value.into()));
+        let line = self.context.lang.text_with("watch-line", &figures);
+        if self.live {
+            let table = table::of(tally, self.context, Some(ROWS)).text(self.context.width);
+            self.context.print(&format!("\x1b[H\x1b[2J{line}\n{table}"))?;
+        } else if self.lines && tally.launches() > self.said {
+            self.context.print(&format!("{line}\n"))?;
+        }
+        self.said = tally.launches();
+        Ok(())
+    }
+
+    fn clear(&self) -> anyhow::Result<()> {
+        if self.live { self.context.print("\x1b[H\x1b[2J") } else { Ok(()) }
+    }
+}

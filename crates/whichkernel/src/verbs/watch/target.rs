@@ -1,0 +1,65 @@
+//! Whom to watch: numbers, a name, or a program to start.
+
+use super::{Args, How};
+use observe::uprobe::{Options, Started, Watcher};
+use observe::watch::Source;
+use std::cell::RefCell;
+use std::fs;
+use std::rc::Rc;
+
+use super::trace::Writer;
+
+/// The observer that was asked for, in place.
+pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
+    match args.how {
+        How::Uprobe => uprobe(args, trace),
+    }
+}
+
+fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
+    let options = Options { arguments: trace.is_some(), hash: args.record, ..Options::default() };
+    let tell = |watcher: &mut Watcher| {
+        if let Some(trace) = trace.cloned() {
+            watcher.on_each(move |seen| trace.borrow_mut().add(seen));
+        }
+    };
+    if !args.command.is_empty() {
+        let mut started = Started::new(&args.command, options)?;
+        tell(&mut started.watcher);
+        return Ok(Box::new(started));
+    }
+    let mut watcher = Watcher::attach(&pids(args)?, options)?;
+    tell(&mut watcher);
+    Ok(Box::new(watcher))
+}
+
+/// The processes that were asked for. One that is not there is an error, not silence.
+pub fn pids(args: &Args) -> anyhow::Result<Vec<u32>> {
+    let mut pids = args.pid.clone();
+    for pid in &pids {
+        anyhow::ensure!(observe::uprobe::alive(*pid), "there is no process {pid}");
+    }
+    if let Some(name) = &args.name {
+        let named = by_name(name);
+        anyhow::ensure!(!named.is_empty(), "no process is called {name}: start it, or give its number with --pid");
+        pids.extend(named);
+    }
+    anyhow::ensure!(
+        !pids.is_empty(),
+        "nothing to watch: give --pid N, --name NAME, a command after --, or --read FILE"
+    );
+    Ok(pids)
+}
+
+/// By the program's own name or the thread's; not this process.
+fn by_name(name: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").map(|entries| entries.flatten().collect::<Vec<_>>()).unwrap_or_default();
+    let pids = entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let comm = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        let program = program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        *pid != std::process::id() && (comm.trim() == name || program == name)
+    })
+    .collect()
+}
