@@ -104,7 +104,7 @@ impl Event {
     }
 
     /// What this event tells goes to another's buffer.
-    pub fn into_ring(&self, ring: &Buffer) -> io::Result<()> {
+    pub fn redirect(&self, ring: &Buffer) -> io::Result<()> {
         let to = ring.event.fd.as_raw_fd();
         // SAFETY: no pointers.
         self.ioctl(IOC_SET_OUTPUT, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_OUTPUT, to) })

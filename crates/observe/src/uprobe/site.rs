@@ -5,7 +5,9 @@
 //! entry on, every instruction boundary is a legal site as long as the arguments are where they were: no argument register
 //! written, no branch passed, and nobody jumps into the stretch.
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, Register};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
+};
 
 /// What the kernel does with the instruction under the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,21 +87,15 @@ fn inside_frame(base: Register, displacement: u64, pushed: i16) -> bool {
 fn stack_step(instruction: &Instruction) -> Option<i16> {
     match instruction.mnemonic() {
         Mnemonic::Push => Some(8),
-        Mnemonic::Sub if instruction.op0_register() == Register::RSP && instruction.op1_kind().is_immediate() => {
+        Mnemonic::Sub if instruction.op0_register() == Register::RSP && is_immediate(instruction.op1_kind()) => {
             i16::try_from(instruction.immediate(1)).ok().filter(|by| *by >= 0)
         }
         _ => None,
     }
 }
 
-trait IsImmediate {
-    fn is_immediate(self) -> bool;
-}
-
-impl IsImmediate for iced_x86::OpKind {
-    fn is_immediate(self) -> bool {
-        matches!(self, Self::Immediate8to64 | Self::Immediate32to64)
-    }
+fn is_immediate(kind: OpKind) -> bool {
+    matches!(kind, OpKind::Immediate8to64 | OpKind::Immediate32to64)
 }
 
 fn price_of(code: &[u8], optimises: bool) -> Price {
