@@ -13,6 +13,11 @@ const O_CREAT: c_int = 0o100;
 const O_EXCL: c_int = 0o200;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const CLOCK_MONOTONIC: c_int = 1;
+const CLOCK_MONOTONIC_COARSE: c_int = 6;
+const MAP_FIXED: c_int = 0x10;
+/// Linux 5.14; older kernels refuse, and the pages come one by one.
+const MADV_POPULATE_WRITE: c_int = 23;
+const SYS_MADVISE: i64 = 28;
 const SYS_GETTID: i64 = 186;
 const SYS_FALLOCATE: i64 = 285;
 
@@ -63,6 +68,15 @@ unsafe extern "C" {
         child: Option<extern "C" fn()>,
         dso: *const c_void,
     ) -> c_int;
+}
+
+/// The time of the last tick, some milliseconds old at most: a third of the price, on the path of every launch.
+#[allow(dead_code, reason = "only the preload shim must be that quick")]
+pub fn coarse_ns() -> u64 {
+    let mut time = Timespec { seconds: 0, nanos: 0 };
+    // SAFETY: the structure lives for the call.
+    unsafe { clock_gettime(CLOCK_MONOTONIC_COARSE, &mut time) };
+    (time.seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(time.nanos as u64)
 }
 
 pub fn now_ns() -> u64 {
@@ -139,10 +153,18 @@ pub fn grow(fd: c_int, offset: u64, len: u64) -> bool {
     unsafe { syscall(SYS_FALLOCATE, i64::from(fd), 0, offset as i64, len as i64) == 0 }
 }
 
-pub fn map_shared(fd: c_int, offset: u64, len: usize) -> *mut u8 {
-    // SAFETY: maps our own file.
-    let at = unsafe { mmap(core::ptr::null_mut(), len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset as i64) };
+/// `over`: null, or an older mapping of ours of the same length, which is replaced in place.
+pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 {
+    let flags = if over.is_null() { MAP_SHARED } else { MAP_SHARED | MAP_FIXED };
+    // SAFETY: maps our own file, at a free place or over our own mapping.
+    let at = unsafe { mmap(over.cast(), len, PROT_READ | PROT_WRITE, flags, fd, offset as i64) };
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
+}
+
+/// Makes the pages now, all at once: cheaper than a fault for each on the path of a launch.
+pub fn populate(at: *mut u8, len: usize) {
+    // SAFETY: advice about our own mapping.
+    unsafe { syscall(SYS_MADVISE, at as i64, len as i64, i64::from(MADV_POPULATE_WRITE), 0) };
 }
 
 /// The path of the running program.

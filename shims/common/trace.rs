@@ -1,49 +1,66 @@
 //! Writing records: many threads, no lock, no allocation, nothing lost when the process dies.
 //!
-//! A place is reserved by adding to the header's `used`; whoever first needs a segment grows the file and maps it. If
-//! anything goes wrong the record is counted as lost and the caller goes on: the program under test never notices.
+//! A place is reserved by adding to the header's `used`; whoever first needs a segment grows the file and maps it, and
+//! the others wait for that a bounded while. If anything goes wrong the record is counted as lost and the caller goes on:
+//! the program under test never notices. After a segment could not be had (disk full) nothing more is tried.
 
 use crate::record::{FIRST, Head, Header, MAGIC, SEGMENT, Text, kind};
 use crate::{lock::Lock, sys};
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-const SEGMENTS: usize = 4096;
+/// Segments that are mapped at once; the oldest mapping is then replaced, so that a year's run takes no more.
+const SLOTS: usize = 4096;
+/// Enough for a fallocate of a segment on a slow disk; then the record is lost rather than the program held up.
+const PATIENCE: u32 = 20_000;
+const BUSY: u64 = u64::MAX;
+
 const OFF: u32 = 0;
 const READY: u32 = 1;
 const FAILED: u32 = 2;
+/// In the child of a fork: its own file begins with its first record.
+const LATER: u32 = 3;
 
 struct File {
-    fd: i32,
     writer: u32,
     path: [u8; 1024],
     path_len: usize,
+    limit: u64,
 }
 
 static STATE: AtomicU32 = AtomicU32::new(OFF);
-static FILE: Lock<File> = Lock::new(File { fd: -1, writer: 0, path: [0; 1024], path_len: 0 });
-static MAPS: [AtomicPtr<u8>; SEGMENTS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SEGMENTS];
+static FILE: Lock<File> = Lock::new(File { writer: 0, path: [0; 1024], path_len: 0, limit: 0 });
+static FD: AtomicI32 = AtomicI32::new(-1);
+static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+static LIMIT: AtomicU64 = AtomicU64::new(0);
+/// The segment's number + 1 of each slot.
+static TAGS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
+static MAPS: [AtomicPtr<u8>; SLOTS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLOTS];
+/// Slots that were ever used.
+static HIGH: AtomicUsize = AtomicUsize::new(0);
 
-/// Opens this process's file `DIR/trace.PID.N`. Called once per process; again in the child of a fork.
-pub fn start(directory: &CStr, writer: u32) {
+/// Opens this process's file `DIR/trace.PID.N` (or `seen.`). Called once per process.
+///
+/// `limit`: most bytes that may wait for a reader; 0 for a file that is read at the end.
+pub fn start(directory: &CStr, writer: u32, limit: u64) {
     let mut file = FILE.lock();
     if STATE.load(Ordering::Acquire) != OFF {
         return;
     }
     let path = directory.to_bytes();
-    file.writer = writer;
+    (file.writer, file.limit) = (writer, limit);
     file.path_len = path.len().min(900);
     let len = file.path_len;
     if let (Some(to), Some(from)) = (file.path.get_mut(..len), path.get(..len)) {
         to.copy_from_slice(from);
     }
-    open(&mut file);
+    open(&file);
     drop(file);
     sys::after_fork(child);
     announce();
 }
 
-fn open(file: &mut File) {
+fn open(file: &File) {
     // SAFETY: no arguments.
     let (pid, parent) = unsafe { (sys::getpid() as u32, sys::getppid() as u32) };
     for attempt in 0..1000 {
@@ -55,11 +72,11 @@ fn open(file: &mut File) {
         text.number(attempt);
         let Ok(name) = CStr::from_bytes_until_nul(&text.bytes) else { break };
         let Some(fd) = sys::create(name) else { continue };
-        file.fd = fd;
-        let first = segment(fd, 0);
-        if first.is_null() {
+        FD.store(fd, Ordering::Release);
+        if !map(0, fd) {
             break;
         }
+        let Some(first) = MAPS.first().map(|map| map.load(Ordering::Acquire)) else { break };
         let header = first.cast::<Header>();
         // SAFETY: a fresh mapping of a whole segment.
         unsafe {
@@ -72,34 +89,49 @@ fn open(file: &mut File) {
                 start_ns: sys::now_ns(),
                 writer: file.writer,
                 closed: 0,
+                consumed: FIRST,
+                limit: file.limit,
             };
         }
+        LIMIT.store(file.limit, Ordering::Release);
+        HEADER.store(header, Ordering::Release);
         STATE.store(READY, Ordering::Release);
         return;
     }
     STATE.store(FAILED, Ordering::Release);
 }
 
-fn segment(fd: i32, index: usize) -> *mut u8 {
-    let Some(slot) = MAPS.get(index) else { return core::ptr::null_mut() };
-    let offset = index as u64 * SEGMENT;
-    let map = if sys::grow(fd, offset, SEGMENT) { sys::map_shared(fd, offset, SEGMENT as usize) } else { core::ptr::null_mut() };
-    slot.store(map, Ordering::Release);
-    map
+/// Grows the file by a segment and maps it. Only one thread does; the others see BUSY and wait in `place`.
+fn map(index: u64, fd: i32) -> bool {
+    let slot = (index % SLOTS as u64) as usize;
+    let (Some(tag), Some(map)) = (TAGS.get(slot), MAPS.get(slot)) else { return false };
+    let offset = index * SEGMENT;
+    let over = map.load(Ordering::Acquire);
+    let new = if sys::grow(fd, offset, SEGMENT) {
+        sys::map_shared(fd, offset, SEGMENT as usize, over)
+    } else {
+        core::ptr::null_mut()
+    };
+    if new.is_null() {
+        return false;
+    }
+    sys::populate(new, SEGMENT as usize);
+    map.store(new, Ordering::Release);
+    HIGH.fetch_max(slot + 1, Ordering::AcqRel);
+    tag.store(index + 1, Ordering::Release);
+    true
 }
 
-/// In the child of a fork the mappings are the parent's file: forget them and begin a file of its own.
+/// In the child of a fork the mappings are the parent's file: forget them. A file of its own begins when it has something
+/// to say; most children are on their way to exec.
 extern "C" fn child() {
     FILE.reset();
-    let mut file = FILE.lock();
-    for slot in &MAPS {
-        slot.store(core::ptr::null_mut(), Ordering::Release);
+    for tag in TAGS.iter().take(HIGH.load(Ordering::Acquire)) {
+        tag.store(0, Ordering::Release);
     }
-    STATE.store(OFF, Ordering::Release);
-    open(&mut file);
-    drop(file);
+    HEADER.store(core::ptr::null_mut(), Ordering::Release);
+    STATE.store(LATER, Ordering::Release);
     generation().fetch_add(1, Ordering::AcqRel);
-    announce();
 }
 
 /// Changes when a new file begins, so that names which the old one has are written again.
@@ -114,24 +146,47 @@ fn announce() {
     write(kind::PROCESS, &[bytes(&Text { len: path.len() as u32, reserved: 0 }), path]);
 }
 
-/// Appends one record made of `parts`. Returns whether it stands in the file.
-pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
-    if STATE.load(Ordering::Acquire) != READY {
-        return false;
+/// A reserved record: its body is written at `body`, then it is finished.
+pub struct Place {
+    at: *mut u8,
+}
+
+impl Place {
+    pub fn body(&self) -> *mut u8 {
+        // SAFETY: the reservation has at least a head.
+        unsafe { self.at.add(size_of::<Head>()) }
     }
-    let Some(first) = MAPS.first().map(|map| map.load(Ordering::Acquire)).filter(|map| !map.is_null()) else {
-        return false;
-    };
+
+    /// From now on a reader takes it.
+    pub fn finish(self, kind: u32) {
+        // SAFETY: our own reservation, 8-byte aligned.
+        unsafe { AtomicU32::from_ptr(self.at.add(4).cast()).store(kind, Ordering::Release) };
+    }
+}
+
+/// Reserves a record with `body` bytes behind its head.
+pub fn begin(body: usize) -> Option<Place> {
+    if STATE.load(Ordering::Acquire) != READY && !awake() {
+        return None;
+    }
+    let header = HEADER.load(Ordering::Acquire);
+    if header.is_null() {
+        return None;
+    }
     // SAFETY: the header is never unmapped; its counters are only touched atomically.
-    let (used, lost) = unsafe {
-        let header = first.cast::<Header>();
-        (AtomicU64::from_ptr(&raw mut (*header).used), AtomicU64::from_ptr(&raw mut (*header).lost))
+    let (used, lost, consumed) = unsafe {
+        (
+            AtomicU64::from_ptr(&raw mut (*header).used),
+            AtomicU64::from_ptr(&raw mut (*header).lost),
+            AtomicU64::from_ptr(&raw mut (*header).consumed),
+        )
     };
-    let body: usize = parts.iter().map(|part| part.len()).sum();
     let len = (size_of::<Head>() + body).next_multiple_of(8) as u64;
-    if len > SEGMENT / 4 {
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let waits = || used.load(Ordering::Relaxed).saturating_sub(consumed.load(Ordering::Relaxed));
+    if len > SEGMENT / 4 || (limit != 0 && waits() > limit) {
         lost.fetch_add(1, Ordering::Relaxed);
-        return false;
+        return None;
     }
     loop {
         let at = used.fetch_add(len, Ordering::AcqRel);
@@ -139,7 +194,7 @@ pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
         let border = (at / SEGMENT + 1) * SEGMENT;
         let Some(place) = place(at) else {
             lost.fetch_add(1, Ordering::Relaxed);
-            return false;
+            return None;
         };
         if end > border {
             // Both pieces are filled, so that a reader can step over them.
@@ -150,17 +205,52 @@ pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
             continue;
         }
         // SAFETY: [at, end) lies in one mapped segment and belongs to this call alone.
-        unsafe {
-            AtomicU32::from_ptr(place.cast()).store(len as u32, Ordering::Release);
-            let mut to = place.add(size_of::<Head>());
-            for part in parts {
-                core::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
-                to = to.add(part.len());
-            }
-            AtomicU32::from_ptr(place.add(4).cast()).store(kind, Ordering::Release);
-        }
-        return true;
+        unsafe { AtomicU32::from_ptr(place.cast()).store(len as u32, Ordering::Release) };
+        return Some(Place { at: place });
     }
+}
+
+/// Begins a forked child's own file. Counts what a full disk costs.
+#[cold]
+fn awake() -> bool {
+    match STATE.load(Ordering::Acquire) {
+        LATER => {
+            let file = FILE.lock();
+            let first = STATE.load(Ordering::Acquire) == LATER;
+            if first {
+                open(&file);
+            }
+            drop(file);
+            if first && STATE.load(Ordering::Acquire) == READY {
+                announce();
+            }
+            STATE.load(Ordering::Acquire) == READY
+        }
+        FAILED => {
+            let header = HEADER.load(Ordering::Acquire);
+            if !header.is_null() {
+                // SAFETY: never unmapped; only touched atomically.
+                unsafe { AtomicU64::from_ptr(&raw mut (*header).lost) }.fetch_add(1, Ordering::Relaxed);
+            }
+            false
+        }
+        state => state == READY,
+    }
+}
+
+/// Appends one record made of `parts`. Returns whether it stands in the file.
+pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
+    let Some(place) = begin(parts.iter().map(|part| part.len()).sum()) else { return false };
+    let mut to = place.body();
+    for part in parts {
+        // SAFETY: the reservation is as long as the parts together.
+        unsafe {
+            core::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
+            to = to.add(part.len());
+        }
+    }
+    place.finish(kind);
+    true
 }
 
 fn head(place: *mut u8, len: u32, kind: u32) {
@@ -172,18 +262,40 @@ fn head(place: *mut u8, len: u32, kind: u32) {
 }
 
 fn place(at: u64) -> Option<*mut u8> {
-    let index = (at / SEGMENT) as usize;
-    let slot = MAPS.get(index)?;
-    let mut map = slot.load(Ordering::Acquire);
-    if map.is_null() {
-        let file = FILE.lock();
-        map = slot.load(Ordering::Acquire);
-        if map.is_null() && file.fd >= 0 {
-            map = segment(file.fd, index);
-        }
+    let index = at / SEGMENT;
+    let slot = (index % SLOTS as u64) as usize;
+    if TAGS.get(slot)?.load(Ordering::Acquire) != index + 1 && !obtain(index, slot) {
+        return None;
     }
+    let map = MAPS.get(slot)?.load(Ordering::Acquire);
     // SAFETY: an offset inside the segment.
-    (!map.is_null()).then(|| unsafe { map.add((at % SEGMENT) as usize) })
+    Some(unsafe { map.add((at % SEGMENT) as usize) })
+}
+
+/// The segment is not there yet: make it, or wait for whoever is making it. A signal handler that interrupted the maker
+/// cannot wait for it, which is why nobody waits for ever.
+#[cold]
+fn obtain(index: u64, slot: usize) -> bool {
+    let Some(tag) = TAGS.get(slot) else { return false };
+    for _ in 0..PATIENCE {
+        let now = tag.load(Ordering::Acquire);
+        if now == index + 1 {
+            return true;
+        }
+        if STATE.load(Ordering::Acquire) != READY || (now != BUSY && now > index + 1) {
+            return false;
+        }
+        if now != BUSY && tag.compare_exchange(now, BUSY, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            if map(index, FD.load(Ordering::Acquire)) {
+                return true;
+            }
+            STATE.store(FAILED, Ordering::Release);
+            tag.store(now, Ordering::Release);
+            return false;
+        }
+        sys::pause();
+    }
+    false
 }
 
 /// A plain-data record as bytes.

@@ -50,12 +50,12 @@ fn transposed(operation: u32) -> char {
 /// One line that rocblas-bench replays, with m, n, k, types and strides as they were passed.
 pub fn bench_line(call: &Blas) -> String {
     let function = match call.call {
-        blas::SGEMM | blas::HGEMM => "gemm",
+        blas::SGEMM | blas::HGEMM | blas::ROCBLAS_SGEMM => "gemm",
         blas::SGEMM_BATCHED => "gemm_batched",
         blas::SGEMM_STRIDED_BATCHED => "gemm_strided_batched",
-        blas::GEMM_EX => "gemm_ex",
-        blas::GEMM_BATCHED_EX => "gemm_batched_ex",
-        blas::GEMM_STRIDED_BATCHED_EX => "gemm_strided_batched_ex",
+        blas::GEMM_EX | blas::ROCBLAS_GEMM_EX | blas::LT_MATMUL => "gemm_ex",
+        blas::GEMM_BATCHED_EX | blas::ROCBLAS_GEMM_BATCHED_EX => "gemm_batched_ex",
+        blas::GEMM_STRIDED_BATCHED_EX | blas::ROCBLAS_GEMM_STRIDED_BATCHED_EX => "gemm_strided_batched_ex",
         blas::STRSM_BATCHED => "trsm_batched",
         _ => "?",
     };

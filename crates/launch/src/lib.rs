@@ -6,6 +6,7 @@ pub mod columns;
 pub mod expand;
 pub mod grammar;
 pub mod handover;
+pub mod layouts;
 pub mod record;
 pub mod table;
 pub mod trace;

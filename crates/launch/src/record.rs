@@ -8,7 +8,7 @@
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"WKTRACE1";
 /// The file grows by whole segments; each is mapped on its own.
-pub const SEGMENT: u64 = 16 << 20;
+pub const SEGMENT: u64 = 2 << 20;
 /// The first record stands behind the header page.
 pub const FIRST: u64 = 4096;
 
@@ -26,6 +26,10 @@ pub struct Header {
     /// 1: the stand-in GPU, 2: the preload shim.
     pub writer: u32,
     pub closed: u32,
+    /// Bytes that a live reader is done with; with `limit`, what makes a ring of the file.
+    pub consumed: u64,
+    /// Most bytes that may wait for the reader; further records are counted as lost. 0: no limit.
+    pub limit: u64,
 }
 
 /// In front of every record's body.
@@ -56,6 +60,8 @@ pub mod kind {
     pub const NO_MEMORY: u32 = 9;
     /// The program: its path.
     pub const PROCESS: u32 = 10;
+    /// A runtime that launches: its build id in hexadecimal digits, a space, its path.
+    pub const RUNTIME: u32 = 11;
 }
 
 /// Which call made a launch.
@@ -69,6 +75,12 @@ pub mod api {
     pub const LAUNCH_EXC: u32 = 7;
     pub const CUDA_LAUNCH: u32 = 16;
     pub const CU_LAUNCH: u32 = 17;
+    pub const CUDA_LAUNCH_EXC: u32 = 18;
+    pub const CUDA_COOPERATIVE: u32 = 19;
+    pub const CU_LAUNCH_EX: u32 = 20;
+    pub const CU_COOPERATIVE: u32 = 21;
+    /// A kernel node put into a graph by hand.
+    pub const GRAPH_NODE: u32 = 32;
 
     pub fn name(api: u32) -> &'static str {
         match api {
@@ -81,6 +93,11 @@ pub mod api {
             LAUNCH_EXC => "hipLaunchKernelExC",
             CUDA_LAUNCH => "cudaLaunchKernel",
             CU_LAUNCH => "cuLaunchKernel",
+            CUDA_LAUNCH_EXC => "cudaLaunchKernelExC",
+            CUDA_COOPERATIVE => "cudaLaunchCooperativeKernel",
+            CU_LAUNCH_EX => "cuLaunchKernelEx",
+            CU_COOPERATIVE => "cuLaunchCooperativeKernel",
+            GRAPH_NODE => "GraphAddKernelNode",
             _ => "?",
         }
     }
@@ -209,6 +226,11 @@ pub mod blas {
     pub const SGEMM_STRIDED_BATCHED: u32 = 6;
     pub const STRSM_BATCHED: u32 = 7;
     pub const HGEMM: u32 = 8;
+    pub const ROCBLAS_GEMM_EX: u32 = 16;
+    pub const ROCBLAS_GEMM_STRIDED_BATCHED_EX: u32 = 17;
+    pub const ROCBLAS_GEMM_BATCHED_EX: u32 = 18;
+    pub const ROCBLAS_SGEMM: u32 = 19;
+    pub const LT_MATMUL: u32 = 32;
 
     pub fn name(call: u32) -> &'static str {
         match call {
@@ -220,6 +242,11 @@ pub mod blas {
             SGEMM_STRIDED_BATCHED => "hipblasSgemmStridedBatched",
             STRSM_BATCHED => "hipblasStrsmBatched",
             HGEMM => "hipblasHgemm",
+            ROCBLAS_GEMM_EX => "rocblas_gemm_ex",
+            ROCBLAS_GEMM_STRIDED_BATCHED_EX => "rocblas_gemm_strided_batched_ex",
+            ROCBLAS_GEMM_BATCHED_EX => "rocblas_gemm_batched_ex",
+            ROCBLAS_SGEMM => "rocblas_sgemm",
+            LT_MATMUL => "hipblasLtMatmul",
             _ => "?",
         }
     }
@@ -241,7 +268,7 @@ pub struct NoMemory {
     pub total: u64,
 }
 
-/// Followed by `len` bytes: a call's name (UNSUPPORTED), a program's path (PROCESS).
+/// Followed by `len` bytes: a call's name (UNSUPPORTED), a program's path (PROCESS), a library (RUNTIME).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text {

@@ -58,6 +58,81 @@ pub enum Event {
     Unsupported(String),
 }
 
+/// A library that launches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runtime {
+    pub build_id: String,
+    pub path: String,
+}
+
+/// One record of a trace, as it stands in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record<'a> {
+    Module(Module),
+    Kernel(Kernel),
+    /// With its argument bytes.
+    Launch(record::Launch, &'a [u8]),
+    Graph(record::Graph),
+    Blas(Box<record::Blas>),
+    Readback(record::Readback),
+    NoMemory(record::NoMemory),
+    Unsupported(String),
+    Process(String),
+    Runtime(Runtime),
+    /// Padding, and kinds of a later version.
+    Other,
+}
+
+impl<'a> Record<'a> {
+    /// `body`: what stands behind the head.
+    pub fn read(kind: u32, bytes: &'a [u8]) -> Record<'a> {
+        let body = &mut Fields { bytes, at: 0 };
+        match kind {
+            kind::MODULE => {
+                let (id, len) = (body.u32(), body.u32());
+                let (address, hash, size) = (body.u64(), body.u64(), body.u64());
+                Record::Module(Module { id, address, hash, size, path: body.text(len) })
+            }
+            kind::KERNEL => {
+                let (id, module, entry, len) = (body.u32(), body.u32(), body.u32(), body.u32());
+                Record::Kernel(Kernel { id, module, entry, name: body.text(len) })
+            }
+            kind::LAUNCH => {
+                let head = body.launch();
+                let args = bytes.get(body.at..).and_then(|rest| rest.get(..head.args_len as usize));
+                Record::Launch(head, args.unwrap_or(&[]))
+            }
+            kind::GRAPH => Record::Graph(record::Graph {
+                time_ns: body.u64(),
+                stream: body.u64(),
+                what: body.u32(),
+                exec: body.u32(),
+                graph: body.u32(),
+                status: body.u32(),
+            }),
+            kind::BLAS => Record::Blas(Box::new(body.blas())),
+            kind::READBACK => {
+                Record::Readback(record::Readback { time_ns: body.u64(), bytes: body.u64(), stream: body.u64() })
+            }
+            kind::NO_MEMORY => {
+                Record::NoMemory(record::NoMemory { wanted: body.u64(), free: body.u64(), total: body.u64() })
+            }
+            kind::UNSUPPORTED | kind::PROCESS | kind::RUNTIME => {
+                let (len, _) = (body.u32(), body.u32());
+                let text = body.text(len);
+                match (kind, text.split_once(' ')) {
+                    (kind::PROCESS, _) => Record::Process(text),
+                    (kind::RUNTIME, Some((id, path))) => {
+                        Record::Runtime(Runtime { build_id: id.to_owned(), path: path.to_owned() })
+                    }
+                    _ => Record::Unsupported(text),
+                }
+            }
+            _ => Record::Other,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub writer: Writer,
@@ -65,6 +140,8 @@ pub struct Trace {
     pub parent: u32,
     pub start_ns: u64,
     pub program: String,
+    /// Libraries that launch, where the writer stands before them.
+    pub runtimes: Vec<Runtime>,
     pub modules: Vec<Module>,
     pub kernels: Vec<Kernel>,
     pub events: Vec<Event>,
@@ -98,7 +175,7 @@ impl Trace {
             if let Some(body) = bytes.get(at + 8..end) {
                 match kind {
                     0 => trace.torn += 1,
-                    kind => trace.add(kind, &mut Fields { bytes: body, at: 0 }, at + 8),
+                    kind => trace.add(Record::read(kind, body), at + 8),
                 }
             }
             at = end.max(at + 8);
@@ -107,49 +184,22 @@ impl Trace {
         Ok(trace)
     }
 
-    fn add(&mut self, kind: u32, body: &mut Fields<'_>, at: usize) {
-        match kind {
-            kind::MODULE => {
-                let (id, len) = (body.u32(), body.u32());
-                let (address, hash, size) = (body.u64(), body.u64(), body.u64());
-                self.modules.push(Module { id, address, hash, size, path: body.text(len) });
-            }
-            kind::KERNEL => {
-                let (id, module, entry, len) = (body.u32(), body.u32(), body.u32(), body.u32());
-                self.kernels.push(Kernel { id, module, entry, name: body.text(len) });
-            }
-            kind::LAUNCH => {
-                let head = body.launch();
-                let args = (at + body.at, head.args_len as usize);
+    fn add(&mut self, record: Record<'_>, at: usize) {
+        match record {
+            Record::Module(module) => self.modules.push(module),
+            Record::Kernel(kernel) => self.kernels.push(kernel),
+            Record::Launch(head, _) => {
+                let args = (at + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
             }
-            kind::GRAPH => self.events.push(Event::Graph(record::Graph {
-                time_ns: body.u64(),
-                stream: body.u64(),
-                what: body.u32(),
-                exec: body.u32(),
-                graph: body.u32(),
-                status: body.u32(),
-            })),
-            kind::BLAS => self.events.push(Event::Blas(Box::new(body.blas()))),
-            kind::READBACK => {
-                let (time_ns, bytes, stream) = (body.u64(), body.u64(), body.u64());
-                self.events.push(Event::Readback(record::Readback { time_ns, bytes, stream }));
-            }
-            kind::NO_MEMORY => {
-                let (wanted, free, total) = (body.u64(), body.u64(), body.u64());
-                self.events.push(Event::NoMemory(record::NoMemory { wanted, free, total }));
-            }
-            kind::UNSUPPORTED | kind::PROCESS => {
-                let (len, _) = (body.u32(), body.u32());
-                let text = body.text(len);
-                if kind == kind::PROCESS {
-                    self.program = text;
-                } else {
-                    self.events.push(Event::Unsupported(text));
-                }
-            }
-            _ => {}
+            Record::Graph(graph) => self.events.push(Event::Graph(graph)),
+            Record::Blas(call) => self.events.push(Event::Blas(call)),
+            Record::Readback(readback) => self.events.push(Event::Readback(readback)),
+            Record::NoMemory(wanted) => self.events.push(Event::NoMemory(wanted)),
+            Record::Unsupported(name) => self.events.push(Event::Unsupported(name)),
+            Record::Process(program) => self.program = program,
+            Record::Runtime(runtime) => self.runtimes.push(runtime),
+            Record::Other => {}
         }
     }
 
@@ -277,6 +327,7 @@ impl Fields<'_> {
             parent: self.peek_u32(28),
             start_ns: self.peek_u64(32),
             program: String::new(),
+            runtimes: Vec::new(),
             modules: Vec::new(),
             kernels: Vec::new(),
             events: Vec::new(),

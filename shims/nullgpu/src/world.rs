@@ -133,7 +133,7 @@ fn read() -> Option<World> {
     if let Some(bytes) = joined(directory, b"/kernels\0", &mut [0; 1024]).and_then(sys::map_file) {
         kernels(&mut world, bytes);
     }
-    trace::start(directory, 1);
+    trace::start(directory, 1, 0);
     Some(world)
 }
 

@@ -1,40 +1,71 @@
 //! Graphs: a launch under capture launches nothing; each replay does. The record needs to know which graph.
 
-use crate::record::{self, kind};
-use crate::{behind, launch::NOT_SUPPORTED, start, sys, trace};
-use core::ffi::{c_char, c_int, c_uint, c_void};
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::args;
+use crate::launch::{self, Call, Dim3, NOT_SUPPORTED};
+use crate::record::{self, api, kind};
+use crate::{blind, sys, trace, wrapped};
+use core::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 const STREAMS: usize = 256;
 /// Streams under capture, and the graph's number.
 static CAPTURES: [(AtomicUsize, AtomicU32); STREAMS] = [const { (AtomicUsize::new(0), AtomicU32::new(0)) }; STREAMS];
 static OPEN: AtomicU32 = AtomicU32::new(0);
+/// A graph of which nothing more is known.
+const SOME: u32 = u32::MAX;
 
 /// The number of the graph that a stream is captured into; 0: none. One load where nothing is captured anywhere.
+#[inline]
 pub fn capturing(on: *mut c_void) -> u32 {
-    if OPEN.load(Ordering::Acquire) == 0 {
+    if OPEN.load(Ordering::Acquire) == 0 { 0 } else { captured(on) }
+}
+
+#[cold]
+fn captured(on: *mut c_void) -> u32 {
+    if let Some((_, graph)) = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == on as usize) {
+        return graph.load(Ordering::Acquire);
+    }
+    // A capture spreads to other streams through events; the runtime knows.
+    if on.is_null() || !is_capturing(on) {
         return 0;
     }
-    let found = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == on as usize);
-    found.map_or(0, |(_, graph)| graph.load(Ordering::Acquire))
+    any_open()
 }
+
+fn is_capturing(on: *mut c_void) -> bool {
+    let name = if CUDA.load(Ordering::Relaxed) { c"cuStreamIsCapturing" } else { c"hipStreamIsCapturing" };
+    let ask = wrapped::unwrapped(name);
+    if ask.is_null() {
+        return false;
+    }
+    let mut status: c_int = 0;
+    // SAFETY: the runtime's function of that name, on a stream that it has just launched on.
+    let told = unsafe {
+        type Ask = unsafe extern "C" fn(*mut c_void, *mut c_int) -> u32;
+        core::mem::transmute::<*mut c_void, Ask>(ask)(on, &raw mut status)
+    };
+    told == 0 && status == 1
+}
+
+/// Which runtime the open captures belong to.
+pub static CUDA: AtomicBool = AtomicBool::new(false);
 
 const PAIRS: usize = 4096;
 /// What a handle of the runtime is in the record; the oldest is forgotten first.
-struct Numbers {
+pub struct Numbers {
     pairs: [(AtomicUsize, AtomicU32); PAIRS],
     next: AtomicUsize,
 }
 
-static GRAPHS: Numbers = Numbers::new();
-static EXECS: Numbers = Numbers::new();
+pub static GRAPHS: Numbers = Numbers::new();
+pub static EXECS: Numbers = Numbers::new();
 
 impl Numbers {
     const fn new() -> Self {
         Numbers { pairs: [const { (AtomicUsize::new(0), AtomicU32::new(0)) }; PAIRS], next: AtomicUsize::new(0) }
     }
 
-    fn set(&self, handle: usize, number: u32) {
+    pub fn set(&self, handle: usize, number: u32) {
         let known = self.pairs.iter().find(|(key, _)| key.load(Ordering::Acquire) == handle);
         let place = known.or_else(|| self.pairs.get(self.next.fetch_add(1, Ordering::AcqRel) % PAIRS));
         if let Some((key, value)) = place {
@@ -43,112 +74,205 @@ impl Numbers {
         }
     }
 
-    fn get(&self, handle: usize) -> u32 {
-        let known = self.pairs.iter().find(|(key, _)| key.load(Ordering::Acquire) == handle);
+    pub fn get(&self, handle: usize) -> u32 {
+        // Handles are found within those that were ever set; a process has few.
+        let used = self.next.load(Ordering::Acquire).min(PAIRS);
+        let known = self.pairs.iter().take(used).find(|(key, _)| key.load(Ordering::Acquire) == handle);
         known.map_or(0, |(_, value)| value.load(Ordering::Acquire))
     }
 }
 
-fn number() -> u32 {
+pub fn number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-fn note(what: u32, exec: u32, graph: u32, on: *mut c_void, status: u32) {
+pub fn note(what: u32, exec: u32, graph: u32, on: *mut c_void, status: u32) {
     let record = record::Graph { time_ns: sys::now_ns(), stream: on as u64, what, exec, graph, status };
     trace::write(kind::GRAPH, &[trace::bytes(&record)]);
 }
 
-/// Declares the cache and finds the real function, or answers that there is none.
-macro_rules! real {
-    ($name:literal, $kind:ty) => {{
-        static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-        start();
-        let real = behind(&REAL, $name);
-        if real.is_null() {
-            return NOT_SUPPORTED;
-        }
-        // SAFETY: the function of that name.
-        unsafe { core::mem::transmute::<*mut c_void, $kind>(real) }
-    }};
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipStreamBeginCapture(on: *mut c_void, mode: c_int) -> u32 {
-    let real = real!(c"hipStreamBeginCapture", unsafe extern "C" fn(*mut c_void, c_int) -> u32);
-    // SAFETY: the caller's own arguments.
-    let status = unsafe { real(on, mode) };
-    if status == 0 {
-        let free = |(stream, _): &&(AtomicUsize, AtomicU32)| {
-            stream.compare_exchange(0, on as usize, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        };
-        if let Some((_, graph)) = CAPTURES.iter().find(free) {
-            graph.store(number(), Ordering::Release);
-            OPEN.fetch_add(1, Ordering::AcqRel);
-        }
+pub fn begun(on: *mut c_void, status: u32) {
+    let free = |(stream, _): &&(AtomicUsize, AtomicU32)| {
+        stream.compare_exchange(0, on as usize, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    };
+    if status == 0 && let Some((_, graph)) = CAPTURES.iter().find(free) {
+        graph.store(number(), Ordering::Release);
+        OPEN.fetch_add(1, Ordering::AcqRel);
     }
-    status
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipStreamEndCapture(on: *mut c_void, to: *mut *mut c_void) -> u32 {
-    let real = real!(c"hipStreamEndCapture", unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32);
-    // SAFETY: the caller's own arguments.
-    let status = unsafe { real(on, to) };
+/// SAFETY: `to` is null or what the runtime has just written.
+pub unsafe fn ended(on: *mut c_void, to: *mut *mut c_void, status: u32) {
     if let Some((stream, graph)) = CAPTURES.iter().find(|(s, _)| s.load(Ordering::Acquire) == on as usize) {
         if status == 0 && !to.is_null() {
-            // SAFETY: the runtime has just written it.
+            // SAFETY: the caller's promise.
             GRAPHS.set(unsafe { *to } as usize, graph.load(Ordering::Acquire));
         }
         stream.store(0, Ordering::Release);
         OPEN.fetch_sub(1, Ordering::AcqRel);
     }
-    status
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipGraphInstantiate(
-    to: *mut *mut c_void,
-    graph: *mut c_void,
-    node: *mut *mut c_void,
-    log: *mut c_char,
-    len: usize,
-) -> u32 {
-    type Real =
-        unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *mut *mut c_void, *mut c_char, usize) -> u32;
-    let real = real!(c"hipGraphInstantiate", Real);
-    // SAFETY: the caller's own arguments.
-    let status = unsafe { real(to, graph, node, log, len) };
+/// SAFETY: `to` is null or what the runtime has just written.
+pub unsafe fn instantiated(to: *mut *mut c_void, graph: *mut c_void, status: u32) {
     if status == 0 && !to.is_null() {
         let exec = number();
-        // SAFETY: the runtime has just written it.
+        // SAFETY: the caller's promise.
         EXECS.set(unsafe { *to } as usize, exec);
         note(record::graph::INSTANTIATE, exec, GRAPHS.get(graph as usize), core::ptr::null_mut(), status);
     }
-    status
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipGraphExecUpdate(
-    exec: *mut c_void,
-    graph: *mut c_void,
-    node: *mut *mut c_void,
-    result: *mut c_uint,
-) -> u32 {
-    type Real = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void, *mut c_uint) -> u32;
-    let real = real!(c"hipGraphExecUpdate", Real);
-    // SAFETY: the caller's own arguments.
-    let status = unsafe { real(exec, graph, node, result) };
+pub fn updated(exec: *mut c_void, graph: *mut c_void, status: u32) {
     let (exec, graph) = (EXECS.get(exec as usize), GRAPHS.get(graph as usize));
     note(record::graph::UPDATE, exec, graph, core::ptr::null_mut(), status);
-    status
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipGraphLaunch(exec: *mut c_void, on: *mut c_void) -> u32 {
-    let real = real!(c"hipGraphLaunch", unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32);
-    // SAFETY: the caller's own arguments.
-    let status = unsafe { real(exec, on) };
+pub fn launched(exec: *mut c_void, on: *mut c_void, status: u32) {
     note(record::graph::LAUNCH, EXECS.get(exec as usize), 0, on, status);
-    status
+}
+
+/// A kernel that stands in a graph without having been captured. The graph gets a number when it is first met.
+pub fn node(graph: *mut c_void, call: &Call) {
+    let known = GRAPHS.get(graph as usize);
+    let graph_number = if known == 0 { number() } else { known };
+    if known == 0 {
+        GRAPHS.set(graph as usize, graph_number);
+    }
+    launch::note_in(call, graph_number);
+}
+
+/// `hipKernelNodeParams`.
+#[repr(C)]
+pub struct NodeParams {
+    block: Dim3,
+    extra: *mut *mut c_void,
+    function: *mut c_void,
+    grid: Dim3,
+    args: *mut *mut c_void,
+    shared: c_uint,
+}
+
+/// Said once: a graph was changed in a way that is not followed.
+fn unfollowed(what: &[u8]) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::AcqRel) {
+        blind(what);
+    }
+}
+
+wrap! {
+    fn hipStreamBeginCapture(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(on, mode) };
+        begun(on, status);
+        status
+    }
+    fn hipStreamBeginCapture_spt(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(on, mode) };
+        begun(on, status);
+        status
+    }
+    fn hipStreamEndCapture(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(on, to) };
+        // SAFETY: the runtime has just written it.
+        unsafe { ended(on, to, status) };
+        status
+    }
+    fn hipStreamEndCapture_spt(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(on, to) };
+        // SAFETY: the runtime has just written it.
+        unsafe { ended(on, to, status) };
+        status
+    }
+    fn hipGraphInstantiate(to: *mut *mut c_void, graph: *mut c_void, node: *mut *mut c_void, log: *mut c_char, len: usize) -> u32,
+        or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(to, graph, node, log, len) };
+        // SAFETY: the runtime has just written it.
+        unsafe { instantiated(to, graph, status) };
+        status
+    }
+    fn hipGraphInstantiateWithFlags(to: *mut *mut c_void, graph: *mut c_void, flags: c_ulonglong) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(to, graph, flags) };
+        // SAFETY: the runtime has just written it.
+        unsafe { instantiated(to, graph, status) };
+        status
+    }
+    fn hipGraphInstantiateWithParams(to: *mut *mut c_void, graph: *mut c_void, params: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(to, graph, params) };
+        // SAFETY: the runtime has just written it.
+        unsafe { instantiated(to, graph, status) };
+        status
+    }
+    fn hipGraphExecUpdate(exec: *mut c_void, graph: *mut c_void, node: *mut *mut c_void, result: *mut c_uint) -> u32,
+        or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, graph, node, result) };
+        updated(exec, graph, status);
+        status
+    }
+    fn hipGraphLaunch(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, on) };
+        launched(exec, on, status);
+        status
+    }
+    fn hipGraphLaunch_spt(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, on) };
+        launched(exec, on, status);
+        status
+    }
+    fn hipGraphAddKernelNode(
+        to: *mut *mut c_void, graph: *mut c_void, before: *const *mut c_void, count: usize, params: *const NodeParams,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(to, graph, before, count, params) };
+        // SAFETY: null or the caller's structure.
+        if let Some(params) = unsafe { params.as_ref() } {
+            // SAFETY: the caller's own list of arguments.
+            let args = unsafe { args::extra(params.extra, params.args) };
+            node(graph, &Call {
+                api: api::GRAPH_NODE, handle: params.function as usize, grid: params.grid.list(), block: params.block.list(),
+                shared: params.shared, on: core::ptr::null_mut(), args, status,
+            });
+        }
+        status
+    }
+    fn hipGraphAddChildGraphNode(
+        to: *mut *mut c_void, graph: *mut c_void, before: *const *mut c_void, count: usize, child: *mut c_void,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        unfollowed(b"hipGraphAddChildGraphNode");
+        // SAFETY: the caller's own arguments.
+        unsafe { real(to, graph, before, count, child) }
+    }
+    fn hipGraphExecKernelNodeSetParams(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
+        unfollowed(b"hipGraphExecKernelNodeSetParams");
+        // SAFETY: the caller's own arguments.
+        unsafe { real(exec, node, params) }
+    }
+    fn hipGraphKernelNodeSetParams(node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
+        unfollowed(b"hipGraphKernelNodeSetParams");
+        // SAFETY: the caller's own arguments.
+        unsafe { real(node, params) }
+    }
+}
+
+/// The graph under capture, where there is exactly one: for calls that do not say their stream.
+pub fn any_open() -> u32 {
+    if OPEN.load(Ordering::Acquire) == 0 {
+        return 0;
+    }
+    let mut open = CAPTURES.iter().filter(|(stream, _)| stream.load(Ordering::Acquire) != 0);
+    match (open.next(), open.next()) {
+        (Some((_, graph)), None) => graph.load(Ordering::Acquire),
+        _ => SOME,
+    }
 }

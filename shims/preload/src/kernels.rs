@@ -1,19 +1,30 @@
-//! Names of kernels by the address that a launch passes. Filled at registration, read without a lock.
+//! Kernels by the address that a launch passes. Filled at registration, read without a lock.
 
+use crate::layouts::Arg;
+use crate::modules::Module;
 use crate::record::{self, kind};
-use crate::{lock::Lock, sys, trace};
+use crate::{lock::Lock, memory, runtimes, sys, trace};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 const SLOTS: usize = 1 << 18;
 
 #[repr(C)]
+pub struct Kernel {
+    pub id: u32,
+    generation: AtomicU32,
+    name: &'static [u8],
+    module: Option<&'static Module>,
+    pub layout: &'static [Arg],
+    handle: usize,
+    /// The module's next kernel.
+    next: AtomicPtr<Kernel>,
+}
+
+#[repr(C)]
 struct Slot {
     handle: AtomicUsize,
-    name: AtomicPtr<u8>,
-    len: AtomicU32,
-    module: AtomicU32,
-    id: AtomicU32,
-    generation: AtomicU32,
+    /// Null where the library that registered it was closed.
+    kernel: AtomicPtr<Kernel>,
 }
 
 static TABLE: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
@@ -25,49 +36,120 @@ fn table() -> &'static [Slot] {
     if at.is_null() { &[] } else { unsafe { core::slice::from_raw_parts(at, SLOTS) } }
 }
 
-fn slots(handle: usize) -> impl Iterator<Item = &'static Slot> {
+#[inline]
+fn slot(handle: usize) -> Option<&'static Slot> {
     let start = (handle >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let table = table();
-    (0..table.len()).filter_map(move |step| table.get((start + step) & (SLOTS - 1)))
+    for step in 0..table.len() {
+        let slot = table.get((start + step) & (SLOTS - 1))?;
+        let there = slot.handle.load(Ordering::Acquire);
+        if there == handle || there == 0 {
+            return Some(slot);
+        }
+    }
+    None
 }
 
-/// The first registration of a handle wins, as in the runtime. `name` must live as long as the process.
-pub fn learn(handle: usize, name: *const u8, len: usize, module: u32) {
+#[inline]
+pub fn find(handle: usize) -> Option<&'static Kernel> {
+    let slot = slot(handle)?;
+    if slot.handle.load(Ordering::Acquire) != handle {
+        return None;
+    }
+    // SAFETY: null or a kernel, which is never freed.
+    unsafe { slot.kernel.load(Ordering::Acquire).as_ref() }
+}
+
+/// `again`: a handle that is known gets the new name (functions of modules); else the first registration wins, as in the
+/// runtime.
+pub fn learn(handle: usize, name: &[u8], module: Option<&'static Module>, layout: &'static [Arg], again: bool) {
+    let guard = WRITING.lock();
+    insert(handle, name, module, layout, again);
+    drop(guard);
+}
+
+/// On the path of a launch: waits for nobody.
+pub fn learn_at_once(handle: usize, name: &[u8]) -> Option<&'static Kernel> {
+    let guard = WRITING.try_lock()?;
+    insert(handle, name, None, &[], false);
+    drop(guard);
+    find(handle)
+}
+
+fn insert(handle: usize, name: &[u8], module: Option<&'static Module>, layout: &'static [Arg], again: bool) {
     static NEXT: AtomicU32 = AtomicU32::new(1);
-    let _guard = WRITING.lock();
     if TABLE.load(Ordering::Acquire).is_null() {
         TABLE.store(sys::zeroed(SLOTS * size_of::<Slot>()).cast(), Ordering::Release);
     }
-    for slot in slots(handle) {
-        match slot.handle.load(Ordering::Acquire) {
-            0 => {
-                slot.name.store(name.cast_mut(), Ordering::Relaxed);
-                slot.len.store(len as u32, Ordering::Relaxed);
-                slot.module.store(module, Ordering::Relaxed);
-                slot.id.store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-                slot.handle.store(handle, Ordering::Release);
-                return;
-            }
-            known if known == handle => return,
-            _ => {}
+    let Some(slot) = slot(handle).filter(|_| handle != 0) else { return };
+    let known = slot.kernel.load(Ordering::Acquire);
+    // SAFETY: null or a kernel, which is never freed.
+    let same = unsafe { known.as_ref() }.is_some_and(|known| !again || known.name == name);
+    if same && !known.is_null() {
+        return;
+    }
+    let (Some(name), at) = (memory::keep(name), memory::take(size_of::<Kernel>()).cast::<Kernel>()) else { return };
+    if at.is_null() {
+        return;
+    }
+    let next = module.map_or(core::ptr::null_mut(), |module| module.kernels.load(Ordering::Acquire));
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let kernel = Kernel { id, generation: AtomicU32::new(0), name, module, layout, handle, next: AtomicPtr::new(next) };
+    // SAFETY: fresh memory of that size.
+    unsafe { at.write(kernel) };
+    if let Some(module) = module {
+        module.kernels.store(at, Ordering::Release);
+    }
+    slot.kernel.store(at, Ordering::Release);
+    slot.handle.store(handle, Ordering::Release);
+}
+
+/// The library is closed: what is registered at these addresses next is something else.
+pub fn forget(module: &Module) {
+    let guard = WRITING.lock();
+    let mut at = module.kernels.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    // SAFETY: kernels are never freed.
+    while let Some(kernel) = unsafe { at.as_ref() } {
+        if let Some(slot) = slot(kernel.handle) {
+            let _ = slot.kernel.compare_exchange(at, core::ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed);
+        }
+        at = kernel.next.load(Ordering::Acquire);
+    }
+    drop(guard);
+}
+
+impl Kernel {
+    /// Its name, once per trace file, before its first launch.
+    #[inline]
+    pub fn note(&self) {
+        if self.generation.load(Ordering::Acquire) != trace::generation().load(Ordering::Acquire) {
+            self.write();
+        }
+    }
+
+    #[cold]
+    fn write(&self) {
+        let now = trace::generation().load(Ordering::Acquire);
+        runtimes::note();
+        if let Some(module) = self.module {
+            module.note();
+        }
+        let module = self.module.map_or(0, |module| module.id);
+        let record = record::Kernel { id: self.id, module, entry: 0, name_len: self.name.len() as u32 };
+        if trace::write(kind::KERNEL, &[trace::bytes(&record), self.name]) {
+            self.generation.store(now, Ordering::Release);
         }
     }
 }
 
-/// The kernel's number in the trace, its name written there first; 0: never registered in our sight.
-pub fn number(handle: usize) -> u32 {
-    let found = slots(handle).take_while(|slot| slot.handle.load(Ordering::Acquire) != 0);
-    let Some(slot) = found.into_iter().find(|slot| slot.handle.load(Ordering::Acquire) == handle) else { return 0 };
-    let id = slot.id.load(Ordering::Acquire);
-    let now = trace::generation().load(Ordering::Acquire);
-    if slot.generation.load(Ordering::Acquire) != now {
-        let (name, len) = (slot.name.load(Ordering::Acquire), slot.len.load(Ordering::Acquire));
-        // SAFETY: registered strings live in the library's data, copied ones for ever.
-        let name = unsafe { core::slice::from_raw_parts(name, len as usize) };
-        let record = record::Kernel { id, module: slot.module.load(Ordering::Acquire), entry: 0, name_len: len };
-        if trace::write(kind::KERNEL, &[trace::bytes(&record), name]) {
-            slot.generation.store(now, Ordering::Release);
-        }
+/// In the child of a fork: whoever held the lock does not exist there.
+pub fn after_fork() {
+    WRITING.reset();
+}
+
+/// Another handle of a kernel that is known.
+pub fn also(known: usize, other: usize) {
+    if let Some(kernel) = find(known).filter(|_| other != known) {
+        learn(other, kernel.name, kernel.module, kernel.layout, true);
     }
-    id
 }

@@ -1,9 +1,9 @@
-//! The launch calls: passed on first, recorded with what they returned.
+//! The launch calls of HIP: passed on first, recorded with what they returned.
 
+use crate::args::{self, Args};
 use crate::record::{self, api, kind};
-use crate::{behind, graph, kernels, start, sys, trace};
-use core::ffi::{c_uint, c_void};
-use core::sync::atomic::AtomicPtr;
+use crate::{graph, kernels, lookup, memory, sys, thread, trace};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// Where no runtime is to be found behind us: what such a runtime would say.
 pub const NOT_SUPPORTED: u32 = 801;
@@ -11,149 +11,227 @@ pub const NOT_SUPPORTED: u32 = 801;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Dim3 {
-    x: u32,
-    y: u32,
-    z: u32,
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
 }
 
-fn note(api: u32, handle: usize, grid: [u32; 3], block: [u32; 3], shared: u32, on: *mut c_void, status: u32) {
-    let kernel = kernels::number(handle);
-    let record = record::Launch {
-        time_ns: sys::now_ns(),
-        stream: on as u64,
-        graph: graph::capturing(on),
-        kernel,
-        thread: 0,
-        device: 0,
-        api,
-        status,
-        grid,
-        block,
-        shared,
-        args_len: 0,
+impl Dim3 {
+    #[inline]
+    pub fn list(self) -> [u32; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+/// One launch call, done.
+pub struct Call {
+    pub api: u32,
+    pub handle: usize,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub on: *mut c_void,
+    pub args: Args,
+    pub status: u32,
+}
+
+/// Records a launch. A launch that was rejected may have been so for its arguments: they are not touched.
+#[inline]
+pub fn note(call: &Call) {
+    note_in(call, graph::capturing(call.on));
+}
+
+pub fn note_in(call: &Call, graph: u32) {
+    let kernel = match kernels::find(call.handle) {
+        Some(kernel) => Some(kernel),
+        None => stranger(call),
     };
-    trace::write(kind::LAUNCH, &[trace::bytes(&record)]);
+    let (id, layout) = match kernel {
+        Some(kernel) => {
+            kernel.note();
+            (kernel.id, kernel.layout)
+        }
+        None => (0, &[][..]),
+    };
+    let args_len = if args::wanted() && call.status == 0 { args::len(layout, call.args) } else { 0 };
+    let Some(place) = trace::begin(size_of::<record::Launch>() + args_len) else { return };
+    let thread = thread::now();
+    let record = record::Launch {
+        time_ns: sys::coarse_ns(),
+        stream: call.on as u64,
+        graph,
+        kernel: id,
+        thread: thread.id,
+        device: thread.device,
+        api: call.api,
+        status: call.status,
+        grid: call.grid,
+        block: call.block,
+        shared: call.shared,
+        args_len: args_len as u32,
+    };
+    let body = place.body();
+    // SAFETY: the place has room for the record and the arguments, which belong to an accepted launch of this kernel.
+    unsafe {
+        body.cast::<record::Launch>().write_unaligned(record);
+        if args_len != 0 {
+            args::copy(layout, call.args, body.add(size_of::<record::Launch>()), args_len);
+        }
+    }
+    place.finish(kind::LAUNCH);
+}
+
+/// A kernel whose registration was not seen: the runtime is asked for its name, once. What was rejected may be no kernel.
+#[cold]
+fn stranger(call: &Call) -> Option<&'static kernels::Kernel> {
+    if call.status != 0 {
+        return None;
+    }
+    let mut name: *const c_char = core::ptr::null();
+    let handle = call.handle as *mut c_void;
+    // SAFETY: the runtime's own functions, on a handle that it has just launched.
+    unsafe {
+        match call.api {
+            api::CU_LAUNCH | api::CU_LAUNCH_EX | api::CU_COOPERATIVE => {
+                let ask = lookup::symbol(lookup::loaded(c"libcuda.so.1"), c"cuFuncGetName");
+                if !ask.is_null() {
+                    type Ask = unsafe extern "C" fn(*mut *const c_char, *mut c_void) -> u32;
+                    core::mem::transmute::<*mut c_void, Ask>(ask)(&raw mut name, handle);
+                }
+            }
+            api::MODULE_LAUNCH | api::EXT_MODULE_LAUNCH | api::MODULE_COOPERATIVE => {
+                let ask = crate::wrapped::unwrapped(c"hipKernelNameRef");
+                if !ask.is_null() {
+                    type Ask = unsafe extern "C" fn(*mut c_void) -> *const c_char;
+                    name = core::mem::transmute::<*mut c_void, Ask>(ask)(handle);
+                }
+            }
+            api::LAUNCH_KERNEL | api::LAUNCH_COOPERATIVE | api::EXT_LAUNCH | api::LAUNCH_EXC => {
+                let ask = crate::wrapped::unwrapped(c"hipKernelNameRefByPtr");
+                if !ask.is_null() {
+                    type Ask = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const c_char;
+                    name = core::mem::transmute::<*mut c_void, Ask>(ask)(handle, call.on);
+                }
+            }
+            _ => {}
+        }
+        if name.is_null() {
+            return kernels::learn_at_once(call.handle, memory::address(call.handle).as_slice());
+        }
+        kernels::learn_at_once(call.handle, CStr::from_ptr(name).to_bytes())
+    }
 }
 
 macro_rules! by_handle {
-    ($($name:ident $text:literal $api:expr, $shared:ty;)*) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
-            handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: $shared, on: *mut c_void,
-        ) -> u32 {
-            static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-            type Real = unsafe extern "C" fn(*const c_void, Dim3, Dim3, *mut *mut c_void, $shared, *mut c_void) -> u32;
-            start();
-            let real = behind(&REAL, $text);
-            if real.is_null() {
-                return NOT_SUPPORTED;
+    ($($name:ident $api:expr, $shared:ty;)*) => {
+        wrap! {$(
+            fn $name(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: $shared, on: *mut c_void)
+                -> u32, or NOT_SUPPORTED; |real| {
+                // SAFETY: the caller's own arguments.
+                let status = unsafe { real(handle, grid, block, args, shared, on) };
+                note(&Call {
+                    api: $api, handle: handle as usize, grid: grid.list(), block: block.list(), shared: shared as u32, on,
+                    args: Args::Pointers(args), status,
+                });
+                status
             }
-            // SAFETY: the function of that name, with the caller's own arguments.
-            let status = unsafe {
-                core::mem::transmute::<*mut c_void, Real>(real)(handle, grid, block, args, shared, on)
-            };
-            let (grid, block) = ([grid.x, grid.y, grid.z], [block.x, block.y, block.z]);
-            note($api, handle as usize, grid, block, shared as u32, on, status);
-            status
-        }
-    )*};
+        )*}
+    };
 }
 
 by_handle! {
-    hipLaunchKernel c"hipLaunchKernel" api::LAUNCH_KERNEL, usize;
-    hipLaunchKernel_spt c"hipLaunchKernel_spt" api::LAUNCH_KERNEL, usize;
-    hipLaunchCooperativeKernel c"hipLaunchCooperativeKernel" api::LAUNCH_COOPERATIVE, c_uint;
+    hipLaunchKernel api::LAUNCH_KERNEL, usize;
+    hipLaunchKernel_spt api::LAUNCH_KERNEL, usize;
+    hipLaunchCooperativeKernel api::LAUNCH_COOPERATIVE, c_uint;
+    hipLaunchCooperativeKernel_spt api::LAUNCH_COOPERATIVE, u32;
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleLaunchKernel(
-    function: *mut c_void,
-    gx: c_uint,
-    gy: c_uint,
-    gz: c_uint,
-    bx: c_uint,
-    by: c_uint,
-    bz: c_uint,
-    shared: c_uint,
-    on: *mut c_void,
-    args: *mut *mut c_void,
-    extra: *mut *mut c_void,
-) -> u32 {
-    static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-    type Real = unsafe extern "C" fn(
-        *mut c_void,
-        c_uint,
-        c_uint,
-        c_uint,
-        c_uint,
-        c_uint,
-        c_uint,
-        c_uint,
-        *mut c_void,
-        *mut *mut c_void,
-        *mut *mut c_void,
-    ) -> u32;
-    start();
-    let real = behind(&REAL, c"hipModuleLaunchKernel");
-    if real.is_null() {
-        return NOT_SUPPORTED;
-    }
-    // SAFETY: the function of that name, with the caller's own arguments.
-    let status = unsafe {
-        core::mem::transmute::<*mut c_void, Real>(real)(function, gx, gy, gz, bx, by, bz, shared, on, args, extra)
-    };
-    note(api::MODULE_LAUNCH, function as usize, [gx, gy, gz], [bx, by, bz], shared, on, status);
-    status
+/// `hipLaunchConfig_t` and `cudaLaunchConfig_t`: grid, block, dynamic shared memory, stream, attributes.
+#[repr(C)]
+pub struct Config {
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub shared: usize,
+    pub on: *mut c_void,
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipExtModuleLaunchKernel(
-    function: *mut c_void,
-    gx: u32,
-    gy: u32,
-    gz: u32,
-    bx: u32,
-    by: u32,
-    bz: u32,
-    shared: usize,
-    on: *mut c_void,
-    args: *mut *mut c_void,
-    extra: *mut *mut c_void,
-    from: *mut c_void,
-    to: *mut c_void,
-    flags: u32,
-) -> u32 {
-    static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-    type Real = unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        u32,
-        u32,
-        u32,
-        u32,
-        u32,
-        usize,
-        *mut c_void,
-        *mut *mut c_void,
-        *mut *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        u32,
-    ) -> u32;
-    start();
-    let real = behind(&REAL, c"hipExtModuleLaunchKernel");
-    if real.is_null() {
-        return NOT_SUPPORTED;
+/// A grid in threads as workgroups, the last one counted even where it is not full.
+fn groups(threads: [u32; 3], block: [u32; 3]) -> [u32; 3] {
+    let of = |threads: u32, block: u32| if block == 0 { 0 } else { threads.div_ceil(block) };
+    [of(threads[0], block[0]), of(threads[1], block[1]), of(threads[2], block[2])]
+}
+
+wrap! {
+    fn hipExtLaunchKernel(
+        handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void,
+        from: *mut c_void, to: *mut c_void, flags: c_int,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(handle, grid, block, args, shared, on, from, to, flags) };
+        note(&Call {
+            api: api::EXT_LAUNCH, handle: handle as usize, grid: grid.list(), block: block.list(), shared: shared as u32, on,
+            args: Args::Pointers(args), status,
+        });
+        status
     }
-    // SAFETY: the function of that name, with the caller's own arguments.
-    let status = unsafe {
-        core::mem::transmute::<*mut c_void, Real>(real)(
-            function, gx, gy, gz, bx, by, bz, shared, on, args, extra, from, to, flags,
-        )
-    };
-    // This call counts the grid in threads.
-    let groups = |threads: u32, block: u32| if block == 0 { 0 } else { threads.div_ceil(block) };
-    let grid = [groups(gx, bx), groups(gy, by), groups(gz, bz)];
-    note(api::EXT_MODULE_LAUNCH, function as usize, grid, [bx, by, bz], shared as u32, on, status);
-    status
+    fn hipLaunchKernelExC(config: *const Config, handle: *const c_void, args: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(config, handle, args) };
+        // SAFETY: null or the caller's structure.
+        if let Some(config) = unsafe { config.as_ref() } {
+            note(&Call {
+                api: api::LAUNCH_EXC, handle: handle as usize, grid: config.grid.list(), block: config.block.list(),
+                shared: config.shared as u32, on: config.on, args: Args::Pointers(args), status,
+            });
+        }
+        status
+    }
+    fn hipModuleLaunchKernel(
+        function: *mut c_void, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint,
+        on: *mut c_void, list: *mut *mut c_void, extra: *mut *mut c_void,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own list of arguments.
+        let args = unsafe { args::extra(extra, list) };
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra) };
+        note(&Call {
+            api: api::MODULE_LAUNCH, handle: function as usize, grid: [gx, gy, gz], block: [bx, by, bz], shared, on, args, status,
+        });
+        status
+    }
+    fn hipModuleLaunchCooperativeKernel(
+        function: *mut c_void, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint,
+        on: *mut c_void, list: *mut *mut c_void,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list) };
+        note(&Call {
+            api: api::MODULE_COOPERATIVE, handle: function as usize, grid: [gx, gy, gz], block: [bx, by, bz], shared, on,
+            args: Args::Pointers(list), status,
+        });
+        status
+    }
+    fn hipExtModuleLaunchKernel(
+        function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, on: *mut c_void,
+        list: *mut *mut c_void, extra: *mut *mut c_void, from: *mut c_void, to: *mut c_void, flags: u32,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own list of arguments.
+        let args = unsafe { args::extra(extra, list) };
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra, from, to, flags) };
+        // This call counts the grid in threads.
+        let (grid, block) = (groups([gx, gy, gz], [bx, by, bz]), [bx, by, bz]);
+        note(&Call {
+            api: api::EXT_MODULE_LAUNCH, handle: function as usize, grid, block, shared: shared as u32, on, args, status,
+        });
+        status
+    }
+    fn hipSetDevice(device: c_int) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own argument.
+        let status = unsafe { real(device) };
+        if status == 0 {
+            thread::now().device = device as u32;
+        }
+        status
+    }
 }

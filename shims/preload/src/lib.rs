@@ -1,29 +1,43 @@
 //! Sees each launch from inside the process, without changing it: wraps registration and launch, passes everything on.
 //!
 //! Preloaded (LD_PRELOAD) by the parent, which names a directory in WHICHKERNEL_PRELOAD; records go to `seen.PID.N` there,
-//! in the layout of every other launch record. No allocation and no lock on the path of a kernel that was seen before.
+//! in the layout of every other launch record. No allocation, no lock and no output on the path of a launch.
 //! If anything is wrong (no directory, disk full, no real function to be found) the call goes through untouched.
 #![no_std]
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+#[path = "../../../crates/launch/src/layouts.rs"]
+#[allow(dead_code, reason = "the parent's side is there too")]
+mod layouts;
 #[path = "../../common/lock.rs"]
 mod lock;
-#[path = "../../common/real.rs"]
-mod real;
 #[path = "../../../crates/launch/src/record.rs"]
 #[allow(dead_code, reason = "only launches are recorded here")]
 mod record;
 #[path = "../../common/sys.rs"]
 #[allow(dead_code, reason = "the stand-in GPU needs more of it")]
 mod sys;
+#[path = "../../common/tls.rs"]
+mod tls;
 #[path = "../../common/trace.rs"]
 mod trace;
 
+#[macro_use]
+mod wrapped;
+mod args;
+mod blas;
+mod copy;
+mod cuda;
+mod cuda_graph;
 mod graph;
 mod kernels;
 mod launch;
-mod register;
+mod lookup;
+mod memory;
+mod modules;
+mod runtimes;
+mod thread;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -35,35 +49,37 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 }
 
 /// Opens the trace on the first call that is wrapped; without a directory nothing is ever written.
+#[inline]
 fn start() {
     use core::sync::atomic::{AtomicU32, Ordering};
     static STARTED: AtomicU32 = AtomicU32::new(0);
     if STARTED.load(Ordering::Acquire) != 0 || STARTED.swap(1, Ordering::AcqRel) != 0 {
         return;
     }
-    if let Some(directory) = sys::env(c"WHICHKERNEL_PRELOAD") {
-        trace::start(directory, 2);
-    }
+    begin();
 }
 
-/// The real function behind a wrapper. Programs open the runtime late and locally, where RTLD_NEXT does not look: then the
-/// loaded runtime itself is asked.
-fn behind(cache: &core::sync::atomic::AtomicPtr<core::ffi::c_void>, name: &core::ffi::CStr) -> *mut core::ffi::c_void {
-    use core::sync::atomic::Ordering;
-    let known = cache.load(Ordering::Acquire);
-    if !known.is_null() {
-        return known;
-    }
-    let mut found = real::next(name);
-    for library in [c"libamdhip64.so.6", c"libamdhip64.so.7", c"libamdhip64.so.5", c"libamdhip64.so"] {
-        if !found.is_null() {
-            break;
-        }
-        let handle = real::loaded(library);
-        if !handle.is_null() {
-            found = real::symbol(handle, name);
-        }
-    }
-    cache.store(found, Ordering::Release);
-    found
+#[cold]
+fn begin() {
+    let Some(directory) = sys::env(c"WHICHKERNEL_PRELOAD") else { return };
+    let limit = sys::env(c"WHICHKERNEL_PRELOAD_LIMIT").map_or(0, |text| {
+        text.to_bytes().iter().take_while(|byte| byte.is_ascii_digit()).fold(0_u64, |sum, digit| {
+            sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+        })
+    });
+    args::open(directory);
+    trace::start(directory, 2, limit);
+    sys::after_fork(child);
+}
+
+extern "C" fn child() {
+    memory::after_fork();
+    kernels::after_fork();
+    modules::after_fork();
+}
+
+/// Says once, in the trace, that something was not looked into.
+fn blind(what: &[u8]) {
+    let text = record::Text { len: what.len() as u32, reserved: 0 };
+    trace::write(record::kind::UNSUPPORTED, &[trace::bytes(&text), what]);
 }

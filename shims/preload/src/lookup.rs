@@ -1,0 +1,198 @@
+//! Finding functions, and being found: programs that ask for a launch function by name get the wrapper.
+//!
+//! The CUDA runtime, also where it is linked statically, and Triton ask `dlsym` and `cuGetProcAddress`. `dlsym` is
+//! replaced by a few instructions that jump to the real one with the caller's own return address in place, because
+//! RTLD_NEXT and RTLD_DEFAULT depend on who asks.
+
+use crate::wrapped::{self, Wrapped};
+use crate::{blind, start};
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+core::arch::global_asm!(
+    ".symver dlvsym, dlvsym@GLIBC_2.2.5",
+    ".symver dlopen, dlopen@GLIBC_2.2.5",
+    ".symver dladdr, dladdr@GLIBC_2.2.5",
+    ".text",
+    ".globl dlsym",
+    ".type dlsym,@function",
+    "dlsym:",
+    "endbr64",
+    "push rdi",
+    "push rsi",
+    "sub rsp, 8",
+    "call {instead}",
+    "add rsp, 8",
+    "pop rsi",
+    "pop rdi",
+    "test rax, rax",
+    "jnz 2f",
+    "mov rax, qword ptr [rip + {real}]",
+    "test rax, rax",
+    "jz 2f",
+    "jmp rax",
+    "2: ret",
+    ".size dlsym, . - dlsym",
+    instead = sym instead,
+    real = sym DLSYM,
+);
+
+#[repr(C)]
+struct DlInfo {
+    file: *const c_char,
+    base: *mut c_void,
+    symbol: *const c_char,
+    address: *mut c_void,
+}
+
+unsafe extern "C" {
+    fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
+}
+
+const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
+const RTLD_NOW: c_int = 2;
+const RTLD_NOLOAD: c_int = 4;
+
+static DLSYM: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
+type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+
+fn dlsym() -> Option<Dlsym> {
+    let mut known = DLSYM.load(Ordering::Acquire);
+    // glibc moved it to a new version in 2.34, and keeps the old one.
+    for version in [c"GLIBC_2.2.5", c"GLIBC_2.34"] {
+        if known.is_null() {
+            // SAFETY: a plain question to the loader.
+            known = unsafe { dlvsym(RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr()) };
+        }
+    }
+    DLSYM.store(known, Ordering::Release);
+    // SAFETY: the C library's function of that name.
+    (!known.is_null()).then(|| unsafe { core::mem::transmute::<*mut c_void, Dlsym>(known) })
+}
+
+/// What `dlsym` answers in its place; null: let the real one answer.
+extern "C" fn instead(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+    let null = core::ptr::null_mut();
+    let Some(real) = dlsym() else { return null };
+    if handle.is_null() || handle == RTLD_NEXT || name.is_null() {
+        return null;
+    }
+    // SAFETY: the caller's string.
+    let Some(wrapped) = wrapped::by_name(unsafe { CStr::from_ptr(name) }.to_bytes()) else { return null };
+    // SAFETY: the caller's own question.
+    let found = unsafe { real(handle, name) };
+    if found.is_null() {
+        return null;
+    }
+    start();
+    wrapped.instead_of(found)
+}
+
+/// The next definition of `name` behind this library, as the loader orders them.
+pub fn next(name: &CStr) -> *mut c_void {
+    // SAFETY: a plain question to the loader; RTLD_NEXT counts from this library.
+    dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(RTLD_NEXT, name.as_ptr()) })
+}
+
+/// A library that the process has already; null where it has not.
+pub fn loaded(path: &CStr) -> *mut c_void {
+    // SAFETY: loads nothing.
+    unsafe { dlopen(path.as_ptr(), RTLD_NOW | RTLD_NOLOAD) }
+}
+
+pub fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: a handle from `loaded`.
+    dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(library, name.as_ptr()) })
+}
+
+/// Keeps the library that holds `address` in the process.
+pub fn pin(address: *mut c_void) {
+    let mut info =
+        DlInfo { file: core::ptr::null(), base: core::ptr::null_mut(), symbol: core::ptr::null(), address: core::ptr::null_mut() };
+    // SAFETY: the structure lives for the call; the name is the loader's.
+    unsafe {
+        if dladdr(address, &raw mut info) != 0 && !info.file.is_null() {
+            dlopen(info.file, RTLD_NOW | RTLD_NOLOAD);
+        }
+    }
+}
+
+/// The wrapper for what a runtime gave out under `name`; per-thread-stream variants have wrappers of their own.
+///
+/// SAFETY: `to` holds what the runtime has just written.
+unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
+    if name.is_null() || to.is_null() {
+        return;
+    }
+    // SAFETY: the caller's string and variable.
+    let (name, real) = unsafe { (CStr::from_ptr(name).to_bytes(), *to) };
+    let mut known = false;
+    for ending in [&b""[..], b"_v2", b"_ptsz", b"_v2_ptsz"] {
+        let fits = |wrapped: &&Wrapped| {
+            let full = wrapped.name.to_bytes();
+            full.len() == name.len() + ending.len() && full.starts_with(name) && full.ends_with(ending)
+        };
+        let Some(wrapped) = wrapped::TABLE.iter().find(fits) else { continue };
+        known = true;
+        // The exported symbol of that very name is the surest sign; a variant's address is its own.
+        let own = symbol_of(wrapped, real);
+        if own == Some(false) {
+            continue;
+        }
+        let wrapper = wrapped.instead_of(real);
+        if !wrapper.is_null() {
+            // SAFETY: the caller's variable.
+            unsafe { *to = wrapper };
+            return;
+        }
+    }
+    if known {
+        blind(name);
+    }
+}
+
+/// Whether `real` is the library's exported function of the wrapped name; None where it exports none.
+fn symbol_of(wrapped: &Wrapped, real: *mut c_void) -> Option<bool> {
+    let library = loaded(if wrapped.name.to_bytes().starts_with(b"cu") { c"libcuda.so.1" } else { c"libamdhip64.so.6" });
+    if library.is_null() {
+        return None;
+    }
+    let exported = symbol(library, wrapped.name);
+    (!exported.is_null()).then_some(exported == real)
+}
+
+wrap! {
+    fn cuGetProcAddress(name: *const c_char, to: *mut *mut c_void, version: c_int, flags: u64, more: *mut c_void) -> u32,
+        or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, version, flags, more) };
+        if status == 0 {
+            // SAFETY: the driver has just written it.
+            unsafe { exchange(name, to) };
+        }
+        status
+    }
+    fn cuGetProcAddress_v2(name: *const c_char, to: *mut *mut c_void, version: c_int, flags: u64, more: *mut c_void) -> u32,
+        or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, version, flags, more) };
+        if status == 0 {
+            // SAFETY: the driver has just written it.
+            unsafe { exchange(name, to) };
+        }
+        status
+    }
+    fn hipGetProcAddress(name: *const c_char, to: *mut *mut c_void, version: c_int, flags: u64, more: *mut c_void) -> u32,
+        or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, version, flags, more) };
+        if status == 0 {
+            // SAFETY: the runtime has just written it.
+            unsafe { exchange(name, to) };
+        }
+        status
+    }
+}
