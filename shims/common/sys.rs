@@ -18,6 +18,7 @@ const MAP_FIXED: c_int = 0x10;
 /// Linux 5.14; older kernels refuse, and the pages come one by one.
 const MADV_POPULATE_WRITE: c_int = 23;
 const SYS_MADVISE: i64 = 28;
+const SYS_SIGPROCMASK: i64 = 14;
 const SYS_GETTID: i64 = 186;
 const SYS_FALLOCATE: i64 = 285;
 
@@ -159,6 +160,20 @@ pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 
     // SAFETY: maps our own file, at a free place or over our own mapping.
     let at = unsafe { mmap(over.cast(), len, PROT_READ | PROT_WRITE, flags, fd, offset as i64) };
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
+}
+
+/// Runs `work` with every signal of this thread held back: a handler must not wait for what it interrupted.
+pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
+    const SET: i64 = 2;
+    let (all, mut before) = (u64::MAX, 0_u64);
+    // SAFETY: the masks live for the calls; the kernel's mask has 8 bytes.
+    let held = unsafe { syscall(SYS_SIGPROCMASK, SET, &raw const all as i64, &raw mut before as i64, 8) == 0 };
+    let done = work();
+    if held {
+        // SAFETY: as above.
+        unsafe { syscall(SYS_SIGPROCMASK, SET, &raw const before as i64, 0, 8) };
+    }
+    done
 }
 
 /// Makes the pages now, all at once: cheaper than a fault for each on the path of a launch.

@@ -175,6 +175,9 @@ pub fn begin(body: usize) -> Option<Place> {
     }
     // SAFETY: the header is never unmapped; its counters are only touched atomically.
     let (used, lost, consumed) = unsafe {
+        if AtomicU32::from_ptr(&raw mut (*header).closed).load(Ordering::Relaxed) != 0 {
+            return None;
+        }
         (
             AtomicU64::from_ptr(&raw mut (*header).used),
             AtomicU64::from_ptr(&raw mut (*header).lost),
@@ -272,8 +275,7 @@ fn place(at: u64) -> Option<*mut u8> {
     Some(unsafe { map.add((at % SEGMENT) as usize) })
 }
 
-/// The segment is not there yet: make it, or wait for whoever is making it. A signal handler that interrupted the maker
-/// cannot wait for it, which is why nobody waits for ever.
+/// The segment is not there yet: make it, or wait for whoever is making it, but not for ever.
 #[cold]
 fn obtain(index: u64, slot: usize) -> bool {
     let Some(tag) = TAGS.get(slot) else { return false };
@@ -285,13 +287,19 @@ fn obtain(index: u64, slot: usize) -> bool {
         if STATE.load(Ordering::Acquire) != READY || (now != BUSY && now > index + 1) {
             return false;
         }
-        if now != BUSY && tag.compare_exchange(now, BUSY, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            if map(index, FD.load(Ordering::Acquire)) {
-                return true;
+        let made = sys::undisturbed(|| {
+            if now == BUSY || tag.compare_exchange(now, BUSY, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                return None;
             }
-            STATE.store(FAILED, Ordering::Release);
-            tag.store(now, Ordering::Release);
-            return false;
+            let mapped = map(index, FD.load(Ordering::Acquire));
+            if !mapped {
+                STATE.store(FAILED, Ordering::Release);
+                tag.store(now, Ordering::Release);
+            }
+            Some(mapped)
+        });
+        if let Some(mapped) = made {
+            return mapped;
         }
         sys::pause();
     }

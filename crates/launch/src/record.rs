@@ -25,6 +25,7 @@ pub struct Header {
     pub start_ns: u64,
     /// 1: the stand-in GPU, 2: the preload shim.
     pub writer: u32,
+    /// 1: the reader has gone, nothing more need be written.
     pub closed: u32,
     /// Bytes that a live reader is done with; with `limit`, what makes a ring of the file.
     pub consumed: u64,

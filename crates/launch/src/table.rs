@@ -30,6 +30,8 @@ pub struct Place {
     pub path: String,
     /// The bundle's number in its file.
     pub bundle: u32,
+    /// Where the bundle stands in the library's memory image.
+    pub address: u64,
     pub ships: bool,
 }
 
@@ -257,7 +259,7 @@ impl Table {
             for bundle in u64::from(first)..u64::from(first) + u64::from(count.min(bundles)) {
                 let at = bundles_at.saturating_add(bundle * 16);
                 let (index, ships) = (word(at + 8)?, word(at + 12)? != 0);
-                table.places.push(Place { path: path.clone(), bundle: index, ships });
+                table.places.push(Place { path: path.clone(), bundle: index, address: long(at)?, ships });
             }
         }
         let size = size_of::<Entry>() as u64;

@@ -10,6 +10,7 @@ pub mod dryrun;
 pub mod enter;
 pub mod libraries;
 mod observer;
+pub mod preload;
 pub mod process;
 mod record;
 mod registry;

@@ -108,6 +108,11 @@ impl Running {
         self.child.id()
     }
 
+    /// The directory that the stand-ins and the shims write to.
+    pub fn directory(&self) -> &Path {
+        self.session.path()
+    }
+
     /// Asks a server to end, as a service manager would.
     pub fn stop(&self) {
         if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
@@ -174,6 +179,11 @@ impl Request<'_> {
         write(libraries.join("libamdhip64.so.6"), shims::NULLGPU_6)?;
         write(libraries.join("libamdhip64.so.7"), shims::NULLGPU_7)?;
         write(libraries.join("libwhichkernel-preload.so"), shims::PRELOAD)?;
+        if self.preload {
+            let table = Table::parse(&self.described.table).unwrap_or_default();
+            let list = self.place.libraries(self.blas == Blas::Real, None).unwrap_or_default();
+            write(directory.join(launch::layouts::FILE), &crate::preload::layouts(&table, &list))?;
+        }
         write(libraries.join("libwhichkernel-lean.so"), shims::LEAN)?;
         let front: &[&str] = &["libhipblas.so.2", "libhipblas.so.3"];
         let behind: &[&str] = if self.blas.rocblas() { &[] } else { &["librocblas.so.4", "librocblas.so.5"] };

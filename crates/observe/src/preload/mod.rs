@@ -1,0 +1,17 @@
+//! Preload: every launch of a program that is started with our library in it, without root.
+//!
+//! The parent makes a directory ([`Session`]), the shim writes one trace file per process there, and the parent reads
+//! them while they grow ([`Tail`]). Nothing is exchanged but those files: either side may die at any moment, and what was
+//! recorded can be read with `watch --read`.
+
+mod known;
+mod layouts;
+mod session;
+mod source;
+mod tail;
+
+pub use known::Known;
+pub use layouts::{build_id, layouts};
+pub use session::{Session, environment};
+pub use source::{PreloadSource, Program};
+pub use tail::{Tail, files};

@@ -1,0 +1,76 @@
+//! The directory that parent and target share, and the environment that leads a program there.
+
+use crate::watch::WatchError;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
+pub const LIMIT: u64 = 1 << 30;
+const LIBRARY: &str = "libwhichkernel-preload.so";
+
+#[derive(Debug)]
+pub struct Session {
+    directory: tempfile::TempDir,
+}
+
+impl Session {
+    /// `layouts`: where arguments stand, as [`super::layouts`] gives it; without, no argument bytes are recorded.
+    pub fn new(layouts: Option<&[u8]>) -> Result<Session, WatchError> {
+        let refused = |error: io::Error| {
+            let fix = "name a directory with room in TMPDIR";
+            WatchError::new("preload", format!("no directory for the records: {error}"), fix)
+        };
+        let directory = base().and_then(|base| tempfile::Builder::new().prefix("whichkernel-watch-").tempdir_in(base));
+        let directory = directory.map_err(refused)?;
+        let path = directory.path();
+        fs::write(path.join(LIBRARY), shims::PRELOAD).map_err(refused)?;
+        if let Some(layouts) = layouts {
+            fs::write(path.join(launch::layouts::FILE), layouts).map_err(refused)?;
+        }
+        // A service that root starts may go on as another user.
+        if rustix::process::geteuid().is_root() {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o1777)).map_err(refused)?;
+        }
+        Ok(Session { directory })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The variables to set for the program.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        environment(self.path(), &self.path().join(LIBRARY), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
+    }
+
+    /// Leaves the records where they are, for somebody to read later.
+    pub fn keep(self) -> PathBuf {
+        self.directory.keep()
+    }
+}
+
+/// What leads a program to the shim. What was preloaded before still is, behind it.
+pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, limit: u64) -> Vec<(OsString, OsString)> {
+    let mut preload = library.as_os_str().to_owned();
+    if let Some(before) = before.filter(|before| !before.is_empty()) {
+        preload.push(":");
+        preload.push(before);
+    }
+    vec![
+        ("LD_PRELOAD".into(), preload),
+        ("WHICHKERNEL_PRELOAD".into(), directory.into()),
+        ("WHICHKERNEL_PRELOAD_LIMIT".into(), limit.to_string().into()),
+    ]
+}
+
+/// Memory where there is some to spare, so that no disk is written while a server works; else the usual place.
+fn base() -> io::Result<PathBuf> {
+    let shared = Path::new("/dev/shm");
+    let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
+    let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
+    let chosen = if writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() };
+    Ok(chosen)
+}

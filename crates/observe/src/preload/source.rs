@@ -1,0 +1,156 @@
+//! The live source: a program that we started, and every process that it made.
+
+use super::{Known, Session, Tail, files};
+use crate::watch::{Account, Ended, Source, State, Tally, WatchError, device_of};
+use evidence::{Canary, Contamination, DeviceKind};
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// A program under watch: ours, or one that a dry run has started.
+pub trait Program {
+    /// How it ended; None while it runs.
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
+    fn id(&self) -> u32;
+}
+
+impl Program for Child {
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.try_wait()
+    }
+
+    fn id(&self) -> u32 {
+        Child::id(self)
+    }
+}
+
+pub struct PreloadSource<'a> {
+    session: Session,
+    known: Known,
+    program: Box<dyn Program + 'a>,
+    tails: BTreeMap<PathBuf, Tail>,
+    started: Instant,
+    news: Vec<String>,
+    done: bool,
+}
+
+impl std::fmt::Debug for PreloadSource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PreloadSource").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// How often the files are looked at while nothing is there.
+const STEP: Duration = Duration::from_millis(20);
+
+impl<'a> PreloadSource<'a> {
+    /// `known`: the kernels of the libraries whose layouts the session has.
+    pub fn new(session: Session, known: Known, program: Box<dyn Program + 'a>) -> PreloadSource<'a> {
+        let (tails, started) = (BTreeMap::new(), Instant::now());
+        PreloadSource { session, known, program, tails, started, news: Vec::new(), done: false }
+    }
+
+    /// What was seen per process, for those who ask.
+    pub fn tails(&self) -> impl Iterator<Item = &Tail> {
+        self.tails.values()
+    }
+
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> Result<bool, WatchError> {
+        let broken = |path: &PathBuf, error: std::io::Error| {
+            WatchError::new("preload", format!("{}: {error}", path.display()), "")
+        };
+        for path in files(self.session.path()) {
+            if !self.tails.contains_key(&path)
+                && let Some(tail) = Tail::open(&path).map_err(|error| broken(&path, error))?
+            {
+                self.tails.insert(path, tail);
+            }
+        }
+        let mut any = false;
+        for (path, tail) in &mut self.tails {
+            let quiet = tail.program.is_empty();
+            any |= tail.drain(tally, &self.known, last).map_err(|error| broken(path, error))?;
+            if quiet && !tail.program.is_empty() {
+                self.news.push(format!("process {} ({})", tail.pid, tail.program));
+            }
+        }
+        Ok(any)
+    }
+}
+
+impl Source for PreloadSource<'_> {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let until = Instant::now() + timeout;
+        loop {
+            // Asked before the files are read: what it wrote before its end is then surely taken.
+            let ended = self.program.ended().map_err(|e| WatchError::new("preload", e.to_string(), ""))?;
+            let any = self.drain(tally, false)?;
+            if let Some(status) = ended {
+                return Ok(State::Ended(match status.signal() {
+                    Some(signal) => Ended::Signal(signal),
+                    None => Ended::Code(status.code().unwrap_or(-1)),
+                }));
+            }
+            if any {
+                return Ok(State::Busy);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(State::Quiet);
+            }
+            std::thread::sleep(left.min(STEP));
+        }
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        if !self.done {
+            self.tails.values().for_each(Tail::close);
+            self.drain(tally, true)?;
+            self.done = true;
+        }
+        let mut gaps: Vec<(String, String)> = Vec::new();
+        if tally.lost > 0 {
+            let why = "the directory of the records was full, the reader was too slow, or the process was killed in the middle of one";
+            gaps.push(("records".into(), format!("{} lost: {why}", tally.lost)));
+        }
+        for tail in self.tails.values() {
+            for name in &tail.unfollowed {
+                gaps.push(("graphs".into(), format!("process {} called {name}, which is not followed", tail.pid)));
+            }
+        }
+        if self.tails.is_empty() {
+            let why = "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program";
+            gaps.push(("processes".into(), why.into()));
+        }
+        let of = |id: &str| {
+            let bytes = hex::decode(id).unwrap_or_default();
+            if shims::is_nullgpu(&bytes) { DeviceKind::StandIn } else { DeviceKind::Real }
+        };
+        let runtimes = self.tails.values().flat_map(|tail| &tail.runtimes);
+        let device = device_of(runtimes.map(|runtime| of(&runtime.build_id)));
+        let pids: Vec<String> = self.tails.values().map(|tail| tail.pid.to_string()).collect();
+        Ok(Account {
+            observer: "preload",
+            device,
+            library: None,
+            canary: Canary::None,
+            contamination: Contamination::Unchecked,
+            reach: format!("launches through dynamic symbols of the processes {}", pids.join(", ")),
+            blind: [
+                "programs with a static runtime, and those that are set-user-ID",
+                "children that were started with an environment of their own",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            gaps,
+            seconds: self.started.elapsed().as_secs_f64(),
+            cost_ns: None,
+        })
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+}
