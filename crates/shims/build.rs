@@ -22,9 +22,13 @@ fn main() {
 fn build() -> Result<(), Failure> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("no manifest directory")?).join("../..");
-    for watched in
-        ["shims", "crates/launch/src/record.rs", "crates/launch/src/handover.rs", "crates/gpu/src/occupancy.rs"]
-    {
+    for watched in [
+        "shims",
+        "crates/launch/src/record.rs",
+        "crates/launch/src/layouts.rs",
+        "crates/launch/src/handover.rs",
+        "crates/gpu/src/occupancy.rs",
+    ] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     nullgpu(&root, &out)?;

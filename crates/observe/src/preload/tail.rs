@@ -5,7 +5,7 @@
 //! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
 
 use super::Known;
-use crate::watch::{Call, Flow, Kind, Name, Tally};
+use crate::watch::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
 use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
 use launch::trace::{Kernel, Module, Record, Runtime};
@@ -21,6 +21,9 @@ const CHUNK: usize = 1 << 20;
 const CONSUMED: u64 = std::mem::offset_of!(record::Header, consumed) as u64;
 
 const CLOSED: u64 = std::mem::offset_of!(record::Header, closed) as u64;
+
+/// Kernel, grid, block, shared memory, call and columns: what makes two launches of a process alike.
+type Shape = (u32, [u32; 3], [u32; 3], u32, u32, Option<u64>);
 
 #[derive(Debug)]
 pub struct Tail {
@@ -43,7 +46,7 @@ pub struct Tail {
     lost: u64,
     kernels: HashMap<u32, Kernel>,
     modules: HashMap<u32, Module>,
-    kinds: HashMap<(u32, [u32; 3], [u32; 3], u32, u32, Option<u64>), crate::watch::KindId>,
+    kinds: HashMap<Shape, KindId>,
     flow: Flow,
 }
 
