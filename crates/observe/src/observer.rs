@@ -1,7 +1,8 @@
 //! The one interface of everything that can see something.
 
 use evidence::{FieldOfView, Observation, ObserverId, Rung, Scope, View};
-use std::path::PathBuf;
+use runtime::{Cache, installed::Installed};
+use std::path::{Path, PathBuf};
 
 /// What an observer may look at, and what it may do to get there.
 #[derive(Debug, Clone, Default)]
@@ -14,12 +15,20 @@ pub struct Surroundings {
     pub paths: Vec<PathBuf>,
     /// The run's time, for every observation of it: it ties a sweep to its sightings.
     pub time: String,
-    /// Nothing may be fetched.
-    pub offline: bool,
-    /// The user has agreed to downloads.
-    pub yes: bool,
     /// Long work is wanted too.
     pub deep: bool,
+}
+
+impl Surroundings {
+    /// What there is to look at: what was named, the cache, and what is installed on this machine.
+    pub fn runtimes(&self) -> Vec<Installed> {
+        runtime::installed::list(&self.paths, &Cache::from_env(), Path::new("/"))
+    }
+
+    /// Those whose every byte is worth reading: a ROCm tree of the system only where long work is wanted.
+    pub fn runtimes_to_read(&self) -> Vec<Installed> {
+        self.runtimes().into_iter().filter(|one| self.deep || !one.is_rocm_tree).collect()
+    }
 }
 
 /// Raw evidence that goes with an observation.

@@ -65,7 +65,7 @@ pub fn find(root: &Path) -> Vec<Found> {
 }
 
 /// What `dir` is, told by the libraries that lie in it (two levels deep: Ollama keeps one directory per GPU library).
-fn look(dir: &Path, by: String) -> Option<Found> {
+pub(crate) fn look(dir: &Path, by: String) -> Option<Found> {
     let libraries = libraries(dir, 2);
     let has = |start: &str| libraries.iter().any(|library| base(&library.path).starts_with(start));
     let text = dir.to_string_lossy();

@@ -15,6 +15,7 @@ pub mod fetch;
 pub mod find;
 pub mod fingerprint;
 pub mod index;
+pub mod installed;
 pub mod linkage;
 pub mod stack;
 pub mod unpack;

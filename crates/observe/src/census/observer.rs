@@ -7,7 +7,6 @@ use crate::{Blocked, Observer, Sighting, Surroundings};
 use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, Subject};
 use inventory::{File, Options, inspect};
-use runtime::{Cache, index};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -83,21 +82,9 @@ impl Isa {
 /// The runtime's name where it has one, and the file.
 fn candidates(around: &Surroundings) -> Vec<(Option<String>, PathBuf)> {
     let mut found = Vec::new();
-    let mut look = |runtime: Option<&str>, place: &Path| {
-        for file in below(place) {
-            if wanted(&file, around) {
-                found.push((runtime.map(str::to_owned), file));
-            }
-        }
-    };
-    for path in &around.paths {
-        look(None, path);
-    }
-    let cache = Cache::from_env();
-    for (name, index) in index::list(&cache) {
-        if let (Ok(_), Some(root)) = (index, cache.root(&name)) {
-            look(Some(&name), &root);
-        }
+    for installed in around.runtimes_to_read() {
+        let files = installed.parts.iter().flat_map(|part| below(part)).filter(|file| wanted(file, around));
+        found.extend(files.map(|file| (installed.name.clone(), file)));
     }
     found
 }

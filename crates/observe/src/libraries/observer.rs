@@ -1,10 +1,11 @@
 //! The observer for `investigate`: the runtimes in the cache and the directories that the user named.
 
 use super::{NAME, catalog, needed};
-use crate::{Blocked, Observer, Sighting, Surroundings, shipped::runtime_of};
+use crate::{Blocked, Observer, Sighting, Surroundings};
 use evidence::{FieldOfView, Rung, View};
 use runtime::{
     Cache, Index, catalogs,
+    installed::Installed,
     linkage::{Chain, Inside, Search},
     stack,
 };
@@ -30,17 +31,15 @@ impl Observer for RuntimeLibraries {
 
     fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let cache = Cache::from_env();
-        let roots = runtime::index::list(&cache).into_iter().filter_map(|(name, _)| cache.root(&name));
-        let dirs: Vec<PathBuf> = around.paths.iter().filter(|path| path.is_dir()).cloned().chain(roots).collect();
+        let dirs: Vec<Installed> = around.runtimes().into_iter().filter(|one| one.path.is_dir()).collect();
         if dirs.is_empty() {
             let why = "no runtime is here".to_owned();
             return Err(Blocked { why, fix: "whichkernel runtime fetch debian-sid --parts ggml,rocblas".to_owned() });
         }
         let mut all = Vec::new();
-        for dir in dirs {
+        for Installed { name: runtime, path: dir, .. } in dirs {
             let blocked = |why: String| Blocked { why, fix: format!("whichkernel inspect {} --record", dir.display()) };
             progress(&dir.display().to_string());
-            let runtime = runtime_of(&dir);
             let whole = Inside::new(if dir.join("usr/lib").is_dir() { dir.clone() } else { PathBuf::from("/") });
             let search = Search::new(whole, "");
             let chains: Vec<Chain> =

@@ -70,11 +70,7 @@ pub fn sightings(
     Ok(all)
 }
 
-/// The cached runtime that a path lies in, by the name that it was fetched or added under.
+/// The runtime that a path lies in, by the name that observations give it.
 pub fn runtime_of(path: &Path) -> Option<String> {
-    let home = runtime::Cache::from_env().runtimes();
-    let home = home.canonicalize().unwrap_or(home);
-    let path = path.canonicalize().ok()?;
-    let inside = path.strip_prefix(home).ok()?;
-    Some(inside.components().next()?.as_os_str().to_string_lossy().into_owned())
+    runtime::installed::name(path, &runtime::Cache::from_env())
 }

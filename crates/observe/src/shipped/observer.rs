@@ -27,8 +27,8 @@ impl Observer for ShippedFiles {
 
     fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let mut files = Vec::new();
-        for path in around.paths.iter().cloned().chain(cached()) {
-            collect(&path, &mut files);
+        for path in around.runtimes_to_read().iter().flat_map(|installed| &installed.parts) {
+            collect(path, &mut files);
         }
         files.sort();
         files.dedup();
@@ -49,12 +49,6 @@ impl Observer for ShippedFiles {
         }
         Ok(all)
     }
-}
-
-/// The roots of the runtimes that were fetched or added.
-fn cached() -> Vec<PathBuf> {
-    let home = runtime::Cache::from_env().runtimes();
-    fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// Shared libraries with a device section, below a path. Links are not followed.

@@ -8,6 +8,7 @@ use observe::Surroundings;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod bring;
 mod look;
 mod summary;
 
@@ -31,7 +32,7 @@ pub struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// Agree to downloads, after their size was said
+    /// Where no runtime is here, fetch one without asking (its size is said; a terminal asks, a pipe never fetches)
     #[arg(long)]
     yes: bool,
 
@@ -54,10 +55,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         asked: asked(&investigation),
         paths: args.path.clone(),
         time: ledger::now(),
-        offline: args.offline,
-        yes: args.yes,
         deep: args.deep,
     };
+    if !args.offline && args.path.is_empty() {
+        bring::offer(&around, args.yes, context);
+    }
     // Where nothing can be written the answer is still worth having: it is graded and not kept.
     let (mut ledger, kept) = match Ledger::open(&context.ledger) {
         Ok(ledger) => (Some(ledger), None),
@@ -80,8 +82,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 /// What the claims and questions ask for, so that an observer can leave out what nobody asks.
 fn asked(investigation: &Investigation) -> Vec<View> {
     let claims = investigation.claims.iter().map(|stated| (&stated.claim.topic, &stated.claim.about));
-    let questions =
-        investigation.questions.iter().filter_map(|question| question.ask.as_ref()).map(|ask| (&ask.topic, &ask.about));
+    let questions = investigation.questions.iter().flat_map(|question| question.ask.iter().chain(&question.elsewhere));
+    let questions = questions.map(|ask| (&ask.topic, &ask.about));
     claims.chain(questions).map(|(topic, about)| View { topic: topic.clone(), about: about.clone() }).collect()
 }
 

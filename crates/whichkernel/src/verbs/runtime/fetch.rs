@@ -9,7 +9,7 @@ use runtime::{
     index::LeftOut,
 };
 use std::{
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, BufRead, IsTerminal},
     path::PathBuf,
     process::ExitCode,
 };
@@ -53,17 +53,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         mirror: args.mirror.clone(),
         keyring: args.keyring.clone(),
     };
-    context.progress(&lang.text("runtime-fetch-reading"));
-    let (index, key) = match plan(&cache, &request, args.update)? {
-        Planned::Here(index) => (*index, "runtime-fetch-here"),
-        Planned::Fetch(plan) => {
-            announce(&plan, context);
-            if !(args.yes || agreed(context)?) {
-                context.print(&format!("{}\n", lang.text("runtime-fetch-declined")))?;
-                return Ok(ExitCode::from(crate::context::COULD_NOT_RUN));
-            }
-            (carry_out(&plan, &cache, context)?, "runtime-fetched")
-        }
+    let Some((index, key)) = bring(&request, args.update, args.yes, context)? else {
+        context.print(&format!("{}\n", lang.text("runtime-fetch-declined")))?;
+        return Ok(ExitCode::from(crate::context::COULD_NOT_RUN));
     };
     if args.format == Format::Json {
         context.print(&format!("{:#}\n", serde_json::to_value(&index)?))?;
@@ -82,6 +74,26 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     context.print(&format!("{said}\n"))?;
     refused(&index, context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says the size, asks unless told yes, and fetches: the index, and the key of the words for how it came to be here.
+/// None where the answer was no.
+pub fn bring(
+    request: &Request,
+    update: bool,
+    yes: bool,
+    context: &Context,
+) -> anyhow::Result<Option<(Index, &'static str)>> {
+    let cache = Cache::from_env();
+    context.progress(&context.lang.text("runtime-fetch-reading"));
+    Ok(match plan(&cache, request, update)? {
+        Planned::Here(index) => Some((*index, "runtime-fetch-here")),
+        Planned::Fetch(plan) => {
+            announce(&plan, context);
+            let agreed = yes || agreed(context)?;
+            if agreed { Some((carry_out(&plan, &cache, context)?, "runtime-fetched")) } else { None }
+        }
+    })
 }
 
 /// The sizes, before anything big moves; on stderr, so that a pipe gets the result alone.
@@ -116,7 +128,7 @@ fn announce(plan: &Plan, context: &Context) {
         say("runtime-plan-left-out", &[("package", left.package.clone()), ("reason", reason(plan, left, context))]);
     }
     say("runtime-plan-signatures", &[]);
-    let _ = io::stderr().write_all(out.as_bytes());
+    context.note(out.trim_end());
 }
 
 /// The index keeps the reason in English; people read it in their language.

@@ -1,7 +1,7 @@
 //! `whichkernel runtime`: the GPU stacks at hand, and how to bring one into the cache.
 
 mod add;
-mod fetch;
+pub mod fetch;
 mod find;
 mod list;
 mod words;
