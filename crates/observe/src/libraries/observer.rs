@@ -46,7 +46,13 @@ impl Observer for RuntimeLibraries {
                 backends(&dir, search.inside.root()).iter().map(|path| Chain::of(&search, path, &[])).collect();
             let seen = needed(&search, &chains, runtime.as_deref(), &around.time);
             all.extend(seen.map_err(|error| blocked(error.to_string()))?);
-            for found in catalogs::find(&dir).map_err(|error| blocked(error.to_string()))? {
+            let found = match catalogs::find(&dir) {
+                Ok(found) => found,
+                Err(error) if around.paths.contains(&dir) => return Err(blocked(error.to_string())),
+                // Come upon, not asked for: a process's directory may be gone by now.
+                Err(_) => continue,
+            };
+            for found in found {
                 // What a fetch left out says nothing about the package.
                 let there = |target: &&str| {
                     Index::read(&cache.runtime(runtime.as_deref().unwrap_or_default())).map_or(true, |index| {

@@ -5,7 +5,7 @@ use crate::verbs::runtime::fetch::bring;
 use observe::Surroundings;
 use runtime::fetch::Request;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const SUITE: &str = "debian-sid";
 /// ggml and its tools are all that the quick lane needs; the rest of the stack is recorded, not run.
@@ -20,7 +20,8 @@ pub fn offer(around: &Surroundings, yes: bool, context: &Context) {
         return;
     }
     let command = [("command", "whichkernel investigate --yes".into())];
-    if !yes && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+    let watched = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if !(yes || watched) {
         context.note(&context.lang.text_with("investigate-could-fetch", &command));
         return;
     }
@@ -40,8 +41,8 @@ pub fn offer(around: &Surroundings, yes: bool, context: &Context) {
 }
 
 /// ggml's HIP backend, at most as deep as a distribution puts it (`usr/lib/TRIPLET/ggml/backends0`).
-fn has_backend(dir: &PathBuf) -> bool {
-    let mut level = vec![dir.clone()];
+fn has_backend(dir: &Path) -> bool {
+    let mut level = vec![dir.to_owned()];
     for _ in 0..6 {
         let entries = level.iter().flat_map(|dir| std::fs::read_dir(dir).into_iter().flatten().flatten());
         let entries: Vec<_> = entries.collect();
