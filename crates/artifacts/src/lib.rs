@@ -34,19 +34,43 @@ pub fn need(name: &str) -> Option<PathBuf> {
     if dir.is_dir() {
         return Some(dir);
     }
-    let test = std::thread::current().name().unwrap_or("?").to_owned();
-    assert!(
-        env::var("CI").as_deref() != Ok("true"),
-        "{test} needs {name}: run `cargo xtask fetch` ({})",
-        dir.display()
-    );
-    eprintln!("SKIPPED {test}: {name} is not in the cache; `cargo xtask fetch` brings it");
+    skip(name, "run `cargo xtask fetch`");
+    None
+}
+
+/// The same for what only `cargo xtask fetch --deep` brings. Its absence is counted as skipped, by name, in CI too: the
+/// deep tier is gigabytes.
+pub fn need_deep(name: &str) -> Option<PathBuf> {
+    let dir = directory(name);
+    if !dir.is_dir() {
+        log_skipped(name, "`cargo xtask fetch --deep` brings it");
+        return None;
+    }
+    Some(dir)
+}
+
+/// Counts the running test as skipped for want of `what`; `advice` says where that comes from.
+///
+/// # Panics
+/// With `CI=true`: a test must not pass by not running.
+pub fn skip(what: &str, advice: &str) {
+    let ci = env::var("CI").as_deref() == Ok("true");
+    assert!(!ci, "{} needs {what}: {advice}", test());
+    log_skipped(what, advice);
+}
+
+fn test() -> String {
+    std::thread::current().name().unwrap_or("?").to_owned()
+}
+
+fn log_skipped(what: &str, advice: &str) {
+    let test = test();
+    eprintln!("SKIPPED {test}: {what} is not here; {advice}");
     if let Some(log) = env::var_os("WHICHKERNEL_SKIP_LOG")
         && let Ok(mut log) = fs::OpenOptions::new().create(true).append(true).open(log)
     {
-        let _ = writeln!(log, "{test}\t{name}");
+        let _ = writeln!(log, "{test}\t{what}");
     }
-    None
 }
 
 /// Where an artifact lies once it is fetched.

@@ -39,7 +39,7 @@ fn compiled(dir: &Path, flags: &[&str]) -> Option<LaunchMap> {
         .arg(&library)
         .output();
     let Ok(output) = output else {
-        eprintln!("SKIPPED: clang++-22 is not installed");
+        artifacts::skip("clang++-22", "install clang-22 and lld-22");
         return None;
     };
     assert!(output.status.success(), "{flags:?}: {}", String::from_utf8_lossy(&output.stderr));

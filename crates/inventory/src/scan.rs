@@ -201,7 +201,6 @@ fn read_entries<L: Look>(
     let mut coverage = Coverage { scanned: opened.table.header_size, ..Coverage::default() };
     for (i, entry) in opened.table.entries.iter().enumerate() {
         let mut object = ObjectReport::new(&entry.id, entry.size);
-        object.problems.extend(entry.problem.clone());
         let bytes = opened.contents(entry);
         if let Ok(contents) = bytes
             && entry.size > 0
@@ -209,7 +208,15 @@ fn read_entries<L: Look>(
             object.read((Some(index), i), &contents, None, look, &mut report.out, hand_over);
         }
         let start = opened.table.base.saturating_add(entry.offset);
-        account(&mut coverage, &object, Range { start, end: start.saturating_add(entry.size) });
+        let range = Range { start, end: start.saturating_add(entry.size) };
+        // What is wrong with an entry stands in the bundle's head; what is wrong in it counts from its own start.
+        match &entry.problem {
+            Some(problem) => {
+                coverage.lose(range, problem.clone());
+                object.problems.insert(0, problem.clone());
+            }
+            None => account(&mut coverage, &object, range),
+        }
         report.entries.push(object);
     }
     for gap in opened.table.gaps() {

@@ -45,7 +45,8 @@ impl Made {
         }
         let output = clang.output().unwrap();
         if !output.status.success() {
-            eprintln!("SKIPPED {flags:?}: {}", String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or(""));
+            let said = String::from_utf8_lossy(&output.stderr);
+            artifacts::skip(&format!("a clang with {flags:?}"), said.lines().next().unwrap_or("install clang-22"));
             return None;
         }
         Some(path)

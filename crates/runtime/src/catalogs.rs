@@ -114,18 +114,19 @@ fn symbols(source: &dyn ReadAt, target: &str) -> codeobject::Result<Vec<String>>
     Ok(table.iter().filter_map(|symbol| symbol.name.strip_suffix(".kd")).map(str::to_owned).collect())
 }
 
-/// Every Tensile library directory below `dir`, itself included.
+/// Every Tensile library directory below `dir`, itself included. Directories below it that may not be read are passed
+/// over: who lists what lies there says so (`dir` itself is an error).
 pub fn find(dir: &Path) -> io::Result<Vec<LibraryDir>> {
+    fs::read_dir(dir)?;
     let mut out = Vec::new();
     let mut queue = vec![(dir.to_owned(), 0)];
     while let Some((dir, depth)) = queue.pop() {
-        out.extend(LibraryDir::open(&dir)?);
+        out.extend(LibraryDir::open(&dir).ok().flatten());
         if depth == DEPTH {
             continue;
         }
-        for entry in fs::read_dir(&dir)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 queue.push((entry.path(), depth + 1));
             }
         }

@@ -2,7 +2,6 @@
 //! the single-file rocBLAS 5.5 where they were fetched (`cargo xtask fetch --deep`).
 
 use runtime::catalogs::{LibraryDir, find};
-use std::path::PathBuf;
 use tensile::{Files, Layout, Listing, Service, Verdict, serve};
 
 fn library(runtime: &str, name: &str) -> Option<LibraryDir> {
@@ -66,17 +65,19 @@ fn a_missing_object_and_a_missing_leaf_are_named() {
     assert!(said.iter().any(|text| text.contains(stem)), "{said:?}");
 }
 
-fn cached(runtime: &str) -> bool {
-    let dir: PathBuf = artifacts::directory(runtime);
-    dir.is_dir()
+/// What the deep tier has; the quick one has rocBLAS of sid only.
+fn deep(runtime: &str, name: &str) -> Option<LibraryDir> {
+    let root = artifacts::need_deep(runtime)?.join("root");
+    let found = find(&root).unwrap().into_iter().find(|dir| dir.library() == name);
+    if found.is_none() {
+        artifacts::need_deep(&format!("{runtime} ({name})"));
+    }
+    found
 }
 
 #[test]
 fn rocblas_of_experimental_has_gfx1201_by_fallback_only() {
-    if !cached("debian-experimental") {
-        return;
-    }
-    let Some(dir) = library("debian-experimental", "rocblas") else { return };
+    let Some(dir) = deep("debian-experimental", "rocblas") else { return };
     let service = serve(&dir, "gfx1201", &mut |_| ());
     complete(&service);
     assert_eq!((service.verdict(), service.files), (Verdict::FallbackOnly, 56));
@@ -87,9 +88,7 @@ fn rocblas_of_experimental_has_gfx1201_by_fallback_only() {
 
 #[test]
 fn hipblaslt_of_sid() {
-    let Some(root) = artifacts::need("debian-sid") else { return };
-    let found = find(&root.join("root")).unwrap().into_iter().find(|dir| dir.library() == "hipblaslt");
-    let Some(dir) = found else { return };
+    let Some(dir) = deep("debian-sid", "hipblaslt") else { return };
     let service = serve(&dir, "gfx1201", &mut |_| ());
     complete(&service);
     assert_eq!(service.verdict(), Verdict::Yes);
@@ -102,10 +101,7 @@ fn hipblaslt_of_sid() {
 
 #[test]
 fn the_single_file_catalog_of_trixie() {
-    if !cached("debian-trixie") {
-        return;
-    }
-    let Some(dir) = library("debian-trixie", "rocblas") else { return };
+    let Some(dir) = deep("debian-trixie", "rocblas") else { return };
     assert_eq!(dir.listing().layout(), Layout::Single);
     let service = serve(&dir, "gfx900", &mut |_| ());
     assert_eq!(service.leaves.len(), 1);

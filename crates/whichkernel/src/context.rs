@@ -119,6 +119,15 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(gone) {
         return ExitCode::SUCCESS;
     }
-    let _ = writeln!(io::stderr(), "whichkernel: {error:#}");
+    // Some errors name their cause themselves; it is not said twice.
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    let _ = writeln!(io::stderr(), "whichkernel: {text}");
     ExitCode::from(COULD_NOT_RUN)
 }

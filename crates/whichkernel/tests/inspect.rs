@@ -214,6 +214,9 @@ fn lies_about_sizes_are_refused_in_little_memory() {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
         assert!(errors.contains(field) && errors.contains("at offset 0x"), "{name}: {errors}");
+        // A place in the file, and not one beyond it.
+        let at = errors.split("at offset 0x").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
+        assert!(usize::from_str_radix(at, 16).unwrap() < bytes.len(), "{name}: {errors}");
         assert!(text(&output).contains("Not complete"), "{name}");
     }
 }
@@ -256,7 +259,34 @@ fn what_is_no_file_is_refused_with_a_reason() {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{}", path.display());
         assert!(errors.contains(word) && !errors.contains("panicked"), "{}: {errors}", path.display());
+        assert_eq!(errors.matches("os error").count() / 2, 0, "said twice: {errors}");
     }
+}
+
+#[test]
+fn loose_objects_of_a_directory_are_added_up_and_what_is_locked_is_said() {
+    let place = Place::new();
+    let locked = place.0.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    place.file("a.co", &make::usual_bundle());
+    place.file("b.co", &make::ccob(3, 1, &make::usual_bundle()));
+    place.file("locked/lib.so", &library().0);
+    let dir = place.0.path();
+    let (value, code, errors) = json(dir);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let rows = value["libraries"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["loose_files"].as_u64()).collect::<Vec<_>>(), [Some(2), None]);
+    assert_eq!(rows.iter().map(|row| row["targets"]["gfx1201"].as_u64()).collect::<Vec<_>>(), [Some(4), Some(4)]);
+    let serves = |gpu: &str| inspect(dir, &["--gpu", gpu, "--strict"]).status.code();
+    assert_eq!((serves("gfx1201"), serves("gfx942")), (Some(0), Some(1)));
+    let mode = |mode: u32| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(&locked, mode(0)).unwrap();
+    if fs::read_dir(&locked).is_err() {
+        let (value, code, errors) = json(dir);
+        assert_eq!((code, value["libraries"].as_array().map(Vec::len)), (2, Some(1)));
+        assert!(errors.contains("locked") && value["unread"][0].as_str().unwrap().contains("denied"), "{errors}");
+    }
+    fs::set_permissions(&locked, mode(0o700)).unwrap();
 }
 
 #[test]

@@ -42,6 +42,7 @@ inspect-column-from = from
 inspect-column-needed = needed
 inspect-needed-missing = not found
 inspect-recorded = { $count } observations recorded
+inspect-dir-loose = { $path } ({ $files } loose files)
 inspect-dir-unread = not read: { $path }
 inspect-dir-no-code = { $file } ships no code for { $target }: every byte of it was looked at.
 inspect-column-bundles = bundles

@@ -42,6 +42,7 @@ inspect-column-from = 要求元
 inspect-column-needed = 要求先
 inspect-needed-missing = 見つかりません
 inspect-recorded = { $count } 件の観測を記録しました
+inspect-dir-loose = { $path }(単独のファイル { $files } 個)
 inspect-dir-unread = 読めなかったもの: { $path }
 inspect-dir-no-code = { $file } には { $target } 用のコードがありません(全バイトを調べました)。
 inspect-column-bundles = バンドル

@@ -13,6 +13,9 @@ use std::{
 
 pub const DEFAULT_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// The downloader that apt's own maintainer scripts use.
+const HELPER: &str = "/usr/lib/apt/apt-helper";
+
 /// The system's hooks are cleared: one of Docker's empties the system's own package cache after each update.
 /// Proxies and the like, which the system's configuration may set, stay in force.
 const CONFIGURATION: &str = "\
@@ -89,15 +92,40 @@ impl Apt {
         Ok(out)
     }
 
-    /// Starts `apt-get download`; apt continues files that are there in part.
+    /// Brings packages, going on with what is there in part. apt says where they are and what their hashes are
+    /// (`apt-get download` itself starts over in every run); its helper downloads and checks.
     pub fn download(&self, packages: &[String]) -> Result<()> {
         let mut args: Vec<OsString> = vec!["download".into(), "-q".into()];
         args.extend(packages.iter().map(OsString::from));
-        self.run(&args).map(drop)
+        if !Path::new(HELPER).is_file() {
+            return self.run(&args).map(drop);
+        }
+        // Asked about its own archives, apt would remove what is there in part.
+        let empty = self.dir.join("cache/uris");
+        fs::create_dir_all(empty.join("partial")).map_err(at(&empty))?;
+        let mut elsewhere = OsString::from("Dir::Cache::archives=");
+        elsewhere.push(&empty);
+        args.extend(["--print-uris".into(), "-o".into(), elsewhere]);
+        let listing = self.run_program("apt-get", &args, &empty)?;
+        let mut files: Vec<OsString> = vec!["download-file".into()];
+        for line in listing.lines() {
+            // 'URI' FILE SIZE SHA256:HASH
+            let mut words = line.split(' ');
+            if let (Some(uri), Some(file), Some(_), Some(hash)) =
+                (words.next(), words.next(), words.next(), words.next())
+            {
+                files.extend([uri.trim_matches('\''), file, hash].map(OsString::from));
+            }
+        }
+        self.run_program(HELPER, &files, &self.archives()).map(drop)
     }
 
     fn run(&self, args: &[OsString]) -> Result<String> {
-        let mut command = Command::new("apt-get");
+        self.run_program("apt-get", args, &self.archives())
+    }
+
+    fn run_program(&self, program: &str, args: &[OsString], place: &Path) -> Result<String> {
+        let mut command = Command::new(program);
         command.arg("-c").arg(self.dir.join("etc/apt.conf"));
         let option = |name: &str, value: &Path| {
             let mut text = OsString::from(format!("{name}="));
@@ -117,10 +145,10 @@ impl Apt {
         ] {
             command.arg("-o").arg(option(name, &value));
         }
-        command.args(args).current_dir(self.archives()).env("LC_ALL", "C").stdin(Stdio::null());
+        command.args(args).current_dir(place).env("LC_ALL", "C").stdin(Stdio::null());
         let output = command.output().map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => Error::NoApt { advice: String::new() },
-            _ => Error::Io { path: "apt-get".into(), source },
+            _ => Error::Io { path: program.into(), source },
         })?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -131,6 +159,7 @@ impl Apt {
             said = stderr.lines().rev().take(1).collect();
         }
         let verb = args.first().map(|verb| verb.to_string_lossy().into_owned()).unwrap_or_default();
-        Err(Error::Apt { command: format!("apt-get {verb}"), said: said.join(" ") })
+        let program = program.rsplit('/').next().unwrap_or(program);
+        Err(Error::Apt { command: format!("{program} {verb}"), said: said.join(" ") })
     }
 }

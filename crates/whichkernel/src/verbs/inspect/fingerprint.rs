@@ -1,13 +1,13 @@
 //! `inspect FILE --fingerprint [--against PIN]`: what build is this, and can that source have made it?
 
 use super::Args;
-use crate::context::{CHECK_FAILED, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
 use inventory::File;
 use report::Lang;
 use runtime::fingerprint::{
-    Against, Shape, Span, Table, Tools, Window, against_table, against_tree, ggml_kernels, kernel_names,
-    shapes_in_tree, tools, window,
+    Against, Shape, Span, Table, Tools, Window, against_table, against_tree, ggml_kernels, is_cuda, kernel_names,
+    shapes_in_text, shapes_in_tree, tools, window,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
@@ -44,8 +44,12 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         Format::Csv | Format::Md => bail!("a fingerprint has the formats text and json"),
     };
     context.print(&out)?;
-    let ruled_out = matches!(print.against, Some(Against::Impossible { .. }));
-    Ok(if ruled_out { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+    Ok(match print.against {
+        Some(Against::Impossible { .. }) => ExitCode::from(CHECK_FAILED),
+        // Asked, and nobody can say.
+        Some(Against::Unknown { .. }) => ExitCode::from(COULD_NOT_RUN),
+        _ => ExitCode::SUCCESS,
+    })
 }
 
 /// A build (`b6841`, `6841`) by the table, or a source tree by itself.
@@ -55,10 +59,16 @@ fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &Table) -> anyhow::Result
         let source = shapes_in_tree(path).with_context(|| pin.to_owned())?;
         return Ok(against_tree(shapes, &source));
     }
-    match pin.strip_prefix('b').unwrap_or(pin).parse() {
-        Ok(build) => Ok(against_table(shapes, table, build)),
-        Err(_) => bail!("{pin} is neither a build of llama.cpp (b6841) nor a source directory"),
+    if let Ok(build) = pin.strip_prefix('b').unwrap_or(pin).parse() {
+        return Ok(against_table(shapes, table, build));
     }
+    let neither = || format!("{pin} is neither a build of llama.cpp (b6841) nor a source (DIR, REPO@REV, archive)");
+    let tree = ::source::Tree::open(pin).with_context(neither)?;
+    let mut declared = BTreeSet::new();
+    for path in tree.paths().filter(|path| is_cuda(path)) {
+        declared.append(&mut shapes_in_text(&tree.text(path)?));
+    }
+    Ok(against_tree(shapes, &declared))
 }
 
 fn text(path: &Path, print: &Fingerprint, table: &Table, args: &Args, lang: &Lang) -> String {

@@ -66,8 +66,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target", "needed"])]
     pub fingerprint: bool,
 
-    /// With --fingerprint: can this source have built it? A build of llama.cpp (b6841) or a source directory; exits
-    /// with 1 if it cannot
+    /// With --fingerprint: can this source have built it? A build of llama.cpp (b6841) or a source (DIR,
+    /// REPO@REV, archive); exits with 1 if it cannot, with 2 if nobody can say
     #[arg(long, value_name = "PIN", requires = "fingerprint")]
     pub against: Option<String>,
 

@@ -7,9 +7,9 @@ mod libraries;
 mod text;
 
 use super::Args;
-use crate::context::{CHECK_FAILED, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
-use libraries::Library;
+use libraries::{Found, Library};
 use runtime::catalogs::{self, LibraryDir};
 use serde_json::{Value, json};
 use std::{path::Path, process::ExitCode};
@@ -27,7 +27,10 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let target = args.gpu.as_deref().map(processor).transpose()?;
     let found = catalogs::find(path).with_context(|| path.display().to_string())?;
     let skip: Vec<_> = found.iter().map(|dir| dir.dir().to_owned()).collect();
-    let libraries = libraries::find(path, &skip, target.as_deref(), context)?;
+    let Found { libraries, unread } = libraries::find(path, &skip, target.as_deref(), context);
+    for place in &unread {
+        context.note(&context.lang.text_with("inspect-dir-unread", &[("path", place.clone().into())]));
+    }
     let serve_one = |dir: LibraryDir| {
         let mut progress = |name: &str| context.progress(name);
         let filtered = target.as_deref().and_then(|target| left_out(dir.dir(), target));
@@ -43,13 +46,23 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         super::record::catalogs(catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())), context)?;
     }
     match args.format {
-        Format::Json => context.print(&format!("{:#}\n", as_json(path, target.as_deref(), &libraries, &catalogs)))?,
+        Format::Json => {
+            let mut value = as_json(path, target.as_deref(), &libraries, &catalogs);
+            value["unread"] = json!(unread);
+            context.print(&format!("{value:#}\n"))?;
+        }
         Format::Text => context.print(&text::directory(path, target.as_deref(), &libraries, &catalogs, context))?,
         Format::Csv | Format::Md => bail!("a directory has the formats text and json"),
     }
     let served =
         |catalog: &Catalog| catalog.service.as_ref().is_none_or(|service| service.verdict() >= Verdict::FallbackOnly);
-    let shipped = libraries.iter().all(|library| library.serves != Some(false));
+    let mut loose = libraries.iter().filter(|library| library.loose.is_some()).peekable();
+    let shipped = !libraries.iter().any(Library::lacks)
+        && (target.is_none() || loose.peek().is_none() || loose.any(|library| library.serves == Some(true)));
+    // What could be read was shown; that it is all there is cannot be said.
+    if !unread.is_empty() {
+        return Ok(ExitCode::from(COULD_NOT_RUN));
+    }
     Ok(if args.strict && !(catalogs.iter().all(served) && shipped) {
         ExitCode::from(CHECK_FAILED)
     } else {
@@ -79,6 +92,7 @@ fn as_json(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &
         .map(|library| {
             json!({
                 "path": library.path,
+                "loose_files": library.loose,
                 "size": library.size,
                 "soname": library.soname,
                 "part": library.part,

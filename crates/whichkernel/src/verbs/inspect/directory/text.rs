@@ -31,12 +31,12 @@ pub fn directory(
         out += &one_catalog(path, target, catalog, context);
     }
     if let Some(target) = target {
-        for library in libraries.iter().filter(|library| library.serves == Some(false)) {
+        for library in libraries.iter().filter(|library| library.lacks()) {
             let name = library.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
             let args = [("file", name.into()), ("target", target.to_owned().into())];
             out += &format!("\n{}", context.lang.text_with("inspect-dir-no-code", &args));
         }
-        if libraries.iter().any(|library| library.serves == Some(false)) {
+        if libraries.iter().any(Library::lacks) {
             out.push('\n');
         }
     }
@@ -62,12 +62,19 @@ fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Cont
         let serves = match library.serves {
             Some(true) => title("inspect-yes"),
             Some(false) => title("inspect-no"),
-            None if library.bundles == 0 => "-".to_owned(),
+            None if library.targets.is_empty() => "-".to_owned(),
             None => title("inspect-unknown"),
         };
         let path = library.path.strip_prefix(root).unwrap_or(&library.path);
         table.row([
-            path.display().to_string(),
+            match library.loose {
+                Some(files) => {
+                    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+                    let args = [("path", path.display().to_string().into()), ("files", count(files as u64).into())];
+                    context.lang.text_with("inspect-dir-loose", &args)
+                }
+                None => path.display().to_string(),
+            },
             library.version.clone().unwrap_or_default(),
             library.release.clone().unwrap_or_default(),
             count(library.size),
