@@ -151,6 +151,22 @@ fn investigate_looks_records_and_grades() {
     );
 }
 
+/// Nobody said yes, and nobody is there to be asked.
+#[test]
+fn investigate_fetches_nothing_in_a_pipe() {
+    let place = Place::new();
+    let output = place.run("investigate");
+    assert!(output.status.success(), "{}", err(&output));
+    let cache = place.ledger().with_file_name("no-cache");
+    assert!(!cache.exists(), "{}", err(&output));
+    // Where a runtime happens to be installed there is nothing to offer.
+    let found = json(&place.run("runtime find --format json"));
+    let has = |start: &str| found.to_string().contains(start);
+    if !has("libggml-hip") {
+        assert!(err(&output).contains("whichkernel investigate --yes"), "{}", err(&output));
+    }
+}
+
 #[test]
 fn a_claim_expected_to_hold_decides_the_exit_code() {
     let place = Place::new();
