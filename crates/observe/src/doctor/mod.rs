@@ -41,7 +41,7 @@ pub use permissions::Permissions;
 pub use process::{Library, Process, Role};
 pub use rocm::Release;
 pub use servers::Servers;
-pub use tracing::Tracing;
+pub use tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use trials::{Answer, Switch, Trial, Trials};
 pub use verdicts::{Fix, Status, Verdict};
 

@@ -1,7 +1,8 @@
 //! How well it was seen: gathered while watching, told at the end.
 
+use super::backend::Backend;
 use super::entries::Home;
-use super::instrument::{Instrument, Probed};
+use super::instrument::Probed;
 use super::library::Library;
 use super::processes::Mapping;
 use super::wire::counter;
@@ -37,6 +38,13 @@ impl Default for Window {
 impl Window {
     pub fn gap(&mut self, what: impl Into<String>, why: impl Into<String>) {
         self.gaps.insert((what.into(), why.into()));
+    }
+
+    /// Seen in a child of ours; one in the target itself is worth more.
+    pub fn canary_seen(&mut self, what: String) {
+        if self.canary == Canary::None {
+            self.canary = Canary::in_child(what);
+        }
     }
 
     /// `mapped`: when the process mapped it (CLOCK_MONOTONIC), 0 where it was there before us.
@@ -82,18 +90,29 @@ impl Window {
 pub fn account(
     window: &mut Window,
     tally: &mut Tally,
-    instrument: &Instrument,
+    backend: &Backend,
     lost_processes: u64,
     seconds: f64,
 ) -> Account {
-    tally.lost += instrument.counter(counter::UNCOUNTED);
-    tally.unread += instrument.counter(counter::UNREAD);
+    match backend {
+        Backend::Bpf(instrument) => {
+            tally.lost += instrument.counter(counter::UNCOUNTED);
+            tally.unread += instrument.counter(counter::UNREAD);
+            if instrument.counter(counter::LAUNCHES) > 0 && instrument.counter(counter::RETURNS) == 0 {
+                window.gap("acceptance", "no launch was seen to return: whether they were accepted is not known");
+            }
+        }
+        Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
+            tally.lost += sampled.lost;
+            let why = "they lie behind pointers, which perf without BPF does not follow";
+            window.gap("argument bytes and the column counts in them", why);
+            window.gap("names of functions that are loaded at run time", why);
+            window.gap("acceptance", "returns are not looked at without BPF");
+        }
+    }
     if lost_processes > 0 {
         let why = format!("the kernel dropped {lost_processes} records of forks and mappings");
         window.gap("some processes or libraries", why);
-    }
-    if instrument.counter(counter::LAUNCHES) > 0 && instrument.counter(counter::RETURNS) == 0 {
-        window.gap("acceptance", "no launch was seen to return: whether they were accepted is not known");
     }
     let libraries: Vec<String> =
         window.libraries.iter().map(|(path, (kernels, _))| format!("{path} ({kernels} kernels)")).collect();
@@ -105,7 +124,7 @@ pub fn account(
         "kernel nodes that are added to a graph by hand (hipGraphAddKernelNode)",
     ];
     Account {
-        observer: "uprobe",
+        observer: if matches!(backend, Backend::Bpf(_)) { "uprobe" } else { "perf" },
         device: device_of(window.devices.iter().copied()),
         library: window.subject(tally),
         canary: window.canary.clone(),

@@ -5,8 +5,11 @@
 //! nothing is left behind however we end.
 
 mod account;
+mod arm;
 mod asm;
+mod backend;
 mod bpf;
+mod canary;
 mod entries;
 mod instrument;
 mod library;
@@ -15,15 +18,18 @@ mod perf;
 mod processes;
 mod program;
 mod reach;
+mod sampled;
 mod site;
 mod started;
 mod symbols;
 mod watcher;
 mod wire;
 
+pub use arm::{Armed, arm, armed, disarm};
 pub use entries::{ENTRIES, Home};
 pub use instrument::{Choice, Probed, Room};
 pub use processes::alive;
+pub use reach::runtimes_of;
 pub use site::{Price, Site, cheapest};
 pub use started::Started;
-pub use watcher::{Options, Seen, Watcher};
+pub use watcher::{How, Options, Seen, Watcher};

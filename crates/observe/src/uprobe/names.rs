@@ -80,6 +80,11 @@ impl Names {
         !self.reading.is_empty()
     }
 
+    /// Nobody waits any longer for what is still being read.
+    pub fn give_up(&mut self) {
+        self.reading.clear();
+    }
+
     pub fn library(&self, file: FileId) -> Option<Arc<Library>> {
         self.libraries.get(&file).cloned().flatten()
     }

@@ -1,7 +1,6 @@
 //! perf_event_open(2): probes, and the kernel's own account of processes and mappings.
 
 #![allow(unsafe_code, reason = "perf_event_open, ioctl and mmap are raw system calls")]
-#![allow(dead_code, reason = "perf without BPF uses the rest")]
 
 use std::ffi::CString;
 use std::io;
@@ -179,10 +178,6 @@ impl Buffer {
             return Err(io::Error::last_os_error());
         }
         Ok(Buffer { event, base: base.cast(), page, size })
-    }
-
-    pub fn event(&self) -> &Event {
-        &self.event
     }
 
     /// Hands over every record: its type, its misc bits, its body.

@@ -5,6 +5,7 @@ use super::perf::{self, Attr, Buffer, Event, bit, sample};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
+use std::time::{Duration, Instant};
 
 /// An executable mapping of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,9 +56,11 @@ pub struct Processes {
     pub lost: u64,
     /// Time of the record at hand; 0 for what /proc says.
     now: u64,
+    refreshed: Instant,
 }
 
 const PAGES: usize = 128;
+const REFRESH: Duration = Duration::from_millis(50);
 
 impl Processes {
     /// Opens the account, for every process.
@@ -88,14 +91,13 @@ impl Processes {
     }
 
     /// Without the kernel's account: /proc is read when asked.
-    #[cfg_attr(not(test), allow(dead_code, reason = "for those without root"))]
     pub fn without() -> Processes {
         Processes::with(Vec::new())
     }
 
     fn with(buffers: Vec<Buffer>) -> Processes {
         let (members, ended, maps) = (HashSet::new(), HashSet::new(), HashMap::new());
-        Processes { buffers, members, ended, maps, lost: 0, now: 0 }
+        Processes { buffers, members, ended, maps, lost: 0, now: 0, refreshed: Instant::now() }
     }
 
     /// Watches a process and the children that it has now.
@@ -168,8 +170,12 @@ impl Processes {
         }
     }
 
-    /// From /proc: who is gone, who is new.
+    /// From /proc: who is gone, who is new. It takes a while, so not at every turn.
     fn refresh(&mut self, out: &mut Vec<(u64, Happened)>) {
+        if self.refreshed.elapsed() < REFRESH {
+            return;
+        }
+        self.refreshed = Instant::now();
         for pid in self.members.clone() {
             if alive(pid) {
                 self.look(pid, out);

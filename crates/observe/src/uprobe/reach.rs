@@ -1,6 +1,7 @@
 //! The file behind another process's mapping, whatever root and mounts that process has.
 
-use super::processes::Mapping;
+use super::entries::Home;
+use super::processes::{Mapping, Processes};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -22,4 +23,12 @@ pub fn reachable(pid: u32, mapping: &Mapping) -> Option<PathBuf> {
         .flatten()
         .map(PathBuf::from)
         .find(|path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.ino() == mapping.inode))
+}
+
+/// The GPU runtimes that a process has mapped, as paths of this process.
+pub fn runtimes_of(pid: u32) -> Vec<PathBuf> {
+    let mut processes = Processes::without();
+    processes.join(pid, &mut Vec::new());
+    let runtimes = processes.mapped(pid).iter().filter(|mapping| Home::of(mapping.name()).is_some_and(Home::launches));
+    runtimes.filter_map(|mapping| reachable(pid, mapping)).collect()
 }

@@ -53,6 +53,10 @@ impl Source for Started {
         account
     }
 
+    fn canary_in_target(&mut self, what: String) {
+        self.watcher.canary_in_target(what);
+    }
+
     fn news(&mut self) -> Vec<String> {
         self.watcher.news()
     }

@@ -1,8 +1,10 @@
 //! The live observer: what the kernel counted and told, named, and handed to the tally in order.
 
 use super::account::{self, Window};
+use super::backend::Backend;
+use super::canary;
 use super::entries::{ENTRIES, Home, Role};
-use super::instrument::{Choice, Instrument, Room};
+use super::instrument::{Choice, Room};
 use super::library::Wanted;
 use super::names::Names;
 use super::processes::{FileId, Happened, Mapping, Processes};
@@ -12,7 +14,9 @@ use crate::watch::{Account, Call, Ended, Flow, Kind, KindId, Source, State, Tall
 use evidence::{Canary, DeviceKind};
 use launch::columns;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::path::PathBuf;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone)]
@@ -25,12 +29,32 @@ pub struct Options {
     pub cache: PathBuf,
     /// Hash the libraries, for the ledger.
     pub hash: bool,
+    /// Without BPF: registers alone, through probes of our own or those that somebody armed.
+    pub how: How,
+    /// Call the probed functions from a child of ours, and see whether that is seen.
+    pub canary: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Bpf,
+    Perf,
+    /// Probes that `arm` made, opened without privilege.
+    Armed,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let cache = runtime::Cache::from_env().dir().to_owned();
-        Options { arguments: false, room: Room::default(), choice: Choice::Cheapest, cache, hash: false }
+        Options {
+            arguments: false,
+            room: Room::default(),
+            choice: Choice::Cheapest,
+            cache,
+            hash: false,
+            how: How::Bpf,
+            canary: true,
+        }
     }
 }
 
@@ -53,11 +77,12 @@ type Each = Box<dyn FnMut(&Seen<'_>)>;
 
 enum Item {
     Record(Vec<u8>),
+    Sample(Event<'static>),
     Happened(Happened),
 }
 
 pub struct Watcher {
-    instrument: Instrument,
+    backend: Backend,
     processes: Processes,
     names: Names,
     options: Options,
@@ -67,6 +92,10 @@ pub struct Watcher {
     shipped: HashMap<Key, u64>,
     queue: VecDeque<(u64, Item)>,
     probed: HashMap<FileId, Home>,
+    /// The files that carry probes.
+    held: Vec<File>,
+    /// Children of ours that call the probed functions, with what was seen of each.
+    canaries: Vec<(canary::Canary, String, u64)>,
     pub(super) window: Window,
     each: Option<Each>,
     news: Vec<String>,
@@ -75,6 +104,8 @@ pub struct Watcher {
     returns_until: Instant,
 }
 
+/// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long launches are checked for their return after something new was launched.
 const CHECKED: Duration = Duration::from_millis(1000);
 /// How often a sample is checked again.
@@ -94,29 +125,33 @@ impl Watcher {
         for pid in pids {
             watcher.join(*pid)?;
         }
-        watcher.settle();
+        watcher.settle(PATIENCE);
         Ok(watcher)
     }
 
     /// Nothing is watched yet.
     pub fn ready(options: Options) -> Result<Watcher, WatchError> {
-        let instrument = Instrument::new(options.room, options.choice)?;
-        let processes = Processes::open().map_err(|error| {
-            let fix = "run as root, or give the program CAP_PERFMON";
-            WatchError::new("the kernel's account of processes (perf_event_open)", error.to_string(), fix)
-        })?;
-        instrument.ship_arguments(options.arguments).map_err(broken)?;
+        let backend = Backend::new(&options)?;
+        let processes = match options.how {
+            How::Armed => Processes::without(),
+            How::Bpf | How::Perf => Processes::open().map_err(|error| {
+                let fix = "run as root, or give the program CAP_PERFMON";
+                WatchError::new("the kernel's account of processes (perf_event_open)", error.to_string(), fix)
+            })?,
+        };
         let now = Instant::now();
         Ok(Watcher {
-            instrument,
+            backend,
             processes,
-            names: Names::new(options.cache.clone(), Wanted { layouts: true, hash: options.hash }),
+            names: Names::new(options.cache.clone(), Wanted { layouts: options.how == How::Bpf, hash: options.hash }),
             options,
             flows: HashMap::new(),
             kinds: HashMap::new(),
             shipped: HashMap::new(),
             queue: VecDeque::new(),
             probed: HashMap::new(),
+            held: Vec::new(),
+            canaries: Vec::new(),
             window: Window::default(),
             each: None,
             news: Vec::new(),
@@ -130,6 +165,7 @@ impl Watcher {
     pub fn join(&mut self, pid: u32) -> Result<(), WatchError> {
         let mut happened = Vec::new();
         self.processes.join(pid, &mut happened);
+        self.backend.follow(pid, &mut self.window)?;
         self.take(happened)
     }
 
@@ -138,18 +174,15 @@ impl Watcher {
         self.each = Some(Box::new(each));
     }
 
-    pub fn canary(&mut self, canary: Canary) {
-        self.window.canary = canary;
-    }
-
     /// The runtime libraries that carry probes now, with their files.
     pub fn probed(&self) -> impl Iterator<Item = (&FileId, &Home)> {
         self.probed.iter()
     }
 
-    /// Waits until every library has been read.
-    pub fn settle(&mut self) {
-        while self.names.is_reading() {
+    /// Waits until every library has been read, at most this long.
+    fn settle(&mut self, most: Duration) {
+        let until = Instant::now() + most;
+        while self.names.is_reading() && Instant::now() < until {
             self.arrivals();
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -182,19 +215,46 @@ impl Watcher {
             let opened = inventory::File::open(&path).map_err(|error| {
                 WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
             })?;
-            let probed = self.instrument.probe(&path.to_string_lossy(), home, &opened)?;
+            // By descriptor: the process, and with it this path, may be gone when a probe is put there again.
+            let held = File::open(&path).map_err(broken)?;
+            let lasting = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+            self.held.push(held);
+            let probed = self.backend.probe(&lasting, home, &opened)?;
             self.probed.insert(file, home);
             self.window.probed(mapping.name(), home, &probed, time);
             if home.launches() {
                 let kind = if home == Home::Cuda { Some(DeviceKind::Real) } else { runtime_kind(&path) };
                 self.window.devices.extend(kind);
-                self.instrument.watch_returns(false).map_err(broken)?;
+                self.backend.watch_returns(false).map_err(broken)?;
                 self.check_returns(true)?;
+                self.call_canary(&path, home, mapping.name());
             }
             self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
         }
         self.names.meet(mapping, &path);
         Ok(())
+    }
+
+    fn call_canary(&mut self, path: &Path, home: Home, name: &str) {
+        let symbol = if home == Home::Cuda { c"cuLaunchKernel" } else { c"hipLaunchKernel" };
+        if self.options.canary
+            && let Some(canary) = canary::Canary::start(path, symbol)
+        {
+            self.canaries.push((canary, name.to_owned(), 0));
+        }
+    }
+
+    /// What was seen of the calls that our own children made.
+    fn judge_canaries(&mut self) {
+        let calls = canary::CALLS;
+        for (_, name, seen) in std::mem::take(&mut self.canaries) {
+            if seen == calls {
+                self.window.canary_seen(format!("{seen} of {calls} calls through the same {name}"));
+            } else {
+                let why = format!("{seen} of {calls} calls that a child of ours made through {name} were seen");
+                self.window.gap("the canary", why);
+            }
+        }
     }
 
     /// Libraries that have been read meanwhile: their layouts go to the kernel.
@@ -215,7 +275,7 @@ impl Watcher {
     fn place(&mut self, pid: u32, mapping: &Mapping) {
         let Some((bias, library)) = self.names.place(pid, mapping) else { return };
         for (handle, layout) in library.layouts(self.options.arguments) {
-            if self.instrument.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
+            if self.backend.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
                 self.window.gap("argument bytes", "there are more kernels than the kernel-side table holds");
                 break;
             }
@@ -226,14 +286,14 @@ impl Watcher {
     fn replaced(&mut self, pid: u32) {
         for (bias, library) in self.names.forget(pid) {
             for (handle, _) in library.layouts(self.options.arguments) {
-                self.instrument.forget_layout(pid, handle.wrapping_add(bias));
+                self.backend.forget_layout(pid, handle.wrapping_add(bias));
             }
         }
         self.kinds.retain(|key, _| key.tgid != pid);
     }
 
     fn check_returns(&mut self, on: bool) -> Result<(), WatchError> {
-        self.instrument.watch_returns(on).map_err(broken)?;
+        self.backend.watch_returns(on).map_err(broken)?;
         if on {
             self.returns_until = Instant::now() + CHECKED;
         }
@@ -244,9 +304,14 @@ impl Watcher {
     fn collect(&mut self) -> Result<bool, WatchError> {
         const MOST: usize = 1 << 16;
         let mut records: Vec<(u64, Item)> = Vec::new();
-        self.instrument.ring.read(MOST, |record| {
-            records.push((Event::read(record).time, Item::Record(record.to_vec())));
-        });
+        match &mut self.backend {
+            Backend::Bpf(instrument) => drop(instrument.ring.read(MOST, |record| {
+                records.push((Event::read(record).time, Item::Record(record.to_vec())));
+            })),
+            Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
+                records.extend(sampled.read().into_iter().map(|event| (event.time, Item::Sample(event))));
+            }
+        }
         let mut happened = Vec::new();
         self.processes.poll(&mut happened);
         let any = !records.is_empty();
@@ -260,12 +325,21 @@ impl Watcher {
     }
 
     fn work(&mut self, tally: &mut Tally) {
-        // Names come from the libraries: what is launched while one is being read waits for it.
-        while !self.names.is_reading()
-            && let Some((_, item)) = self.queue.pop_front()
-        {
+        while let Some((time, item)) = self.queue.pop_front() {
             match item {
-                Item::Record(record) => self.record(tally, &Event::read(&record)),
+                Item::Record(record) => {
+                    let event = Event::read(&record);
+                    if self.must_wait(&event) {
+                        self.queue.push_front((time, Item::Record(record)));
+                        return;
+                    }
+                    self.record(tally, &event);
+                }
+                Item::Sample(event) if self.must_wait(&event) => {
+                    self.queue.push_front((time, Item::Sample(event)));
+                    return;
+                }
+                Item::Sample(event) => self.record(tally, &event),
                 Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
                 Item::Happened(Happened::Joined(pid, parent)) => {
                     self.flows.entry(pid).or_default();
@@ -280,8 +354,22 @@ impl Watcher {
         }
     }
 
+    /// Names come from the libraries: a launch that nobody can name waits while one is being read.
+    fn must_wait(&mut self, event: &Event<'_>) -> bool {
+        let key = &event.key;
+        let launch = ENTRIES.get(key.entry as usize).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
+        if !launch || !self.names.is_reading() || !self.processes.watches(key.tgid) {
+            return false;
+        }
+        matches!(self.names.resolve(key.tgid, key.handle, event.aux).name, crate::watch::Name::Unnamed(_))
+    }
+
     fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {
         let (pid, entry) = (event.key.tgid, event.key.entry as usize);
+        if let Some((.., seen)) = self.canaries.iter_mut().find(|(canary, ..)| canary.pid() == pid) {
+            *seen += u64::from(event.kind == kind::CALL);
+            return;
+        }
         let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.watches(pid)) else { return };
         match (event.kind, entry.role) {
             (kind::REJECTED, _) => {
@@ -378,7 +466,7 @@ impl Watcher {
     /// What was counted and did not come over the ring is counted here; only its order is lost.
     fn reconcile(&mut self, tally: &mut Tally) {
         let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for (key, count) in self.instrument.counted() {
+        for (key, count) in self.backend.counted() {
             let shipped = self.shipped.get(&key).copied().unwrap_or(0);
             let Some(entry) = ENTRIES.get(key.entry as usize).filter(|_| self.processes.watches(key.tgid)) else {
                 continue;
@@ -428,21 +516,34 @@ impl Source for Watcher {
             }
             // Mappings are looked at often, so that a runtime which is opened now carries probes before it launches.
             let step = left.min(Duration::from_millis(5));
-            self.instrument.ring.wait(i32::try_from(step.as_millis()).unwrap_or(1).max(1));
+            self.backend.wait(i32::try_from(step.as_millis()).unwrap_or(1).max(1));
         }
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
-        self.instrument.disarm();
-        self.settle();
+        self.backend.disarm();
         while self.collect()? {}
         self.work(tally);
+        let until = Instant::now() + PATIENCE;
+        while !self.queue.is_empty() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+            self.arrivals();
+            self.work(tally);
+        }
+        // A library that takes longer leaves its kernels unnamed.
+        self.names.give_up();
+        self.work(tally);
         self.reconcile(tally);
+        self.judge_canaries();
         for flow in self.flows.values_mut() {
             flow.finish(tally);
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        Ok(account::account(&mut self.window, tally, &self.instrument, self.processes.lost, seconds))
+        Ok(account::account(&mut self.window, tally, &self.backend, self.processes.lost, seconds))
+    }
+
+    fn canary_in_target(&mut self, what: String) {
+        self.window.canary = Canary::in_target(what);
     }
 
     fn news(&mut self) -> Vec<String> {
@@ -454,7 +555,7 @@ impl Watcher {
     /// Launches are checked for their return while new kinds appear, and for a second in ten after that.
     fn sample_returns(&mut self) -> Result<(), WatchError> {
         let now = Instant::now();
-        match self.instrument.watches_returns() {
+        match self.backend.watches_returns() {
             true if now > self.returns_until && now.duration_since(self.last_new) > CHECKED => {
                 self.check_returns(false)
             }

@@ -9,6 +9,7 @@ mod fallback;
 mod flow;
 pub mod interrupt;
 mod kind;
+pub mod request;
 mod sightings;
 mod source;
 mod tally;

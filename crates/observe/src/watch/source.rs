@@ -45,6 +45,9 @@ pub trait Source {
     /// Stops looking, hands over the rest, and tells how well it saw.
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError>;
 
+    /// A known event was seen in the target itself.
+    fn canary_in_target(&mut self, _what: String) {}
+
     /// A line about something that a person should know now: a library that was opened, a process that joined.
     fn news(&mut self) -> Vec<String> {
         Vec::new()

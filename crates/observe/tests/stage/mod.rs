@@ -1,4 +1,6 @@
-//! A real program on the dry-run device that waits at a gate until the observer is there.
+//! A real program on the dry-run device that waits at a gate until the observer is there; and a small one of ours.
+
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use gguf::{TensorType, known, skeleton};
 use gpu::Profile;
@@ -136,5 +138,141 @@ pub fn compile(source: &str, out: &Path, words: &[&str]) -> Option<()> {
             eprintln!("skipped: no C compiler ({error})");
             None
         }
+    }
+}
+
+/// A HIP program of ours: opens a runtime, says `ready`, waits for a line, launches, says how often. Modes: plain threads,
+/// `fork` (each round in a child), `exec` (each round in a new program), `reopen` (closes and opens the runtime each round).
+pub const CALLER: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+typedef struct { unsigned x, y, z; } dim3;
+typedef int (*launch_t)(const void *, dim3, dim3, void **, size_t, void *);
+static char handle;
+static launch_t launch;
+static long each;
+static int last;
+static void *run(void *unused) {
+    int value = 7;
+    void *args[] = { &value };
+    for (long i = 0; i < each; i++)
+        last = launch(&handle, (dim3){3, 4, 5}, (dim3){32, 2, 1}, args, 1024, (void *)0);
+    return unused;
+}
+static void many(long threads) {
+    if (threads == 1) { run(0); return; }
+    pthread_t *list = calloc(threads, sizeof *list);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    for (long i = 0; i < threads; i++) while (pthread_create(&list[i], &small, run, 0)) usleep(100);
+    for (long i = 0; i < threads; i++) pthread_join(list[i], 0);
+    free(list);
+}
+static void *open_it(const char *path) {
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(3); }
+    launch = (launch_t)dlsym(library, "hipLaunchKernel");
+    if (!launch) exit(4);
+    return library;
+}
+int main(int argc, char **argv) {
+    const char *mode = argv[2];
+    long rounds = atol(argv[3]), threads = atol(argv[4]);
+    each = atol(argv[5]);
+    void *library = open_it(argv[1]);
+    if (argc > 6) { many(threads); return 0; }
+    printf("ready %p\n", (void *)launch);
+    fflush(stdout);
+    char line[16];
+    if (!fgets(line, sizeof line, stdin)) return 2;
+    for (long i = 0; i < rounds; i++) {
+        if (!strcmp(mode, "fork") || !strcmp(mode, "exec")) {
+            pid_t pid = fork();
+            if (!pid) {
+                if (!strcmp(mode, "exec")) execl("/proc/self/exe", argv[0], argv[1], "plain", "1", argv[4], argv[5], "go", (char *)0);
+                many(threads);
+                _exit(0);
+            }
+            waitpid(pid, 0, 0);
+        } else {
+            if (!strcmp(mode, "reopen")) { dlclose(library); library = open_it(argv[1]); }
+            many(threads);
+        }
+    }
+    printf("done %d\n", last);
+    return 0;
+}
+"#;
+
+/// The caller, running, at its `ready`.
+pub struct Caller {
+    pub child: std::process::Child,
+    lines: std::io::BufReader<std::process::ChildStdout>,
+    /// Where the launch function lies in it.
+    pub function: u64,
+}
+
+impl Caller {
+    /// In a command of the test's choice: the program on this machine, or entered into a tree.
+    pub fn start(child: std::process::Child) -> Caller {
+        use std::io::BufRead;
+        let mut child = child;
+        let mut lines = std::io::BufReader::new(child.stdout.take().expect("its output"));
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("ready 0x").expect("ready");
+        Caller { child, lines, function: u64::from_str_radix(address, 16).expect("an address") }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn go(&mut self) {
+        self.child.stdin.as_mut().expect("its input").write_all(b"go\n").expect("told");
+    }
+
+    /// Waits for the end; what the last launch returned.
+    pub fn done(mut self) -> i32 {
+        use std::io::BufRead;
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("a line");
+        assert!(self.child.wait().expect("an end").success());
+        line.trim().strip_prefix("done ").and_then(|code| code.parse().ok()).expect("done")
+    }
+}
+
+/// A directory with the caller and a stand-in runtime.
+pub struct Yard {
+    pub dir: tempfile::TempDir,
+    pub runtime: PathBuf,
+    pub program: PathBuf,
+}
+
+impl Yard {
+    pub fn new() -> Option<Yard> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (runtime, program) = (dir.path().join("libamdhip64.so.6"), dir.path().join("caller"));
+        std::fs::write(&runtime, shims::NULLGPU_6).expect("written");
+        compile(CALLER, &program, &["-ldl", "-lpthread"])?;
+        Some(Yard { dir, runtime, program })
+    }
+
+    pub fn command(&self, mode: &str, rounds: u64, threads: u64, each: u64) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.arg(&self.runtime).arg(mode).args([rounds, threads, each].map(|n| n.to_string()));
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        command
+    }
+
+    pub fn start(&self, mode: &str, rounds: u64, threads: u64, each: u64) -> Caller {
+        Caller::start(self.command(mode, rounds, threads, each).spawn().expect("started"))
     }
 }

@@ -25,3 +25,6 @@ watch-rung-selected = Rung: Selected (no real device behind it)
 watch-recorded = { $count } observations recorded in { $place }
 watch-armed = Watching. Ctrl-C ends it with a summary.
 watch-line = { $seconds } s: { $seen } launches, { $tokens } tokens decoded, { $each } launches per token
+watch-armed-probes = { $count } probes armed. Users may now watch processes of their own with: whichkernel watch --how perf
+watch-disarmed = { $count } probes removed
+watch-canary-asked = Canary: a one-token request to { $server } gave { $count } launches in the target

@@ -25,3 +25,6 @@ watch-rung-selected = 段: Selected（実デバイスなし）
 watch-recorded = 観測 { $count } 件を { $place } に記録しました
 watch-armed = 観測中です。Ctrl-C で終了し、要約を表示します。
 watch-line = { $seconds } 秒: 起動 { $seen } 回、デコード { $tokens } トークン、1 トークンあたり { $each } 回
+watch-armed-probes = プローブを { $count } 個設置しました。一般ユーザーは自分のプロセスを whichkernel watch --how perf で観測できます
+watch-disarmed = プローブを { $count } 個取り除きました
+watch-canary-asked = カナリア: { $server } への 1 トークンのリクエストで、対象プロセスに { $count } 回の起動が見えました

@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
+mod arm;
+mod canary;
 mod live;
 mod read;
 mod record;
@@ -21,7 +23,11 @@ mod trace;
 ///
 /// Children are followed, and libraries that are opened later. Stops when the process ends, at Ctrl-C, or as told.
 #[derive(Debug, Clone, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    pub step: Option<Step>,
+
     /// Watch this process and its children
     #[arg(long, value_name = "N", conflicts_with_all = ["read", "command"])]
     pub pid: Vec<u32>,
@@ -50,6 +56,10 @@ pub struct Args {
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Until>,
 
+    /// A server's address: before the watch counts, a one-token request must be seen to launch something in the target
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+
     /// Read what somebody recorded: a launch trace of the dry run or of the preload shim
     #[arg(long, value_name = "FILE")]
     pub read: Option<PathBuf>,
@@ -71,6 +81,16 @@ pub struct Args {
 pub enum How {
     /// Probes on the runtime's launch functions, read by BPF: needs root once, and no restart
     Uprobe,
+    /// The same probes without BPF: no argument bytes. Without root, on probes that `arm` made
+    Perf,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum Step {
+    /// The one privileged step: probes that users without root may open on processes of their own
+    Arm(arm::Args),
+    /// Take all of them out again
+    Disarm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -79,14 +99,22 @@ pub enum Until {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    match &args.step {
+        Some(Step::Arm(step)) => return arm::arm(step, context),
+        Some(Step::Disarm) => return arm::disarm(context),
+        None => {}
+    }
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref())?;
-    context.progress(&context.lang.text("watch-armed"));
+    eprintln!("{}", context.lang.text("watch-armed"));
     let mut tally = Tally::default();
+    if let Some(url) = &args.url {
+        canary::in_target(url, source.as_mut(), &mut tally, context)?;
+    }
     let account = live::run(source.as_mut(), &mut tally, args, context)?;
     if let Some(writer) = writer {
         writer.borrow_mut().finish()?;

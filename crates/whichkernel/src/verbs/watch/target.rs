@@ -12,12 +12,18 @@ use super::trace::Writer;
 /// The observer that was asked for, in place.
 pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
     match args.how {
-        How::Uprobe => uprobe(args, trace),
+        How::Uprobe | How::Perf => uprobe(args, trace),
     }
 }
 
 fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
-    let options = Options { arguments: trace.is_some(), hash: args.record, ..Options::default() };
+    let how = match args.how {
+        How::Perf if rustix::process::geteuid().is_root() => observe::uprobe::How::Perf,
+        How::Perf => observe::uprobe::How::Armed,
+        How::Uprobe => observe::uprobe::How::Bpf,
+    };
+    let canary = how != observe::uprobe::How::Armed;
+    let options = Options { arguments: trace.is_some(), hash: args.record, how, canary, ..Options::default() };
     let tell = |watcher: &mut Watcher| {
         if let Some(trace) = trace.cloned() {
             watcher.on_each(move |seen| trace.borrow_mut().add(seen));

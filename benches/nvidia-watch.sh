@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# uprobe and preload against CUPTI, on a real NVIDIA GPU: the same kernels, the same counts, nothing lost, identical results, and the
+# time that each adds. Needs root, PyTorch with CUDA, gcc and CUPTI's header and library; no network, no Rust.
+#   benches/nvidia-watch.sh path/to/whichkernel [rounds]
+set -u
+tool=$(realpath "${1:-target/release/whichkernel}"); rounds=${2:-2000}
+here=$(dirname "$(realpath "$0")")/nvidia
+out=${OUT:-$(mktemp -d)}; mkdir -p "$out"
+python=${PYTHON:-python3}
+exec > >(tee "$out/nvidia-watch.txt") 2>&1
+date -u +"date: %Y-%m-%d %H:%M UTC"; uname -r
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+$python -c 'import torch; print("torch", torch.__version__, "CUDA", torch.version.cuda)'
+"$tool" --version
+
+# CUPTI's header and library: the toolkit's, or those of the Python packages.
+roots="/usr/local/cuda /usr/local/cuda/extras/CUPTI $($python - <<'P'
+import glob, os, sys
+print(" ".join(sorted({p for s in sys.path if os.path.isdir(s) for p in glob.glob(s + "/nvidia/*")} )))
+P
+)"
+header=$(for r in $roots; do find -L "$r" -name cupti.h 2>/dev/null; done | head -1)
+cudah=$(for r in $roots; do find -L "$r" -name cuda.h 2>/dev/null; done | head -1)
+library=$(for r in $roots; do find -L "$r" -name 'libcupti.so*' 2>/dev/null; done | head -1)
+echo "cupti: ${header:-none} ${library:-none}"
+built=
+for struct in CUpti_ActivityKernel11 CUpti_ActivityKernel10 CUpti_ActivityKernel9 CUpti_ActivityKernel8; do
+    if gcc -shared -fPIC -O1 -DKERNEL=$struct -I"$(dirname "$header")" -I"$(dirname "$cudah")" "$here/cupti.c" -o "$out/cupti.so" "$library" \
+        -Wl,-rpath,"$(dirname "$library")" 2>"$out/gcc.txt"; then built=$struct; break; fi
+done
+[ -n "$built" ] || { echo "cupti.c did not compile:"; tail -5 "$out/gcc.txt"; exit 2; }
+
+job() { $python "$here/job.py" "$rounds"; }
+field() { $python -c 'import json,sys; print(json.loads(open(sys.argv[1]).read().strip().splitlines()[-1])[sys.argv[2]])' "$1" "$2"; }
+middle() { $python -c 'import sys; v=sorted(float(x) for x in sys.argv[1:]); print(v[len(v)//2])' "$@"; }
+
+job > "$out/warm.txt" || { cat "$out/warm.txt"; exit 2; }
+times() { # name, then the command: three runs, the middle one
+    local name=$1; shift; local list=()
+    for run in 1 2 3; do "$@" > "$out/$name.$run.out" 2> "$out/$name.$run.err"; list+=("$(field "$out/$name.$run.job" seconds)"); done
+    middle "${list[@]}"
+}
+plain() { job > "$out/plain.$run.job"; }
+cupti() { CUDA_INJECTION64_PATH="$out/cupti.so" CUPTI_OUT="$out/cupti.$run.tsv" $python "$here/job.py" "$rounds" > "$out/cupti.$run.job"; }
+watched() { # how
+    "$tool" watch --how "$1" --format json -- $python "$here/job.py" "$rounds" 2> "$out/$1.$run.job" > "$out/$1.$run.json"
+    grep '^{"hash"' "$out/$1.$run.job" > "$out/$1.$run.last" && mv "$out/$1.$run.last" "$out/$1.$run.job"
+}
+a=$(times plain plain); c=$(times cupti cupti)
+reference=$(field "$out/plain.1.job" hash)
+launches=$(awk -F'\t' '$2 != "DROPPED" { n += $1 } END { print n }' "$out/cupti.1.tsv")
+echo "launches that CUPTI counts: $launches"
+report() { $python -c 'import sys; n,a,b,c=sys.argv[1],*map(float,sys.argv[2:5]); print(f"{n:8} {b:.3f} s, plain {a:.3f} s: {(b-a)/a*100:+.1f} %, {(b-a)/c*1e9:+.0f} ns per launch")' "$@"; }
+report cupti "$a" "$c" "$launches"
+status=0
+for how in uprobe preload; do
+    "$tool" watch --help | grep -q -- "$how" || { echo "$how: not in this build"; continue; }
+    t=$(times "$how" watched "$how")
+    report "$how" "$a" "$t" "$launches"
+    $python "$here/compare.py" "$out/cupti.1.tsv" "$out/$how.1.json" || status=1
+    for run in 1 2 3; do
+        [ "$(field "$out/$how.$run.job" hash)" = "$reference" ] || { echo "$how: run $run gave other results"; status=1; }
+    done
+done
+[ "$(field "$out/cupti.1.job" hash)" = "$reference" ] && echo "results: identical in every run" || echo "results differ even under CUPTI"
+
+# Late: everything was loaded and launched once before anybody looked.
+go="$out/go"; rm -f "$go"
+$python "$here/job.py" "$rounds" "$go" > "$out/late.job" & pid=$!
+until grep -q ready "$out/late.job" 2>/dev/null; do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+( "$tool" watch --pid $pid --format json > "$out/late.json" 2> "$out/late.err" ) & watch=$!
+# It says when the probes are in.
+for i in $(seq 600); do grep -q . "$out/late.err" 2>/dev/null && break; kill -0 $watch 2>/dev/null || break; sleep 0.1; done
+touch "$go"; wait $pid; wait $watch
+$python - "$out/late.json" "$out/cupti.1.tsv" <<'P'
+import json, sys
+try: r = json.load(open(sys.argv[1]))
+except Exception as e: print("late attach: no report:", e, open(sys.argv[1].replace(".json", ".err")).read()[:500]); sys.exit()
+print(f"late attach: {r['seen']} launches, {r['unnamed']} unnamed, lost {r['lost']}, unknown replays {r['unknown_replays']}")
+P
+echo "status $status"
+exit $status

@@ -1,0 +1,259 @@
+//! Without BPF: each hit of a probe comes as a sample with the caller's registers and the top of its stack.
+//!
+//! That gives handle, grid, block, shared memory and stream of every launch. What lies behind pointers is out of reach:
+//! argument bytes, the column counts in them, and what a call answers, so graphs that are replayed cannot be multiplied out.
+
+use super::arm::Armed;
+use super::entries::{ENTRIES, Entry, Gemm, Home, Role, Shape};
+use super::instrument::Probed;
+use super::perf::{self, Attr, Buffer, Event as Probe, Place, bit, sample};
+use super::site::{self, Site};
+use super::symbols::entries_of;
+use super::wire::{Event, Key, key, kind};
+use crate::watch::WatchError;
+use codeobject::ReadAt;
+use std::collections::HashMap;
+use std::io;
+
+/// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples carry them.
+const REGISTERS: u64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 16 | 1 << 17;
+/// Bytes of the stack: frames of the functions at hand and the arguments above them.
+const STACK: u32 = 512;
+/// Per processor. Without privilege `perf_event_mlock_kb` allows 516 kB.
+const PAGES: usize = 64;
+const TRACEPOINT: u32 = 2;
+const SOFTWARE: u32 = 1;
+const DUMMY: u64 = 9;
+
+/// Whose hits are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    Everyone,
+    /// A thread, and whatever it starts.
+    Thread(i32),
+    /// Programs that this process starts, from their first instruction.
+    Children,
+}
+
+#[derive(Debug)]
+pub struct Sampled {
+    buffers: Vec<Buffer>,
+    probes: Vec<Probe>,
+    /// Entry and frame by the number that samples carry.
+    by_id: HashMap<u64, (usize, i16)>,
+    captures: HashMap<(u32, u64), u32>,
+    next_capture: u32,
+    pub lost: u64,
+    pub hits: u64,
+}
+
+impl Sampled {
+    /// Buffers for everyone (with privilege), for a thread of one's own, or for what we start.
+    pub fn new(whose: Whose) -> io::Result<Sampled> {
+        let mut buffers = Vec::new();
+        for cpu in perf::processors() {
+            let attr = Attr { kind: SOFTWARE, config: DUMMY, ..attr(whose) };
+            let event = Probe::open(&attr, pid(whose), cpu)?;
+            buffers.push(Buffer::new(event, PAGES)?);
+        }
+        let (by_id, captures) = (HashMap::new(), HashMap::new());
+        Ok(Sampled { buffers, probes: Vec::new(), by_id, captures, next_capture: 0, lost: 0, hits: 0 })
+    }
+
+    /// Probes a library for everyone, through the uprobe PMU.
+    pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt) -> Result<Probed, WatchError> {
+        let failed = |what: &str, error: String| WatchError::new(format!("{path}: {what}"), error, "run as root");
+        let pmu = perf::pmu().ok_or_else(|| failed("uprobes", "this kernel has no uprobe events".to_owned()))?;
+        let symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
+        let mut probed = Probed::default();
+        for symbol in &symbols {
+            let Some(entry) = ENTRIES.get(symbol.entry).filter(|entry| tells(entry)) else { continue };
+            let site = site::cheapest(&symbol.code, false);
+            let place = Place { pmu, path, offset: symbol.offset + site.offset, at_return: false };
+            self.open(symbol.entry, site, Whose::Everyone, |attr, pid, cpu| Probe::uprobe(&place, attr, pid, cpu))
+                .map_err(|error| failed(entry.symbol, error.to_string()))?;
+            probed.functions.push((entry.symbol, site));
+        }
+        Ok(probed)
+    }
+
+    /// Opens probes that somebody armed.
+    pub fn adopt(&mut self, armed: &[Armed], whose: Whose) -> io::Result<()> {
+        for probe in armed {
+            let Some(entry) = ENTRIES.iter().position(|entry| entry.symbol == probe.symbol) else { continue };
+            let site = Site { pushed: probe.pushed, ..Site::ENTRY };
+            self.open(entry, site, whose, |attr, pid, cpu| {
+                Probe::open(&Attr { kind: TRACEPOINT, config: probe.id, ..*attr }, pid, cpu)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        entry: usize,
+        site: Site,
+        whose: Whose,
+        open: impl Fn(&Attr, i32, i32) -> io::Result<Probe>,
+    ) -> io::Result<()> {
+        for (cpu, buffer) in perf::processors().into_iter().zip(&self.buffers) {
+            let event = open(&attr(whose), pid(whose), cpu)?;
+            event.redirect(buffer)?;
+            self.by_id.insert(event.id()?, (entry, site.pushed));
+            if whose != Whose::Children {
+                event.enable()?;
+            }
+            self.probes.push(event);
+        }
+        Ok(())
+    }
+
+    pub fn disarm(&mut self) {
+        self.probes.clear();
+    }
+
+    pub fn wait(&self, milliseconds: i32) {
+        perf::wait(&self.buffers, milliseconds);
+    }
+
+    /// Everything that came since, in order.
+    pub fn read(&mut self) -> Vec<Event<'static>> {
+        const LOST: u32 = 2;
+        const SAMPLE: u32 = 9;
+        let mut samples = Vec::new();
+        let mut lost = 0;
+        for buffer in &mut self.buffers {
+            buffer.read(|kind, _, body| match kind {
+                SAMPLE => samples.extend(Hit::read(body)),
+                LOST => lost += long(body, 8),
+                _ => {}
+            });
+        }
+        self.lost += lost;
+        samples.sort_by_key(|hit| hit.time);
+        self.hits += samples.len() as u64;
+        samples.iter().filter_map(|hit| self.event(hit)).collect()
+    }
+
+    fn event(&mut self, hit: &Hit) -> Option<Event<'static>> {
+        let (number, pushed) = *self.by_id.get(&hit.id)?;
+        let entry = ENTRIES.get(number)?;
+        let [cx, dx, si, di, _, r8, r9] = hit.registers;
+        let above = usize::try_from(8 + i64::from(pushed)).unwrap_or(usize::MAX);
+        let stack = |place: u64| long(&hit.stack, above.saturating_add(8 * place as usize));
+        let mut key = Key {
+            handle: di,
+            tgid: hit.pid,
+            entry: u32::try_from(number).ok()?,
+            grid: [0; 3],
+            block: [0; 3],
+            shared: 0,
+            columns: key::NONE,
+            graph: 0,
+        };
+        let low = |value: u64| value as u32;
+        let high = |value: u64| (value >> 32) as u32;
+        let mut stream = 0;
+        match entry.role {
+            Role::Launch(Shape::Dim3) => {
+                (key.grid, key.block) = ([low(si), high(si), low(dx)], [low(cx), high(cx), low(r8)]);
+                (key.shared, stream) = (low(stack(0)), stack(1));
+            }
+            Role::Launch(Shape::Flat) => {
+                (key.grid, key.block) = ([low(si), low(dx), low(cx)], [low(r8), low(r9), low(stack(0))]);
+                (key.shared, stream) = (low(stack(1)), stack(2));
+            }
+            // Grid and stream lie behind a pointer.
+            Role::Launch(Shape::Config) => key.handle = si,
+            Role::Gemm(Gemm { type_a, batch }) => {
+                let of = |place: Option<u8>, none: u32| place.map_or(none, |place| low(stack(place.into())));
+                (key.handle, key.grid) = (0, [low(cx), low(r8), low(r9)]);
+                key.block = [of(batch, 1), of(type_a, u32::MAX), 0];
+            }
+            Role::BeginCapture => {
+                self.next_capture += 1;
+                self.captures.insert((hit.pid, di), self.next_capture);
+                return None;
+            }
+            Role::EndCapture => {
+                self.captures.remove(&(hit.pid, di));
+                return None;
+            }
+            Role::Copy if cx & 7 != 2 => return None,
+            _ => {}
+        }
+        key.graph = self.captures.get(&(hit.pid, stream)).copied().unwrap_or(0);
+        let (kind, tid, time, aux, status) = (kind::CALL, hit.tid, hit.time, 0, 0);
+        Some(Event { kind, tid, time, key, stream, aux, status, bytes: &[] })
+    }
+}
+
+/// Entries that registers and stack alone say something about.
+pub fn tells(entry: &Entry) -> bool {
+    !matches!(entry.role, Role::Outer(_) | Role::Instantiate | Role::Update | Role::GetFunction | Role::Alias)
+}
+
+fn pid(whose: Whose) -> i32 {
+    match whose {
+        Whose::Everyone => -1,
+        Whose::Thread(tid) => tid,
+        Whose::Children => 0,
+    }
+}
+
+fn attr(whose: Whose) -> Attr {
+    let base = bit::DISABLED | bit::EXCLUDE_KERNEL | bit::SAMPLE_ID_ALL | bit::USE_CLOCKID;
+    let flags = match whose {
+        Whose::Everyone => base,
+        Whose::Thread(_) => base | bit::INHERIT,
+        Whose::Children => base | bit::INHERIT | bit::ENABLE_ON_EXEC,
+    };
+    Attr {
+        sample_period: 1,
+        sample_type: sample::TID | sample::TIME | sample::ID | sample::REGS_USER | sample::STACK_USER,
+        flags,
+        wakeup: 1,
+        regs_user: REGISTERS,
+        stack_user: STACK,
+        clockid: libc::CLOCK_MONOTONIC,
+        ..Attr::default()
+    }
+}
+
+/// One sample: `pid tid, time, id, abi registers, size stack dyn_size`.
+struct Hit {
+    pid: u32,
+    tid: u32,
+    time: u64,
+    id: u64,
+    registers: [u64; 7],
+    stack: Vec<u8>,
+}
+
+impl Hit {
+    fn read(body: &[u8]) -> Option<Hit> {
+        let (first, abi) = (long(body, 0), long(body, 24));
+        if abi == 0 {
+            return None;
+        }
+        let mut registers = [0; 7];
+        for (place, register) in registers.iter_mut().enumerate() {
+            *register = long(body, 32 + 8 * place);
+        }
+        let at = 32 + 8 * registers.len();
+        let size = usize::try_from(long(body, at)).ok()?;
+        let stack = body.get(at + 8..)?.get(..size).unwrap_or(&[]).to_vec();
+        Some(Hit {
+            pid: first as u32,
+            tid: (first >> 32) as u32,
+            time: long(body, 8),
+            id: long(body, 16),
+            registers,
+            stack,
+        })
+    }
+}
+
+fn long(body: &[u8], at: usize) -> u64 {
+    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}

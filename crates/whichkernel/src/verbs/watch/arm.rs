@@ -1,0 +1,63 @@
+//! `watch arm` and `watch disarm`: the privileged step, and its undoing.
+
+use crate::context::Context;
+use observe::uprobe::{Home, arm as arm_files, disarm as disarm_all, runtimes_of};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// Runtime libraries [default: those of --pid, else the ones installed in the usual places]
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// The runtimes that this process has mapped
+    #[arg(long, value_name = "N")]
+    pub pid: Option<u32>,
+}
+
+pub fn arm(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let mut files = args.files.clone();
+    if let Some(pid) = args.pid {
+        files.extend(runtimes_of(pid));
+    }
+    if files.is_empty() {
+        files = installed();
+    }
+    anyhow::ensure!(!files.is_empty(), "no GPU runtime was found: name its file, or a process that uses it with --pid");
+    let armed = arm_files(&files)?;
+    for probe in &armed {
+        context.print(&format!("{} {}\n", probe.path.display(), probe.symbol))?;
+    }
+    say(context, "watch-armed-probes", armed.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn disarm(context: &Context) -> anyhow::Result<ExitCode> {
+    say(context, "watch-disarmed", disarm_all()?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say(context: &Context, key: &str, count: usize) {
+    eprintln!("{}", context.lang.text_with(key, &[("count", count.to_string().into())]));
+}
+
+/// The usual places of the HIP and CUDA runtimes; each file once.
+fn installed() -> Vec<PathBuf> {
+    let places = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib/ollama", "/usr/lib/ollama"];
+    let rocm = std::fs::read_dir("/opt").into_iter().flatten().flatten();
+    let rocm = rocm.filter(|entry| entry.file_name().to_string_lossy().starts_with("rocm"));
+    let rocm = rocm.map(|entry| entry.path().join("lib"));
+    let mut out: Vec<PathBuf> = Vec::new();
+    for place in places.iter().map(|place| Path::new(place).to_owned()).chain(rocm) {
+        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+            let launches = Home::of(&entry.file_name().to_string_lossy()).is_some_and(Home::launches);
+            if let (true, Ok(path)) = (launches, entry.path().canonicalize())
+                && !out.contains(&path)
+            {
+                out.push(path);
+            }
+        }
+    }
+    out
+}
