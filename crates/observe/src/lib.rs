@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod dryrun;
 pub mod enter;
 pub mod libraries;
+pub mod logs;
 mod observer;
 pub mod preload;
 pub mod process;

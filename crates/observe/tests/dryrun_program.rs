@@ -166,7 +166,7 @@ fn a_server_answers_and_its_launches_are_recorded() {
         ["llama-server", "-m", &model, "--port", &port_text, "--no-warmup", "-t", "1", "-c", "2048", "-np", "1"];
     let command: Vec<OsString> = words.iter().map(OsString::from).collect();
     let show = [stage.home.path().to_owned()];
-    let running = stage.request(&command, &show).spawn().expect("a server");
+    let running = Request { preload: true, ..stage.request(&command, &show) }.spawn().expect("a server");
     let tokens: Vec<String> = (300..340).map(|n| n.to_string()).collect();
     let body = format!(
         r#"{{"prompt":[{}],"n_predict":4,"temperature":0,"cache_prompt":false,"ignore_eos":true}}"#,
@@ -181,6 +181,16 @@ fn a_server_answers_and_its_launches_are_recorded() {
     let widths: Vec<u64> = rows.iter().filter(|row| row.phase == Phase::Prefill).map(|row| row.width).collect();
     assert!(widths.contains(&40), "the prompt's 40 columns were read from the arguments: {widths:?}");
     assert!(rows.iter().any(|row| row.phase == Phase::Decode && row.family == Family::Mmvq));
+    let args = |trace: &Trace| -> Vec<Vec<u8>> {
+        let of = |event: &Event| match event {
+            Event::Launch(launch) => Some(trace.args(launch).to_vec()),
+            _ => None,
+        };
+        trace.events.iter().filter_map(of).collect()
+    };
+    let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
+    assert_eq!(launches(own), launches(seen), "the preload shim saw the same");
+    assert_eq!(args(own), args(seen), "and the same arguments");
 }
 
 /// Asks until the server is up, for two minutes at most.

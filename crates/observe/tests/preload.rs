@@ -16,6 +16,8 @@ struct Launcher {
 impl Launcher {
     fn new() -> Launcher {
         let home = tempfile::tempdir().expect("a directory");
+        // Another user must be able to start it.
+        std::fs::set_permissions(home.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("open");
         std::fs::write(home.path().join("libamdhip64.so.6"), shims::NULLGPU_6).expect("written");
         let program = home.path().join("launcher");
         let launcher = Launcher { home, program };
@@ -39,11 +41,16 @@ impl Launcher {
     }
 
     fn run(&self, words: &[&str]) -> Outcome {
+        let mut command = vec![self.program.to_str().expect("text")];
+        command.extend(words);
+        self.start(&command, &[])
+    }
+
+    fn start(&self, words: &[&str], variables: &[(String, String)]) -> Outcome {
         let profile = gpu::find("gfx1100").expect("a card");
         let table = launch::table::Builder::default().finish();
         let described = Described { table, ships: true, near: None, shipped: Default::default() };
-        let mut command: Vec<OsString> = vec![self.program.clone().into()];
-        command.extend(words.iter().map(OsString::from));
+        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
         let request = Request {
             place: &Place::Host,
             profiles: std::slice::from_ref(&profile),
@@ -55,7 +62,7 @@ impl Launcher {
             streams: Streams::Captured,
             preload: true,
             lean: false,
-            variables: &[],
+            variables,
         };
         let outcome = request.run().expect("a run");
         assert_eq!(outcome.ending, Ending::Code(0), "{words:?}: {}", outcome.said);
@@ -228,4 +235,88 @@ fn a_real_benchmark_is_seen_launch_by_launch_with_its_arguments() {
         trace.kernels.iter().filter_map(of).collect()
     };
     assert_eq!(origins(own), origins(seen));
+}
+
+/// Runs a shell line on the stand-in, with the launcher as `$0`.
+fn script(launcher: &Launcher, text: &str, variables: &[(String, String)]) -> Outcome {
+    launcher.start(&["sh", "-c", text, launcher.program.to_str().expect("text")], variables)
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_what_it_recorded() {
+    let launcher = Launcher::new();
+    let text = r#""$0" until 30000 > "$WHICHKERNEL_DRYRUN/said" & p=$!
+        until grep -q ready "$WHICHKERNEL_DRYRUN/said"; do kill -0 $p || exit 9; done; kill -9 $p; wait $p; true"#;
+    let outcome = script(&launcher, text, &[]);
+    let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
+    // It died somewhere between the two records of one launch.
+    let (own, seen) = (launches(own), launches(seen));
+    assert!(own > 30_000 && own - seen <= 1, "{own} {seen}");
+}
+
+#[test]
+fn a_full_ring_is_counted_and_the_program_goes_on() {
+    let launcher = Launcher::new();
+    let limit = [("WHICHKERNEL_PRELOAD_LIMIT".to_owned(), "65536".to_owned())];
+    let outcome = launcher.start(&[launcher.program.to_str().expect("text"), "plain", "5000"], &limit);
+    let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
+    assert_eq!(launches(own), 5000);
+    assert!(launches(seen) < 1000);
+    assert_eq!(launches(seen) as u64 + seen.lost, 5000);
+}
+
+#[test]
+fn a_full_disk_is_counted_and_the_program_goes_on() {
+    let launcher = Launcher::new();
+    let text = r#"exec unshare -Urm sh -c 'd=$(mktemp -d) && mount -t tmpfs -o size=3m none $d || exit 77
+        WHICHKERNEL_PRELOAD=$d "$0" plain 60000; s=$?; cp $d/seen.* "$WHICHKERNEL_DRYRUN/"; umount $d; rmdir $d; exit $s' "$0""#;
+    let outcome = script(&launcher, text, &[]);
+    let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
+    assert_eq!(launches(own), 60_000);
+    assert!(seen.lost > 10_000, "{}", seen.lost);
+    assert_eq!(launches(seen) as u64 + seen.lost, 60_000);
+}
+
+#[test]
+fn a_user_without_any_right_is_watched_just_as_well() {
+    let launcher = Launcher::new();
+    let text = r#"if [ "$(id -u)" = 0 ]; then exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all "$0" plain 100; fi
+        exec "$0" plain 100"#;
+    let outcome = script(&launcher, text, &[]);
+    assert_eq!(launches(&outcome.seen[0]), 100);
+    same(&outcome);
+}
+
+/// Debian's own runtime, on a machine without a GPU: it refuses every launch, and a refused launch is none.
+#[test]
+fn the_real_runtime_rejects_and_both_observers_say_so() {
+    use observe::enter::Enter;
+    use observe::watch::Tally;
+    let Some(dir) = artifacts::need("debian-sid") else { return };
+    let launcher = Launcher::new();
+    let session = tempfile::tempdir().expect("a directory");
+    let library = session.path().join("preload.so");
+    std::fs::write(&library, shims::PRELOAD).expect("written");
+    let mut command = Command::new(&launcher.program);
+    command.args(["plain", "5"]).env_clear().env("AMD_LOG_LEVEL", "4");
+    command.envs(observe::preload::environment(session.path(), &library, None, 0));
+    let output =
+        Enter::new(dir.join("root")).bind(session.path()).bind_read_only(launcher.home.path()).output(&mut command);
+    let output = output.expect("a run");
+    let (said, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(said.trim(), "status 100", "hipErrorNoDevice: {log}");
+    let mut preload = Tally::default();
+    for path in observe::preload::files(session.path()) {
+        let mut tail = observe::preload::Tail::open(&path).expect("readable").expect("a header");
+        tail.drain(&mut preload, &Default::default(), true, &mut None).expect("read");
+        assert!(tail.runtimes[0].path.contains("libamdhip64.so.6"), "{:?}", tail.runtimes);
+        assert!(!shims::is_nullgpu(&hex::decode(&tail.runtimes[0].build_id).expect("digits")));
+    }
+    let mut logs = Tally::default();
+    observe::logs::read_log(&log, &mut logs).expect("lines of the runtime");
+    for tally in [&preload, &logs] {
+        assert_eq!((tally.launches(), tally.rejections()), (0, 5), "{log}");
+    }
+    let named: Vec<String> = preload.rejected_kernels().into_keys().collect();
+    assert!(named.iter().any(|name| name.contains("second")), "{named:?}");
 }

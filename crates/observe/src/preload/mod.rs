@@ -12,6 +12,6 @@ mod tail;
 
 pub use known::Known;
 pub use layouts::{build_id, layouts};
-pub use session::{Session, environment};
+pub use session::{LIMIT, Session, environment};
 pub use source::{PreloadSource, Program};
-pub use tail::{Tail, files};
+pub use tail::{Each, Tail, files};

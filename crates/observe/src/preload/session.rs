@@ -66,11 +66,11 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
     ]
 }
 
-/// Memory where there is some to spare, so that no disk is written while a server works; else the usual place.
+/// Where TMPDIR says; else memory where there is some to spare, so that no disk is written while a server works.
 fn base() -> io::Result<PathBuf> {
     let shared = Path::new("/dev/shm");
     let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
     let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
-    let chosen = if writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() };
-    Ok(chosen)
+    let said = std::env::var_os("TMPDIR").is_some_and(|said| !said.is_empty());
+    Ok(if !said && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() })
 }

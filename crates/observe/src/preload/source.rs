@@ -1,6 +1,7 @@
 //! The live source: a program that we started, and every process that it made.
 
 use super::{Known, Session, Tail, files};
+use crate::uprobe::Seen;
 use crate::watch::{Account, Ended, Source, State, Tally, WatchError, device_of};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 pub trait Program {
     /// How it ended; None while it runs.
     fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
-    fn id(&self) -> u32;
+    /// Waits for its end.
+    fn wait(&mut self);
 }
 
 impl Program for Child {
@@ -21,10 +23,12 @@ impl Program for Child {
         self.try_wait()
     }
 
-    fn id(&self) -> u32 {
-        Child::id(self)
+    fn wait(&mut self) {
+        let _ = Child::wait(self);
     }
 }
+
+type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
 
 pub struct PreloadSource<'a> {
     session: Session,
@@ -34,6 +38,7 @@ pub struct PreloadSource<'a> {
     started: Instant,
     news: Vec<String>,
     done: bool,
+    each: Option<Everyone<'a>>,
 }
 
 impl std::fmt::Debug for PreloadSource<'_> {
@@ -49,7 +54,12 @@ impl<'a> PreloadSource<'a> {
     /// `known`: the kernels of the libraries whose layouts the session has.
     pub fn new(session: Session, known: Known, program: Box<dyn Program + 'a>) -> PreloadSource<'a> {
         let (tails, started) = (BTreeMap::new(), Instant::now());
-        PreloadSource { session, known, program, tails, started, news: Vec::new(), done: false }
+        PreloadSource { session, known, program, tails, started, news: Vec::new(), done: false, each: None }
+    }
+
+    /// Tells every single launch.
+    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'a) {
+        self.each = Some(Box::new(each));
     }
 
     /// What was seen per process, for those who ask.
@@ -71,7 +81,8 @@ impl<'a> PreloadSource<'a> {
         let mut any = false;
         for (path, tail) in &mut self.tails {
             let quiet = tail.program.is_empty();
-            any |= tail.drain(tally, &self.known, last).map_err(|error| broken(path, error))?;
+            let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            any |= tail.drain(tally, &self.known, last, &mut each).map_err(|error| broken(path, error))?;
             if quiet && !tail.program.is_empty() {
                 self.news.push(format!("process {} ({})", tail.pid, tail.program));
             }
@@ -109,6 +120,8 @@ impl Source for PreloadSource<'_> {
             self.tails.values().for_each(Tail::close);
             self.drain(tally, true)?;
             self.done = true;
+            // It may go on, unwatched; whoever started us expects it to be over when we are.
+            self.program.wait();
         }
         let mut gaps: Vec<(String, String)> = Vec::new();
         if tally.lost > 0 {
@@ -119,6 +132,10 @@ impl Source for PreloadSource<'_> {
             for name in &tail.unfollowed {
                 gaps.push(("graphs".into(), format!("process {} called {name}, which is not followed", tail.pid)));
             }
+        }
+        if tally.unread > 0 {
+            let why = "of kernels whose library was not found beforehand: column counts come from names alone";
+            gaps.push(("arguments".into(), format!("{} launches {why}", tally.unread)));
         }
         if self.tails.is_empty() {
             let why = "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program";

@@ -5,6 +5,7 @@
 //! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
 
 use super::Known;
+use crate::uprobe::Seen;
 use crate::watch::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
 use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
@@ -21,6 +22,9 @@ const CHUNK: usize = 1 << 20;
 const CONSUMED: u64 = std::mem::offset_of!(record::Header, consumed) as u64;
 
 const CLOSED: u64 = std::mem::offset_of!(record::Header, closed) as u64;
+
+/// Who wants every single launch.
+pub type Each<'e> = Option<&'e mut dyn FnMut(&Seen<'_>)>;
 
 /// Kernel, grid, block, shared memory, call and columns: what makes two launches of a process alike.
 type Shape = (u32, [u32; 3], [u32; 3], u32, u32, Option<u64>);
@@ -97,7 +101,7 @@ impl Tail {
     /// Takes what is there. `gone`: the process has ended, nothing will be finished any more.
     ///
     /// Returns whether something was taken.
-    pub fn drain(&mut self, tally: &mut Tally, known: &Known, gone: bool) -> io::Result<bool> {
+    pub fn drain(&mut self, tally: &mut Tally, known: &Known, gone: bool, each: &mut Each<'_>) -> io::Result<bool> {
         let before = self.at;
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -110,7 +114,8 @@ impl Tail {
             let want = usize::try_from(used.saturating_sub(self.at)).unwrap_or(CHUNK).min(CHUNK);
             let got = self.file.read_at(buffer.get_mut(..want).unwrap_or(&mut []), self.at)?;
             let ends = want < CHUNK || got < want;
-            let taken = self.take(buffer.get(..got).unwrap_or(&[]), tally, known, gone, ends);
+            let bytes = buffer.get(..got).unwrap_or(&[]);
+            let taken = self.take(bytes, gone, ends, &mut |tail, record| tail.add(record, tally, known, each));
             self.at += taken as u64;
             if taken == 0 {
                 break;
@@ -127,7 +132,7 @@ impl Tail {
     }
 
     /// Reads whole records from the front; returns how many bytes they were. `ends`: no more stands behind `bytes`.
-    fn take(&mut self, bytes: &[u8], tally: &mut Tally, known: &Known, gone: bool, ends: bool) -> usize {
+    fn take(&mut self, bytes: &[u8], gone: bool, ends: bool, to: &mut dyn FnMut(&mut Tail, Record<'_>)) -> usize {
         let word =
             |at: usize| bytes.get(at..).and_then(|r| r.first_chunk()).map_or(0, |b: &[u8; 4]| u32::from_le_bytes(*b));
         let mut at = 0;
@@ -154,18 +159,18 @@ impl Tail {
             match kind {
                 0 if !gone => break,
                 0 => self.torn += 1,
-                kind => self.add(Record::read(kind, body), tally, known),
+                kind => to(self, Record::read(kind, body)),
             }
             at += len.max(8);
         }
         at.min(bytes.len())
     }
 
-    fn add(&mut self, record: Record<'_>, tally: &mut Tally, known: &Known) {
+    fn add(&mut self, record: Record<'_>, tally: &mut Tally, known: &Known, each: &mut Each<'_>) {
         match record {
             Record::Module(module) => drop(self.modules.insert(module.id, module)),
             Record::Kernel(kernel) => drop(self.kernels.insert(kernel.id, kernel)),
-            Record::Launch(head, args) => self.launch(&head, args, tally, known),
+            Record::Launch(head, args) => self.launch(&head, args, tally, known, each),
             Record::Graph(record) if record.status != 0 => {}
             Record::Graph(record) => match record.what {
                 graph::INSTANTIATE | graph::UPDATE => self.flow.instantiated(record.exec.into(), record.graph.into()),
@@ -187,7 +192,7 @@ impl Tail {
         }
     }
 
-    fn launch(&mut self, head: &record::Launch, args: &[u8], tally: &mut Tally, known: &Known) {
+    fn launch(&mut self, head: &record::Launch, args: &[u8], tally: &mut Tally, known: &Known, each: &mut Each<'_>) {
         self.records += 1;
         self.first_ns = if self.first_ns == 0 { head.time_ns } else { self.first_ns };
         self.last_ns = head.time_ns;
@@ -215,6 +220,15 @@ impl Tail {
                 ..Kind::kernel(name, api::name(head.api))
             })
         });
+        // A kernel with arguments, of a library whose layouts nobody prepared.
+        if described.is_none() && args.is_empty() && head.status == 0 {
+            tally.unread += 1;
+        }
+        if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
+            let (time_ns, thread, stream) = (head.time_ns, head.thread, head.stream);
+            let (graph, args) = (head.graph, args.to_vec());
+            each(&Seen { time_ns, pid: self.pid, thread, kind, stream, graph, exec: None, args });
+        }
         self.flow.launch(tally, kind, head.graph.into(), head.status);
     }
 

@@ -14,6 +14,7 @@ mod canary;
 mod live;
 mod read;
 mod record;
+mod start;
 mod summary;
 mod table;
 mod target;
@@ -40,6 +41,11 @@ pub struct Args {
     #[arg(long, value_name = "HOW", default_value = "uprobe")]
     pub how: How,
 
+    /// With `--how logs`: which log to switch on, and how far (ROCBLAS_LAYER=9); AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB,
+    /// HIPBLASLT_LOG_MASK, OLLAMA_DEBUG
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub log: Vec<String>,
+
     /// Write every launch in order, with its argument bytes, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -60,7 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
 
-    /// Read what somebody recorded: a launch trace of the dry run or of the preload shim
+    /// Read what somebody recorded: a launch trace of the dry run or of the preload shim, or a log of AMD_LOG_LEVEL,
+    /// ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK
     #[arg(long, value_name = "FILE")]
     pub read: Option<PathBuf>,
 
@@ -83,6 +90,10 @@ pub enum How {
     Uprobe,
     /// The same probes without BPF: no argument bytes. Without root, on probes that `arm` made
     Perf,
+    /// A library of ours in a program that is started with it: needs no root; children are followed
+    Preload,
+    /// The libraries' own logs, switched on in a program that is started with them
+    Logs,
 }
 
 #[derive(Debug, Clone, clap::Subcommand)]

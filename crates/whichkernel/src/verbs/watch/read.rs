@@ -12,12 +12,25 @@ use std::process::ExitCode;
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();
     let bytes = std::fs::read(path).with_context(name)?;
-    let (tally, account) = trace(Trace::parse(bytes).with_context(name)?);
+    let (tally, account) = match Trace::parse(bytes.clone()) {
+        Ok(found) => trace(found),
+        Err(error) => log(&bytes).ok_or(error).with_context(|| {
+            let known = "AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK";
+            format!("{}: no launch trace, and no line of the logs that are known here ({known})", name())
+        })?,
+    };
     summary::print(&tally, &account, args.format, context)?;
     if args.record {
         record::keep(context, &tally, &account, &name(), None)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A log that somebody made, mixed with anything else.
+fn log(bytes: &[u8]) -> Option<(Tally, Account)> {
+    let mut tally = Tally::default();
+    let account = observe::logs::read_log(&String::from_utf8_lossy(bytes), &mut tally)?;
+    Some((tally, account))
 }
 
 /// A trace says who wrote it, not which device the process had: only the stand-in's own is certain.

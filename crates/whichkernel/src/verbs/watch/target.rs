@@ -1,6 +1,6 @@
 //! Whom to watch: numbers, a name, or a program to start.
 
-use super::{Args, How};
+use super::{Args, How, start};
 use observe::uprobe::{Options, Started, Watcher};
 use observe::watch::Source;
 use std::cell::RefCell;
@@ -13,6 +13,8 @@ use super::trace::Writer;
 pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
     match args.how {
         How::Uprobe | How::Perf => uprobe(args, trace),
+        How::Preload => start::preload(args, trace),
+        How::Logs => start::logs(args),
     }
 }
 

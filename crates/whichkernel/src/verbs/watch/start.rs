@@ -1,0 +1,54 @@
+//! Observers that must be there when the program starts.
+
+use super::{Args, trace::Writer};
+use anyhow::Context as _;
+use observe::dryrun::{Place, describe, on_path};
+use observe::logs::{LogSource, explain, wanted};
+use observe::preload::{Known, PreloadSource, Session, layouts};
+use observe::watch::Source;
+use std::cell::RefCell;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+
+/// Logs that are switched on where none is asked for.
+const USUAL: [&str; 3] = ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB"];
+/// Arguments stand at the same places for every target; where a library has several, one is as good as another.
+const ANY_TARGET: &str = "gfx1100";
+
+pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
+    let program = args.command.first().context("--how preload starts a program: give it after --")?;
+    let path = on_path(program).with_context(|| format!("{}: no such program", program.to_string_lossy()))?;
+    // What cannot be described beforehand is watched without argument bytes, and that is said.
+    let libraries = Place::Host.libraries(true, Some(&path)).unwrap_or_default();
+    let target = gpu::TargetId::parse(ANY_TARGET)?;
+    let described = describe(&libraries, &target, true, runtime::Cache::from_env().dir()).ok();
+    let table = described.and_then(|found| launch::table::Table::parse(&found.table).ok()).unwrap_or_default();
+    let session = Session::new(Some(&layouts(&table, &libraries)))?;
+    let mut start = Command::new(program);
+    start.args(args.command.iter().skip(1)).envs(session.environment());
+    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
+    let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;
+    let mut source = PreloadSource::new(session, Known::new(table), Box::new(child));
+    if let Some(trace) = trace.cloned() {
+        source.on_each(move |seen| trace.borrow_mut().add(seen));
+    }
+    Ok(Box::new(source))
+}
+
+pub fn logs(args: &Args) -> anyhow::Result<Box<dyn Source>> {
+    anyhow::ensure!(!args.command.is_empty(), "--how logs starts a program: give it after --, or a log with --read");
+    let asked: Vec<&str> =
+        if args.log.is_empty() { USUAL.to_vec() } else { args.log.iter().map(String::as_str).collect() };
+    let mut variables = Vec::new();
+    for text in asked {
+        let unknown = || {
+            format!(
+                "{text} is no log that is known here: AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK, OLLAMA_DEBUG"
+            )
+        };
+        let (variable, value) = wanted(text).with_context(unknown)?;
+        eprintln!("{}", explain(&variable, &value).unwrap_or_else(|| format!("{}={value}", variable.name)));
+        variables.push((variable, value));
+    }
+    Ok(Box::new(LogSource::start(&args.command, &variables)?))
+}
