@@ -15,10 +15,10 @@ const O_CLOEXEC: c_int = 0o2_000_000;
 const CLOCK_MONOTONIC: c_int = 1;
 const CLOCK_MONOTONIC_COARSE: c_int = 6;
 const MAP_FIXED: c_int = 0x10;
-/// Linux 5.14; older kernels refuse, and the pages come one by one.
 const MADV_POPULATE_WRITE: c_int = 23;
 const SYS_MADVISE: i64 = 28;
 const SYS_SIGPROCMASK: i64 = 14;
+const SYS_PWRITE: i64 = 18;
 const SYS_GETTID: i64 = 186;
 const SYS_FALLOCATE: i64 = 285;
 
@@ -176,10 +176,18 @@ pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Makes the pages now, all at once: cheaper than a fault for each on the path of a launch.
-pub fn populate(at: *mut u8, len: usize) {
+/// Makes a file at least this long, without ever making it shorter.
+pub fn lengthen(fd: c_int, len: u64) -> bool {
+    let zero = 0_u8;
+    // SAFETY: one byte of ours.
+    unsafe { syscall(SYS_PWRITE, i64::from(fd), &raw const zero as i64, 1, len as i64 - 1) == 1 }
+}
+
+/// Makes all pages of a mapping now: cheaper than a fault for each on the path of a launch, and where the disk has no
+/// room this fails, and no write will. Kernels before 5.14 do not know it.
+pub fn populate(at: *mut u8, len: usize) -> bool {
     // SAFETY: advice about our own mapping.
-    unsafe { syscall(SYS_MADVISE, at as i64, len as i64, i64::from(MADV_POPULATE_WRITE), 0) };
+    unsafe { syscall(SYS_MADVISE, at as i64, len as i64, i64::from(MADV_POPULATE_WRITE), 0) == 0 }
 }
 
 /// The path of the running program.

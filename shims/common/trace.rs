@@ -107,15 +107,16 @@ fn map(index: u64, fd: i32) -> bool {
     let (Some(tag), Some(map)) = (TAGS.get(slot), MAPS.get(slot)) else { return false };
     let offset = index * SEGMENT;
     let over = map.load(Ordering::Acquire);
-    let new = if sys::grow(fd, offset, SEGMENT) {
-        sys::map_shared(fd, offset, SEGMENT as usize, over)
-    } else {
-        core::ptr::null_mut()
-    };
-    if new.is_null() {
+    let len = SEGMENT as usize;
+    // A byte at the end is not enough: a write to a mapped hole on a full disk would kill the process. Making the pages
+    // tells; where the kernel cannot, real blocks are asked for.
+    if !sys::lengthen(fd, offset + SEGMENT) {
         return false;
     }
-    sys::populate(new, SEGMENT as usize);
+    let new = sys::map_shared(fd, offset, len, over);
+    if new.is_null() || !(sys::populate(new, len) || sys::grow(fd, offset, SEGMENT)) {
+        return false;
+    }
     map.store(new, Ordering::Release);
     HIGH.fetch_max(slot + 1, Ordering::AcqRel);
     tag.store(index + 1, Ordering::Release);

@@ -8,6 +8,7 @@ pub mod census;
 pub mod doctor;
 pub mod dryrun;
 pub mod enter;
+pub mod imports;
 pub mod libraries;
 pub mod logs;
 mod observer;

@@ -3,8 +3,8 @@
 use super::{Name, Row, Tally};
 use crate::{Raw, Sighting};
 use evidence::{
-    About, Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched, Observation, ObserverId,
-    Refused, Selected, Subject, View,
+    About, Canary, Completed, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched, Observation,
+    ObserverId, Refused, Selected, Subject, View,
 };
 use std::fmt::Write;
 
@@ -86,6 +86,10 @@ impl Scene<'_> {
         let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
         let (subject, coverage) = (self.subject(), self.coverage(tally));
         let seen = match account.device {
+            // Imported profiles have the device's own times.
+            DeviceKind::Real if account.observer == "import" => {
+                Observation::on::<Completed>(id, subject, finding, coverage, self.time)?
+            }
             DeviceKind::Real => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
         };

@@ -21,6 +21,7 @@ watch-canary-child = Canary in a child of ours: { $what }. An absence is at most
 watch-canary-none = No canary: an absence shows nothing
 watch-cost = Added time per launch, measured: { $ns } ns
 watch-rung-launched = Rung: Launched (real device)
+watch-rung-completed = Rung: Completed (the device reported when each began and ended)
 watch-rung-selected = Rung: Selected (no real device behind it)
 watch-recorded = { $count } observations recorded in { $place }
 watch-armed = Watching. Ctrl-C ends it with a summary.

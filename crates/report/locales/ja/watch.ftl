@@ -21,6 +21,7 @@ watch-canary-child = 子プロセスでのカナリア: { $what }。不在の主
 watch-canary-none = カナリアなし: 見えなかったことは何の証拠にもなりません
 watch-cost = 1 起動あたりの追加時間（実測）: { $ns } ns
 watch-rung-launched = 段: Launched（実デバイス）
+watch-rung-completed = 段: Completed（各カーネルの開始と終了をデバイス自身が報告している）
 watch-rung-selected = 段: Selected（実デバイスなし）
 watch-recorded = 観測 { $count } 件を { $place } に記録しました
 watch-armed = 観測中です。Ctrl-C で終了し、要約を表示します。

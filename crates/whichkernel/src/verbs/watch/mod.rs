@@ -66,8 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
 
-    /// Read what somebody recorded: a launch trace of the dry run or of the preload shim, or a log of AMD_LOG_LEVEL,
-    /// ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK
+    /// Read what somebody recorded: a launch trace of the dry run or of the preload shim, a log of AMD_LOG_LEVEL,
+    /// ROCBLAS_LAYER, TENSILE_DB or HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
     #[arg(long, value_name = "FILE")]
     pub read: Option<PathBuf>,
 

@@ -14,10 +14,17 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let bytes = std::fs::read(path).with_context(name)?;
     let (tally, account) = match Trace::parse(bytes.clone()) {
         Ok(found) => trace(found),
-        Err(error) => log(&bytes).ok_or(error).with_context(|| {
-            let known = "AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK";
-            format!("{}: no launch trace, and no line of the logs that are known here ({known})", name())
-        })?,
+        Err(error) => match observe::imports::read(path, &bytes) {
+            Some(profile) => profile?,
+            None => log(&bytes).ok_or(error).with_context(|| {
+                let known = "AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK";
+                let profiles = "no profile (rocprofv3, Nsight Systems)";
+                format!(
+                    "{}: no launch trace, {profiles}, and no line of the logs that are known here ({known})",
+                    name()
+                )
+            })?,
+        },
     };
     summary::print(&tally, &account, args.format, context)?;
     if args.record {

@@ -61,8 +61,24 @@ fn text(tally: &Tally, account: &Account, context: &Context) -> String {
     if let Some(cost) = account.cost_ns {
         line("watch-cost", &[("ns", format!("{cost:.0}"))]);
     }
-    line(if account.device == DeviceKind::Real { "watch-rung-launched" } else { "watch-rung-selected" }, &[]);
+    line(
+        match rung(account) {
+            "Completed" => "watch-rung-completed",
+            "Launched" => "watch-rung-launched",
+            _ => "watch-rung-selected",
+        },
+        &[],
+    );
     out
+}
+
+/// What an account's observations stand on.
+fn rung(account: &Account) -> &'static str {
+    match account.device {
+        DeviceKind::Real if account.observer == "import" => "Completed",
+        DeviceKind::Real => "Launched",
+        _ => "Selected",
+    }
 }
 
 fn as_json(tally: &Tally, account: &Account) -> Value {
@@ -91,7 +107,7 @@ fn as_json(tally: &Tally, account: &Account) -> Value {
         .collect();
     json!({
         "schema": "whichkernel.watch/1", "observer": account.observer, "device": account.device.name(),
-        "rung": if account.device == DeviceKind::Real { "Launched" } else { "Selected" },
+        "rung": rung(account),
         "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "unnamed": tally.unnamed(),
         "unread": tally.unread, "unknown_replays": tally.unknown_replays, "rejected": tally.rejected_kernels(),
         "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,

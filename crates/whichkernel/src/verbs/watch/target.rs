@@ -22,7 +22,7 @@ fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Bo
     let how = match args.how {
         How::Perf if rustix::process::geteuid().is_root() => observe::uprobe::How::Perf,
         How::Perf => observe::uprobe::How::Armed,
-        How::Uprobe => observe::uprobe::How::Bpf,
+        _ => observe::uprobe::How::Bpf,
     };
     let canary = how != observe::uprobe::How::Armed;
     let options = Options { arguments: trace.is_some(), hash: args.record, how, canary, ..Options::default() };
