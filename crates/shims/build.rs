@@ -35,6 +35,8 @@ fn build() -> Result<(), Failure> {
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, &[])?;
     let script = plain_script(&defined(&blas)?);
     link(&blas, &out.join("libnullblas.so"), "libhipblas.so.2", &script, &["-Wl,--unresolved-symbols=ignore-all"])?;
+    let solver = object(&root.join("shims/nullsolver/src/lib.rs"), &out.join("nullsolver.o"), 1, &[])?;
+    link(&solver, &out.join("libnullsolver.so"), "librocsolver.so.0", &plain_script(&defined(&solver)?), &[])?;
     let lean = object(&root.join("shims/lean/src/lib.rs"), &out.join("lean.o"), 1, &[])?;
     link(&lean, &out.join("liblean.so"), "libwhichkernel-lean.so", &plain_script(&defined(&lean)?), &[])?;
     let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
@@ -48,7 +50,12 @@ fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
     let done = exports(&shim.join("src"))?;
     let mut missing = BTreeSet::new();
     let mut maps = Vec::new();
-    for (soname, list) in [("libamdhip64.so.6", "hip6.symbols"), ("libamdhip64.so.7", "hip7.symbols")] {
+    let lists = [
+        ("libamdhip64.so.5", "hip5.symbols"),
+        ("libamdhip64.so.6", "hip6.symbols"),
+        ("libamdhip64.so.7", "hip7.symbols"),
+    ];
+    for (soname, list) in lists {
         let text = fs::read_to_string(shim.join(list))?;
         let symbols: Vec<(String, String)> = text
             .lines()

@@ -7,11 +7,13 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 core::arch::global_asm!(
     ".symver dlsym, dlsym@GLIBC_2.2.5",
     ".symver dlopen, dlopen@GLIBC_2.2.5",
+    ".symver dlerror, dlerror@GLIBC_2.2.5",
 );
 
 unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlerror() -> *const c_char;
 }
 
 const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
@@ -29,6 +31,16 @@ pub fn next(name: &CStr) -> *mut c_void {
 pub fn open(path: &CStr) -> *mut c_void {
     // SAFETY: loads a library, or gives null.
     unsafe { dlopen(path.as_ptr(), RTLD_NOW) }
+}
+
+/// Why the last `open` gave null, in the loader's words.
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn trouble() -> Option<&'static CStr> {
+    // SAFETY: null, or a string that stands until the next call.
+    unsafe {
+        let text = dlerror();
+        if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
+    }
 }
 
 /// A library that the process has already; null where it has not.

@@ -3,12 +3,16 @@
 //! They are `no_std` Rust under `shims/`, outside the workspace, built by this crate's build script.
 #![forbid(unsafe_code)]
 
+/// Stands in for `libamdhip64.so.5`.
+pub const NULLGPU_5: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgpu.so.5"));
 /// Stands in for `libamdhip64.so.6`.
 pub const NULLGPU_6: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgpu.so.6"));
 /// Stands in for `libamdhip64.so.7`.
 pub const NULLGPU_7: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgpu.so.7"));
 /// Stands in for hipBLAS (and the three calls that ggml makes to rocBLAS itself): records each GEMM.
 pub const NULLBLAS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullblas.so"));
+/// Stands in for rocSOLVER, which hipBLAS of ROCm 5 is bound to.
+pub const NULLSOLVER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullsolver.so"));
 /// Wraps the launch and registration calls of whatever HIP runtime the process has.
 pub const PRELOAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpreload.so"));
 
@@ -18,6 +22,7 @@ pub const LEAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/liblean.so"));
 /// Which stand-in plays a library, by the name that programs ask for.
 pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {
     match soname {
+        "libamdhip64.so.5" => Some(NULLGPU_5),
         "libamdhip64.so.6" => Some(NULLGPU_6),
         "libamdhip64.so.7" => Some(NULLGPU_7),
         _ => None,
@@ -26,7 +31,7 @@ pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {
 
 /// Whether a library is one of our stand-ins: by the GNU build id that the linker gave it.
 pub fn is_nullgpu(build_id: &[u8]) -> bool {
-    [NULLGPU_6, NULLGPU_7].iter().any(|library| build_id_of(library).is_some_and(|id| id == build_id))
+    [NULLGPU_5, NULLGPU_6, NULLGPU_7].iter().any(|library| build_id_of(library).is_some_and(|id| id == build_id))
 }
 
 pub fn build_id_of(library: &[u8]) -> Option<&[u8]> {

@@ -17,6 +17,7 @@ static REAL: [AtomicPtr<c_void>; HANDLES] = [const { AtomicPtr::new(core::ptr::n
 static USED: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
+    fn write(fd: c_int, from: *const c_void, len: usize) -> isize;
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
@@ -32,8 +33,27 @@ pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
         let path = getenv(variable.as_ptr());
         if path.is_null() { core::ptr::null_mut() } else { real::open(CStr::from_ptr(path)) }
     };
+    // SAFETY: as above.
+    if found.is_null() && !unsafe { getenv(variable.as_ptr()) }.is_null() {
+        complain();
+    }
     kept.store(if found.is_null() { NONE } else { found }, Ordering::Release);
     found
+}
+
+/// A library that was asked for and cannot be had: its loader's words, so that the run ends with them.
+fn complain() {
+    let parts = [b"whichkernel: " as &[u8], real::trouble().map_or(b"no reason given", CStr::to_bytes), b" (fatal error)\n"];
+    for part in parts {
+        // SAFETY: bytes of ours.
+        unsafe { write(2, part.as_ptr().cast(), part.len()) };
+    }
+}
+
+/// Whether a variable names a library that could not be opened.
+fn lost(variable: &CStr, library: *mut c_void) -> bool {
+    // SAFETY: a question to the environment.
+    library.is_null() && !unsafe { getenv(variable.as_ptr()) }.is_null()
 }
 
 /// The real hipBLAS, if WHICHKERNEL_HIPBLAS names it.
@@ -67,6 +87,9 @@ pub fn behind(handle: *mut c_void) -> *mut c_void {
 pub unsafe extern "C" fn hipblasCreate(to: *mut *mut c_void) -> Status {
     if to.is_null() {
         return INVALID_VALUE;
+    }
+    if lost(c"WHICHKERNEL_HIPBLAS", library()) || lost(c"WHICHKERNEL_HIPBLASLT", crate::lt::library()) {
+        return NOT_INITIALIZED;
     }
     let index = USED.fetch_add(1, Ordering::AcqRel) % HANDLES;
     let (Some(slot), Some(real)) = (STREAMS.get(index), REAL.get(index)) else { return NOT_INITIALIZED };

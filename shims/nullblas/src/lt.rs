@@ -42,7 +42,7 @@ unsafe extern "C" {
 static HANDLES: [AtomicPtr<c_void>; DEVICES] = [const { AtomicPtr::new(core::ptr::null_mut()) }; DEVICES];
 static ROOM: [AtomicPtr<c_void>; DEVICES] = [const { AtomicPtr::new(core::ptr::null_mut()) }; DEVICES];
 
-fn library() -> *mut c_void {
+pub fn library() -> *mut c_void {
     static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
     named(&LIBRARY, c"WHICHKERNEL_HIPBLASLT")
 }

@@ -26,7 +26,7 @@ pub enum DryrunError {
     )]
     NoDeviceCode { path: PathBuf },
     #[error(
-        "{library} wants {soname}, and the stand-in plays libamdhip64.so.6 and libamdhip64.so.7 only. Use a runtime of ROCm 6 or 7"
+        "{library} wants {soname}, and the stand-in plays libamdhip64.so.5, .so.6 and .so.7 only. Use a runtime of ROCm 5, 6 or 7"
     )]
     Soname { library: PathBuf, soname: String },
     #[error(

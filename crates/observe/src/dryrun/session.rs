@@ -176,8 +176,9 @@ impl Request<'_> {
         let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(io_at(path));
         write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
         write(directory.join("kernels"), &self.described.table)?;
-        write(libraries.join("libamdhip64.so.6"), shims::NULLGPU_6)?;
-        write(libraries.join("libamdhip64.so.7"), shims::NULLGPU_7)?;
+        for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
+            write(libraries.join(soname), shims::nullgpu(soname).unwrap_or_default())?;
+        }
         write(libraries.join("libwhichkernel-preload.so"), shims::PRELOAD)?;
         if self.preload {
             let table = Table::parse(&self.described.table).unwrap_or_default();
@@ -185,8 +186,11 @@ impl Request<'_> {
             write(directory.join(launch::layouts::FILE), &crate::preload::layouts(&table, &list))?;
         }
         write(libraries.join("libwhichkernel-lean.so"), shims::LEAN)?;
-        let front: &[&str] = &["libhipblas.so.2", "libhipblas.so.3"];
-        let behind: &[&str] = if self.blas.rocblas() { &[] } else { &["librocblas.so.4", "librocblas.so.5"] };
+        let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];
+        write(libraries.join("librocsolver.so.0"), shims::NULLSOLVER)?;
+        // ROCm 5 has .so.3, Debian's build of it .so.0.
+        let all: &[&str] = &["librocblas.so.0", "librocblas.so.3", "librocblas.so.4", "librocblas.so.5"];
+        let behind = if self.blas.rocblas() { &[] } else { all };
         for name in front.iter().chain(behind) {
             write(libraries.join(name), shims::NULLBLAS)?;
         }

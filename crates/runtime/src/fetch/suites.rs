@@ -43,6 +43,19 @@ pub const SUITES: &[Suite] = &[
         ],
         default_parts: &["rocblas"],
     },
+    // The same ggml as sid's, built with ROCm 5.7 for users of the stable release; the tools, which the backports lack,
+    // are sid's with the C library that they need.
+    Suite {
+        name: "debian-backports",
+        suites: &["trixie-backports", "sid", "trixie"],
+        parts: &[
+            Part { name: "ggml", packages: &["libggml0", "libggml0-backend-hip"], split: false },
+            Part { name: "tools", packages: &["llama.cpp-tools", "libllama0"], split: false },
+            Part { name: "hip", packages: &["libamdhip64-5", "libhsa-runtime64-1"], split: false },
+            Part { name: "rocblas", packages: &["librocblas0", "libhipblas0"], split: true },
+        ],
+        default_parts: &["ggml", "tools"],
+    },
     Suite {
         name: "debian-trixie",
         suites: &["trixie"],

@@ -28,6 +28,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
 
+    /// Runtimes and cards: which BLAS the program meets, as in `dryrun --blas`; `real` compares the kernels of rocBLAS
+    #[arg(long, value_name = "LANE", default_value = "recorded")]
+    pub blas: super::dryrun::Lane,
+
     #[command(flatten)]
     pub ask: super::source::rules::Ask,
 
@@ -75,6 +79,7 @@ impl Args {
             let wrong = |text: &str| anyhow::anyhow!("--columns {text}: a dry run takes numbers, separated by commas");
             dry.columns = columns.split(',').map(|n| n.parse().map_err(|_| wrong(n))).collect::<anyhow::Result<_>>()?;
         }
+        dry.blas = self.blas;
         dry.model.clone_from(&self.model);
         dry.runtime.clone_from(&self.runtime);
         dry.format = self.format;

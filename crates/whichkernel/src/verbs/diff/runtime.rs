@@ -6,6 +6,7 @@ use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
 use observe::dryrun::{Cell, Place, Selected};
 use report::{Column, Table};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 /// One cell that differs: what, on the first side, on the second.
@@ -90,6 +91,7 @@ fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<Difference>) {
         let list: Vec<String> = cell.products().into_iter().map(text).collect();
         list.join("; ")
     };
+    // Solutions are numbered anew in every release: the kernel counts, not its number.
     let kernel = |row: &Selected| row.kernel.clone();
     let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
     let aspects = [
@@ -100,5 +102,44 @@ fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<Difference>) {
     if let Some((what, a_says, b_says)) = aspects.into_iter().find(|(_, a, b)| a != b) {
         let (gpu, kind, columns) = (gpu.to_owned(), a.kind.clone(), a.columns);
         found.push(Difference { gpu, kind, columns, what, a: a_says, b: b_says });
+    }
+    others(gpu, a, b, found);
+}
+
+/// Attention, norms, copies and the like: only what the other side has not, once for all weight types that share it.
+fn others(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<Difference>) {
+    let list = |cell: &Cell| -> BTreeSet<String> {
+        let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
+        cell.rows.iter().filter(|row| !row.is_multiplication()).map(text).collect()
+    };
+    // A run that failed says so once, as its path.
+    if a.problem.is_some() || b.problem.is_some() {
+        return;
+    }
+    let (left, right) = (list(a), list(b));
+    let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| -> String {
+        of.difference(other).cloned().collect::<Vec<_>>().join("; ")
+    };
+    let (a_says, b_says) = (only(&left, &right), only(&right, &left));
+    if left == right {
+        return;
+    }
+    let same = |known: &&mut Difference| {
+        known.what == "other"
+            && known.gpu == gpu
+            && known.columns == a.columns
+            && known.a == a_says
+            && known.b == b_says
+    };
+    match found.iter_mut().find(same) {
+        Some(known) => known.kind = format!("{},{}", known.kind, a.kind),
+        None => found.push(Difference {
+            gpu: gpu.to_owned(),
+            kind: a.kind.clone(),
+            columns: a.columns,
+            what: "other",
+            a: a_says,
+            b: b_says,
+        }),
     }
 }

@@ -16,7 +16,8 @@ use std::{
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// debian-sid, debian-experimental (rocBLAS with gfx1201) or debian-trixie (rocBLAS 5.5, one catalog file)
+    /// debian-sid, debian-backports (the same ggml built with ROCm 5.7), debian-experimental (rocBLAS with gfx1201) or
+    /// debian-trixie (rocBLAS 5.5, one catalog file)
     #[arg(value_name = "NAME")]
     suite: String,
     /// What to bring: ggml, tools, hip, rocblas, hipblaslt; added to what is there [default: ggml,tools for sid, else rocblas]
