@@ -39,6 +39,10 @@ pub enum DryrunError {
         "{program} is statically linked: no library can stand in for one that is built in. Use a build that loads libamdhip64.so dynamically"
     )]
     Static { program: String },
+    #[error(
+        "{program} asks for the loader {loader}, which is not there: it was built for another C library. Give the tree that it belongs to with --runtime DIR, or use a build for this one"
+    )]
+    Loader { program: String, loader: String },
     #[error("{program} is for another processor or format; a dry run needs a 64-bit x86 Linux program")]
     Foreign { program: String },
     #[error(

@@ -279,14 +279,14 @@ impl Request<'_> {
                 }
                 _ => return Err(DryrunError::NoProgram { program: name, inside: true }),
             };
-            check_program(&found)?;
+            check_program(&found, root)?;
             for path in self.show {
                 enter = enter.bind_read_only(path);
             }
             return Ok(enter.spawn(command)?);
         }
         let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone(), inside: false })?;
-        check_program(&found)?;
+        check_program(&found, Path::new("/"))?;
         command.spawn().map_err(|source| DryrunError::Start { program: name, source })
     }
 }
@@ -312,7 +312,9 @@ pub fn on_path(program: &OsStr) -> Option<PathBuf> {
 }
 
 /// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.
-fn check_program(path: &Path) -> Result<(), DryrunError> {
+///
+/// `root`: where the program's loader is looked up.
+fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
     const INTERPRETER: u32 = 3;
     const X86_64: u16 = 62;
     let program = path.display().to_string();
@@ -326,8 +328,15 @@ fn check_program(path: &Path) -> Result<(), DryrunError> {
         return Err(DryrunError::Foreign { program });
     }
     let elf = codeobject::elf::Elf::parse(source).map_err(|_| DryrunError::Foreign { program: program.clone() })?;
-    let dynamic = elf.segments().iter().any(|segment| segment.kind == INTERPRETER);
-    if dynamic { Ok(()) } else { Err(DryrunError::Static { program }) }
+    let Some(segment) = elf.segments().iter().find(|segment| segment.kind == INTERPRETER) else {
+        return Err(DryrunError::Static { program });
+    };
+    let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
+    let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
+    // Inside a tree the directories may be links to be resolved there, so the file's name is looked for in both places.
+    let name = loader.trim_start_matches('/');
+    let there = [root.join(name), root.join("usr").join(name)].iter().any(|path| path.symlink_metadata().is_ok());
+    if there { Ok(()) } else { Err(DryrunError::Loader { program, loader }) }
 }
 
 fn wait(mut child: Child, program: &OsStr) -> Result<(ExitStatus, String), DryrunError> {

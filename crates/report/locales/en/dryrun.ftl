@@ -34,3 +34,4 @@ dryrun-grade = Rung: Selected (stand-in GPU, nothing executed). Grade: { $grade 
 dryrun-legend = mmvqN, mmvfN/B: vector kernel for N columns (block B); mmqN: tile of N columns, +sk: a stream-k fix-up follows; mmfN: N columns; BLAS: a library call; -: none seen; !: failed
 dryrun-recorded = { $count } observations recorded in { $place }
 dryrun-undescribed = No library with AMD device code was found beside the program: launches are recorded without bundle, arguments and needs. Name its directory with --runtime DIR.
+dryrun-narrow = Some columns are left out: a terminal of 140 columns, a pipe or --format json shows class, type, block, registers and LDS too.

@@ -147,6 +147,9 @@ fn text(
         out.push_str(&if format == Format::Md { table.markdown() } else { table.text(context.width) });
     }
     out.push('\n');
+    if format == Format::Text && kept(context).contains(&false) {
+        let _ = writeln!(out, "{}", lang.text("dryrun-narrow"));
+    }
     notes(&mut out, plan, outcome, selected, context);
     out
 }
@@ -183,7 +186,7 @@ pub fn head(plan: &Plan, place: &Place, context: &Context) -> String {
 
 fn phase_table(rows: &[&Selected], context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
-    let mut table = Table::new(vec![
+    let columns = [
         Column::left("class", title("dryrun-class")),
         Column::left("kernel", title("dryrun-kernel")),
         Column::left("type", title("dryrun-type")),
@@ -193,7 +196,9 @@ fn phase_table(rows: &[&Selected], context: &Context) -> Table {
         Column::left("block", title("dryrun-block")),
         Column::right("count", title("dryrun-count")),
         Column::left("needs", title("dryrun-needs")),
-    ]);
+    ];
+    let kept = kept(context);
+    let mut table = Table::new(columns.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(c, _)| c).collect());
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| (!row.is_multiplication(), std::cmp::Reverse(row.count)));
     for row in rows {
@@ -218,7 +223,7 @@ fn phase_table(rows: &[&Selected], context: &Context) -> Table {
         // Helpers of a path (quantising for MMQ) are named for what they do.
         let names_path = row.is_multiplication() || matches!(row.family, Family::FlashAttention);
         let class = row.path.filter(|_| names_path).map(|path| path.to_string());
-        table.row([
+        let cells = [
             class.unwrap_or_else(|| row.family.key().to_owned()),
             kernel,
             row.kind.clone().unwrap_or_default(),
@@ -228,9 +233,19 @@ fn phase_table(rows: &[&Selected], context: &Context) -> Table {
             row.block_text(),
             row.count.to_string(),
             needs.unwrap_or_default(),
-        ]);
+        ];
+        table.row(cells.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(cell, _)| cell));
     }
     table
+}
+
+/// Which columns a terminal has room for: a kernel's name must stay in one piece.
+fn kept(context: &Context) -> [bool; 9] {
+    match context.width {
+        Some(..100) => [false, true, false, true, true, true, false, true, false],
+        Some(..140) => [true, true, false, true, true, true, true, true, false],
+        _ => [true; 9],
+    }
 }
 
 fn notes(out: &mut String, plan: &Plan, outcome: &Outcome, selected: &[Selected], context: &Context) {

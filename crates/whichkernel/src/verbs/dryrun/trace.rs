@@ -24,7 +24,8 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
                     "seq": sequence, "evaluation": step.evaluation, "phase": step.phase.key(), "pid": trace.pid,
                     "thread": head.thread, "device": head.device, "stream": head.stream, "time_ns": head.time_ns,
                     "api": api::name(head.api), "kernel": kernel.map(|k| k.name.as_str()), "grid": head.grid,
-                    "block": head.block, "shmem": head.shared, "graph": head.graph, "ne11": step.ne11,
+                    "block": head.block, "shmem": head.shared, "status": head.status, "graph": head.graph,
+                    "ne11": step.ne11,
                     "file": place.map(|place| place.path.as_str()), "bundle": place.map(|place| place.bundle), "args": args,
                 })
             }

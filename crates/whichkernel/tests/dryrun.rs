@@ -1,0 +1,242 @@
+//! `whichkernel dryrun`, `map` and `diff` on Debian's real llama-bench and libggml-hip, without any GPU.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn run(args: &[&str]) -> Output {
+    whichkernel().args(args).output().expect("it runs")
+}
+
+fn whichkernel() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command.env_remove("HSA_OVERRIDE_GFX_VERSION").env_remove("COLUMNS").env("LC_ALL", "C.UTF-8");
+    command
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", words(output)))
+}
+
+/// The rows of a CSV, quotes and all, by column name.
+fn rows(output: &Output) -> Vec<Vec<String>> {
+    let split = |line: &str| {
+        let (mut fields, mut quoted) = (vec![String::new()], false);
+        for c in line.chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => fields.push(String::new()),
+                c => fields.last_mut().expect("a field").push(c),
+            }
+        }
+        fields
+    };
+    text(output).lines().map(split).collect()
+}
+
+const HEADER: &str = "gpu,target,type,columns,path,kernel,mangled,ne11,grid,block,shmem,file,bundle,count,grade";
+const TARGETS: &str = "gfx900,gfx906,gfx908,gfx90a,gfx1030,gfx1100,gfx1201";
+
+#[test]
+fn source_and_dry_run_agree_around_every_threshold() {
+    let (Some(_), Some(tree)) = (artifacts::need("debian-sid"), artifacts::need("llama-cpp-sys-2-0.1.160")) else {
+        return;
+    };
+    let tree = tree.display().to_string();
+    let columns = "1,3,4,8,9,16,17,128,129,257";
+    let ask = ["--gpu", TARGETS, "--type", "Q4_K,Q6_K,F16", "--columns", columns];
+    let output = run(&[&["map", "--source", &tree, "--check", "--format", "csv"], &ask[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output), words(&output));
+    let rows = rows(&output);
+    assert_eq!(rows.len() - 1, 7 * 3 * 10);
+    for row in &rows[1..] {
+        assert!(!row[3].is_empty() && !row[4].is_empty() && row[4] != "-" && row[4] != "!", "{row:?}");
+        assert_eq!(row[5], "yes", "{row:?}");
+    }
+}
+
+#[test]
+fn one_row_per_card_type_columns_and_kernel() {
+    if artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let ask = ["--type", "Q4_K", "--columns", "7,257", "--format", "csv"];
+    let output = run(&[&["dryrun", "--gpu", "gfx90a,rx-9070-xt"], &ask[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    let rows = rows(&output);
+    assert_eq!(rows[0].join(","), HEADER);
+    let find = |gpu: &str, columns: &str, path: &str| {
+        let fits = |row: &&Vec<String>| row[0] == gpu && row[3] == columns && row[4] == path && row[7] == columns;
+        rows.iter().find(fits).unwrap_or_else(|| panic!("{gpu} {columns} {path}: {}", text(&output)))
+    };
+    let seven = find("gfx90a", "7", "MMQ");
+    assert!(seven[5].starts_with("mul_mat_q<Q4_K,16,"), "{seven:?}");
+    assert!(seven[6].starts_with("_ZL9mul_mat_qIL9ggml_type12ELi16E"), "{seven:?}");
+    assert_eq!(seven[8], "104x1x1", "one workgroup for each of the 104 multiprocessors: {seven:?}");
+    assert_eq!((seven[11].as_str(), seven[14].as_str()), ("libggml-hip.so", "Confirmed"));
+    assert!(seven[12].parse::<u32>().is_ok() && seven[13].parse::<u32>().is_ok(), "{seven:?}");
+    assert_eq!(find("gfx90a", "257", "BLAS")[5], "hipblasGemmEx");
+    let navi = find("rx-9070-xt", "257", "MMQ");
+    assert_eq!((navi[1].as_str(), navi[14].as_str()), ("gfx1201", "Limited"), "Debian ships no gfx1201");
+    let mut keys: Vec<_> = rows.iter().map(|row| (&row[0], &row[2], &row[3], &row[6], &row[5])).collect();
+    let all = keys.len();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), all);
+}
+
+#[test]
+fn a_bare_target_means_its_reference_card() {
+    let list = json(&run(&["dryrun", "--list-gpus", "--format", "json"]));
+    let cards = list["gpus"].as_array().expect("cards");
+    for (target, card) in [
+        ("gfx803", "rx-580"),
+        ("gfx900", "vega-64"),
+        ("gfx906", "mi50"),
+        ("gfx908", "mi100"),
+        ("gfx90a", "mi210"),
+        ("gfx942", "mi300x"),
+        ("gfx1010", "rx-5700-xt"),
+        ("gfx1030", "rx-6900-xt"),
+        ("gfx1100", "rx-7900-xtx"),
+        ("gfx1101", "rx-7800-xt"),
+        ("gfx1102", "rx-7600"),
+        ("gfx1151", "8060s"),
+        ("gfx1200", "rx-9060-xt"),
+        ("gfx1201", "rx-9070-xt"),
+    ] {
+        let of: Vec<_> = cards.iter().filter(|c| c["reference"] == target).map(|c| &c["gpu"]).collect();
+        assert_eq!(of, [card], "{target}");
+    }
+}
+
+#[test]
+fn what_if_and_the_override_change_what_is_selected() {
+    if artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let ask = ["--type", "Q4_K", "--columns", "7", "--format", "csv"];
+    let output = run(&[&["dryrun", "--gpu", "mi210", "--set", "multiProcessorCount=50"], &ask[..]].concat());
+    assert_eq!(rows(&output)[1][8], "50x1x1", "{}", text(&output));
+    let mut command = whichkernel();
+    command.env("HSA_OVERRIDE_GFX_VERSION", "11.0.0").args(["dryrun", "--gpu", "rx-9070-xt", "--type", "Q6_K"]);
+    let value = json(&command.args(["--columns", "290", "--format", "json"]).output().expect("it runs"));
+    let map = &value["maps"][0];
+    assert_eq!((&map["run"]["target"], &map["run"]["overridden_from"]), (&"gfx1100".into(), &"gfx1201".into()));
+    assert_eq!((&map["cells"][0]["label"], &map["run"]["grade"]), (&"BLAS".into(), &"Confirmed".into()));
+    let wrong = whichkernel().env("HSA_OVERRIDE_GFX_VERSION", "spam").args(["dryrun"]).output().expect("it runs");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(words(&wrong).contains("MAJOR.MINOR.STEPPING"), "{}", words(&wrong));
+}
+
+#[test]
+fn two_cards_that_differ_are_said_to_by_the_exit_status() {
+    if artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let ask = ["--type", "Q6_K", "--columns", "256", "--format", "md"];
+    let output = run(&[&["diff", "rx-7900-xtx", "rx-9070-xt"], &ask[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let said = text(&output);
+    assert!(said.starts_with("### whichkernel: `rx-7900-xtx` → `rx-9070-xt`"), "{said}");
+    assert!(said.contains("| BLAS | mmq128 |"), "{said}");
+    let same = run(&[&["diff", "debian-sid", "debian-sid", "--gpu", "rx-7600"], &ask[..]].concat());
+    assert_eq!(same.status.code(), Some(0), "{}{}", text(&same), words(&same));
+}
+
+#[test]
+fn rocblas_names_its_kernel_and_the_number_of_its_solution() {
+    if artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let ask = ["dryrun", "--gpu", "gfx900,gfx1100", "--blas", "real", "--type", "Q6_K", "--columns", "290"];
+    let output = run(&[&ask[..], &["--format", "csv"]].concat());
+    let blas: Vec<_> = rows(&output).into_iter().filter(|row| row[4] == "BLAS").collect();
+    for target in ["gfx900", "gfx1100"] {
+        let of: Vec<_> = blas.iter().filter(|row| row[1] == target).collect();
+        assert!(!of.is_empty(), "{}", text(&output));
+        for row in of {
+            assert!(row[6].starts_with("Cijk_Alik_Bljk_H"), "{row:?}");
+            assert!(row[5].contains(" #"), "{row:?}");
+            assert!(row[11].starts_with("TensileLibrary_Type_HH") && row[11].contains(target), "{row:?}");
+        }
+    }
+    let lines = text(&run(&[&ask[..], &["--bench-lines"]].concat()));
+    let line = lines.lines().next().expect("a line");
+    assert!(line.starts_with("rocblas-bench -f gemm_ex --transposeA T") && line.contains("# rocBLAS "), "{line}");
+}
+
+/// A skeleton of a small model, as a user's file.
+fn model(home: &Path) -> PathBuf {
+    let shape = gguf::known("llama-3.2-1b").expect("a shape");
+    let kind = gguf::TensorType::parse("Q4_K").expect("a type");
+    let made = gguf::skeleton(&shape, kind, 2, true).expect("a skeleton");
+    let path = home.join("model.gguf");
+    std::fs::write(&path, &made.header).expect("a file");
+    let file = std::fs::OpenOptions::new().write(true).open(&path).expect("the file");
+    file.set_len(made.file_size).expect("a sparse file");
+    path
+}
+
+#[test]
+fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
+    if artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let (model, trace) = (model(home.path()).display().to_string(), home.path().join("trace.jsonl"));
+    let ask = ["dryrun", "--gpu", "gfx1100", "--runtime", "debian-sid", "--trace", &trace.display().to_string(), "--"];
+    let bench = ["llama-bench", "-m", &model, "-p", "9", "-n", "4", "-r", "1", "--no-warmup", "-t", "1"];
+    let mut command = whichkernel();
+    let output = command.env("COLUMNS", "80").args(ask).args(bench).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    let said = text(&output);
+    for word in ["Prefill", "Decode", "mul_mat_q<Q4_K,16", "mul_mat_vec_q<Q4_K,1", "columns are left out"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert!(said.lines().filter(|line| line.contains("mul_mat")).all(|line| line.chars().count() <= 80), "{said}");
+    let lines = std::fs::read_to_string(&trace).expect("a trace");
+    let mut widths = Vec::new();
+    for line in lines.lines() {
+        let step: Value = serde_json::from_str(line).expect("JSON");
+        assert!(step["args"].as_str().is_some_and(|args| !args.is_empty()), "{line}");
+        if step["kernel"].as_str().is_some_and(|name| name.contains("mul_mat_q")) {
+            widths.push(step["ne11"].as_u64());
+        }
+    }
+    assert!(widths.contains(&Some(9)), "{widths:?}");
+}
+
+#[test]
+fn a_profile_is_read_through_hip_here_from_the_stand_in_itself() {
+    let plain = run(&["dryrun", "--profile-from-host"]);
+    if plain.status.success() {
+        return eprintln!("SKIPPED: this machine has a GPU with a HIP runtime");
+    }
+    assert_eq!(plain.status.code(), Some(2));
+    assert!(words(&plain).contains("no HIP runtime can be loaded here"), "{}", words(&plain));
+    let own = env!("CARGO_BIN_EXE_whichkernel");
+    let output = run(&["dryrun", "--gpu", "rx-7900-xt", "--", own, "dryrun", "--profile-from-host"]);
+    // The program's own output goes where messages go.
+    let said = words(&output);
+    let profile = said.find("name = ").map(|at| &said[at..]).unwrap_or_else(|| panic!("{said}"));
+    let home = tempfile::tempdir().expect("a directory");
+    let file = home.path().join("card.toml");
+    std::fs::write(&file, profile).expect("a file");
+    let read = gpu::Profile::parse(profile).expect("a profile");
+    let card = gpu::find("rx-7900-xt").expect("a card");
+    assert_eq!(read.gcn_arch_name, card.gcn_arch_name);
+    for name in ["multiProcessorCount", "totalGlobalMem", "sharedMemPerBlock", "warpSize", "l2CacheSize", "integrated"]
+    {
+        assert_eq!(read.get(name), card.get(name), "{name}");
+    }
+    assert!(profile.contains("read through HIP"), "{profile}");
+}
