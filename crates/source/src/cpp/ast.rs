@@ -39,7 +39,9 @@ pub enum ExprKind {
     Init(Vec<(Option<Designator>, Expr)>),
     Comma(Box<Expr>, Box<Expr>),
     Pack(Box<Expr>),
-    Unparsed,
+    Throw,
+    /// `new` and `delete`: a value that nobody looks into.
+    Heap,
 }
 
 #[derive(Debug, Clone)]

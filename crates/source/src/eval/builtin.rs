@@ -2,12 +2,11 @@
 //! checks whose only part is to abort.
 
 use super::machine::{Machine, Property, Run, Stop};
-use super::value::{Place, Shape, Ty, Value};
-use crate::cpp::ast::{Binary, Expr, ExprKind, Name};
+use super::value::Value;
+use crate::cpp::ast::{Binary, Expr, Name};
 use crate::cpp::files::Span;
 use crate::cpp::sym::{FxMap, Sym};
 use crate::program::Program;
-use std::rc::Rc;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Builtin {
@@ -157,14 +156,7 @@ impl Machine<'_> {
                 None => Value::Void,
             },
             Builtin::Find => self.find(args, at)?,
-            Builtin::Memset => {
-                if let Some(Value::Ptr(place)) = first.map(|expr| self.eval(expr)).transpose()? {
-                    let ty = self.peek(place).map_or(Ty::Unknown, Value::ty);
-                    let zero = self.default_value(&ty, true, at)?;
-                    self.write(place, zero);
-                }
-                Value::Void
-            }
+            Builtin::Memset => self.memset(args, at)?,
             Builtin::Memcpy => self.memcpy(args, at)?,
             Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
                 Some(Value::Float(value)) => Value::Float(function(value)),
@@ -268,18 +260,6 @@ impl Machine<'_> {
         })
     }
 
-    fn text_arg(&mut self, arg: Option<&Expr>) -> Run<Option<String>> {
-        let Some(arg) = arg else { return Ok(None) };
-        let value = match self.place(arg)? {
-            Some(place) => match self.peek(place) {
-                Some(value @ (Value::Agg(_) | Value::Str(_))) => value.clone(),
-                _ => self.eval(arg)?,
-            },
-            None => self.eval(arg)?,
-        };
-        Ok(self.text_of(&value))
-    }
-
     fn buffer_usage(&mut self, buffer: Option<&Expr>, at: Span) -> Run<Value> {
         let Some(buffer) = buffer else { return Ok(Value::Opaque(at)) };
         let Value::Ptr(place) = self.eval(buffer)? else { return Ok(Value::Opaque(at)) };
@@ -309,93 +289,6 @@ impl Machine<'_> {
         Ok(Value::Ptr(place))
     }
 
-    fn memcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
-        let [to, from, ..] = args else { return Ok(Value::Void) };
-        let (to, from) = (self.eval(to)?, self.eval(from)?);
-        if let Value::Ptr(to) = to {
-            let value = match from {
-                Value::Ptr(from) => self.read(from, at),
-                _ => Value::Opaque(at),
-            };
-            self.write(to, value);
-        }
-        Ok(Value::Void)
-    }
-
-    fn c_string(&mut self, builtin: Builtin, args: &[Expr], at: Span) -> Run<Value> {
-        if matches!(builtin, Builtin::Strcpy) {
-            return self.strcpy(args, at);
-        }
-        let first = self.text_arg(args.first())?;
-        if matches!(builtin, Builtin::Strtok) {
-            return self.strtok(args, first, at);
-        }
-        let Some(text) = first else { return Ok(Value::Opaque(at)) };
-        Ok(match builtin {
-            Builtin::Strlen => Value::int(text.len() as i64),
-            Builtin::Atoi => Value::int(text.trim().parse().unwrap_or(0)),
-            Builtin::Strtoul => {
-                let radix = match args.get(2) {
-                    Some(radix) => self.eval(radix)?,
-                    None => Value::int(10),
-                };
-                let Value::Int(radix @ 2..=36, 0) = radix else { return Ok(Value::Opaque(at)) };
-                let digits: String = text.chars().take_while(|c| c.is_digit(radix as u32)).collect();
-                Value::int(i64::from_str_radix(&digits, radix as u32).unwrap_or(0))
-            }
-            Builtin::Strcspn | Builtin::Strstr | Builtin::Strcmp => {
-                let Some(other) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
-                match builtin {
-                    Builtin::Strcspn => {
-                        let end = text.find(|c| other.contains(c)).unwrap_or(text.len());
-                        Value::int(end as i64)
-                    }
-                    Builtin::Strcmp => Value::int(i64::from(text != other)),
-                    _ if text.contains(&other) => Value::Pointer(Rc::new(Ty::Int(8, true))),
-                    _ => Value::Null,
-                }
-            }
-            _ => Value::Opaque(at),
-        })
-    }
-
-    fn strcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
-        let Some(text) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
-        if let Some(target) = args.first()
-            && let Some(place) = self.place(target)?
-        {
-            self.store_text(place, &text);
-        }
-        Ok(Value::Opaque(at))
-    }
-
-    fn store_text(&mut self, place: Place, text: &str) {
-        let length = match self.peek(place) {
-            Some(Value::Agg(agg)) => agg.items.len(),
-            _ => 0,
-        };
-        let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
-        chars.resize(length.max(chars.len() + 1), Value::int(0));
-        self.write(place, Value::array(chars));
-    }
-
-    /// The pieces of one string, asked for one after the other.
-    fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
-        if let Some(text) = first {
-            self.token_rest = Some(text);
-        }
-        let Some(separators) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
-        let Some(rest) = self.token_rest.take() else { return Ok(Value::Null) };
-        let rest = rest.trim_start_matches(|c| separators.contains(c));
-        if rest.is_empty() {
-            return Ok(Value::Null);
-        }
-        let end = rest.find(|c| separators.contains(c)).unwrap_or(rest.len());
-        let (piece, tail) = rest.split_at(end);
-        self.token_rest = Some(tail.to_owned());
-        Ok(Value::Str(piece.into()))
-    }
-
     /// Names that neither the tree nor a scope declares.
     pub(super) fn constant(&mut self, name: &Name, last: Sym, at: Span) -> Run<Value> {
         let text = self.program.text(last);
@@ -403,7 +296,7 @@ impl Machine<'_> {
             "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
             "INT_MIN" => Value::int(i64::from(i32::MIN)),
             "UINT_MAX" | "UINT32_MAX" => Value::int(i64::from(u32::MAX)),
-            "INT64_MAX" | "SIZE_MAX" | "npos" => Value::int(i64::MAX),
+            "INT64_MAX" | "SIZE_MAX" | "npos" => Value::int(super::text::NPOS),
             "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
             "INFINITY" => Value::Float(f64::INFINITY),
             "cudaSuccess" | "hipSuccess" | "CUDA_SUCCESS" | "CUBLAS_STATUS_SUCCESS" | "HIPBLAS_STATUS_SUCCESS" => {
@@ -432,104 +325,5 @@ impl Machine<'_> {
             },
             _ => Value::Opaque(at),
         })
-    }
-
-    /// Methods of std's containers and strings, as far as dispatch uses them.
-    pub(super) fn container(
-        &mut self,
-        place: Option<Place>,
-        value: &Value,
-        name: Sym,
-        args: &[Expr],
-        at: Span,
-    ) -> Run<Option<Value>> {
-        let method = self.program.text(name);
-        Ok(match value {
-            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(match method {
-                "size" | "length" => Value::int(agg.items.len() as i64),
-                "empty" => Value::bool(agg.items.is_empty()),
-                "begin" | "data" | "cbegin" => {
-                    place.and_then(|place| place.part(0)).map_or(Value::Opaque(at), Value::Ptr)
-                }
-                "end" | "cend" => {
-                    place.and_then(|place| place.part(agg.items.len())).map_or(Value::Opaque(at), Value::Ptr)
-                }
-                "push_back" | "emplace_back" => {
-                    let mut items = agg.items.clone();
-                    match args {
-                        [only] => items.push(self.eval(only)?),
-                        _ => items.push(Value::Opaque(at)),
-                    }
-                    if let Some(place) = place {
-                        self.write(place, Value::array(items));
-                    }
-                    Value::Void
-                }
-                "front" => agg.items.first().cloned().unwrap_or(Value::Opaque(at)),
-                "back" => agg.items.last().cloned().unwrap_or(Value::Opaque(at)),
-                "reserve" | "clear" => Value::Void,
-                _ => return Ok(None),
-            }),
-            Value::Str(text) => Some(match method {
-                "c_str" | "data" => value.clone(),
-                "size" | "length" => Value::int(text.len() as i64),
-                "empty" => Value::bool(text.is_empty()),
-                "erase" | "resize" => {
-                    let mut numbers = Vec::new();
-                    for arg in args {
-                        let number = self.eval(arg)?;
-                        numbers.push(self.settle(&number));
-                    }
-                    // resize(n) keeps the first n; erase(from, count) takes some out.
-                    let (keep, from) = match (method, numbers.as_slice()) {
-                        ("resize", [Some(length)]) => (*length, i64::MAX),
-                        ("erase", [Some(from)]) => (*from, i64::MAX),
-                        ("erase", [Some(from), Some(count)]) => (*from, from.saturating_add(*count)),
-                        _ => (0, i64::MIN),
-                    };
-                    let count = |number: i64| usize::try_from(number.max(0)).unwrap_or(usize::MAX);
-                    let left: String = text.chars().take(count(keep)).chain(text.chars().skip(count(from))).collect();
-                    let left = if from == i64::MIN { Value::Opaque(at) } else { Value::Str(left.into()) };
-                    match place {
-                        Some(place) => self.write(place, left.clone()),
-                        None => return Ok(Some(Value::Opaque(at))),
-                    };
-                    left
-                }
-                "find" => {
-                    let wanted = match args {
-                        [only] => self.eval(only)?,
-                        _ => Value::Opaque(at),
-                    };
-                    let wanted = match (&wanted, self.settle(&wanted)) {
-                        (Value::Str(wanted), _) => Some(wanted.to_string()),
-                        (_, Some(code)) => u32::try_from(code).ok().and_then(char::from_u32).map(String::from),
-                        _ => None,
-                    };
-                    // std::string::npos is the largest size.
-                    match wanted {
-                        Some(wanted) => Value::int(text.find(&wanted).map_or(i64::MAX, |at| at as i64)),
-                        None => Value::Opaque(at),
-                    }
-                }
-                "substr" => {
-                    let mut bounds = [0i64, i64::MAX];
-                    for (bound, arg) in bounds.iter_mut().zip(args) {
-                        let value = self.eval(arg)?;
-                        let Some(number) = self.settle(&value) else { return Ok(Some(Value::Opaque(at))) };
-                        *bound = number;
-                    }
-                    let [from, count] = bounds;
-                    let part: String =
-                        text.chars().skip(from.max(0) as usize).take(count.clamp(0, 1 << 20) as usize).collect();
-                    Value::Str(part.into())
-                }
-                _ => return Ok(None),
-            }),
-            // get() of a smart pointer or a pool allocation: still unknown, still not null.
-            Value::Opaque(from) => Some(Value::Opaque(*from)),
-            _ => None,
-        }
-        .filter(|_| args.iter().all(|arg| !matches!(arg.kind, ExprKind::Unparsed))))
     }
 }

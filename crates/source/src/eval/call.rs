@@ -65,18 +65,15 @@ impl<'p> Machine<'p> {
         {
             return Ok(result);
         }
-        self.call_foreign(last.sym, args, at)
+        self.call_foreign(name, last.sym, args, at)
     }
 
     /// A function of the platform or the standard library that nothing here knows: its result, and what it was given
     /// to write to, are unknown from now on.
-    pub(super) fn call_foreign(&mut self, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
+    pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
         let text = self.program.text(name);
         let (is_query, is_blas) = (is_query(text), is_blas(text));
-        let mut values = Vec::with_capacity(args.len());
-        for arg in args {
-            values.push(self.eval(arg)?);
-        }
+        let values = self.stranger(Some(full), args, at)?;
         if is_blas {
             let launch = Launch {
                 name,
@@ -93,13 +90,6 @@ impl<'p> Machine<'p> {
         }
         if !is_query && let Some(kernel) = self.kernel_among(&values) {
             return self.hand_over(&kernel, at);
-        }
-        for value in values {
-            if let Value::Ptr(place) = value
-                && !matches!(self.peek(place), Some(Value::Agg(_)))
-            {
-                self.write(place, Value::Opaque(at));
-            }
         }
         Ok(Value::Opaque(at))
     }
@@ -120,9 +110,7 @@ impl<'p> Machine<'p> {
             }
             Value::Null => Err(Stop::Abort { at, what: "a call of a null function".to_owned() }),
             _ => {
-                for arg in args {
-                    self.eval(arg)?;
-                }
+                self.stranger(None, args, at)?;
                 Ok(Value::Opaque(at))
             }
         }
@@ -211,6 +199,10 @@ impl<'p> Machine<'p> {
         }
         let Some(index) = picked else {
             if self.program.missing.contains(&name) {
+                let program = self.program;
+                let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
+                let declared = declared.find(|function| function.params.len() >= values.len());
+                self.undefined(declared, &values, at);
                 return Ok(Value::Opaque(at));
             }
             return Err(Stop::Need(name));
@@ -466,9 +458,21 @@ impl<'p> Machine<'p> {
             return Ok(result);
         }
         for arg in args {
-            self.eval(arg)?;
+            let value = self.eval(arg)?;
+            self.poison_reached(&value, at);
+        }
+        // A method that is not known may change its object. The backend's context is what it is for a whole run.
+        let kept = Self::instance(&self.here(place)).is_some_and(|instance| self.is_context(&instance));
+        if let Some(place) = place
+            && !kept
+        {
+            self.poison(place, at);
         }
         Ok(Value::Opaque(at))
+    }
+
+    fn here(&self, place: Option<Place>) -> Value {
+        place.and_then(|place| self.peek(place)).cloned().unwrap_or_default()
     }
 
     fn method(

@@ -9,6 +9,16 @@ use std::rc::Rc;
 impl Machine<'_> {
     /// What storing a value into a variable of this type makes of it.
     pub(super) fn convert(&mut self, ty: &Type, value: Value) -> Run<Value> {
+        if ty.pointers == 0
+            && ty.dims.is_empty()
+            && let Base::Name(name) = &ty.base
+            && name.path.last().is_some_and(|last| self.program.text(last.sym) == "string")
+            && matches!(value, Value::Agg(_) | Value::Ptr(_))
+        {
+            // std::string out of a C string.
+            let at = ty.span;
+            return Ok(self.text_of(&value).map_or(Value::Opaque(at), |text| Value::Str(text.into())));
+        }
         if ty.pointers > 0 || ty.reference || !ty.dims.is_empty() {
             return Ok(match value {
                 Value::Int(0, 0) if ty.pointers > 0 => Value::Null,

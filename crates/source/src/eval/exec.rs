@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::machine::{Machine, Run, Step};
-use super::value::{GLOBAL_ROOT, Place, Value};
+use super::value::{GLOBAL_ROOT, Place, Shape, Value};
 use crate::cpp::ast::{Expr, ExprKind, Initial, Jumps, Stmt, Switch, Var};
 use crate::cpp::files::Span;
 use crate::cpp::sym::FxMap;
@@ -129,7 +129,7 @@ impl Machine<'_> {
         let whole = self.place(range)?;
         let value = self.eval(range)?;
         let count = match &value {
-            Value::Agg(agg) => agg.items.len(),
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => agg.items.len(),
             _ => return Err(self.unsure(range.span, "a loop over what is not known")),
         };
         for index in 0..count {

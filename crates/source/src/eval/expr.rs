@@ -1,6 +1,6 @@
 //! Expressions: their value, and the place that an assignable one names.
 
-use super::machine::{Machine, Run};
+use super::machine::{Machine, Run, Stop};
 use super::value::{Agg, Closure, FnValue, Place, Shape, Ty, Value};
 use crate::cpp::ast::{Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
 use crate::cpp::files::Span;
@@ -15,8 +15,6 @@ impl Machine<'_> {
                 self.discard(left)?;
                 self.discard(right)
             }
-            // A statement that was not understood may do anything; an expression only has a value nobody asked for.
-            ExprKind::Unparsed => Ok(()),
             _ => self.eval(expr).map(|_| ()),
         }
     }
@@ -104,7 +102,10 @@ impl Machine<'_> {
                 self.eval(right)?
             }
             ExprKind::Pack(inner) => self.eval(inner)?,
-            ExprKind::Unparsed => Value::Opaque(expr.span),
+            ExprKind::Throw => {
+                return Err(Stop::Abort { at: expr.span, what: self.program.files.text(expr.span) });
+            }
+            ExprKind::Heap => Value::Opaque(expr.span),
         })
     }
 
@@ -133,7 +134,8 @@ impl Machine<'_> {
             (Unary::Plus, _) => value,
             (Unary::BitNot, Value::Int(a, 0)) => Value::int(!a),
             (Unary::BitNot, Value::Int(a, _)) => Value::Int(!a, super::value::CURVED),
-            _ => value,
+            (_, Value::Opaque(from)) => Value::Opaque(*from),
+            _ => Value::Opaque(at),
         })
     }
 
@@ -142,6 +144,10 @@ impl Machine<'_> {
         let first = self.eval(left)?;
         let known = self.truth(&first);
         if known == Some(settles) {
+            return Ok(Value::bool(settles));
+        }
+        // Whether the other side is evaluated at all matters where it changes something.
+        if known.is_none() && super::poison::changes(right) && self.decide(&first, left)? == settles {
             return Ok(Value::bool(settles));
         }
         let second = self.eval(right)?;
@@ -163,7 +169,10 @@ impl Machine<'_> {
             }
             _ => self.eval(value)?,
         };
-        let Some(place) = place else { return Ok(new) };
+        let Some(place) = place else {
+            self.lost(target, at)?;
+            return Ok(if op.is_some() { Value::Opaque(at) } else { new });
+        };
         if let Some(op) = op {
             let old = self.read(place, target.span);
             new = self.binary(op, &old, &new, at)?;
@@ -172,6 +181,9 @@ impl Machine<'_> {
         new = match (self.peek(place), new) {
             (Some(Value::Int(..)), Value::Float(value)) => Value::int(value as i64),
             (Some(Value::Float(_)), Value::Int(value, _)) => Value::Float(value as f64),
+            (Some(Value::Str(_)), new @ (Value::Agg(_) | Value::Ptr(_))) => {
+                self.text_of(&new).map_or(new, |text| Value::Str(text.into()))
+            }
             (_, new) => new,
         };
         self.write(place, new.clone());
@@ -179,7 +191,10 @@ impl Machine<'_> {
     }
 
     fn step_by(&mut self, target: &Expr, by: i64, before: bool) -> Run<Value> {
-        let Some(place) = self.place(target)? else { return Ok(Value::Opaque(target.span)) };
+        let Some(place) = self.place(target)? else {
+            self.lost(target, target.span)?;
+            return Ok(Value::Opaque(target.span));
+        };
         let old = self.read(place, target.span);
         let new = self.binary(Binary::Add, &old, &Value::int(by), target.span)?;
         self.write(place, new.clone());
@@ -299,7 +314,9 @@ impl Machine<'_> {
                 let number = self.eval(index)?;
                 let Some(number) = self.settle(&number) else { return Ok(None) };
                 match self.peek(whole) {
-                    Some(Value::Agg(_)) => usize::try_from(number).ok().and_then(|index| whole.part(index)),
+                    Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => {
+                        usize::try_from(number).ok().and_then(|index| whole.part(index))
+                    }
                     Some(Value::Ptr(place)) => place.moved(number).or((number == 0).then_some(*place)),
                     _ => None,
                 }

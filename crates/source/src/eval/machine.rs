@@ -348,9 +348,9 @@ impl<'p> Machine<'p> {
             Value::Int(value, slope) => Some(!self.equal((*value, *slope), (0, 0))),
             Value::Float(value) => Some(*value != 0.0),
             Value::Null => Some(false),
-            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) | Value::Agg(_) => {
-                Some(true)
-            }
+            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
+            // An array is an address; what an object is as a condition is for its own operator to say.
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(true),
             Value::Ref(place) => {
                 let value = self.read(*place, Span::default());
                 self.truth(&value)

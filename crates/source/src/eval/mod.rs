@@ -6,10 +6,13 @@
 mod arith;
 mod builtin;
 mod call;
+mod container;
 mod convert;
 mod exec;
 mod expr;
 mod machine;
+mod poison;
+mod text;
 mod types;
 mod value;
 

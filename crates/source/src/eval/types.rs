@@ -456,10 +456,14 @@ impl Machine<'_> {
                     Some(size) => self.eval(size)?,
                     None => Value::int(0),
                 };
+                let fill = match args.get(1) {
+                    Some(fill) => self.eval(fill)?,
+                    None => Value::int(0),
+                };
                 let size = self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= 4096);
-                Ok(size.map_or(Value::Opaque(at), |size| Value::array(vec![Value::int(0); size])))
+                Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), |size| Value::array(vec![fill; size])))
             }
-            Ty::Named(name) if self.program.text(*name) == "string" => match args.first() {
+            Ty::Named(name) if self.program.text(*name) == "string" && args.len() < 2 => match args.first() {
                 Some(text) => {
                     let value = self.eval(text)?;
                     Ok(self.text_of(&value).map_or(Value::Opaque(at), |text| Value::Str(text.into())))
@@ -492,6 +496,9 @@ impl Machine<'_> {
         });
         let object = self.default_value(&Ty::Struct(instance.clone()), false, at)?;
         if let Some(constructor) = found {
+            if constructor.body.is_none() {
+                return Ok(Value::Opaque(at));
+            }
             let place = self.push_temporary(object);
             self.call_method(constructor, instance, place, args, at)?;
             let object = self.read(place, at);
@@ -500,15 +507,23 @@ impl Machine<'_> {
         }
         // dim3 grid(a, b): an aggregate by its fields in order.
         let Value::Agg(mut object) = object else { return Ok(Value::Opaque(at)) };
+        let constructors = methods.iter().any(|method| Some(method.name) == instance.of.name);
         if let [only] = args {
             let value = self.eval(only)?;
             if Self::instance(&value).is_some() {
                 return Ok(value);
             }
+            if constructors {
+                return Ok(Value::Opaque(at));
+            }
             if let Some(slot) = Rc::make_mut(&mut object).items.first_mut() {
                 *slot = value;
             }
             return Ok(Value::Agg(object));
+        }
+        if constructors && !args.is_empty() {
+            self.stranger(None, args, at)?;
+            return Ok(Value::Opaque(at));
         }
         for (index, arg) in args.iter().enumerate() {
             let value = self.eval(arg)?;

@@ -164,7 +164,8 @@ impl Parser<'_> {
                 if self.is_ident(0) {
                     let _ = self.unary();
                 }
-                return Ok(self.node(ExprKind::Unparsed, start));
+                let kind = if tok.sym == sym::THROW { ExprKind::Throw } else { ExprKind::Heap };
+                return Ok(self.node(kind, start));
             }
             _ => None,
         };
