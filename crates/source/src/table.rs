@@ -87,6 +87,7 @@ const TEXTS: &[(&str, &str)] = tables!(
     "b9000",
     "b10000",
     "b10586",
+    "crate-llama-cpp-sys-4-0.11.0",
 );
 
 /// The tables that come with the program.

@@ -175,7 +175,13 @@ impl<'p> Machine<'p> {
                     }
                     _ => self.eval(arg)?,
                 },
-                _ => self.argument(arg, by_ref)?,
+                _ => {
+                    let param = function.and_then(|function| function.params.get(values.len()));
+                    match param.is_some_and(|param| param.ty.pointers > 0 || !param.ty.dims.is_empty()) && !by_ref {
+                        true => self.decayed(arg)?,
+                        false => self.argument(arg, by_ref)?,
+                    }
+                }
             };
             values.push(value);
         }
@@ -202,6 +208,13 @@ impl<'p> Machine<'p> {
                 let program = self.program;
                 let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
                 let declared = declared.find(|function| function.params.len() >= values.len());
+                // What returns nothing does something; if that is a launch, nobody would know.
+                if declared
+                    .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
+                {
+                    let name = self.program.text(name);
+                    return Err(self.unsure(at, format!("{name} is declared, and defined nowhere in the tree")));
+                }
                 self.undefined(declared, &values, at);
                 return Ok(Value::Opaque(at));
             }
@@ -230,13 +243,13 @@ impl<'p> Machine<'p> {
         let frame = Frame { function: Some(index), name: function.name, file: function.span.file, base, this: None };
         self.stack.resize(base + body.slots as usize, Value::Uninit);
         self.enter(frame, at)?;
-        let effects = self.effects;
+        let (effects, guesses) = (self.effects, self.script_at);
         let result = self.bind_and_run(function, explicit, values);
         self.frames.pop();
         self.stack.truncate(base);
         let result = result?;
         if let Some(key) = key
-            && self.effects == effects
+            && (self.effects, self.script_at) == (effects, guesses)
             && !matches!(result, Value::Void | Value::Opaque(_))
         {
             self.memo.insert(key, result.clone());
@@ -365,7 +378,6 @@ impl<'p> Machine<'p> {
         let program = self.program;
         let mut fits: Vec<(u32, &Function)> = Vec::new();
         let mut specialised = false;
-        let mut declared = false;
         for &index in program.overloads(name) {
             let Some(function) = program.function(index) else { continue };
             let required = function.params.iter().filter(|p| p.default.is_none() && !p.pack).count();
@@ -377,7 +389,6 @@ impl<'p> Machine<'p> {
             if !arity || !(templates || function.special.is_some()) || function.is_device_only() {
                 continue;
             }
-            declared = true;
             if function.body.is_none() {
                 continue;
             }
@@ -393,8 +404,7 @@ impl<'p> Machine<'p> {
             }
             fits.push((index, function));
         }
-        let picked = self.best(&fits, args, file);
-        let _ = (declared, at);
+        let picked = self.best(&fits, args, file, at)?;
         if picked.is_some() && !specialised && fits.len() == 1 {
             self.picks.insert(key, picked);
         }
@@ -416,7 +426,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn best(&self, fits: &[(u32, &Function)], args: usize, file: u16) -> Option<u32> {
+    fn best(&self, fits: &[(u32, &Function)], args: usize, file: u16, at: Span) -> Run<Option<u32>> {
         let score = |function: &Function| {
             let exact = function.params.len() == args && !function.params.iter().any(|param| param.pack);
             let here = function.span.file == file;
@@ -425,7 +435,17 @@ impl<'p> Machine<'p> {
             let hidden = internal && !here && crate::program::is_unit(self.program.files.path(function.span.file));
             (!hidden, here, exact, function.templates.is_empty())
         };
-        fits.iter().max_by_key(|(_, function)| score(function)).map(|&(index, _)| index)
+        let Some(top) = fits.iter().map(|(_, function)| score(function)).max() else { return Ok(None) };
+        let mut ties = fits.iter().filter(|(_, function)| score(function) == top);
+        let Some(&(index, first)) = ties.next() else { return Ok(None) };
+        // A header without a guard is read once per unit: the same function again.
+        match ties.find(|(_, other)| other.span != first.span) {
+            Some((_, other)) => {
+                let (name, place) = (self.program.text(other.name), self.program.files.place(other.span));
+                Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")))
+            }
+            None => Ok(Some(index)),
+        }
     }
 
     fn call_member(&mut self, base: &Expr, name: Sym, arrow: bool, args: &[Expr], at: Span) -> Run<Value> {
@@ -458,7 +478,7 @@ impl<'p> Machine<'p> {
             return Ok(result);
         }
         for arg in args {
-            let value = self.eval(arg)?;
+            let value = self.decayed(arg)?;
             self.poison_reached(&value, at);
         }
         // A method that is not known may change its object. The backend's context is what it is for a whole run.
@@ -467,6 +487,10 @@ impl<'p> Machine<'p> {
             && !kept
         {
             self.poison(place, at);
+        }
+        // What a memory pool hands out is not known, but it is something.
+        if self.program.text(name) == "alloc" {
+            return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
         }
         Ok(Value::Opaque(at))
     }

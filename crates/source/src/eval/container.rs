@@ -39,19 +39,25 @@ impl Machine<'_> {
     ) -> Run<Option<Value>> {
         let unknown = Value::Opaque(at);
         let end = |index: usize| place.and_then(|place| place.part(index)).map_or(Value::Opaque(at), Value::Ptr);
+        // A part of what is in memory, or of a value that is not.
+        let item = |index: usize| match (place.and_then(|place| place.part(index)), items.get(index)) {
+            (Some(part), Some(_)) => Value::Ref(part),
+            (None, Some(item)) => item.clone(),
+            (_, None) => Value::Opaque(at),
+        };
         Ok(Some(match method {
             "size" | "length" => Value::int(items.len() as i64),
             "empty" => Value::bool(items.is_empty()),
             "begin" | "data" | "cbegin" => end(0),
             "end" | "cend" => end(items.len()),
-            "front" => items.first().cloned().unwrap_or(unknown),
-            "back" => items.last().cloned().unwrap_or(unknown),
+            "front" => item(0),
+            "back" => item(items.len().wrapping_sub(1)),
             "reserve" | "shrink_to_fit" => Value::Void,
             "at" => {
                 let [index] = args else { return Ok(None) };
                 let index = self.eval(index)?;
                 let index = self.settle(&index).and_then(|index| usize::try_from(index).ok());
-                index.and_then(|index| items.get(index)).cloned().unwrap_or(unknown)
+                index.map_or(unknown, item)
             }
             "push_back" | "emplace_back" | "clear" | "pop_back" | "resize" | "assign" | "fill" => {
                 let mut values = Vec::new();

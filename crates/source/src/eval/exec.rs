@@ -178,9 +178,13 @@ impl Machine<'_> {
         let id = match self.statics.get(&key) {
             Some(&id) => id,
             None => {
+                let guesses = self.script_at;
                 let value = self.initial(var)?;
                 let place = self.global(value);
                 self.statics.insert(key, place.root);
+                if self.script_at != guesses {
+                    self.guessed_statics.push(key);
+                }
                 place.root
             }
         };

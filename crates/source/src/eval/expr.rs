@@ -203,19 +203,12 @@ impl Machine<'_> {
 
     fn index(&mut self, base: &Expr, index: &Expr, at: Span) -> Run<Value> {
         let number = self.eval(index)?;
-        if let Some(place) = self.place(base)? {
-            match self.peek(place) {
-                Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => {
-                    let agg = agg.clone();
-                    return Ok(self.item(&agg, &number, at));
-                }
-                Some(Value::Ptr(_)) | Some(Value::Ref(_)) | None => {}
-                Some(_) => return Ok(Value::Opaque(at)),
-            }
-        }
-        let base = self.eval(base)?;
+        let base = match self.place(base)? {
+            Some(place) => self.read(place, at),
+            None => self.eval(base)?,
+        };
         Ok(match (&base, &number) {
-            (Value::Agg(agg), number) => {
+            (Value::Agg(agg), number) if matches!(agg.shape, Shape::Array) => {
                 let agg = agg.clone();
                 self.item(&agg, number, at)
             }
@@ -241,10 +234,16 @@ impl Machine<'_> {
     }
 
     fn member(&mut self, base: &Expr, name: Sym, arrow: bool, at: Span) -> Run<Value> {
-        if let Some(place) = self.member_place(base, name, arrow)? {
-            return Ok(self.read(place, at));
+        let place = if arrow { None } else { self.place(base)? };
+        let value = match place {
+            Some(place) => Value::Ptr(place),
+            None => self.eval(base)?,
+        };
+        if let Value::Ptr(place) = value
+            && let Some(field) = self.field_place(place, name)
+        {
+            return Ok(self.read(field, at));
         }
-        let value = self.eval(base)?;
         Ok(match &value {
             Value::Agg(agg) => {
                 self.field_of(agg, name).or_else(|| self.static_member(&value, name)).unwrap_or(Value::Opaque(at))
@@ -272,11 +271,13 @@ impl Machine<'_> {
         } else {
             self.place(base)?
         };
-        let Some(place) = place else { return Ok(None) };
-        let Some(Value::Agg(agg)) = self.peek(place) else { return Ok(None) };
-        let Shape::Struct(instance) = &agg.shape else { return Ok(None) };
-        let index = self.field_index(instance, name);
-        Ok(index.and_then(|index| place.part(index)))
+        Ok(place.and_then(|place| self.field_place(place, name)))
+    }
+
+    fn field_place(&self, place: Place, name: Sym) -> Option<Place> {
+        let Some(Value::Agg(agg)) = self.peek(place) else { return None };
+        let Shape::Struct(instance) = &agg.shape else { return None };
+        place.part(self.field_index(instance, name)?)
     }
 
     /// The place that an expression names. None for values without one, and for what is not in our memory.
@@ -326,20 +327,14 @@ impl Machine<'_> {
                 _ => None,
             },
             ExprKind::Cast(_, inner) => self.place(inner)?,
-            ExprKind::Call(..) => match self.eval_call_ref(expr)? {
+            // A call is made once: what it returns stands on the stack for as long as the caller runs.
+            ExprKind::Call(callee, args) => match self.call_raw(callee, args, expr.span)? {
                 Value::Ref(place) => Some(place),
-                _ => None,
+                Value::Opaque(_) => None,
+                value => Some(self.push_temporary(value)),
             },
             _ => None,
         })
-    }
-
-    /// A call whose reference is not yet read through.
-    fn eval_call_ref(&mut self, expr: &Expr) -> Run<Value> {
-        match &expr.kind {
-            ExprKind::Call(callee, args) => self.call_raw(callee, args, expr.span),
-            _ => Ok(Value::Void),
-        }
     }
 
     pub(super) fn global_place(&mut self, index: u32) -> Run<Place> {
@@ -350,7 +345,12 @@ impl Machine<'_> {
         let Some(global) = program.globals.get(index as usize) else { return Ok(Place::new(u32::MAX)) };
         let place = self.global(Value::Opaque(global.span));
         self.global_slots.insert(index, place.root);
-        let value = self.initial_global(global)?;
+        let guesses = self.script_at;
+        let value = self.initial_global(global);
+        if value.is_err() || self.script_at != guesses {
+            self.guessed_globals.push(index);
+        }
+        let value = value?;
         let effects = self.effects;
         self.write(place, value);
         self.effects = effects;

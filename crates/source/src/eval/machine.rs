@@ -93,6 +93,9 @@ pub struct Machine<'p> {
     pub(super) globals: Vec<Value>,
     pub(super) statics: FxMap<(u64, u64), u32>,
     pub(super) global_slots: FxMap<u32, u32>,
+    /// Those whose value hangs on an outcome that the script gave: they hold for one run.
+    pub(super) guessed_statics: Vec<(u64, u64)>,
+    pub(super) guessed_globals: Vec<u32>,
     pub(super) enum_values: FxMap<Sym, i64>,
     pub(super) memo: FxMap<MemoKey, Value>,
     pub(super) picks: FxMap<(Sym, usize, usize, u16), Option<u32>>,
@@ -134,6 +137,8 @@ impl<'p> Machine<'p> {
             globals: Vec::new(),
             statics: FxMap::default(),
             global_slots: FxMap::default(),
+            guessed_statics: Vec::new(),
+            guessed_globals: Vec::new(),
             enum_values: FxMap::default(),
             memo: FxMap::default(),
             picks: FxMap::default(),
@@ -165,6 +170,15 @@ impl<'p> Machine<'p> {
         (self.steps, self.script_at, self.nested) = (0, 0, 0);
         self.unknown.clear();
         self.launches.clear();
+        if !self.guessed_statics.is_empty() || !self.guessed_globals.is_empty() {
+            self.memo.clear();
+        }
+        for key in self.guessed_statics.drain(..) {
+            self.statics.remove(&key);
+        }
+        for index in self.guessed_globals.drain(..) {
+            self.global_slots.remove(&index);
+        }
         if let Some(trace) = &mut self.trace {
             trace.clear();
         }

@@ -9,10 +9,49 @@ use crate::cpp::sym;
 
 /// Functions of `std` that only look at what they are given.
 const PURE: &[&str] = &[
-    "abs", "fabs", "pow", "exp", "log", "round", "fmod", "isnan", "isinf", "to_string", "make_pair", "make_tuple",
-    "make_unique", "make_shared", "size", "begin", "end", "cbegin", "cend", "data", "accumulate", "count", "count_if",
-    "any_of", "all_of", "none_of", "min_element", "max_element", "gcd", "lcm", "clamp", "find_if", "distance", "next",
-    "prev", "get", "as_const", "strcmp", "strncmp", "memcmp", "string", "tuple_size", "declval",
+    "abs",
+    "fabs",
+    "pow",
+    "exp",
+    "log",
+    "round",
+    "fmod",
+    "isnan",
+    "isinf",
+    "to_string",
+    "make_pair",
+    "make_tuple",
+    "make_unique",
+    "make_shared",
+    "size",
+    "begin",
+    "end",
+    "cbegin",
+    "cend",
+    "data",
+    "accumulate",
+    "count",
+    "count_if",
+    "any_of",
+    "all_of",
+    "none_of",
+    "min_element",
+    "max_element",
+    "gcd",
+    "lcm",
+    "clamp",
+    "find_if",
+    "distance",
+    "next",
+    "prev",
+    "get",
+    "as_const",
+    "strcmp",
+    "strncmp",
+    "memcmp",
+    "string",
+    "tuple_size",
+    "declval",
 ];
 
 impl Machine<'_> {
@@ -22,14 +61,33 @@ impl Machine<'_> {
 
     /// A pointer to an item may be used to reach the rest of its array.
     pub(super) fn poison_around(&mut self, place: Place, at: Span) {
+        let whole = self.array_around(place).unwrap_or(place);
+        self.poison(whole, at);
+    }
+
+    pub(super) fn in_array(&self, place: Place) -> bool {
+        self.array_around(place).is_some()
+    }
+
+    fn array_around(&self, place: Place) -> Option<Place> {
         let mut whole = place;
-        if let Some(shorter) = whole.len.checked_sub(1) {
-            whole.len = shorter;
-            if matches!(self.peek(whole), Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array)) {
-                return self.poison(whole, at);
-            }
+        whole.len = whole.len.checked_sub(1)?;
+        match self.peek(whole) {
+            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => Some(whole),
+            _ => None,
         }
-        self.poison(place, at);
+    }
+
+    /// The value of an argument; an array is the address of its first item.
+    pub(super) fn decayed(&mut self, arg: &Expr) -> Run<Value> {
+        // Only a variable can be an array; a cast has a type of its own.
+        if matches!(arg.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. } | ExprKind::Index(..))
+            && let Some(place) = self.place(arg)?
+            && matches!(self.peek(place), Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array))
+        {
+            return Ok(place.part(0).map_or(Value::Opaque(arg.span), Value::Ptr));
+        }
+        self.eval(arg)
     }
 
     /// Everything that a value lets a stranger write to.
@@ -49,7 +107,7 @@ impl Machine<'_> {
         let by_reference = (standard || name.is_none()) && !pure;
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
-            let value = self.eval(arg)?;
+            let value = self.decayed(arg)?;
             if by_reference
                 && is_variable(arg)
                 && let Some(place) = self.place(arg)?

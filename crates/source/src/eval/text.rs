@@ -16,10 +16,7 @@ impl Machine<'_> {
     pub(super) fn text_arg(&mut self, arg: Option<&Expr>) -> Run<Option<String>> {
         let Some(arg) = arg else { return Ok(None) };
         let value = match self.place(arg)? {
-            Some(place) => match self.peek(place) {
-                Some(value @ (Value::Agg(_) | Value::Str(_))) => value.clone(),
-                _ => self.eval(arg)?,
-            },
+            Some(place) => self.read(place, arg.span),
             None => self.eval(arg)?,
         };
         Ok(self.text_of(&value))
@@ -122,7 +119,7 @@ impl Machine<'_> {
     /// Whole objects and single items are copied; a stretch of an array that is not the whole is unknown afterwards.
     pub(super) fn memcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let [to, from, rest @ ..] = args else { return Ok(Value::Void) };
-        let (to, from) = (self.eval(to)?, self.eval(from)?);
+        let (to, from) = (self.decayed(to)?, self.decayed(from)?);
         let bytes = match rest.first() {
             Some(bytes) => self.eval(bytes)?,
             None => Value::Opaque(at),
@@ -134,9 +131,10 @@ impl Machine<'_> {
         };
         let ty = value.ty();
         match (self.size_of(&ty), self.settle(&bytes)) {
+            (Some(size), Some(bytes)) if bytes <= size as i64 => self.write(to, value),
+            (None, _) | (_, None) if !self.in_array(to) => self.write(to, value),
             // More than the one item that is pointed to: what follows it is written too.
-            (Some(size), Some(bytes)) if bytes > size as i64 => self.poison_around(to, at),
-            _ => self.write(to, value),
+            _ => self.poison_around(to, at),
         }
         Ok(Value::Void)
     }
@@ -144,7 +142,7 @@ impl Machine<'_> {
     pub(super) fn memset(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let mut values = Vec::new();
         for arg in args {
-            values.push(self.eval(arg)?);
+            values.push(self.decayed(arg)?);
         }
         match values.as_slice() {
             [Value::Ptr(place), Value::Int(0, 0), ..] => {
@@ -191,9 +189,9 @@ impl Machine<'_> {
                 let from = index(from, text.len());
                 let found = match method {
                     "find" => text.get(from..).and_then(|rest| rest.find(&wanted)).map(|found| found + from),
-                    _ => {
-                        text.get(..from.saturating_add(wanted.len()).min(text.len())).and_then(|part| part.rfind(&wanted))
-                    }
+                    _ => text
+                        .get(..from.saturating_add(wanted.len()).min(text.len()))
+                        .and_then(|part| part.rfind(&wanted)),
                 };
                 Value::int(found.map_or(NPOS, |found| found as i64))
             }

@@ -323,7 +323,7 @@ impl Machine<'_> {
     pub(super) fn is_foreign(&self, of: &Arc<Struct>) -> bool {
         of.name.is_some_and(|name| {
             let name = self.program.text(name);
-            name.contains("pool") || name.contains("scope") || name.contains("guard")
+            (name.contains("pool") && !name.ends_with("_alloc")) || name.contains("scope") || name.contains("guard")
         })
     }
 

@@ -99,7 +99,7 @@ impl Parser<'_> {
             sym::TEMPLATE => Err(Stuck),
             sym::EXTERN if self.at_ahead(1, sym::TEMPLATE) => Err(Stuck),
             sym::STATIC_ASSERT | sym::STATIC_ASSERT_C => Err(Stuck),
-            sym::USING => self.using(out),
+            sym::USING => self.using(false, out),
             sym::TYPEDEF => self.typedef(out),
             _ => self.declaration(Vec::new(), out),
         }
@@ -149,14 +149,21 @@ impl Parser<'_> {
         Ok(TemplateParam { name, is_type, default, pack })
     }
 
-    fn using(&mut self, out: &mut Declared) -> Parsed<()> {
+    fn using(&mut self, templated: bool, out: &mut Declared) -> Parsed<()> {
         self.pos += 1;
         if self.is_ident(0) && self.at_ahead(1, sym::ASSIGN) {
             let name = self.ident()?;
             self.pos += 1;
             self.more.types.insert(name);
+            if templated {
+                self.more.templates.insert(name);
+            }
+            // void (*)(int): a pointer to a function.
             let ty = self.type_id()?;
-            out.aliases.push((name, ty));
+            // An alias with parameters of its own is known to be a type, not which.
+            if !templated {
+                out.aliases.push((name, ty));
+            }
         }
         self.recover();
         Ok(())
@@ -321,7 +328,7 @@ impl Parser<'_> {
     fn declaration(&mut self, templates: Vec<TemplateParam>, out: &mut Declared) -> Parsed<()> {
         let start = self.span();
         if self.at(sym::USING) {
-            return self.using(out);
+            return self.using(!templates.is_empty(), out);
         }
         if let Some(base) = self.definition(templates.clone(), out)? {
             if self.eat(sym::SEMI) {

@@ -222,7 +222,9 @@ fn vendor(preset: &Preset) -> &'static str {
 /// The defines that have to do with the backend; a build sets many more.
 fn shown(preset: &Preset) -> String {
     let about = |define: &&String| {
-        ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
+        // Ones that are set to nothing are as good as not set: a build lists dozens of those.
+        let idle = define.ends_with("=0") || define.ends_with("=\"\"");
+        !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
     };
     preset.listed().iter().filter(about).cloned().collect::<Vec<_>>().join(" ")
 }
