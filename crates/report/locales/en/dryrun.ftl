@@ -35,3 +35,4 @@ dryrun-legend = mmvqN, mmvfN/B: vector kernel for N columns (block B); mmqN: til
 dryrun-recorded = { $count } observations recorded in { $place }
 dryrun-undescribed = No library with AMD device code was found beside the program: launches are recorded without bundle, arguments and needs. Name its directory with --runtime DIR.
 dryrun-narrow = Some columns are left out: a terminal of 140 columns, a pipe or --format json shows class, type, block, registers and LDS too.
+dryrun-lane = Library

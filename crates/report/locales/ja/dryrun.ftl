@@ -35,3 +35,4 @@ dryrun-legend = mmvqN、mmvfN/B: N 列用のベクトルカーネル(ブロッ�
 dryrun-recorded = { $count } 件の観測を { $place } に記録しました
 dryrun-undescribed = プログラムの周りに AMD のデバイスコードを持つライブラリが見つかりません。起動は記録しますが、バンドル、引数、必要資源は分かりません。--runtime DIR でディレクトリを指定してください。
 dryrun-narrow = 一部の列を省きました。140 桁以上の端末、パイプ、または --format json では、分類・型・ブロック・レジスタ・LDS も表示します。
+dryrun-lane = ライブラリ

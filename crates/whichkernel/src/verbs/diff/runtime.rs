@@ -3,6 +3,7 @@
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::verbs::dryrun::grid::{Map, survey};
 use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
+use launch::grammar::{Family, Path};
 use observe::dryrun::{Cell, Place, Selected};
 use report::{Column, Table};
 use serde_json::json;
@@ -64,7 +65,9 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
         let Difference { gpu, kind, columns, what, a, b } = difference;
         table.row([gpu.clone(), kind.clone(), columns.to_string(), (*what).to_owned(), a.clone(), b.clone()]);
     }
-    let counts = [("different", found.len().to_string().into()), ("cells", cells.to_string().into())];
+    let differing: BTreeSet<(&str, &str, u64)> =
+        found.iter().flat_map(|d| d.kind.split(',').map(|kind| (d.gpu.as_str(), kind, d.columns))).collect();
+    let counts = [("different", differing.len().to_string().into()), ("cells", cells.to_string().into())];
     let said = lang.text_with(if found.is_empty() { "diff-runtime-same" } else { "diff-runtime-different" }, &counts);
     let out = match format {
         Format::Csv => table.csv(),
@@ -106,11 +109,18 @@ fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<Difference>) {
     others(gpu, a, b, found);
 }
 
+/// Neither a product nor what prepares one: unpacking and quantising go with the path that was taken.
+fn stands_alone(row: &Selected) -> bool {
+    let helper = matches!(row.family, Family::Dequantize | Family::Convert | Family::Repack | Family::GemmHelper);
+    let of_a_path = row.path.is_some_and(|path| path != Path::FlashAttention);
+    !helper && !of_a_path && !row.is_multiplication()
+}
+
 /// Attention, norms, copies and the like: only what the other side has not, once for all weight types that share it.
 fn others(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<Difference>) {
     let list = |cell: &Cell| -> BTreeSet<String> {
         let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
-        cell.rows.iter().filter(|row| !row.is_multiplication()).map(text).collect()
+        cell.rows.iter().filter(|row| stands_alone(row)).map(text).collect()
     };
     // A run that failed says so once, as its path.
     if a.problem.is_some() || b.problem.is_some() {

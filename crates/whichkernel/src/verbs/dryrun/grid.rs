@@ -4,6 +4,7 @@ use super::plan::Plan;
 use super::{Args, DEFAULT_RUNTIME, card, command, record, rows};
 use crate::context::{CHECK_FAILED, Context, Format};
 use gguf::TensorType;
+use launch::record::lane;
 use observe::dryrun::{Cell, Place, Survey};
 use report::{Column, Table};
 use serde_json::json;
@@ -110,6 +111,9 @@ fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> Strin
         out.push_str(&command::head(&map.plan, place, context));
         let table = labels(map, context);
         out.push_str(&if format == Format::Md { table.markdown() } else { table.text(context.width) });
+        if let Some(table) = products(map, context) {
+            out.push_str(&if format == Format::Md { table.markdown() } else { table.text(context.width) });
+        }
         for problem in problems(map) {
             let _ = writeln!(out, "{problem}");
         }
@@ -118,6 +122,34 @@ fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> Strin
     }
     let _ = writeln!(out, "{}", context.lang.text("dryrun-legend"));
     out
+}
+
+/// What a real BLAS library took for which product; None where calls were only recorded.
+fn products(map: &Map, context: &Context) -> Option<Table> {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("type", title("dryrun-type")),
+        Column::right("columns", title("map-columns")),
+        Column::left("lane", title("dryrun-lane")),
+        Column::left("kernel", title("dryrun-kernel")),
+        Column::left("products", "m x n x k"),
+        Column::right("count", title("dryrun-count")),
+    ]);
+    for cell in &map.cells {
+        for row in cell.rows.iter().filter(|row| row.is_multiplication()) {
+            let Some(call) = row.calls.first().filter(|call| call.lane != lane::NONE) else { continue };
+            let sizes: Vec<String> = row.calls.iter().map(|c| format!("{}x{}x{}", c.m, c.n, c.k)).collect();
+            table.row([
+                row.kind.clone().unwrap_or_default(),
+                cell.columns.to_string(),
+                lane::name(call.lane).to_owned(),
+                row.title(),
+                sizes.join(" "),
+                row.count.to_string(),
+            ]);
+        }
+    }
+    (!table.is_empty()).then_some(table)
 }
 
 /// Types down, column counts across. A model with several types in one cell lists each.
