@@ -131,6 +131,18 @@ fn experts_are_routed_in_turn_where_the_host_reads_them_back() {
 }
 
 #[test]
+fn a_file_below_the_trees_own_directories_is_shown_elsewhere() {
+    let Some(place) = place() else { return };
+    let stage = Stage::new(place, "gfx1100", "qwen2-7b", "Q4_K", false);
+    // Every Linux has this file, and the tree's /usr hides it.
+    let hidden = PathBuf::from("/usr/bin/env");
+    let command: Vec<OsString> = vec!["llama-bench".into(), "-m".into(), hidden.clone().into()];
+    let outcome = stage.request(&command, &[hidden]).run().expect("a run");
+    assert!(outcome.said.contains("/mnt/usr/bin/env"), "it was opened, and is no model: {}", outcome.said);
+    assert!(!outcome.said.contains("No such file"), "{}", outcome.said);
+}
+
+#[test]
 fn a_target_that_is_not_shipped_is_refused_strictly_and_the_record_is_kept() {
     let Some(place) = place() else { return };
     let stage = Stage::new(place, "gfx1201", "qwen2-7b", "Q4_K", false);

@@ -147,12 +147,22 @@ impl Request<'_> {
         self.lay_out(directory, &libraries)?;
         let program = self.located();
         let mut command = Command::new(&program);
-        command.args(self.command.iter().skip(1));
+        command.args(self.command.iter().skip(1).map(|word| self.argument(word)));
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         self.connect(&mut command)?;
         let child = self.start(&mut command, directory, &program)?;
         Ok(Running { child, program, session, table: self.described.table.clone(), place: self.place.clone() })
+    }
+
+    /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
+    fn argument(&self, word: &OsStr) -> OsString {
+        let Place::Tree { root, .. } = self.place else { return word.to_owned() };
+        let path = std::path::absolute(word).unwrap_or_default();
+        if self.show.iter().any(|shown| path.starts_with(shown)) && path.exists() {
+            return seen_at(root, &path).into_os_string();
+        }
+        word.to_owned()
     }
 
     /// The program; a directory of libraries may hold it beside them.
@@ -281,7 +291,7 @@ impl Request<'_> {
             };
             check_program(&found, root)?;
             for path in self.show {
-                enter = enter.bind_read_only(path);
+                enter = enter.bind_as(path, seen_at(root, path), false);
             }
             return Ok(enter.spawn(command)?);
         }
@@ -289,6 +299,20 @@ impl Request<'_> {
         check_program(&found, Path::new("/"))?;
         command.spawn().map_err(|source| DryrunError::Start { program: name, source })
     }
+}
+
+/// Where a path of this machine is shown inside a tree: at itself, but for what lies below the tree's own directories
+/// (Ollama keeps its models in /usr/share), which cannot be added to.
+fn seen_at(root: &Path, path: &Path) -> PathBuf {
+    let rest = path.strip_prefix("/").unwrap_or(path);
+    let hidden = match rest.components().next() {
+        Some(top) => {
+            !matches!(top.as_os_str().to_str(), Some("tmp" | "home" | "root" | "run" | "mnt"))
+                && root.join(top).symlink_metadata().is_ok()
+        }
+        None => false,
+    };
+    if hidden { Path::new("/mnt").join(rest) } else { path.to_owned() }
 }
 
 /// The file behind a program's name inside a tree.

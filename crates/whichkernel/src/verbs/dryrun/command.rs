@@ -73,8 +73,10 @@ fn shown(args: &Args, place: &Place) -> Vec<PathBuf> {
     let Place::Tree { .. } = place else { return Vec::new() };
     let mut list = Vec::new();
     for word in args.command.iter().skip(1) {
-        let path = Path::new(word);
-        if path.is_absolute() && path.exists() && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
+        // A number or a flag may be a file's name by chance; a path or a name with an ending is meant as one.
+        let named = word.to_string_lossy().contains(['/', '.']);
+        let Ok(path) = std::path::absolute(word) else { continue };
+        if named && path.exists() && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
             list.push(path.to_owned());
         }
     }
