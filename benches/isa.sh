@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The instruction census against llvm-objdump -d, side by side on the same code objects, on one core; then on all cores.
+# The instruction census against llvm-objdump -d on the same code objects: processor time (user and system) of both,
+# which other work on the machine disturbs less than wall time; then the whole library on all cores.
 #   benches/isa.sh [FILE [TARGET]]     FILE defaults to libggml-hip.so of the runtime debian-sid
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,32 +11,56 @@ cargo build --release --quiet -p whichkernel
 tool=target/release/whichkernel
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
-seconds() { # prints the seconds that a command takes
-    local start end
-    start=$(date +%s.%N)
-    "$@" >/dev/null
-    end=$(date +%s.%N)
-    echo "$end $start" | awk '{ printf "%.3f", $1 - $2 }'
+
+# Sets wall and cpu to the seconds that the command took; of five runs the best where the second word is `best`.
+TIMEFORMAT='%R %U %S'
+measure() {
+    local runs=1 took w c
+    [ "$1" = best ] && runs=5
+    shift
+    wall= cpu=
+    for _ in $(seq "$runs"); do
+        took=$({ time "$@" >/dev/null 2>&1; } 2>&1)
+        read -r w c < <(awk '{ print $1, $2 + $3 }' <<<"$took")
+        wall=$(awk -v a="${wall:-$w}" -v b="$w" 'BEGIN { print a < b ? a : b }')
+        cpu=$(awk -v a="${cpu:-$c}" -v b="$c" 'BEGIN { print a < b ? a : b }')
+    done
 }
+count() { "$@" --format json | grep -o '"instructions": [0-9]*' | awk '{ n += $2 } END { print n }'; }
 objdump_all() { for object in "$objects"/*.hsaco; do llvm-objdump-22 -d --mattr=+real-true16 "$object"; done; }
 census_all() { for object in "$objects"/*.hsaco; do $tool isa "$object"; done; }
-one() { taskset -c 0 "$@"; }
+row() { # what, instructions
+    awk -v what="$1" -v n="$2" -v wall="$wall" -v cpu="$cpu" -v base="${base:-}" 'BEGIN {
+        rate = n / cpu / 1e6
+        printf "%-58s %11d %8.3f %8.3f %8.2f", what, n, wall, cpu, rate
+        if (base != "") printf " %6.0f", rate / base
+        print ""
+    }'
+}
 
-$tool inspect "$file" --extract "$objects" --target "$target" >/dev/null 2>&1
+"$tool" inspect "$file" --extract "$objects" --target "$target" >/dev/null 2>&1
 # A tenth of the objects, by size every tenth: objdump is slow.
 ls -S "$objects"/*.hsaco | awk 'NR % 10 != 1' | xargs -r rm
-export -f objdump_all census_all
-export objects tool
-count=$(ls "$objects" | wc -l)
-instructions=$(for object in "$objects"/*.hsaco; do $tool isa "$object" --format json; done | grep -o '"instructions": [0-9]*' | awk '{ n += $2 } END { print n }')
-census_all >/dev/null
-theirs=$(seconds one bash -c objdump_all)
-ours=$(seconds one bash -c census_all)
-echo "$count code objects of $target, $instructions instructions, one core:"
-echo "$theirs $ours $instructions" | awk '{ printf "  llvm-objdump -d  %8.3f s  %6.2f M instructions/s\n  whichkernel isa   %8.3f s  %6.2f M instructions/s  (%.0f times)\n", $1, $3/$1/1e6, $2, $3/$2/1e6, $1/$2 }'
+sampled=$(for object in "$objects"/*.hsaco; do count "$tool" isa "$object"; done | awk '{ n += $1 } END { print n }')
 cat "$file" >/dev/null
-read_=$(seconds cat "$file")
-single=$(seconds one $tool isa "$file")
-all=$(seconds $tool isa "$file")
-echo "all of $(basename "$file"), $(stat -c %s "$file") bytes:"
-echo "$read_ $single $all $(nproc)" | awk '{ printf "  cat               %8.3f s\n  census, one core  %8.3f s\n  census, %d cores   %8.3f s  (%.2f times faster)\n", $1, $2, $4, $3, $2/$3 }'
+echo "$(basename "$file"), $(stat -c %s "$file") bytes; $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg)"
+printf '%-58s %11s %8s %8s %8s %6s\n' "" instructions "wall s" "cpu s" "M/cpu s" times
+measure once objdump_all
+row "llvm-objdump -d, $(ls "$objects" | wc -l) objects of $target" "$sampled"
+base=$(awk -v n="$sampled" -v c="$cpu" 'BEGIN { print n / c / 1e6 }')
+measure best census_all
+row "whichkernel isa, the same, one process each" "$sampled"
+largest=$(ls -S "$objects"/*.hsaco | head -n 1)
+measure best "$tool" isa "$largest"
+row "whichkernel isa, the largest of them" "$(count "$tool" isa "$largest")"
+measure best "$tool" isa "$file" --target "$target"
+row "whichkernel isa --target $target: all its objects" "$(count "$tool" isa "$file" --target "$target")"
+all=$(count "$tool" isa "$file")
+measure best taskset -c 0 "$tool" isa "$file"
+row "whichkernel isa: all targets, one core" "$all"
+single=$wall
+measure best "$tool" isa "$file"
+row "whichkernel isa: all targets, all cores" "$all"
+awk -v a="$single" -v b="$wall" 'BEGIN { printf "all cores: %.2f times faster than one\n", a / b }'
+measure best cat "$file"
+echo "reading the file (cat): $wall s wall, $cpu s cpu"

@@ -4,7 +4,7 @@ use crate::descriptor::Descriptors;
 use crate::elf::{EM_AMDGPU, Elf, PT_NOTE, SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, Section, SymbolKind};
 use crate::error::{Error, Problem, Result};
 use crate::kernel::{Extent, Kernel};
-use crate::metadata::{self, Metadata};
+use crate::metadata::{self, Detail, Metadata};
 use crate::msgpack::Reader;
 use crate::note::Notes;
 use crate::read::ReadAt;
@@ -113,10 +113,15 @@ impl<'a> CodeObject<'a> {
 
     /// The kernels of all metadata notes, in file order. Ends after the first error of each note.
     pub fn kernels(&self) -> impl Iterator<Item = Result<Kernel>> {
-        let entries = self.arrays.iter().filter_map(|array| {
+        self.kernels_in(Detail::Whole)
+    }
+
+    /// The same, with or without their arguments.
+    pub fn kernels_in(&self, detail: Detail) -> impl Iterator<Item = Result<Kernel>> {
+        let entries = self.arrays.iter().filter_map(move |array| {
             let (base, data) = self.notes.get(array.notes)?;
             let start = usize::try_from(array.offset.checked_sub(*base)?).ok()?;
-            Some(Entries { reader: Reader::new(data.get(start..)?, array.offset), left: array.count })
+            Some(Entries { reader: Reader::new(data.get(start..)?, array.offset), left: array.count, detail })
         });
         let mut descriptors = Descriptors::new(&self.elf);
         entries.flatten().map(move |entry| entry.map(|metadata| self.kernel(metadata, &mut descriptors)))
@@ -215,6 +220,7 @@ struct Array {
 struct Entries<'n> {
     reader: Reader<'n>,
     left: u32,
+    detail: Detail,
 }
 
 impl Iterator for Entries<'_> {
@@ -222,7 +228,7 @@ impl Iterator for Entries<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let kernel = Metadata::read(&mut self.reader);
+        let kernel = Metadata::read(&mut self.reader, self.detail);
         if kernel.is_err() {
             self.left = 0;
         }

@@ -63,7 +63,7 @@ pub use descriptor::Descriptor;
 pub use error::{Error, Problem, Result};
 pub use id::EntryId;
 pub use kernel::{Difference, Extent, Kernel};
-pub use metadata::{Argument, Metadata};
+pub use metadata::{Argument, Detail, Metadata};
 pub use read::{ReadAt, Window, check as check_range};
 pub use stub::Stub;
 pub use target::TargetId;

@@ -60,24 +60,35 @@ pub struct Metadata {
     pub uniform_work_group_size: Option<bool>,
     pub kind: Option<Word>,
     pub language: Option<Word>,
+    /// Empty where only the rest was asked for ([`Detail::Brief`]).
     pub arguments: Vec<Argument>,
+    /// Where the first hidden argument stands, if there is one.
+    pub first_hidden: Option<u32>,
+}
+
+/// How much of a kernel's metadata is read. The arguments are four fifths of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// Everything.
+    #[default]
+    Whole,
+    /// Everything but the list of arguments.
+    Brief,
 }
 
 impl Metadata {
     /// Bytes of the kernarg segment that the program fills: up to the first hidden argument.
     pub fn explicit_kernarg_size(&self) -> Option<u32> {
-        let hidden =
-            self.arguments.iter().filter(|argument| argument.is_hidden()).map(|argument| argument.offset).min();
-        hidden.or(self.kernarg_segment_size)
+        self.first_hidden.or(self.kernarg_segment_size)
     }
 
     /// Reads one map of `amdhsa.kernels`.
-    pub fn read(reader: &mut Reader<'_>) -> Result<Self> {
+    pub fn read(reader: &mut Reader<'_>, detail: Detail) -> Result<Self> {
         let start = reader.offset();
         let mut kernel = Metadata::default();
         for _ in 0..reader.expect_map("amdhsa.kernels")? {
             let key = reader.expect_raw("kernel metadata key")?;
-            kernel.field(key, reader)?;
+            kernel.field(key, reader, detail)?;
         }
         if kernel.name.is_empty() {
             return Err(Error::new(start, ".name", Problem::Unknown("a kernel without a name".into())));
@@ -88,7 +99,7 @@ impl Metadata {
         Ok(kernel)
     }
 
-    fn field(&mut self, key: &[u8], reader: &mut Reader<'_>) -> Result<()> {
+    fn field(&mut self, key: &[u8], reader: &mut Reader<'_>, detail: Detail) -> Result<()> {
         match key {
             b".name" => self.name = text(reader, ".name")?.to_owned(),
             b".symbol" => self.symbol = text(reader, ".symbol")?.to_owned(),
@@ -117,9 +128,21 @@ impl Metadata {
             b".language" => self.language = Some(word(reader, ".language")?),
             b".args" => {
                 let count = reader.expect_array(".args")?;
-                self.arguments.reserve(count.min(64) as usize);
-                for _ in 0..count {
-                    self.arguments.push(argument(reader)?);
+                if detail == Detail::Whole {
+                    self.arguments.reserve(count.min(64) as usize);
+                }
+                for left in (0..count).rev() {
+                    let argument = argument(reader)?;
+                    if self.first_hidden.is_none() && argument.is_hidden() {
+                        self.first_hidden = Some(argument.offset);
+                        // What the program passes stands first; all that follows is the runtime's.
+                        if detail == Detail::Brief {
+                            return reader.skip_values(left, ".args");
+                        }
+                    }
+                    if detail == Detail::Whole {
+                        self.arguments.push(argument);
+                    }
                 }
             }
             _ => reader.skip("kernel metadata value")?,

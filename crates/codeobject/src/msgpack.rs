@@ -122,9 +122,14 @@ impl<'a> Reader<'a> {
     /// is the hot loop of every inventory (each note is passed over once to find what stands behind its kernels), so it
     /// keeps its position in a register and looks at nothing but lengths.
     pub fn skip(&mut self, field: &'static str) -> Result<()> {
+        self.skip_values(1, field)
+    }
+
+    /// The same for several values.
+    pub fn skip_values(&mut self, count: u32, field: &'static str) -> Result<()> {
         let data = self.data;
         let mut at = self.at;
-        let mut values = 1usize;
+        let mut values = count as usize;
         while values > 0 {
             values -= 1;
             let Some(&byte) = data.get(at) else { return Err(self.short(at, 1, field)) };

@@ -122,7 +122,14 @@ fn note(data: &[u8]) {
     for note in codeobject::note::Notes::new(data, 0).flatten() {
         let Ok((head, Some(mut reader))) = codeobject::metadata::head(note.contents, note.offset) else { continue };
         for _ in 0..head.kernels {
-            if codeobject::Metadata::read(&mut reader).is_err() {
+            let brief = codeobject::Metadata::read(&mut reader.clone(), codeobject::Detail::Brief);
+            let whole = codeobject::Metadata::read(&mut reader, codeobject::Detail::Whole);
+            // What is brief leaves out the arguments, and nothing else.
+            if let (Ok(brief), Ok(mut whole)) = (&brief, whole.clone()) {
+                whole.arguments.clear();
+                assert_eq!(*brief, whole);
+            }
+            if whole.is_err() {
                 break;
             }
         }

@@ -1,7 +1,7 @@
 //! One entry of a bundle, or a bare code object: what it is, whether its names agree, how many kernels it has.
 
 use codeobject::check::{Contradiction, contradictions};
-use codeobject::{CodeObject, Error, Kernel, Problem, ReadAt, TargetId, Window};
+use codeobject::{CodeObject, Detail, Error, Kernel, Problem, ReadAt, TargetId, Window};
 use std::fmt;
 
 /// What an entry's bytes are, by their magic.
@@ -63,10 +63,20 @@ pub struct Found<'a> {
 pub trait Look: Sync {
     type Out: Default + Send;
 
+    /// Whether anything of an entry for this target is of interest. What is not is listed by its id, and not read.
+    fn wants(&self, _: &TargetId) -> bool {
+        true
+    }
+
     /// Called once for every entry that has bytes, before its kernels. False if its kernels are not wanted.
     fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool;
 
     fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out);
+
+    /// Whether the kernels' arguments are wanted. Reading them is most of the work of an inventory.
+    fn detail(&self) -> Detail {
+        Detail::Brief
+    }
 
     /// How many bytes have been gathered that could be handed over now. Who gathers much says so: it is then handed over
     /// in the middle of a bundle.
@@ -152,6 +162,9 @@ impl ObjectReport {
     ) {
         let magic = contents.bytes(0, contents.len().min(4), "entry magic");
         self.format = magic.as_ref().map_or(Format::Other, |magic| Format::of(magic));
+        if self.target.as_ref().is_some_and(|target| !look.wants(target)) {
+            return;
+        }
         let object = match (self.format, self.is_device()) {
             (Format::Elf, true) => CodeObject::parse(contents).map_err(|error| self.problems.push(error)).ok(),
             (Format::Other, true) => {
@@ -180,7 +193,7 @@ impl ObjectReport {
         };
         let wanted = look.entry(&found, out);
         let Some(object) = &object else { return };
-        for kernel in object.kernels() {
+        for kernel in object.kernels_in(look.detail()) {
             match kernel {
                 Ok(kernel) => {
                     self.kernels += 1;

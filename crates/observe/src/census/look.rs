@@ -93,6 +93,10 @@ impl Census {
 impl Look for Census {
     type Out = Vec<ObjectCensus>;
 
+    fn wants(&self, target: &TargetId) -> bool {
+        self.select.wants(Some(target))
+    }
+
     fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool {
         if !self.select.wants(found.target) || found.kind == "host" {
             return false;

@@ -1,7 +1,7 @@
 //! From a report to observations: one writer per file, so that subject, coverage and time are the same in all.
 
-use super::ShippedError;
 use super::kernels::KernelFact;
+use super::{ShippedError, bundles, symbols};
 use crate::{Raw, Sighting};
 use codeobject::TargetId;
 use evidence::{
@@ -21,6 +21,10 @@ pub struct Writer<'a> {
     time: &'a str,
     /// Which facts about kernels are written; the sweep's view is narrowed with them.
     kernels: Vec<View>,
+    /// The same for what bundles are for.
+    bundles: Vec<View>,
+    /// Symbols of the host, by name: only those that were asked for.
+    symbols: Vec<View>,
 }
 
 impl<'a> Writer<'a> {
@@ -38,13 +42,18 @@ impl<'a> Writer<'a> {
             subject = subject.runtime(runtime);
         }
         let kernels = ["kernel", "kernel.*"].map(View::new).to_vec();
-        Some(Writer { id, subject, coverage: coverage(report), report, time, kernels })
+        let bundles = vec![View::new("bundle.*")];
+        Some(Writer { id, subject, coverage: coverage(report), report, time, kernels, bundles, symbols: Vec::new() })
     }
 
-    /// Writes of the kernels only what these views ask for: a library has thousands, an investigation asks for a few.
+    /// Writes of kernels, bundles and symbols only what these views ask for: a library has thousands, an investigation
+    /// asks for a few.
     pub fn only(self, asked: &[View]) -> Self {
-        let of_kernels = |view: &&View| view.topic == "kernel" || view.topic.starts_with("kernel.");
-        Writer { kernels: asked.iter().filter(of_kernels).cloned().collect(), ..self }
+        let of = |what: &str| -> Vec<View> {
+            let inside = |view: &&View| view.topic == what || view.topic.starts_with(&format!("{what}."));
+            asked.iter().filter(inside).cloned().collect()
+        };
+        Writer { kernels: of("kernel"), bundles: of("bundle"), symbols: of("file.symbol"), ..self }
     }
 
     /// What the file is, how much device code it has, and which targets it is for.
@@ -117,14 +126,40 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
+    /// What the bundles are for, and what the kernels say about the source.
+    pub fn roles(&self, target: &TargetId, kernels: &[KernelFact]) -> Result<Vec<Sighting>> {
+        let subject = self.subject.clone().target(target.to_string());
+        let mut all = Vec::new();
+        for fact in bundles::facts(kernels) {
+            if self.bundles.iter().any(|view| view.shows(&fact)) {
+                all.push(self.saw(&subject, fact)?);
+            }
+        }
+        if let Some(fact) = symbols::built_from(kernels) {
+            all.push(self.saw(&self.subject, fact)?);
+        }
+        Ok(all)
+    }
+
+    /// Host symbols that were asked for, and that no others of these names are there.
+    pub fn symbols(&self, path: &Path) -> Result<Vec<Sighting>> {
+        let found = if self.symbols.is_empty() { None } else { symbols::symbols(path, &self.symbols) };
+        let Some(found) = found else { return Ok(Vec::new()) };
+        let mut all = found.into_iter().map(|fact| self.saw(&self.subject, fact)).collect::<Result<Vec<_>>>()?;
+        let view = FieldOfView::new(self.symbols.clone()).reach("the host's symbol tables, .symtab and .dynsym");
+        let view = view.blind("functions whose symbols were stripped");
+        all.push(self.sweep(self.subject.clone(), view)?);
+        Ok(all)
+    }
+
     /// What was not seen is not there: only where every byte was accounted for.
     pub fn swept(&self, target: Option<&TargetId>) -> Result<Vec<Sighting>> {
         let reach = "every byte of the device sections, and the rest of the file for embedded code objects";
         let targets = FieldOfView::topic("file.target").reach(reach);
         let mut all = vec![self.sweep(self.subject.clone(), targets)?];
         if let Some(target) = target {
-            let views =
-                ["bundle.size", "file.bundles"].map(View::new).into_iter().chain(self.kernels.clone()).collect();
+            let views = ["bundle.size", "file.bundles"].map(View::new).into_iter();
+            let views = views.chain(self.kernels.clone()).chain(self.bundles.clone()).collect();
             all.push(
                 self.sweep(self.subject.clone().target(target.to_string()), FieldOfView::new(views).reach(reach))?,
             );

@@ -3,9 +3,11 @@
 //! `inspect --record` and `investigate` both write what [`look`] returns. An absence ("no code for gfx942") is never
 //! written as a fact: a sweep with complete coverage says that what was not seen is not there.
 
+mod bundles;
 mod facts;
 mod kernels;
 mod observer;
+mod symbols;
 
 pub use kernels::{Gather, KernelFact};
 pub use observer::ShippedFiles;
@@ -65,7 +67,9 @@ pub fn sightings(
     if let Some(target) = target {
         all.extend(writer.bundles(target)?);
         all.extend(writer.kernels(target, kernels)?);
+        all.extend(writer.roles(target, kernels)?);
     }
+    all.extend(writer.symbols(path)?);
     all.extend(writer.swept(target)?);
     Ok(all)
 }

@@ -21,7 +21,7 @@ impl Observer for ShippedFiles {
     }
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let views = ["file.*", "bundle.size", "kernel", "kernel.*"].map(View::new).to_vec();
+        let views = ["file.*", "bundle.*", "kernel", "kernel.*"].map(View::new).to_vec();
         vec![(Rung::Shipped, FieldOfView::new(views).reach("host libraries with device code for AMD, byte by byte"))]
     }
 

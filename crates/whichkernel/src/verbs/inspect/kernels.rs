@@ -2,7 +2,7 @@
 
 use super::select::Select;
 use crate::context::Format;
-use codeobject::{CodeObject, Kernel, demangle};
+use codeobject::{CodeObject, Detail, Kernel, demangle};
 use inventory::{Found, Look};
 use report::csv_line;
 use serde_json::{Value, json};
@@ -50,6 +50,10 @@ impl Look for Rows {
 
     fn entry(&self, found: &Found<'_>, _: &mut Text) -> bool {
         self.select.object(found)
+    }
+
+    fn detail(&self) -> Detail {
+        if self.format == Format::Json { Detail::Whole } else { Detail::Brief }
     }
 
     fn weight(&self, out: &Text) -> usize {
