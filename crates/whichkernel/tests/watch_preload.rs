@@ -117,3 +117,30 @@ fn a_log_is_read_and_a_file_that_is_none_is_refused() {
     let said = String::from_utf8_lossy(&explained.expect("a run").stderr).into_owned();
     assert!(said.contains("ROCBLAS_LAYER=9 is 1 trace + 8 internal"), "{said}");
 }
+
+/// The launcher says nothing of devices; a wrapper that takes the runtime away from it breaks it all the same.
+#[test]
+fn a_wrapper_that_breaks_the_program_is_not_certified_and_one_that_does_nothing_is() {
+    let home = tempfile::tempdir().expect("a directory");
+    let program = launcher(home.path());
+    let certify = |with: &[&str]| {
+        let ledger = home.path().join("ledger").display().to_string();
+        let mut command = vec![WHICHKERNEL, "--ledger", &ledger, "watch", "--certify", "--record", "--format", "json"];
+        command.extend(with);
+        command.extend(["--", program.to_str().expect("text"), "tokens", "3"]);
+        let outcome = on_the_stand_in(&words(&command), &kept_in(home.path()));
+        (json(&outcome.said), outcome.ending)
+    };
+    let (own, ending) = certify(&["--how", "preload"]);
+    assert_eq!(
+        (own["safe"].as_bool(), own["launches"].as_u64(), ending),
+        (Some(true), Some(24), Ending::Code(0)),
+        "{own}"
+    );
+    let (nothing, ending) = certify(&["--with", "env"]);
+    assert_eq!((nothing["safe"].as_bool(), ending), (Some(true), Ending::Code(0)), "{nothing}");
+    let (broken, ending) = certify(&["--with", "env HIP_VISIBLE_DEVICES=-1 LD_LIBRARY_PATH=/nowhere LD_PRELOAD="]);
+    assert_eq!((broken["safe"].as_bool(), ending), (Some(false), Ending::Code(1)), "{broken}");
+    let differences = broken["differences"].to_string();
+    assert!(differences.contains("ending") && differences.contains("launch mix"), "{differences}");
+}

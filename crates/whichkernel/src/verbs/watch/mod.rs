@@ -11,6 +11,7 @@ use std::time::Duration;
 
 mod arm;
 mod canary;
+mod certify;
 mod live;
 mod read;
 mod record;
@@ -71,6 +72,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub read: Option<PathBuf>,
 
+    /// Run the program unobserved, observed and unobserved again, and say what differed; exit 1 if something that counts did
+    #[arg(long, conflicts_with = "read")]
+    pub certify: bool,
+
+    /// With `--certify`: judge this observer instead of ours, put before the program: 'rocprofv3 --kernel-trace --'
+    #[arg(long, value_name = "WRAPPER", requires = "certify")]
+    pub with: Option<String>,
+
     /// Write what was seen to the ledger
     #[arg(long)]
     pub record: bool,
@@ -117,6 +126,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     if let Some(path) = &args.read {
         return read::run(path, args, context);
+    }
+    if args.certify {
+        return certify::run(args, context);
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
