@@ -6,6 +6,7 @@ mod cuobjdump;
 mod gfx1201;
 mod isa;
 mod readelf;
+mod source;
 
 use anyhow::bail;
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
+    ("source", "the evaluator's choices against the dispatcher of each version, compiled and called", source::run),
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {

@@ -81,6 +81,14 @@ impl Device {
         }
     }
 
+    /// A property that is a number.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.properties.iter().find(|(known, _)| known == name).and_then(|(_, value)| match value {
+            Property::Int(value) => Some(*value),
+            Property::Text(_) => None,
+        })
+    }
+
     /// Shared memory per block in bytes, for both questions that code asks.
     pub fn set_shared_memory(&mut self, bytes: i64) {
         self.set("sharedMemPerBlock", Property::Int(bytes));

@@ -250,8 +250,16 @@ impl<'t> Rules<'t> {
                 mentioned.push('\n');
             }
         }
+        // GGML_HIP_NO_X stands for the option GGML_HIP_X turned off; one that is on leaves it undefined.
+        let negated = |name: &str| {
+            let option = name.replacen("_NO_", "_", 1);
+            option != name && preset.options.get(&option).is_some_and(|value| value == "ON")
+        };
         let known = |name: &str| {
             name.starts_with('_')
+                // GGML_USE_X says which backend is built: another vendor's is not.
+                || name.starts_with("GGML_USE_")
+                || negated(name)
                 || preset.origin.contains_key(name)
                 || preset.options.contains_key(name)
                 || self.program.is_defined(name)

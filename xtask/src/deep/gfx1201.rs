@@ -51,7 +51,7 @@ pub fn run() -> anyhow::Result<bool> {
 }
 
 /// Headers and device libraries, unpacked once.
-fn toolchain(home: &Path) -> anyhow::Result<PathBuf> {
+pub fn toolchain(home: &Path) -> anyhow::Result<PathBuf> {
     let root = home.join("root");
     if root.join("usr/include/hip/hip_runtime.h").is_file() {
         return Ok(root);

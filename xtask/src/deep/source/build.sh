@@ -1,0 +1,50 @@
+#!/bin/bash
+# build.sh hip|cuda HEADERS SOURCES OUT: compiles the host side of a ggml tree's CUDA backend and links it with driver.cu.
+# HEADERS: a root with usr/include/hip (hip), or a CUDA toolkit's root (cuda). Objects that are there already are kept.
+set -u
+vendor=$1 headers=$2 sources=$3 out=$4
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$out/$vendor" && out=$(cd "$out" && pwd) && cd "$sources" || exit 2
+dispatcher=$(find . -name ggml-cuda.cu | head -1)
+[ -n "$dispatcher" ] || { echo "no ggml-cuda.cu in $sources" >&2; exit 2; }
+core=$(dirname "$(find . -path '*ggml/src/ggml-backend-impl.h' -o -path './ggml-backend-impl.h' | head -1)")
+cuda=$core/ggml-cuda
+include="-I$here/$vendor -I$core/../include -I$core -I$cuda -I."
+common="-DNDEBUG -DGGML_USE_CUDA -DGGML_USE_CUBLAS -DGGML_CUDA_DMMV_X=32 -DGGML_CUDA_MMV_Y=1 -DK_QUANTS_PER_ITERATION=2 -DGGML_CUDA_PEER_MAX_BATCH_SIZE=128 -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4"
+if [ "$vendor" = hip ]; then
+    # On the host the wave size is 64 by the compiler's own definition, where it still had one.
+    flags="-x hip --cuda-host-only --rocm-path=$headers/usr -nogpulib -D__HIP_PLATFORM_AMD__ -D__AMDGCN_WAVEFRONT_SIZE=64 -DGGML_USE_HIP -DGGML_USE_HIPBLAS -DGGML_HIP_NO_VMM $include -I$headers/usr/include"
+    names='_?_?hip[A-Za-z0-9_]+$'
+else
+    flags="-x cuda --cuda-host-only --cuda-path=$headers -nocudalib -Wno-unknown-cuda-version -U__CUDA_ARCH_LIST__ -D__CUDA_ARCH_LIST__=610,750,900 -DGGML_CUDA_NO_VMM $include -I$headers/include -I$headers/include/cccl"
+    names='_?_?cu(da)?[A-Z][A-Za-z0-9_]+$'
+fi
+grep -qs 'enum ggml_backend_type backend' "$core/../include/ggml.h" "$core/ggml.h" && common="$common -DOLD_BACKEND"
+units="$here/driver.cu"
+for unit in mmq mmvq mmv mmvf mmf dmmv quantize convert; do [ -e "$cuda/$unit.cu" ] && units="$units $cuda/$unit.cu"; done
+for type in q4_0 q4_k q5_k q6_k q8_0 iq1_s; do
+    unit=$cuda/template-instances/mmq-instance-$type.cu
+    [ -e "$unit" ] && units="$units $unit"
+done
+for unit in "$cuda"/template-instances/mmf-*.cu; do [ -e "$unit" ] && units="$units $unit"; done
+compiler=$(command -v clang++-22 || command -v clang++-21) || { echo "no clang++-22 or clang++-21 here" >&2; exit 2; }
+one() {
+    object=$out/$vendor/$(basename "$1" .cu).o
+    [ -e "$object" ] && return
+    $compiler $flags $common -O0 -std=gnu++17 -c -w -ferror-limit=2 -DDISPATCHER="\"$dispatcher\"" "$1" -o "$object" 2> "$object.err" ||
+        { echo "$1 does not compile:" >&2; grep -m1 error "$object.err" >&2; }
+}
+export -f one; export out vendor compiler flags common dispatcher
+printf '%s\n' $units | xargs -P"$(nproc)" -I{} bash -c 'one {}'
+[ -e "$out/$vendor/driver.o" ] || exit 1
+for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-alloc.c ggml-backend-reg.cpp ggml-threading.cpp; do
+    [ -e "$core/$unit" ] && [ ! -e "$out/$vendor/$unit.o" ] || continue
+    case $unit in *.c) cc="gcc -std=gnu11" ;; *) cc="g++ -std=gnu++17" ;; esac
+    $cc -w -O0 -c -I"$core/../include" -I"$core" -I. -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4 '-DGGML_VERSION="x"' '-DGGML_COMMIT="x"' "$core/$unit" -o "$out/$vendor/$unit.o" || exit 1
+done
+# Whatever else of the runtime is called succeeds and does nothing.
+cd "$out" || exit 2
+nm -u $vendor/*.o | grep -oE "\b$names" | sort -u > $vendor.asked
+nm --defined-only $vendor/driver.o | awk '{print $3}' | sort -u > $vendor.given
+comm -23 $vendor.asked $vendor.given | grep -v '^__hip_fatbin' | awk '{print ".globl "$1"\n"$1":\n xor %eax,%eax\n ret"}' > $vendor.s
+gcc -c $vendor.s -o $vendor.stubs && $compiler -no-pie $vendor/*.o $vendor.stubs -Wl,--unresolved-symbols=ignore-all -lpthread -lm -ldl -o oracle-$vendor && nm oracle-$vendor > oracle-$vendor.names

@@ -1,0 +1,1 @@
+// clang includes this before anything else; nothing of it is used here.
