@@ -74,12 +74,23 @@ fn table(found: &[Difference], survey: &Survey<'_>, context: &Context) -> Table 
     table
 }
 
-/// Where the two ways part: the first conditions that do not read and come out the same; else the last of each.
+/// Where the two ways part. A condition that both have and that comes out differently is the symptom; the cause is the last
+/// condition before it that only one side has (or, where there is none, the symptom itself). With no such condition: the
+/// first that are not the same. Numbers that are switched on are no outcomes: an enumerator's value moves between versions.
 fn parting(a: &[Reason], b: &[Reason]) -> (Option<Reason>, Option<Reason>) {
-    let same = |(x, y): &(&Reason, &Reason)| x.condition == y.condition && x.outcome == y.outcome;
-    let at = a.iter().zip(b).take_while(same).count();
-    let pick = |list: &[Reason]| list.get(at).or(list.last()).cloned();
-    (pick(a), pick(b))
+    let truth = |reason: &Reason| matches!(reason.outcome.as_str(), "0" | "1");
+    let same = |x: &Reason, y: &Reason| x.condition == y.condition && (x.outcome == y.outcome || !truth(x));
+    let turned = |x: &Reason, y: &Reason| x.condition == y.condition && truth(x) && truth(y) && x.outcome != y.outcome;
+    let flip = a.iter().enumerate().find_map(|(i, x)| b.iter().position(|y| turned(x, y)).map(|j| (i, j)));
+    let Some((i, j)) = flip else {
+        let at = a.iter().zip(b).take_while(|(x, y)| same(x, y)).count();
+        return (a.get(at).or(a.last()).cloned(), b.get(at).or(b.last()).cloned());
+    };
+    let cause = |list: &[Reason], at: usize, other: &[Reason]| {
+        let own = |x: &&Reason| truth(x) && !other.iter().any(|y| same(x, y) || turned(x, y));
+        list.iter().take(at).rev().find(own).or(list.get(at)).cloned()
+    };
+    (cause(a, i, b), cause(b, j, a))
 }
 
 fn text(
