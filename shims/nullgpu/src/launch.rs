@@ -3,7 +3,7 @@
 use crate::device::current;
 use crate::error::{
     COOPERATIVE_TOO_LARGE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION, INVALID_HANDLE, INVALID_VALUE,
-    LAUNCH_FAILURE, NO_BINARY_FOR_GPU, NO_DEVICE, SUCCESS, Status, keep,
+    LAUNCH_FAILURE, NO_BINARY_FOR_GPU, NO_DEVICE, SUCCESS, Status, keep, replace,
 };
 use crate::function::{self, Function, blocks_per_unit};
 use crate::handover::flag;
@@ -243,7 +243,7 @@ unsafe fn by_function(handle: *mut c_void, api: u32, grid: [u32; 3], block: [u32
         None => Args::Pointers(args),
     };
     // SAFETY: the caller's promise.
-    keep(unsafe { launch(function, &Call { api, grid, block, shared: shared as usize, on, args }) })
+    replace(unsafe { launch(function, &Call { api, grid, block, shared: shared as usize, on, args }) })
 }
 
 #[unsafe(no_mangle)]
