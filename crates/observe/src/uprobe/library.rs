@@ -39,8 +39,8 @@ pub struct Wanted {
     pub hash: bool,
 }
 
-/// Reads a library, if it registers kernels.
-pub fn read(path: &Path, cache: &Path, wanted: Wanted) -> Option<Library> {
+/// Reads a library, if it registers kernels. `name`: its own, whatever path leads to it.
+pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Library> {
     const EXECUTABLE: u32 = 1;
     const LOAD: u32 = 1;
     let file = inventory::File::open(path).ok()?;
@@ -60,7 +60,7 @@ pub fn read(path: &Path, cache: &Path, wanted: Wanted) -> Option<Library> {
     let image = Image::read(source).ok()?;
     let map = launch_map(&image);
     let numbers = if amd { bundles(&elf, &image, &map) } else { HashMap::new() };
-    let mut known = if wanted.layouts && amd { arguments(path, cache) } else { HashMap::new() };
+    let mut known = if wanted.layouts && amd { arguments(path, name, cache) } else { HashMap::new() };
     let mut kernels = HashMap::new();
     for registration in map.kernels().filter(|registration| registration.wins && registration.kind == Kind::Kernel) {
         let bundle = map.wrappers.get(registration.wrapper).and_then(|wrapper| numbers.get(&wrapper.image)).copied();
@@ -95,11 +95,11 @@ fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::Launc
 }
 
 /// The arguments of every kernel, by bundle and name. They are those of the source, so any target's metadata tells them.
-fn arguments(path: &Path, cache: &Path) -> HashMap<(u32, String), Vec<(u32, u32)>> {
+fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Vec<(u32, u32)>> {
     const ANY: &str = "gfx1100";
     let Ok(target) = gpu::TargetId::parse(ANY) else { return HashMap::new() };
-    let seen_as = path.to_string_lossy().into_owned();
-    let Ok(described) = describe(&[(path.to_owned(), seen_as)], &target, true, cache) else { return HashMap::new() };
+    let libraries = [(path.to_owned(), name.to_owned())];
+    let Ok(described) = describe(&libraries, &target, true, cache) else { return HashMap::new() };
     let table = Table::parse(&described.table).unwrap_or_default();
     let mut out = HashMap::new();
     for (kernel, place) in table.kernels.into_iter().zip(&table.of) {

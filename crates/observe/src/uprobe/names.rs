@@ -4,6 +4,8 @@ use super::library::{Kernel, Library, Wanted, read};
 use super::processes::{FileId, Mapping};
 use crate::watch::Name;
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,7 +32,7 @@ type Loaded = (FileId, Option<Library>);
 pub struct Names {
     libraries: HashMap<FileId, Option<Arc<Library>>>,
     reading: HashSet<FileId>,
-    ask: Sender<(FileId, PathBuf)>,
+    ask: Sender<(FileId, File, String)>,
     take: Receiver<Loaded>,
     /// Where each library lies in each process: bias, file, path.
     placed: HashMap<u32, Vec<(u64, FileId, String)>>,
@@ -41,11 +43,12 @@ pub struct Names {
 impl Names {
     pub fn new(cache: PathBuf, wanted: Wanted) -> Names {
         let (give, take) = channel();
-        let (ask, asked) = channel::<(FileId, PathBuf)>();
+        let (ask, asked) = channel::<(FileId, File, String)>();
         std::thread::spawn(move || {
-            for (file, path) in asked {
-                // A file that cannot be read gives unnamed kernels, not a failure.
-                if give.send((file, read(&path, &cache, wanted))).is_err() {
+            for (file, held, name) in asked {
+                // By descriptor: the process may be gone by now. A file that cannot be read gives unnamed kernels, not a failure.
+                let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+                if give.send((file, read(&path, &name, &cache, wanted))).is_err() {
                     break;
                 }
             }
@@ -60,7 +63,9 @@ impl Names {
         if self.libraries.contains_key(&file) || !self.reading.insert(file) {
             return;
         }
-        if self.ask.send((file, path.to_owned())).is_err() {
+        let held = File::open(path).ok();
+        let asked = held.is_some_and(|held| self.ask.send((file, held, mapping.name().to_owned())).is_ok());
+        if !asked {
             self.reading.remove(&file);
         }
     }

@@ -1,6 +1,7 @@
 //! A program that we start and watch from its first moment.
 
-use super::watcher::{Options, Watcher};
+use super::options::Options;
+use super::watcher::Watcher;
 use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;

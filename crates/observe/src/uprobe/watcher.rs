@@ -3,60 +3,20 @@
 use super::account::{self, Window};
 use super::backend::Backend;
 use super::canary;
-use super::entries::{ENTRIES, Home, Role};
-use super::instrument::{Choice, Room};
+use super::entries::Home;
 use super::library::Wanted;
 use super::names::Names;
+use super::options::{How, Options};
 use super::processes::{FileId, Happened, Mapping, Processes};
 use super::reach::reachable;
-use super::wire::{Event, Key, key, kind};
-use crate::watch::{Account, Call, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError, runtime_kind};
+use super::wire::{Event, Key};
+use crate::watch::{Account, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError, runtime_kind};
 use evidence::{Canary, DeviceKind};
-use launch::columns;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Argument bytes with every launch: for a trace, not for a long watch.
-    pub arguments: bool,
-    pub room: Room,
-    pub choice: Choice,
-    /// Where tables of kernels are kept.
-    pub cache: PathBuf,
-    /// Hash the libraries, for the ledger.
-    pub hash: bool,
-    /// Without BPF: registers alone, through probes of our own or those that somebody armed.
-    pub how: How,
-    /// Call the probed functions from a child of ours, and see whether that is seen.
-    pub canary: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    Bpf,
-    Perf,
-    /// Probes that `arm` made, opened without privilege.
-    Armed,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let cache = runtime::Cache::from_env().dir().to_owned();
-        Options {
-            arguments: false,
-            room: Room::default(),
-            choice: Choice::Cheapest,
-            cache,
-            hash: false,
-            how: How::Bpf,
-            canary: true,
-        }
-    }
-}
 
 /// One launch, call, or replay, as it was made.
 #[derive(Debug)]
@@ -75,33 +35,33 @@ pub struct Seen<'s> {
 
 type Each = Box<dyn FnMut(&Seen<'_>)>;
 
-enum Item {
+pub(super) enum Item {
     Record(Vec<u8>),
     Sample(Event<'static>),
     Happened(Happened),
 }
 
 pub struct Watcher {
-    backend: Backend,
-    processes: Processes,
-    names: Names,
-    options: Options,
-    flows: HashMap<u32, Flow>,
-    kinds: HashMap<Key, KindId>,
+    pub(super) backend: Backend,
+    pub(super) processes: Processes,
+    pub(super) names: Names,
+    pub(super) options: Options,
+    pub(super) flows: HashMap<u32, Flow>,
+    pub(super) kinds: HashMap<Key, KindId>,
     /// How often each key came over the ring.
-    shipped: HashMap<Key, u64>,
-    queue: VecDeque<(u64, Item)>,
-    probed: HashMap<FileId, Home>,
+    pub(super) shipped: HashMap<Key, u64>,
+    pub(super) queue: VecDeque<(u64, Item)>,
+    pub(super) probed: HashMap<FileId, Home>,
     /// The files that carry probes.
-    held: Vec<File>,
+    pub(super) held: Vec<File>,
     /// Children of ours that call the probed functions, with what was seen of each.
-    canaries: Vec<(canary::Canary, String, u64)>,
+    pub(super) canaries: Vec<(canary::Canary, String, u64)>,
     pub(super) window: Window,
-    each: Option<Each>,
-    news: Vec<String>,
-    started: Instant,
-    last_new: Instant,
-    returns_until: Instant,
+    pub(super) each: Option<Each>,
+    pub(super) news: Vec<String>,
+    pub(super) started: Instant,
+    pub(super) last_new: Instant,
+    pub(super) returns_until: Instant,
 }
 
 /// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
@@ -272,7 +232,7 @@ impl Watcher {
         }
     }
 
-    fn place(&mut self, pid: u32, mapping: &Mapping) {
+    pub(super) fn place(&mut self, pid: u32, mapping: &Mapping) {
         let Some((bias, library)) = self.names.place(pid, mapping) else { return };
         for (handle, layout) in library.layouts(self.options.arguments) {
             if self.backend.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
@@ -283,7 +243,7 @@ impl Watcher {
         self.window.library(mapping, &library);
     }
 
-    fn replaced(&mut self, pid: u32) {
+    pub(super) fn replaced(&mut self, pid: u32) {
         for (bias, library) in self.names.forget(pid) {
             for (handle, _) in library.layouts(self.options.arguments) {
                 self.backend.forget_layout(pid, handle.wrapping_add(bias));
@@ -293,6 +253,9 @@ impl Watcher {
     }
 
     fn check_returns(&mut self, on: bool) -> Result<(), WatchError> {
+        if !self.options.returns {
+            return Ok(());
+        }
         self.backend.watch_returns(on).map_err(broken)?;
         if on {
             self.returns_until = Instant::now() + CHECKED;
@@ -322,173 +285,6 @@ impl Watcher {
             self.queue = all.into();
         }
         Ok(any)
-    }
-
-    fn work(&mut self, tally: &mut Tally) {
-        while let Some((time, item)) = self.queue.pop_front() {
-            match item {
-                Item::Record(record) => {
-                    let event = Event::read(&record);
-                    if self.must_wait(&event) {
-                        self.queue.push_front((time, Item::Record(record)));
-                        return;
-                    }
-                    self.record(tally, &event);
-                }
-                Item::Sample(event) if self.must_wait(&event) => {
-                    self.queue.push_front((time, Item::Sample(event)));
-                    return;
-                }
-                Item::Sample(event) => self.record(tally, &event),
-                Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
-                Item::Happened(Happened::Joined(pid, parent)) => {
-                    self.flows.entry(pid).or_default();
-                    if let Some(parent) = parent {
-                        self.names.inherit(parent, pid);
-                        self.news.push(format!("process {pid}, child of {parent}"));
-                    }
-                }
-                Item::Happened(Happened::Replaced(pid)) => self.replaced(pid),
-                Item::Happened(Happened::Ended) => {}
-            }
-        }
-    }
-
-    /// Names come from the libraries: a launch that nobody can name waits while one is being read.
-    fn must_wait(&mut self, event: &Event<'_>) -> bool {
-        let key = &event.key;
-        let launch = ENTRIES.get(key.entry as usize).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
-        if !launch || !self.names.is_reading() || !self.processes.watches(key.tgid) {
-            return false;
-        }
-        matches!(self.names.resolve(key.tgid, key.handle, event.aux).name, crate::watch::Name::Unnamed(_))
-    }
-
-    fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {
-        let (pid, entry) = (event.key.tgid, event.key.entry as usize);
-        if let Some((.., seen)) = self.canaries.iter_mut().find(|(canary, ..)| canary.pid() == pid) {
-            *seen += u64::from(event.kind == kind::CALL);
-            return;
-        }
-        let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.watches(pid)) else { return };
-        match (event.kind, entry.role) {
-            (kind::REJECTED, _) => {
-                let kind = self.kind(tally, event);
-                self.window.statuses.entry(event.status).and_modify(|n| *n += 1).or_insert(1);
-                self.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
-            }
-            (kind::ANSWER, role) => {
-                let flow = self.flows.entry(pid).or_default();
-                match role {
-                    Role::EndCapture => flow.captured(event.key.handle, event.aux),
-                    Role::Instantiate => flow.instantiated(event.aux, event.key.handle),
-                    Role::Alias => self.names.alias(pid, event.aux, event.key.handle),
-                    Role::GetFunction => {
-                        let name = event.bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
-                        self.names.learn(pid, event.aux, &String::from_utf8_lossy(name));
-                    }
-                    _ => {}
-                }
-            }
-            (_, Role::Launch(_) | Role::Gemm(_)) => {
-                let kind = self.kind(tally, event);
-                *self.shipped.entry(event.key).or_default() += 1;
-                self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
-                self.tell(tally, event, kind, None);
-            }
-            (_, Role::Replay) => {
-                *self.shipped.entry(event.key).or_default() += 1;
-                self.flows.entry(pid).or_default().replayed(tally, event.key.handle);
-                let kind = tally.kind(&Kind::kernel(crate::watch::Name::Call(entry.symbol.to_owned()), entry.symbol));
-                self.tell(tally, event, kind, Some(event.key.handle));
-            }
-            (_, Role::Update) => self.flows.entry(pid).or_default().instantiated(event.key.handle, event.stream),
-            (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
-            _ => {}
-        }
-    }
-
-    fn tell(&mut self, tally: &Tally, event: &Event<'_>, kind: KindId, exec: Option<u64>) {
-        if self.each.is_none() {
-            return;
-        }
-        let args = self.names.resolve(event.key.tgid, event.key.handle, event.aux).args;
-        let (Some(each), Some(kind)) = (&mut self.each, tally.get(kind)) else { return };
-        let args = if args.is_empty() { event.bytes.to_vec() } else { account::laid_out(event.bytes, &args) };
-        let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
-        each(&Seen { time_ns, pid, thread, kind, stream, graph: event.key.graph, exec, args });
-    }
-
-    fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {
-        let key = Key { graph: 0, ..event.key };
-        if let Some(known) = self.kinds.get(&key) {
-            return *known;
-        }
-        let kind = self.describe(tally, event);
-        let id = tally.kind(&kind);
-        if !matches!(kind.name, crate::watch::Name::Unnamed(_)) {
-            self.kinds.insert(key, id);
-            self.last_new = Instant::now();
-        }
-        id
-    }
-
-    fn describe(&mut self, tally: &mut Tally, event: &Event<'_>) -> Kind {
-        let key = &event.key;
-        let entry = ENTRIES.get(key.entry as usize);
-        let api = entry.map_or("?", |entry| entry.symbol);
-        if entry.is_some_and(|entry| matches!(entry.role, Role::Gemm(_))) {
-            let [m, n, k] = key.grid.map(|extent| i64::from(extent.cast_signed()));
-            let [batch, type_a, _] = key.block;
-            return Kind::call(api, Call { m, n, k, batch: batch.into(), type_a });
-        }
-        let named = self.names.resolve(key.tgid, key.handle, event.aux);
-        let facts = tally.facts(&named.name);
-        let given = Some(key.columns).filter(|columns| *columns != key::NONE).map(u64::from);
-        let mut grid = key.grid;
-        if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
-            // These take the number of threads.
-            for (grid, block) in grid.iter_mut().zip(key.block) {
-                *grid = grid.checked_div(block).unwrap_or(*grid);
-            }
-        }
-        Kind {
-            file: named.file,
-            bundle: named.bundle,
-            grid,
-            block: key.block,
-            shared: key.shared,
-            ne11: columns::of_value(&facts, given),
-            ..Kind::kernel(named.name, api)
-        }
-    }
-
-    /// What was counted and did not come over the ring is counted here; only its order is lost.
-    fn reconcile(&mut self, tally: &mut Tally) {
-        let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for (key, count) in self.backend.counted() {
-            let shipped = self.shipped.get(&key).copied().unwrap_or(0);
-            let Some(entry) = ENTRIES.get(key.entry as usize).filter(|_| self.processes.watches(key.tgid)) else {
-                continue;
-            };
-            let Some(more) = count.checked_sub(shipped).filter(|more| *more > 0) else { continue };
-            *missing.entry(entry.symbol).or_default() += more;
-            match entry.role {
-                Role::Replay => tally.unknown_replays += more,
-                _ if key.graph != 0 => tally.lost += more,
-                _ => {
-                    let bytes = &[][..];
-                    let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
-                    let event = Event { kind, tid, time, key, stream, aux, status, bytes };
-                    let kind = self.kind(tally, &event);
-                    tally.launched(crate::watch::Phase::Other, 0, kind, more);
-                }
-            }
-        }
-        for (symbol, count) in missing {
-            let why = "the ring was full: they are counted, without their place in the order";
-            self.window.gap(format!("order of {count} calls of {symbol}"), why);
-        }
     }
 }
 
