@@ -1,6 +1,6 @@
 //! The command itself: with and without root, armed and disarmed, killed in the middle.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -139,31 +139,26 @@ fn one_privileged_step_and_the_rest_without_root() {
 #[test]
 fn a_trace_a_record_and_the_table_come_from_one_watch() {
     let (true, Some(yard)) = (root("watch"), Yard::new()) else { return };
-    let (program, runtime) = (yard.program.display().to_string(), yard.runtime.display().to_string());
+    let mut caller = yard.caller(3000);
+    let pid = caller.id().to_string();
     let trace = yard.dir.path().join("trace.jsonl");
     let (trace_text, ledger) = (trace.display().to_string(), yard.dir.path().join("ledger").display().to_string());
-    let words = [
-        "watch",
-        "--trace",
-        &trace_text,
-        "--record",
-        "--ledger",
-        &ledger,
-        "--format",
-        "json",
-        "--",
-        &program,
-        &runtime,
-        "3000",
-    ];
-    let seen = yard.tool(&words).output().expect("watched");
-    assert!(seen.status.success(), "{}", String::from_utf8_lossy(&seen.stderr));
+    let words = ["watch", "--pid", &pid, "--trace", &trace_text, "--record", "--ledger", &ledger, "--format", "json"];
+    let mut watch = yard.tool(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let mut messages = BufReader::new(watch.stderr.take().expect("its messages"));
+    let mut line = String::new();
+    messages.read_line(&mut line).expect("a line");
+    assert!(line.starts_with("Watching"), "{line}");
+    go(&mut caller);
+    assert!(caller.wait().expect("an end").success());
+    let mut rest = String::new();
+    messages.read_to_string(&mut rest).expect("the rest");
+    let seen = watch.wait_with_output().expect("an end");
+    assert!(seen.status.success(), "{rest}");
     let report = json(&seen.stdout);
     let rejected: u64 = report["rejected"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
     let all = report["seen"].as_u64().unwrap_or(0) + rejected;
-    // It may launch before the probes are in; that is said.
-    assert!(all > 0 && all <= 3000, "{report:#}");
-    assert!(report["gaps"].as_array().is_some_and(|gaps| !gaps.is_empty()), "{report:#}");
+    assert_eq!((all, report["lost"].as_u64()), (3000, Some(0)), "{report:#}");
     assert_eq!((report["rung"].as_str(), report["device"].as_str()), (Some("Selected"), Some("stand-in")));
     let lines = std::fs::read_to_string(&trace).expect("a trace");
     assert_eq!(lines.lines().count() as u64, all);
