@@ -3,7 +3,7 @@
 # time that each adds. Needs root, PyTorch with CUDA, gcc and CUPTI's header and library; no network, no Rust.
 #   benches/nvidia-watch.sh path/to/whichkernel [rounds]
 set -u
-tool=$(realpath "${1:-target/release/whichkernel}"); rounds=${2:-2000}
+tool=$(realpath "${1:-target/release/whichkernel}"); rounds=${2:-2000}; repeats=${REPEATS:-1 2 3}
 here=$(dirname "$(realpath "$0")")/nvidia
 out=${OUT:-$(mktemp -d)}; mkdir -p "$out"
 python=${PYTHON:-python3}
@@ -37,7 +37,7 @@ middle() { $python -c 'import sys; v=sorted(float(x) for x in sys.argv[1:]); pri
 job > "$out/warm.txt" || { cat "$out/warm.txt"; exit 2; }
 times() { # name, then the command: three runs, the middle one
     local name=$1; shift; local list=()
-    for run in 1 2 3; do "$@" > "$out/$name.$run.out" 2> "$out/$name.$run.err"; list+=("$(field "$out/$name.$run.job" seconds)"); done
+    for run in $repeats; do "$@" > "$out/$name.$run.out" 2> "$out/$name.$run.err"; list+=("$(field "$out/$name.$run.job" seconds)"); done
     middle "${list[@]}"
 }
 plain() { job > "$out/plain.$run.job"; }
@@ -58,7 +58,7 @@ for how in uprobe preload; do
     t=$(times "$how" watched "$how")
     report "$how" "$a" "$t" "$launches"
     $python "$here/compare.py" "$out/cupti.1.tsv" "$out/$how.1.json" || status=1
-    for run in 1 2 3; do
+    for run in $repeats; do
         [ "$(field "$out/$how.$run.job" hash)" = "$reference" ] || { echo "$how: run $run gave other results"; status=1; }
     done
 done
@@ -76,6 +76,7 @@ $python - "$out/late.json" "$out/cupti.1.tsv" <<'P'
 import json, sys
 try: r = json.load(open(sys.argv[1]))
 except Exception as e: print("late attach: no report:", e, open(sys.argv[1].replace(".json", ".err")).read()[:500]); sys.exit()
+print("probes:", r["reach"][:600])
 print(f"late attach: {r['seen']} launches, {r['unnamed']} unnamed, lost {r['lost']}, unknown replays {r['unknown_replays']}")
 P
 echo "status $status"

@@ -5,6 +5,7 @@ use super::entries::Home;
 use super::instrument::Probed;
 use super::library::Library;
 use super::processes::Mapping;
+use super::site::Price;
 use super::wire::counter;
 use crate::watch::{Account, Tally, device_of};
 use evidence::{Canary, Contamination, DeviceKind};
@@ -50,7 +51,18 @@ impl Window {
     /// `mapped`: when the process mapped it (CLOCK_MONOTONIC), 0 where it was there before us.
     pub fn probed(&mut self, name: &str, home: Home, probed: &Probed, mapped: u64) {
         let count = probed.functions.len();
-        self.probed.push(format!("{count} functions of {name}"));
+        let stepped: Vec<&str> = probed
+            .functions
+            .iter()
+            .filter(|(_, site)| site.price == Price::Stepped && home.launches())
+            .map(|(symbol, _)| *symbol)
+            .filter(|symbol| symbol.contains("Launch"))
+            .collect();
+        let price = match stepped.is_empty() {
+            true => String::new(),
+            false => format!(" ({} at sites that are single-stepped)", stepped.join(" ")),
+        };
+        self.probed.push(format!("{count} functions of {name}{price}"));
         if home.launches() && probed.functions.is_empty() {
             self.gap(format!("launches through {name}"), "it exports none of the functions that are watched");
         }

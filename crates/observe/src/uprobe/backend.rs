@@ -93,6 +93,15 @@ impl Backend {
         if let Backend::Bpf(instrument) = self { instrument.watch_returns(on) } else { Ok(()) }
     }
 
+    pub fn watch_outer(&mut self, on: bool) -> io::Result<()> {
+        if let Backend::Bpf(instrument) = self { instrument.watch_outer(on) } else { Ok(()) }
+    }
+
+    /// Where there is no runtime beside the driver there is nothing to switch on.
+    pub fn watches_outer(&self) -> bool {
+        if let Backend::Bpf(instrument) = self { instrument.watches_outer() } else { false }
+    }
+
     pub fn watches_returns(&self) -> bool {
         if let Backend::Bpf(instrument) = self { instrument.watches_returns() } else { false }
     }

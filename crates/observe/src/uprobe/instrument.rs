@@ -52,6 +52,9 @@ pub struct Instrument {
     /// Where launches return, for as long as they are asked for.
     returns: Vec<Event>,
     launch_returns: Vec<(String, u64, usize)>,
+    /// The runtime's launch functions, for as long as the driver's launches need names.
+    outer: Vec<Event>,
+    outer_sites: Vec<(String, u64, usize, Site)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -98,6 +101,8 @@ impl Instrument {
             probes: Vec::new(),
             returns: Vec::new(),
             launch_returns: Vec::new(),
+            outer: Vec::new(),
+            outer_sites: Vec::new(),
         })
     }
 
@@ -127,6 +132,11 @@ impl Instrument {
             let attach = |this: &mut Self, what, site: Site| {
                 this.attach(path, symbol, what, site).map_err(|error| failed(entry.symbol, error.to_string()))
             };
+            if matches!(entry.role, Role::Outer(_)) {
+                self.outer_sites.push((path.to_owned(), symbol.offset, number, site));
+                probed.functions.push((entry.symbol, site));
+                continue;
+            }
             // An answer may come before its question is noted if the return were armed last.
             if entry.role.answers() {
                 let event = attach(self, What::Answer, Site::ENTRY)?;
@@ -183,6 +193,24 @@ impl Instrument {
         self.set_flag(flag::RETURNS, true)
     }
 
+    /// Looks at the runtime's launches, which name the driver's; or stops, for every call would cost twice.
+    pub fn watch_outer(&mut self, on: bool) -> io::Result<()> {
+        if !on {
+            self.outer.clear();
+        } else if self.outer.is_empty() {
+            for (path, offset, number, site) in self.outer_sites.clone() {
+                let symbol = Symbol { entry: number, offset, code: Vec::new() };
+                let event = self.attach(&path, &symbol, What::Entry, site)?;
+                self.outer.push(event);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn watches_outer(&self) -> bool {
+        !self.outer.is_empty()
+    }
+
     pub fn watches_returns(&self) -> bool {
         !self.returns.is_empty()
     }
@@ -223,6 +251,7 @@ impl Instrument {
     /// Takes every probe out. What was counted stays readable.
     pub fn disarm(&mut self) {
         self.returns.clear();
+        self.outer.clear();
         self.probes.clear();
     }
 }

@@ -37,20 +37,46 @@ pub struct Library {
 pub struct Wanted {
     pub layouts: bool,
     pub hash: bool,
+    /// Also where its kernels are NVIDIA's.
+    pub nvidia: bool,
+}
+
+/// What came of reading a file.
+#[derive(Debug)]
+pub enum Read {
+    Library(Box<Library>),
+    /// It registers no kernels.
+    Nothing,
+    /// It has NVIDIA code, which was not wanted yet.
+    Postponed,
 }
 
 /// Reads a library, if it registers kernels. `name`: its own, whatever path leads to it.
-pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Library> {
+pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
+    match kind_of(path) {
+        Some((true, _)) => {}
+        Some((false, true)) if wanted.nvidia => {}
+        Some((false, true)) => return Read::Postponed,
+        _ => return Read::Nothing,
+    }
+    library(path, name, cache, wanted).map_or(Read::Nothing, |library| Read::Library(Box::new(library)))
+}
+
+/// Whether a file has AMD code, and NVIDIA code.
+fn kind_of(path: &Path) -> Option<(bool, bool)> {
+    let file = inventory::File::open(path).ok()?;
+    let elf = Elf::parse(&file).ok()?;
+    let amd = host::fatbin_sections(&elf).next().is_some();
+    Some((amd, [".nvFatBinSegment", ".nv_fatbin"].iter().any(|name| elf.section(name).is_some())))
+}
+
+fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Library> {
     const EXECUTABLE: u32 = 1;
     const LOAD: u32 = 1;
     let file = inventory::File::open(path).ok()?;
     let source: &dyn ReadAt = &file;
     let elf = Elf::parse(source).ok()?;
     let amd = host::fatbin_sections(&elf).next().is_some();
-    let nvidia = [".nvFatBinSegment", ".nv_fatbin"].iter().any(|name| elf.section(name).is_some());
-    if !amd && !nvidia {
-        return None;
-    }
     let segments = elf
         .segments()
         .iter()

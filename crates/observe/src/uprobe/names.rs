@@ -1,6 +1,6 @@
 //! From what a launch passes to a kernel: the static map of its library, or what the process was seen to ask for.
 
-use super::library::{Kernel, Library, Wanted, read};
+use super::library::{Kernel, Library, Read, Wanted, read};
 use super::processes::{FileId, Mapping};
 use crate::watch::Name;
 use std::collections::{HashMap, HashSet};
@@ -25,14 +25,16 @@ impl Named {
     }
 }
 
-type Loaded = (FileId, Option<Library>);
+type Loaded = (FileId, Read);
 
 /// Every library that was met, read once, in a thread of its own.
 #[derive(Debug)]
 pub struct Names {
     libraries: HashMap<FileId, Option<Arc<Library>>>,
     reading: HashSet<FileId>,
-    ask: Sender<(FileId, File, String)>,
+    /// Libraries with NVIDIA code that nobody has asked for.
+    postponed: HashSet<FileId>,
+    ask: Sender<(FileId, File, String, bool)>,
     take: Receiver<Loaded>,
     /// Where each library lies in each process: bias, file, path.
     placed: HashMap<u32, Vec<(u64, FileId, String)>>,
@@ -43,28 +45,38 @@ pub struct Names {
 impl Names {
     pub fn new(cache: PathBuf, wanted: Wanted) -> Names {
         let (give, take) = channel();
-        let (ask, asked) = channel::<(FileId, File, String)>();
+        let (ask, asked) = channel::<(FileId, File, String, bool)>();
         std::thread::spawn(move || {
-            for (file, held, name) in asked {
+            for (file, held, name, all) in asked {
                 // By descriptor: the process may be gone by now. A file that cannot be read gives unnamed kernels, not a failure.
                 let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
-                if give.send((file, read(&path, &name, &cache, wanted))).is_err() {
+                if give.send((file, read(&path, &name, &cache, Wanted { nvidia: all, ..wanted }))).is_err() {
                     break;
                 }
             }
         });
         let (libraries, reading) = (HashMap::new(), HashSet::new());
-        Names { libraries, reading, ask, take, placed: HashMap::new(), functions: HashMap::new() }
+        Names {
+            libraries,
+            reading,
+            postponed: HashSet::new(),
+            ask,
+            take,
+            placed: HashMap::new(),
+            functions: HashMap::new(),
+        }
     }
 
-    /// A process has mapped a file: reads it, if that was not done.
-    pub fn meet(&mut self, mapping: &Mapping, path: &Path) {
+    /// A process has mapped a file: reads it, if that was not done. Libraries with NVIDIA code are many and large, and their handles
+    /// are addresses of code: each is read when a launch points into it (`wanted`).
+    pub fn meet(&mut self, mapping: &Mapping, path: &Path, wanted: bool) {
         let file = mapping.file();
-        if self.libraries.contains_key(&file) || !self.reading.insert(file) {
+        let known = self.libraries.contains_key(&file) && !(wanted && self.postponed.remove(&file));
+        if known || !self.reading.insert(file) {
             return;
         }
         let held = File::open(path).ok();
-        let asked = held.is_some_and(|held| self.ask.send((file, held, mapping.name().to_owned())).is_ok());
+        let asked = held.is_some_and(|held| self.ask.send((file, held, mapping.name().to_owned(), wanted)).is_ok());
         if !asked {
             self.reading.remove(&file);
         }
@@ -75,7 +87,15 @@ impl Names {
         let mut out = Vec::new();
         while let Ok((file, library)) = self.take.try_recv() {
             self.reading.remove(&file);
-            self.libraries.insert(file, library.map(Arc::new));
+            let library = match library {
+                Read::Library(library) => Some(Arc::new(*library)),
+                Read::Nothing => None,
+                Read::Postponed => {
+                    self.postponed.insert(file);
+                    None
+                }
+            };
+            self.libraries.insert(file, library);
             out.push(file);
         }
         out
@@ -150,6 +170,17 @@ impl Names {
             return named;
         }
         Named::unnamed(handle)
+    }
+
+    pub fn is_postponed(&self, file: FileId) -> bool {
+        self.postponed.contains(&file)
+    }
+
+    /// The kernel that a handle stands for in whatever process it was learned, if there is only one.
+    pub fn anywhere(&self, handle: u64) -> Option<Named> {
+        let mut all = self.functions.iter().filter(|((_, function), _)| *function == handle).map(|(_, named)| named);
+        let first = all.next()?;
+        all.all(|named| named.name == first.name).then(|| first.clone())
     }
 
     fn registered(&self, pid: u32, handle: u64) -> Option<Named> {

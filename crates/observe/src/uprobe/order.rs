@@ -2,13 +2,17 @@
 
 use super::account;
 use super::entries::{ENTRIES, Role};
-use super::processes::Happened;
+use super::processes::{Happened, Mapping};
+use super::reach::reachable;
 use super::watcher::{Item, Seen, Watcher};
 use super::wire::{Event, Key, key, kind};
 use crate::watch::{Call, Kind, KindId, Name, Phase, Tally};
 use launch::columns;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the runtime's calls are looked at after a launch that nobody could name.
+const NAMING: Duration = Duration::from_millis(100);
 
 impl Watcher {
     pub(super) fn work(&mut self, tally: &mut Tally) {
@@ -45,10 +49,36 @@ impl Watcher {
     fn must_wait(&mut self, event: &Event<'_>) -> bool {
         let key = &event.key;
         let launch = ENTRIES.get(key.entry as usize).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
-        if !launch || !self.names.is_reading() || !self.processes.watches(key.tgid) {
+        if !launch || !self.processes.watches(key.tgid) {
             return false;
         }
-        matches!(self.names.resolve(key.tgid, key.handle, event.aux).name, Name::Unnamed(_))
+        let named = self.names.resolve(key.tgid, key.handle, event.aux);
+        if !matches!(named.name, Name::Unnamed(_)) {
+            return false;
+        }
+        // The runtime's call tells which kernel it is: look there for a while, and in the library that its handle lies in.
+        self.outer_until = Instant::now() + NAMING;
+        self.want(key.tgid, event.aux);
+        self.names.is_reading()
+    }
+
+    fn want(&mut self, pid: u32, handle: u64) {
+        let inside = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&handle);
+        let Some(mapping) = self.processes.mapped(pid).iter().find(inside).cloned() else { return };
+        if self.names.is_postponed(mapping.file())
+            && let Some(path) = reachable(pid, &mapping)
+        {
+            self.names.meet(&mapping, &path, true);
+        }
+    }
+
+    /// What was launched before its name was learned.
+    pub(super) fn rename(&mut self, tally: &mut Tally) {
+        let names = &self.names;
+        tally.rename(|handle| {
+            let named = names.anywhere(handle)?;
+            Some((named.name, named.file, named.bundle))
+        });
     }
 
     pub(super) fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {

@@ -139,8 +139,13 @@ impl Processes {
         self.members.contains(&pid) || self.ended.contains(&pid)
     }
 
-    pub fn alive(&self) -> impl Iterator<Item = u32> {
-        self.members.iter().copied()
+    pub fn is_alive(&self, pid: u32) -> bool {
+        self.members.contains(&pid)
+    }
+
+    /// Every process that was seen to map something, alive or not.
+    pub fn everyone(&self) -> impl Iterator<Item = u32> {
+        self.maps.keys().copied()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -62,12 +62,14 @@ pub struct Watcher {
     pub(super) started: Instant,
     pub(super) last_new: Instant,
     pub(super) returns_until: Instant,
+    /// Until when the runtime's own calls are looked at, for names.
+    pub(super) outer_until: Instant,
 }
 
 /// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long launches are checked for their return after something new was launched.
-const CHECKED: Duration = Duration::from_millis(1000);
+const CHECKED: Duration = Duration::from_millis(50);
 /// How often a sample is checked again.
 const AGAIN: Duration = Duration::from_secs(10);
 
@@ -103,7 +105,10 @@ impl Watcher {
         Ok(Watcher {
             backend,
             processes,
-            names: Names::new(options.cache.clone(), Wanted { layouts: options.how == How::Bpf, hash: options.hash }),
+            names: Names::new(
+                options.cache.clone(),
+                Wanted { layouts: options.how == How::Bpf, hash: options.hash, nvidia: false },
+            ),
             options,
             flows: HashMap::new(),
             kinds: HashMap::new(),
@@ -118,6 +123,7 @@ impl Watcher {
             started: now,
             last_new: now,
             returns_until: now + CHECKED,
+            outer_until: now,
         })
     }
 
@@ -191,7 +197,7 @@ impl Watcher {
             }
             self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
         }
-        self.names.meet(mapping, &path);
+        self.names.meet(mapping, &path, false);
         Ok(())
     }
 
@@ -222,7 +228,7 @@ impl Watcher {
         for file in self.names.arrived() {
             let at: Vec<(u32, Mapping)> = self
                 .processes
-                .alive()
+                .everyone()
                 .flat_map(|pid| self.processes.mapped(pid).iter().map(move |mapping| (pid, mapping.clone())))
                 .filter(|(_, mapping)| mapping.file() == file)
                 .collect();
@@ -234,13 +240,16 @@ impl Watcher {
 
     pub(super) fn place(&mut self, pid: u32, mapping: &Mapping) {
         let Some((bias, library)) = self.names.place(pid, mapping) else { return };
+        self.window.library(mapping, &library);
+        if !self.processes.is_alive(pid) {
+            return;
+        }
         for (handle, layout) in library.layouts(self.options.arguments) {
             if self.backend.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
                 self.window.gap("argument bytes", "there are more kernels than the kernel-side table holds");
                 break;
             }
         }
-        self.window.library(mapping, &library);
     }
 
     pub(super) fn replaced(&mut self, pid: u32) {
@@ -300,6 +309,7 @@ impl Source for Watcher {
             let busy = self.collect()?;
             self.work(tally);
             self.sample_returns()?;
+            self.sample_outer()?;
             if busy {
                 return Ok(State::Busy);
             }
@@ -330,6 +340,7 @@ impl Source for Watcher {
         self.names.give_up();
         self.work(tally);
         self.reconcile(tally);
+        self.rename(tally);
         self.judge_canaries();
         for flow in self.flows.values_mut() {
             flow.finish(tally);
@@ -348,7 +359,16 @@ impl Source for Watcher {
 }
 
 impl Watcher {
-    /// Launches are checked for their return while new kinds appear, and for a second in ten after that.
+    /// The runtime's calls are only looked at while the driver launches something that nobody can name.
+    fn sample_outer(&mut self) -> Result<(), WatchError> {
+        let wanted = Instant::now() < self.outer_until;
+        if wanted == self.backend.watches_outer() {
+            return Ok(());
+        }
+        self.backend.watch_outer(wanted).map_err(broken)
+    }
+
+    /// Launches are checked for their return while new kinds appear, and for a moment every ten seconds after that.
     fn sample_returns(&mut self) -> Result<(), WatchError> {
         let now = Instant::now();
         match self.backend.watches_returns() {

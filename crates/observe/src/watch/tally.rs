@@ -66,6 +66,18 @@ impl Tally {
         self.kinds.get(id.0 as usize)
     }
 
+    /// Gives launches that were counted without a name the one that was learned later: name, file, bundle by address.
+    pub fn rename(&mut self, learned: impl Fn(u64) -> Option<(Name, String, Option<u32>)>) {
+        for known in &mut self.kinds {
+            let Name::Unnamed(address) = known.kind.name else { continue };
+            let Some((name, file, bundle)) = learned(address) else { continue };
+            self.index.remove(&known.kind);
+            known.facts = self.facts.entry(name.clone()).or_insert_with(|| Rc::new(facts(&name))).clone();
+            let ne11 = launch::columns::of_value(&known.facts, None);
+            known.kind = Kind { name, file, bundle, ne11, ..known.kind.clone() };
+        }
+    }
+
     /// What a name says, read once.
     pub fn facts(&mut self, name: &Name) -> Rc<Facts> {
         self.facts.entry(name.clone()).or_insert_with(|| Rc::new(facts(name))).clone()

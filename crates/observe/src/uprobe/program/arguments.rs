@@ -3,7 +3,7 @@
 use super::super::asm::Helper;
 use super::super::asm::If;
 use super::super::asm::Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
-use super::super::asm::Size::{Half, Long, Word};
+use super::super::asm::Size::{self, Half, Long, Word};
 use super::super::entries::{Gemm, Shape};
 use super::super::wire::{ARGS, REACH, event, key};
 use super::frame::{ARGS_AT, Body, EXTRA, KEY, LIST, PAIR, STREAM, TEMP, regs};
@@ -21,8 +21,9 @@ impl Body {
                 self.high(block + 4, regs::CX);
                 self.register(block + 8, regs::R8, Word);
                 self.register(ARGS_AT, regs::R9, Long);
-                self.stack(KEY + key::SHARED, 4, 0, pushed);
-                self.stack(STREAM, 8, 1, pushed);
+                self.stack(LIST, 16, 0, pushed);
+                self.from_list(0, KEY + key::SHARED, Word);
+                self.from_list(1, STREAM, Long);
             }
             Shape::Flat => {
                 self.register(KEY + key::HANDLE, regs::DI, Long);
@@ -31,11 +32,12 @@ impl Body {
                 self.register(grid + 8, regs::CX, Word);
                 self.register(block, regs::R8, Word);
                 self.register(block + 4, regs::R9, Word);
-                self.stack(block + 8, 4, 0, pushed);
-                self.stack(KEY + key::SHARED, 4, 1, pushed);
-                self.stack(STREAM, 8, 2, pushed);
-                self.stack(ARGS_AT, 8, 3, pushed);
-                self.stack(EXTRA, 8, 4, pushed);
+                self.stack(LIST, 40, 0, pushed);
+                self.from_list(0, block + 8, Word);
+                self.from_list(1, KEY + key::SHARED, Word);
+                self.from_list(2, STREAM, Long);
+                self.from_list(3, ARGS_AT, Long);
+                self.from_list(4, EXTRA, Long);
             }
             Shape::Config => {
                 self.register(KEY + key::HANDLE, regs::SI, Long);
@@ -48,6 +50,12 @@ impl Body {
                 });
             }
         }
+    }
+
+    /// One of the words that were read together: each read of its own costs a call.
+    fn from_list(&mut self, place: i16, to: i16, size: Size) {
+        self.asm.load(Long, R1, R10, LIST + 8 * place);
+        self.asm.store(size, R10, to, R1);
     }
 
     pub(super) fn gemm_arguments(&mut self, gemm: Gemm, pushed: i16) {
