@@ -162,6 +162,10 @@ impl Watcher {
         let named = self.names.resolve(key.tgid, key.handle, event.aux);
         let facts = tally.facts(&named.name);
         let given = Some(key.columns).filter(|columns| *columns != key::NONE).map(u64::from);
+        if given.is_none() && columns::place(&facts, &named.args).is_some() {
+            let why = "some launches were made before their library had been read, and are counted without";
+            self.window.gap("column counts", why);
+        }
         let mut grid = key.grid;
         if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
             // These take the number of threads.

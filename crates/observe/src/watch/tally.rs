@@ -89,10 +89,15 @@ impl Tally {
 
     /// The phase of an evaluation with these kinds: by its widest multiplication.
     pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
-        let products = kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product());
-        match products.filter_map(|known| known.kind.ne11).max() {
+        let products: Vec<&Known> =
+            kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product()).collect();
+        // mul_mat_q is never chosen for one column, also where its column count could not be read.
+        let wide = products.iter().any(|known| known.kind.ne11.is_none() && known.path() == Some(Path::Mmq));
+        match products.iter().filter_map(|known| known.kind.ne11).max() {
+            Some(1) if wide => (Phase::Prefill, 0),
             Some(1) => (Phase::Decode, 1),
             Some(width) => (Phase::Prefill, width),
+            None if wide => (Phase::Prefill, 0),
             None => (Phase::Other, 0),
         }
     }
