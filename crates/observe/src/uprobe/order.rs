@@ -109,7 +109,11 @@ impl Watcher {
             }
             (_, Role::Launch(_) | Role::Gemm(_)) => {
                 let kind = self.kind(tally, event);
-                *self.shipped.entry(event.key).or_default() += 1;
+                let count = self.shipped.entry(event.key).or_default();
+                *count += 1;
+                if *count == 1 {
+                    self.last_new = Instant::now();
+                }
                 self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
                 self.tell(tally, event, kind, None);
             }
@@ -145,7 +149,6 @@ impl Watcher {
         let id = tally.kind(&kind);
         if !matches!(kind.name, Name::Unnamed(_)) {
             self.kinds.insert(key, id);
-            self.last_new = Instant::now();
         }
         id
     }

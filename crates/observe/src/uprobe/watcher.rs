@@ -371,7 +371,9 @@ impl Watcher {
     /// Launches are checked for their return while new kinds appear, and for a moment every ten seconds after that.
     fn sample_returns(&mut self) -> Result<(), WatchError> {
         let now = Instant::now();
+        // Until something was launched there is nothing to be tired of.
         match self.backend.watches_returns() {
+            true if self.shipped.is_empty() => Ok(()),
             true if now > self.returns_until && now.duration_since(self.last_new) > CHECKED => {
                 self.check_returns(false)
             }
