@@ -115,7 +115,7 @@ pub fn account(
             }
         }
         Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
-            tally.lost += sampled.lost;
+            tally.lost += sampled.lost();
             let why = "they lie behind pointers, which perf without BPF does not follow";
             window.gap("argument bytes and the column counts in them", why);
             window.gap("names of functions that are loaded at run time", why);

@@ -117,6 +117,13 @@ impl Event {
         Ok(id)
     }
 
+    /// How often it was hit, children included.
+    pub fn hits(&self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        rustix::io::read(&self.fd, &mut bytes)?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
     fn ioctl(&self, _: libc::Ioctl, call: impl FnOnce() -> i32) -> io::Result<()> {
         if call() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }

@@ -21,6 +21,7 @@ const REGISTERS: u64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 16 | 1 
 const STACK: u32 = 512;
 /// Per processor. Without privilege `perf_event_mlock_kb` allows 516 kB.
 const PAGES: usize = 64;
+const PAGES_OF_ROOT: usize = 2048;
 const TRACEPOINT: u32 = 2;
 const SOFTWARE: u32 = 1;
 const DUMMY: u64 = 9;
@@ -43,8 +44,10 @@ pub struct Sampled {
     by_id: HashMap<u64, (usize, i16)>,
     captures: HashMap<(u32, u64), u32>,
     next_capture: u32,
-    pub lost: u64,
-    pub hits: u64,
+    dropped: u64,
+    hits: u64,
+    /// What the kernel's counters said at the end.
+    counted: u64,
 }
 
 impl Sampled {
@@ -54,10 +57,11 @@ impl Sampled {
         for cpu in perf::processors() {
             let attr = Attr { kind: SOFTWARE, config: DUMMY, ..attr(whose) };
             let event = Probe::open(&attr, pid(whose), cpu)?;
-            buffers.push(Buffer::new(event, PAGES)?);
+            let pages = if whose == Whose::Everyone { PAGES_OF_ROOT } else { PAGES };
+            buffers.push(Buffer::new(event, pages)?);
         }
         let (by_id, captures) = (HashMap::new(), HashMap::new());
-        Ok(Sampled { buffers, probes: Vec::new(), by_id, captures, next_capture: 0, lost: 0, hits: 0 })
+        Ok(Sampled { buffers, probes: Vec::new(), by_id, captures, next_capture: 0, dropped: 0, hits: 0, counted: 0 })
     }
 
     /// Probes a library for everyone, through the uprobe PMU.
@@ -109,7 +113,13 @@ impl Sampled {
     }
 
     pub fn disarm(&mut self) {
+        self.counted += self.probes.iter().filter_map(|probe| probe.hits().ok()).sum::<u64>();
         self.probes.clear();
+    }
+
+    /// Hits that came as no sample: a full buffer tells of its losses only when it has room again, the counters always.
+    pub fn lost(&self) -> u64 {
+        self.counted.saturating_sub(self.hits).max(self.dropped)
     }
 
     pub fn wait(&self, milliseconds: i32) {
@@ -129,7 +139,7 @@ impl Sampled {
                 _ => {}
             });
         }
-        self.lost += lost;
+        self.dropped += lost;
         samples.sort_by_key(|hit| hit.time);
         self.hits += samples.len() as u64;
         samples.iter().filter_map(|hit| self.event(hit)).collect()
