@@ -22,8 +22,8 @@ impl Body {
                 self.register(block + 8, regs::R8, Word);
                 self.register(ARGS_AT, regs::R9, Long);
                 self.stack(LIST, 16, 0, pushed);
-                self.from_list(0, KEY + key::SHARED, Word);
-                self.from_list(1, STREAM, Long);
+                self.word_of_list(0, KEY + key::SHARED, Word);
+                self.word_of_list(1, STREAM, Long);
             }
             Shape::Flat => {
                 self.register(KEY + key::HANDLE, regs::DI, Long);
@@ -33,11 +33,11 @@ impl Body {
                 self.register(block, regs::R8, Word);
                 self.register(block + 4, regs::R9, Word);
                 self.stack(LIST, 40, 0, pushed);
-                self.from_list(0, block + 8, Word);
-                self.from_list(1, KEY + key::SHARED, Word);
-                self.from_list(2, STREAM, Long);
-                self.from_list(3, ARGS_AT, Long);
-                self.from_list(4, EXTRA, Long);
+                self.word_of_list(0, block + 8, Word);
+                self.word_of_list(1, KEY + key::SHARED, Word);
+                self.word_of_list(2, STREAM, Long);
+                self.word_of_list(3, ARGS_AT, Long);
+                self.word_of_list(4, EXTRA, Long);
             }
             Shape::Config => {
                 self.register(KEY + key::HANDLE, regs::SI, Long);
@@ -53,7 +53,7 @@ impl Body {
     }
 
     /// One of the words that were read together: each read of its own costs a call.
-    fn from_list(&mut self, place: i16, to: i16, size: Size) {
+    fn word_of_list(&mut self, place: i16, to: i16, size: Size) {
         self.asm.load(Long, R1, R10, LIST + 8 * place);
         self.asm.store(size, R10, to, R1);
     }
