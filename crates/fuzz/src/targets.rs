@@ -26,6 +26,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "launch_map", try_on: launch_map },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
+    Target { name: "source", try_on: source_tree },
     Target { name: "target_id", try_on: target_id },
 ];
 
@@ -203,4 +204,15 @@ fn nvidia(data: &[u8]) {
 fn kernel_name(data: &[u8]) {
     let facts = launch::grammar::read(&String::from_utf8_lossy(data));
     let _ = (facts.to_string(), launch::grammar::variants([(&facts, true)]));
+}
+
+/// One file is a whole tree: read, and asked what it would launch.
+fn source_tree(data: &[u8]) {
+    let tree = source::Tree::from_memory("fuzz", [("ggml-cuda.cu".to_owned(), data.to_vec())]);
+    let Ok(device) = source::Device::find("gfx1201") else { return };
+    let shape = source::Shape::MulMat { rows: 4096, k: 4096 };
+    let preset = source::Preset::find(&tree, device.vendor, "ggml-cuda.cu", &[]);
+    if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, preset.defines, shape.operation()) {
+        let _ = rules.answer(&device, &|columns| shape.op("Q4_K", columns), 9, 512);
+    }
 }
