@@ -1,5 +1,6 @@
 //! `whichkernel explain`: why this kernel, at once and offline, from the decision tables that come with the program.
 
+use super::source::rules::concerns_backend;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use report::{Column, Table};
@@ -116,12 +117,8 @@ fn text(args: &Args, table: &Decisions, device: &Device, ty: &str, found: &Found
     };
     let _ = writeln!(out, "{stretch}");
     for build in table.presets.iter().filter(|build| (build.vendor == "HIP") == device.target.starts_with("gfx")) {
-        let defines: Vec<&str> = build
-            .defines
-            .iter()
-            .map(String::as_str)
-            .filter(|define| ["CUDA", "HIP", "MMQ"].iter().any(|word| define.contains(word)))
-            .collect();
+        let defines = build.defines.iter().map(String::as_str).filter(|define| concerns_backend(define));
+        let defines: Vec<&str> = defines.collect();
         let says = [
             ("preset", build.preset.clone().into()),
             ("commit", short(&table.commit).into()),
@@ -135,8 +132,10 @@ fn text(args: &Args, table: &Decisions, device: &Device, ty: &str, found: &Found
     out
 }
 
+/// A commit's first digits; the name of a package stays whole.
 fn short(commit: &str) -> String {
-    commit.chars().take(12).collect()
+    let is_hash = commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit());
+    commit.chars().take(if is_hash { 12 } else { usize::MAX }).collect()
 }
 
 /// The counterfactuals: other column counts, other cards, other versions.

@@ -221,12 +221,13 @@ fn vendor(preset: &Preset) -> &'static str {
 
 /// The defines that have to do with the backend; a build sets many more.
 fn shown(preset: &Preset) -> String {
-    let about = |define: &&String| {
-        // Ones that are set to nothing are as good as not set: a build lists dozens of those.
-        let idle = define.ends_with("=0") || define.ends_with("=\"\"");
-        !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
-    };
-    preset.listed().iter().filter(about).cloned().collect::<Vec<_>>().join(" ")
+    preset.listed().iter().filter(|define| concerns_backend(define)).cloned().collect::<Vec<_>>().join(" ")
+}
+
+/// Ones that are set to nothing are as good as not set: a build lists dozens of those.
+pub fn concerns_backend(define: &str) -> bool {
+    let idle = define.ends_with("=0") || define.ends_with("=\"\"");
+    !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
 }
 
 pub fn csv(survey: &Survey<'_>) -> String {
