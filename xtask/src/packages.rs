@@ -3,10 +3,11 @@
 use std::process::{Command, Stdio};
 
 /// A program, the Debian package that brings it, and what goes without it.
-const PROGRAMS: [(&str, &str, &str); 7] = [
+const PROGRAMS: [(&str, &str, &str); 8] = [
     ("git", "git", "reading revisions of a repository"),
     ("g++", "g++", "the comparison with compiled predicates"),
     ("python3", "python3-pip", "fetching wheels"),
+    ("gpg", "gnupg", "a package archive that is made and signed on the spot"),
     ("llvm-readelf-22", "llvm-22", "the comparison of code objects and instructions with LLVM"),
     ("clang++-22", "clang-22", "libraries that are compiled on the spot"),
     ("clang-offload-bundler-22", "clang-tools-22", "bundles that are made on the spot"),
