@@ -7,6 +7,7 @@
 use anyhow::{Context, bail};
 use codeobject::{Bundle, CodeObject, Piece, Range, ReadAt, ccob, walk};
 use runtime::fetch::apt::{Apt, DEFAULT_KEYRING};
+use runtime::fetch::sources::system_mirror;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,6 @@ const PACKAGES: [&str; 5] = [
     "libhipblas-common-dev/sid",
     "librocblas-dev/sid",
 ];
-const MIRROR: &str = "http://deb.debian.org/debian";
 const PAGE: &str = "docs/gfx1201-census.md";
 
 pub fn run() -> anyhow::Result<bool> {
@@ -56,7 +56,10 @@ pub fn toolchain(home: &Path) -> anyhow::Result<PathBuf> {
     if root.join("usr/include/hip/hip_runtime.h").is_file() {
         return Ok(root);
     }
-    let apt = Apt::new(&home.join("apt"), MIRROR, Path::new(DEFAULT_KEYRING), &["sid", "experimental"])?;
+    let mirror =
+        system_mirror(Path::new("/etc/apt")).context("no Debian mirror stands in this system's apt sources")?;
+    let keyring = mirror.keyring.unwrap_or_else(|| PathBuf::from(DEFAULT_KEYRING));
+    let apt = Apt::new(&home.join("apt"), &mirror.uri, &keyring, &["sid", "experimental"])?;
     apt.update()?;
     apt.download(&PACKAGES.map(str::to_owned))?;
     for entry in fs::read_dir(apt.archives())? {
