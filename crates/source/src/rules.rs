@@ -3,17 +3,15 @@
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
 //! something for it. No name, file or line of a predicate is known here.
 
-use crate::cpp::ast::{Base, Function};
-use crate::cpp::files::{LoadError, Span};
-use crate::cpp::sym;
+use crate::cpp::ast::Function;
+use crate::cpp::files::LoadError;
 use crate::device::{Device, Vendor};
-use crate::eval::{Launch, Machine, Stop, Ty, Value};
-use crate::op::{Op, Shape, Stage};
+use crate::dispatcher::{candidates, dispatchers};
+use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
-use crate::preset::Preset;
 use crate::program::Program;
+use crate::session::{Need, Session, undetermined};
 use crate::tree::Tree;
-use std::rc::Rc;
 
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
@@ -83,17 +81,6 @@ pub struct Rules<'t> {
     pub program: Program,
     entry: u32,
 }
-
-/// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
-const MAX_FORKS: usize = 32;
-
-enum Ended {
-    Launched(Launch),
-    Stopped(Stop),
-}
-
-/// A function's definition is not loaded yet.
-struct Need(crate::cpp::sym::Sym);
 
 impl<'t> Rules<'t> {
     pub fn open(tree: &'t Tree, vendor: Vendor, defines: Defines, op: &str) -> Result<Rules<'t>, RulesError> {
@@ -231,63 +218,6 @@ impl<'t> Rules<'t> {
         Ok(())
     }
 
-    /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
-    pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
-        let entry = self.entry().map_or(0, |function| function.span.file);
-        let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
-        let mut mentioned = String::new();
-        let build =
-            |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
-        for path in self.tree.paths().filter(build) {
-            mentioned.push_str(&self.tree.text(path).unwrap_or_else(|_| "".into()));
-        }
-        // What a header defines under a condition of its own (another vendor's, the device's) is its business.
-        let header = |path: &&str| path.starts_with(&home) && (path.ends_with(".h") || path.ends_with(".cuh"));
-        for path in self.tree.paths().filter(header) {
-            let text = self.tree.text(path).unwrap_or_else(|_| "".into());
-            for line in text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("define ")) {
-                mentioned.push_str(line);
-                mentioned.push('\n');
-            }
-        }
-        // GGML_HIP_NO_X stands for the option GGML_HIP_X turned off; one that is on leaves it undefined.
-        let negated = |name: &str| {
-            let option = name.replacen("_NO_", "_", 1);
-            option != name && preset.options.get(&option).is_some_and(|value| value == "ON")
-        };
-        let known = |name: &str| {
-            name.starts_with('_')
-                // GGML_USE_X says which backend is built: another vendor's is not.
-                || name.starts_with("GGML_USE_")
-                || negated(name)
-                || preset.origin.contains_key(name)
-                || preset.options.contains_key(name)
-                || self.program.is_defined(name)
-                || mentioned.contains(name)
-                || name.contains("MUSA")
-                || self.program.files.iter().any(|file| {
-                    let text = &file.text;
-                    text.contains(&format!("define {name}")) || text.contains(&format!("undef {name}"))
-                })
-        };
-        let device_code = |path: &str| path.ends_with(".cu") || path.ends_with(".cuh");
-        let mut names: Vec<String> = self
-            .program
-            .asked()
-            .filter(|(_, spans)| {
-                let mut paths = spans.iter().map(|span| self.program.files.path(span.file));
-                paths.any(|path| path.starts_with(&home) && device_code(path))
-            })
-            .map(|(name, _)| name.to_owned())
-            .filter(|name| name.starts_with("GGML_") || preset.name == "assumed")
-            .filter(|name| {
-                !known(name) && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
-            })
-            .collect();
-        names.sort();
-        names
-    }
-
     /// All ranges from 1 to `to` columns.
     pub fn ranges(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, to: i64) -> Result<Vec<Answer>, RulesError> {
         'again: loop {
@@ -351,215 +281,4 @@ impl<'t> Rules<'t> {
             })
             .collect())
     }
-}
-
-fn cc_of(machine: &Machine<'_>, place: crate::eval::Place) -> Option<i64> {
-    let mut info = machine.read(place, Span::default());
-    let mut devices = machine.field_mut(&mut info, "devices")?.clone();
-    let Value::Agg(list) = &mut devices else { return None };
-    let mut first = list.items.first()?.clone();
-    match machine.field_mut(&mut first, "cc")? {
-        Value::Int(cc, _) => Some(*cc),
-        _ => None,
-    }
-}
-
-fn undetermined(program: &Program, from: i64, to: i64, stop: &Stop) -> Answer {
-    let (place, why) = explain(program, stop);
-    Answer { from, to, outcome: Outcome::Undetermined { place, why, either: Vec::new() }, launch: None }
-}
-
-fn explain(program: &Program, stop: &Stop) -> (String, String) {
-    match stop {
-        Stop::Undetermined { at, why } | Stop::Fork { at, why } => {
-            let text = program.files.text(*at);
-            let why = if text.is_empty() { why.clone() } else { format!("{why}: `{text}`") };
-            (program.files.place(*at), why)
-        }
-        Stop::Abort { at, what } => (program.files.place(*at), format!("the program would abort: {what}")),
-        Stop::Need(name) => (String::new(), format!("{} is defined nowhere in the tree", program.text(*name))),
-        Stop::Decided => (String::new(), "nothing was launched".to_owned()),
-    }
-}
-
-/// One machine for one device, asked again and again.
-struct Session<'p> {
-    machine: Machine<'p>,
-    stage: Stage,
-    entry: u32,
-}
-
-impl<'p> Session<'p> {
-    fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, device.platform(), path::decider(""));
-        let stage = Stage::new(&mut machine).map_err(|stop| match stop {
-            Stop::Need(name) => Ok(Need(name)),
-            stop => Err(stop),
-        })?;
-        Ok(Session { machine, stage, entry })
-    }
-
-    /// The `cc` that the tree's own code computes for the device.
-    fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
-        self.machine.reset(1, 1);
-        match self.machine.call_by_name("ggml_cuda_info", Vec::new()) {
-            Ok(Value::Ref(place)) => Ok(cc_of(&self.machine, place)),
-            Err(Stop::Need(name)) => Err(Need(name)),
-            _ => Ok(None),
-        }
-    }
-
-    fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
-        let program = self.machine.program;
-        let op = op(from);
-        self.machine.decides = path::decider(&op.op);
-        let mut scripts = vec![Vec::new()];
-        let mut runs = 0;
-        let mut until = to;
-        let mut choices: Vec<(Choice, Launch)> = Vec::new();
-        let mut stopped: Option<Stop> = None;
-        let mut unknown: Option<(Span, String)> = None;
-        while let Some(script) = scripts.pop() {
-            runs += 1;
-            self.machine.reset(from, until);
-            self.machine.script = script.clone();
-            let ended = self.run(&op)?;
-            until = until.min(self.machine.until);
-            unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
-            match ended {
-                Ended::Launched(launch) => {
-                    let path = path::of(program, &launch).or_else(|| path::by_callers(program, &launch));
-                    match path {
-                        Some(path) => {
-                            // A kernel without its width among its parameters is told for this one count only.
-                            if path == path::Path::Mmvq && !Choice::has_width(program, &launch) {
-                                until = from;
-                            }
-                            choices.push((Choice::new(program, &launch, path, from), launch));
-                        }
-                        None => stopped = Some(Stop::Decided),
-                    }
-                }
-                Ended::Stopped(Stop::Fork { at, why }) if runs < MAX_FORKS => {
-                    unknown = unknown.or(Some((at, why)));
-                    for outcome in [true, false] {
-                        let mut next = script.clone();
-                        next.push(outcome);
-                        scripts.push(next);
-                    }
-                }
-                Ended::Stopped(stop) => stopped = Some(stop),
-            }
-        }
-        let mut different: Vec<Choice> = Vec::new();
-        for (choice, _) in &choices {
-            if !different.contains(choice) {
-                different.push(choice.clone());
-            }
-        }
-        let outcome = match (different.as_slice(), &stopped) {
-            ([only], None) => Outcome::Chosen(only.clone()),
-            (_, Some(stop)) if different.is_empty() => return Ok(undetermined(program, from, until.max(from), stop)),
-            _ => {
-                let (place, why) = match (unknown, &stopped) {
-                    (Some((at, why)), _) => (program.files.place(at), why),
-                    (None, Some(stop)) => explain(program, stop),
-                    (None, None) => (String::new(), "nothing was launched".to_owned()),
-                };
-                Outcome::Undetermined { place, why, either: different }
-            }
-        };
-        let launch = choices.first().map(|(_, launch)| self.launched(launch));
-        Ok(Answer { from, to: until.max(from), outcome, launch })
-    }
-
-    fn launched(&self, launch: &Launch) -> Launched {
-        let program = self.machine.program;
-        let arg = |(name, value): &(Option<crate::cpp::sym::Sym>, Value)| {
-            let name = name.map_or("", |name| program.text(name));
-            (name.to_owned(), self.machine.show(value))
-        };
-        Launched {
-            kernel: program.text(launch.name).to_owned(),
-            args: launch.args.iter().map(arg).collect(),
-            grid: launch.grid,
-            block: launch.block,
-            file: program.files.path(launch.at.file).to_owned(),
-            line: program.files.line(launch.at),
-            stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
-        }
-    }
-
-    fn run(&mut self, op: &Op) -> Result<Ended, Need> {
-        let result = op.build(&mut self.machine, &mut self.stage);
-        let result = match result {
-            Ok(result) => result,
-            Err(Stop::Need(name)) => return Err(Need(name)),
-            Err(stop) => return Ok(Ended::Stopped(stop)),
-        };
-        let Some(function) = self.machine.program.function(self.entry) else {
-            return Ok(Ended::Stopped(Stop::Decided));
-        };
-        let values = function.params.iter().map(|param| match &param.ty.base {
-            Base::Name(name) => {
-                let text = name.path.last().map_or("", |last| self.machine.program.text(last.sym));
-                match text {
-                    "ggml_tensor" => Value::Ptr(result),
-                    _ if text.contains("context") && param.ty.pointers == 0 => Value::Ref(self.stage.context),
-                    _ if text.contains("context") => Value::Ptr(self.stage.context),
-                    _ => Value::Pointer(Rc::new(Ty::Unknown)),
-                }
-            }
-            _ if param.ty.pointers > 0 => Value::Pointer(Rc::new(Ty::Unknown)),
-            _ => Value::Opaque(param.ty.span),
-        });
-        let values = values.collect();
-        match self.machine.run_function(self.entry, values) {
-            Err(Stop::Need(name)) => Err(Need(name)),
-            Err(Stop::Decided) | Ok(_) => Ok(match self.machine.launches.pop() {
-                Some(launch) => Ended::Launched(launch),
-                None => Ended::Stopped(Stop::Decided),
-            }),
-            Err(stop) => Ok(Ended::Stopped(stop)),
-        }
-    }
-}
-
-/// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
-pub fn dispatchers(tree: &Tree, op: &str) -> Vec<String> {
-    let case = format!("case {op}:");
-    let mut units: Vec<&str> = tree.paths().filter(|path| path.ends_with(".cu") || path.ends_with(".hip")).collect();
-    units.sort_by_key(|path| (!path.ends_with("ggml-cuda.cu"), path.matches('/').count(), path.len()));
-    let has = |path: &&str| tree.text(path).is_ok_and(|text| text.contains(&case));
-    units.into_iter().filter(has).map(str::to_owned).collect()
-}
-
-/// Functions with `case OP:` in them that take a tensor; those that return nothing or bool first.
-fn candidates(program: &Program, op: &str) -> Vec<u32> {
-    let Some(wanted) = program.interner.get(op) else { return Vec::new() };
-    let takes_tensor = |function: &Function| {
-        function.params.iter().any(|param| match &param.ty.base {
-            Base::Name(name) => name.path.last().is_some_and(|last| program.text(last.sym) == "ggml_tensor"),
-            _ => false,
-        })
-    };
-    let mut found: Vec<u32> = (0..program.functions.len() as u32)
-        .filter(|&index| {
-            let Some(function) = program.function(index) else { return false };
-            let toks = program.body_toks(function);
-            takes_tensor(function)
-                && toks.windows(2).any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
-        })
-        .collect();
-    let asks_support = |index: &u32| {
-        program.function(*index).is_some_and(|function| {
-            let name = program.text(function.name);
-            name.contains("supports")
-                || name.contains("offload")
-                || name.contains("batch_size")
-                || name.contains("fuse")
-        })
-    };
-    found.sort_by_key(|index| asks_support(index));
-    found
 }

@@ -1,10 +1,11 @@
 //! Many questions to one tree: GPUs x types x column counts, under the defines that its builds have.
 
 use crate::device::{Device, Vendor};
+use crate::dispatcher::dispatchers;
 use crate::op::Shape;
 use crate::path::{Choice, Path};
 use crate::preset::Preset;
-use crate::rules::{Answer, Outcome, Reason, Rules, RulesError, dispatchers};
+use crate::rules::{Answer, Outcome, Reason, Rules, RulesError};
 use crate::tree::Tree;
 use rayon::prelude::*;
 use std::collections::BTreeSet;

@@ -4,8 +4,11 @@
 //! A statement that is not understood becomes `Unparsed` with its place; running into it is "undetermined".
 
 mod decl;
+mod define;
 mod expr;
+mod function;
 mod members;
+mod primary;
 mod stmt;
 mod types;
 

@@ -1,0 +1,45 @@
+//! Where a tree dispatches an operation: the units that have a case for it, and the functions in them.
+
+use crate::cpp::ast::{Base, Function};
+use crate::cpp::sym;
+use crate::program::Program;
+use crate::tree::Tree;
+
+/// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
+pub fn dispatchers(tree: &Tree, op: &str) -> Vec<String> {
+    let case = format!("case {op}:");
+    let mut units: Vec<&str> = tree.paths().filter(|path| path.ends_with(".cu") || path.ends_with(".hip")).collect();
+    units.sort_by_key(|path| (!path.ends_with("ggml-cuda.cu"), path.matches('/').count(), path.len()));
+    let has = |path: &&str| tree.text(path).is_ok_and(|text| text.contains(&case));
+    units.into_iter().filter(has).map(str::to_owned).collect()
+}
+
+/// Functions with `case OP:` in them that take a tensor; those that return nothing or bool first.
+pub fn candidates(program: &Program, op: &str) -> Vec<u32> {
+    let Some(wanted) = program.interner.get(op) else { return Vec::new() };
+    let takes_tensor = |function: &Function| {
+        function.params.iter().any(|param| match &param.ty.base {
+            Base::Name(name) => name.path.last().is_some_and(|last| program.text(last.sym) == "ggml_tensor"),
+            _ => false,
+        })
+    };
+    let mut found: Vec<u32> = (0..program.functions.len() as u32)
+        .filter(|&index| {
+            let Some(function) = program.function(index) else { return false };
+            let toks = program.body_toks(function);
+            takes_tensor(function)
+                && toks.windows(2).any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
+        })
+        .collect();
+    let asks_support = |index: &u32| {
+        program.function(*index).is_some_and(|function| {
+            let name = program.text(function.name);
+            name.contains("supports")
+                || name.contains("offload")
+                || name.contains("batch_size")
+                || name.contains("fuse")
+        })
+    };
+    found.sort_by_key(|index| asks_support(index));
+    found
+}

@@ -1,0 +1,194 @@
+//! One machine for one device, asked again and again: forks over what is unknown, and the answer that all of them give.
+
+use crate::cpp::ast::Base;
+use crate::cpp::files::Span;
+use crate::device::Device;
+use crate::eval::{Launch, Machine, Stop, Ty, Value};
+use crate::op::{Op, Stage};
+use crate::path::{self, Choice};
+use crate::program::Program;
+use crate::rules::{Answer, Launched, Outcome};
+use std::rc::Rc;
+
+/// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
+const MAX_FORKS: usize = 32;
+
+enum Ended {
+    Launched(Launch),
+    Stopped(Stop),
+}
+
+/// A function's definition is not loaded yet.
+pub struct Need(pub crate::cpp::sym::Sym);
+
+/// One machine for one device.
+pub struct Session<'p> {
+    pub machine: Machine<'p>,
+    stage: Stage,
+    entry: u32,
+}
+
+impl<'p> Session<'p> {
+    pub fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
+        let mut machine = Machine::new(program, device.platform(), path::decider(""));
+        let stage = Stage::new(&mut machine).map_err(|stop| match stop {
+            Stop::Need(name) => Ok(Need(name)),
+            stop => Err(stop),
+        })?;
+        Ok(Session { machine, stage, entry })
+    }
+
+    pub fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
+        let program = self.machine.program;
+        let op = op(from);
+        self.machine.decides = path::decider(&op.op);
+        let mut scripts = vec![Vec::new()];
+        let mut runs = 0;
+        let mut until = to;
+        let mut choices: Vec<(Choice, Launch)> = Vec::new();
+        let mut stopped: Option<Stop> = None;
+        let mut unknown: Option<(Span, String)> = None;
+        while let Some(script) = scripts.pop() {
+            runs += 1;
+            self.machine.reset(from, until);
+            self.machine.script = script.clone();
+            let ended = self.run(&op)?;
+            until = until.min(self.machine.until);
+            unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
+            match ended {
+                Ended::Launched(launch) => {
+                    let path = path::of(program, &launch).or_else(|| path::by_callers(program, &launch));
+                    match path {
+                        Some(path) => {
+                            // A kernel without its width among its parameters is told for this one count only.
+                            if path == path::Path::Mmvq && !Choice::has_width(program, &launch) {
+                                until = from;
+                            }
+                            choices.push((Choice::new(program, &launch, path, from), launch));
+                        }
+                        None => stopped = Some(Stop::Decided),
+                    }
+                }
+                Ended::Stopped(Stop::Fork { at, why }) if runs < MAX_FORKS => {
+                    unknown = unknown.or(Some((at, why)));
+                    for outcome in [true, false] {
+                        let mut next = script.clone();
+                        next.push(outcome);
+                        scripts.push(next);
+                    }
+                }
+                Ended::Stopped(stop) => stopped = Some(stop),
+            }
+        }
+        let mut different: Vec<Choice> = Vec::new();
+        for (choice, _) in &choices {
+            if !different.contains(choice) {
+                different.push(choice.clone());
+            }
+        }
+        let outcome = match (different.as_slice(), &stopped) {
+            ([only], None) => Outcome::Chosen(only.clone()),
+            (_, Some(stop)) if different.is_empty() => return Ok(undetermined(program, from, until.max(from), stop)),
+            _ => {
+                let (place, why) = match (unknown, &stopped) {
+                    (Some((at, why)), _) => (program.files.place(at), why),
+                    (None, Some(stop)) => explain(program, stop),
+                    (None, None) => (String::new(), "nothing was launched".to_owned()),
+                };
+                Outcome::Undetermined { place, why, either: different }
+            }
+        };
+        let launch = choices.first().map(|(_, launch)| self.launched(launch));
+        Ok(Answer { from, to: until.max(from), outcome, launch })
+    }
+
+    /// The `cc` that the tree's own code computes for the device.
+    pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
+        self.machine.reset(1, 1);
+        match self.machine.call_by_name("ggml_cuda_info", Vec::new()) {
+            Ok(Value::Ref(place)) => Ok(cc_of(&self.machine, place)),
+            Err(Stop::Need(name)) => Err(Need(name)),
+            _ => Ok(None),
+        }
+    }
+
+    fn launched(&self, launch: &Launch) -> Launched {
+        let program = self.machine.program;
+        let arg = |(name, value): &(Option<crate::cpp::sym::Sym>, Value)| {
+            let name = name.map_or("", |name| program.text(name));
+            (name.to_owned(), self.machine.show(value))
+        };
+        Launched {
+            kernel: program.text(launch.name).to_owned(),
+            args: launch.args.iter().map(arg).collect(),
+            grid: launch.grid,
+            block: launch.block,
+            file: program.files.path(launch.at.file).to_owned(),
+            line: program.files.line(launch.at),
+            stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
+        }
+    }
+
+    fn run(&mut self, op: &Op) -> Result<Ended, Need> {
+        let result = op.build(&mut self.machine, &mut self.stage);
+        let result = match result {
+            Ok(result) => result,
+            Err(Stop::Need(name)) => return Err(Need(name)),
+            Err(stop) => return Ok(Ended::Stopped(stop)),
+        };
+        let Some(function) = self.machine.program.function(self.entry) else {
+            return Ok(Ended::Stopped(Stop::Decided));
+        };
+        let values = function.params.iter().map(|param| match &param.ty.base {
+            Base::Name(name) => {
+                let text = name.path.last().map_or("", |last| self.machine.program.text(last.sym));
+                match text {
+                    "ggml_tensor" => Value::Ptr(result),
+                    _ if text.contains("context") && param.ty.pointers == 0 => Value::Ref(self.stage.context),
+                    _ if text.contains("context") => Value::Ptr(self.stage.context),
+                    _ => Value::Pointer(Rc::new(Ty::Unknown)),
+                }
+            }
+            _ if param.ty.pointers > 0 => Value::Pointer(Rc::new(Ty::Unknown)),
+            _ => Value::Opaque(param.ty.span),
+        });
+        let values = values.collect();
+        match self.machine.run_function(self.entry, values) {
+            Err(Stop::Need(name)) => Err(Need(name)),
+            Err(Stop::Decided) | Ok(_) => Ok(match self.machine.launches.pop() {
+                Some(launch) => Ended::Launched(launch),
+                None => Ended::Stopped(Stop::Decided),
+            }),
+            Err(stop) => Ok(Ended::Stopped(stop)),
+        }
+    }
+}
+
+fn cc_of(machine: &Machine<'_>, place: crate::eval::Place) -> Option<i64> {
+    let mut info = machine.read(place, Span::default());
+    let mut devices = machine.field_mut(&mut info, "devices")?.clone();
+    let Value::Agg(list) = &mut devices else { return None };
+    let mut first = list.items.first()?.clone();
+    match machine.field_mut(&mut first, "cc")? {
+        Value::Int(cc, _) => Some(*cc),
+        _ => None,
+    }
+}
+
+pub fn undetermined(program: &Program, from: i64, to: i64, stop: &Stop) -> Answer {
+    let (place, why) = explain(program, stop);
+    Answer { from, to, outcome: Outcome::Undetermined { place, why, either: Vec::new() }, launch: None }
+}
+
+fn explain(program: &Program, stop: &Stop) -> (String, String) {
+    match stop {
+        Stop::Undetermined { at, why } | Stop::Fork { at, why } => {
+            let text = program.files.text(*at);
+            let why = if text.is_empty() { why.clone() } else { format!("{why}: `{text}`") };
+            (program.files.place(*at), why)
+        }
+        Stop::Abort { at, what } => (program.files.place(*at), format!("the program would abort: {what}")),
+        Stop::Need(name) => (String::new(), format!("{} is defined nowhere in the tree", program.text(*name))),
+        Stop::Decided => (String::new(), "nothing was launched".to_owned()),
+    }
+}

@@ -1,0 +1,63 @@
+//! Defines that no build file speaks of: an answer may hang on them.
+
+use crate::preset::Preset;
+use crate::rules::Rules;
+
+impl Rules<'_> {
+    /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
+    pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
+        let entry = self.entry().map_or(0, |function| function.span.file);
+        let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
+        let mut mentioned = String::new();
+        let build =
+            |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
+        for path in self.tree.paths().filter(build) {
+            mentioned.push_str(&self.tree.text(path).unwrap_or_else(|_| "".into()));
+        }
+        // What a header defines under a condition of its own (another vendor's, the device's) is its business.
+        let header = |path: &&str| path.starts_with(&home) && (path.ends_with(".h") || path.ends_with(".cuh"));
+        for path in self.tree.paths().filter(header) {
+            let text = self.tree.text(path).unwrap_or_else(|_| "".into());
+            for line in text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("define ")) {
+                mentioned.push_str(line);
+                mentioned.push('\n');
+            }
+        }
+        // GGML_HIP_NO_X stands for the option GGML_HIP_X turned off; one that is on leaves it undefined.
+        let negated = |name: &str| {
+            let option = name.replacen("_NO_", "_", 1);
+            option != name && preset.options.get(&option).is_some_and(|value| value == "ON")
+        };
+        let known = |name: &str| {
+            name.starts_with('_')
+                // GGML_USE_X says which backend is built: another vendor's is not.
+                || name.starts_with("GGML_USE_")
+                || negated(name)
+                || preset.origin.contains_key(name)
+                || preset.options.contains_key(name)
+                || self.program.is_defined(name)
+                || mentioned.contains(name)
+                || name.contains("MUSA")
+                || self.program.files.iter().any(|file| {
+                    let text = &file.text;
+                    text.contains(&format!("define {name}")) || text.contains(&format!("undef {name}"))
+                })
+        };
+        let device_code = |path: &str| path.ends_with(".cu") || path.ends_with(".cuh");
+        let mut names: Vec<String> = self
+            .program
+            .asked()
+            .filter(|(_, spans)| {
+                let mut paths = spans.iter().map(|span| self.program.files.path(span.file));
+                paths.any(|path| path.starts_with(&home) && device_code(path))
+            })
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| name.starts_with("GGML_") || preset.name == "assumed")
+            .filter(|name| {
+                !known(name) && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
