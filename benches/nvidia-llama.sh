@@ -27,27 +27,25 @@ done
 
 prompt=$(for i in $(seq 250); do printf ' w%d' $((i * 7 % 253)); done)
 llama=("$build/bin/llama-completion" -m "$model" -p "$prompt" -n 128 --temp 0 --seed 1 -no-cnv -ngl 99 --no-warmup)
-milliseconds() { grep -E 'prompt eval time|  eval time' "$1" | sed 's/.*= *\([0-9.]*\) ms.*/\1/' | awk '{ s += $1 } END { print s }'; }
-middle() { printf '%s\n' "$@" | sort -g | sed -n 2p; }
+seconds() { grep -E 'prompt eval time|  eval time' "$1" | sed 's/.*= *\([0-9.]*\) ms.*/\1/' | awk '{ s += $1 } END { print s / 1000 }'; }
+repeats=${REPEATS:-1 2 3 4 5}; first=${repeats%% *}
+hows="plain cupti uprobe preload"
 status=0; export CUPTI_OUT
-for how in plain cupti uprobe preload; do
-    list=()
-    for run in 1 2 3; do
-        at=$out/$how.$run; CUPTI_OUT=$at.tsv
-        case $how in
-            plain) "${llama[@]}" > "$at.text" 2> "$at.err" ;;
-            cupti) CUDA_INJECTION64_PATH="$out/cupti.so" "${llama[@]}" > "$at.text" 2> "$at.err" ;;
-            *) "$tool" watch --how $how --format json -- sh -c 'out=$1; shift; exec "$@" > "$out"' sh "$at.text" "${llama[@]}" > "$at.json" 2> "$at.err" ;;
-        esac
-        list+=("$(milliseconds "$at.err")")
-        cmp -s "$at.text" "$out/plain.1.text" || { echo "$how: run $run gave another text"; status=1; }
-    done
-    t=$(middle "${list[@]}"); [ $how = plain ] && base=$t
-    [ $how = cupti ] && launches=$(awk -F'\t' '$2 != "DROPPED" { n += $1 } END { print n }' "$out/cupti.1.tsv")
-    awk -v n="$how" -v t="$t" -v b="$base" -v c="${launches:-0}" 'BEGIN { printf "%-8s %.1f ms for 128 tokens", n, t; if (c) printf ": %+.1f %%, %+.0f ns per launch of %d", (t - b) / b * 100, (t - b) / c * 1e6, c; print "" }'
-    case $how in uprobe | preload) $python "$here/compare.py" "$out/cupti.1.tsv" "$out/$how.1.json" || status=1 ;; esac
-done
-[ $status = 0 ] && echo "text: identical in every run; $(wc -c < "$out/plain.1.text") bytes"
-grep -o 'ggml_cuda_init.*\|offloaded.*' "$out/plain.1.err" | head -3
-head -12 "$out/uprobe.1.err" | cut -c1-160
+# In turn, so that what slows the machine down slows all of them down.
+for run in $repeats; do for how in $hows; do
+    at=$out/$how.$run; CUPTI_OUT=$at.tsv
+    case $how in
+        plain) "${llama[@]}" > "$at.text" 2> "$at.err" ;;
+        cupti) CUDA_INJECTION64_PATH="$out/cupti.so" "${llama[@]}" > "$at.text" 2> "$at.err" ;;
+        *) "$tool" watch --how $how --format json -- sh -c 'out=$1; shift; exec "$@" > "$out"' sh "$at.text" "${llama[@]}" > "$at.json" 2> "$at.err" ;;
+    esac
+    cmp -s "$at.text" "$out/plain.$first.text" || { echo "$how: run $run gave another text"; status=1; }
+done; done
+launches=$(awk -F'\t' '$2 != "DROPPED" { n += $1 } END { print n }' "$out/cupti.$first.tsv")
+echo "launches that CUPTI counts for the prompt and 128 tokens: $launches"
+for how in $hows; do for run in $repeats; do echo "$how $(seconds "$out/$how.$run.err")"; done; done | $python "$here/times.py" "$launches"
+for how in uprobe preload; do $python "$here/compare.py" "$out/cupti.$first.tsv" "$out/$how.$first.json" || status=1; done
+[ $status = 0 ] && echo "text: identical in every run; $(wc -c < "$out/plain.$first.text") bytes"
+grep -o 'ggml_cuda_init.*\|offloaded.*' "$out/plain.$first.err" | head -3
+head -12 "$out/uprobe.$first.err" | cut -c1-160
 exit $status

@@ -3,7 +3,7 @@
 # time that each adds. Needs root, PyTorch with CUDA, gcc and CUPTI's header and library; no network, no Rust.
 #   benches/nvidia-watch.sh path/to/whichkernel [rounds]
 set -u
-tool=$(realpath "${1:-target/release/whichkernel}"); rounds=${2:-2000}; repeats=${REPEATS:-1 2 3}
+tool=$(realpath "${1:-target/release/whichkernel}"); rounds=${2:-2000}; repeats=${REPEATS:-1 2 3 4 5}
 here=$(dirname "$(realpath "$0")")/nvidia
 out=${OUT:-$(mktemp -d)}; mkdir -p "$out"
 python=${PYTHON:-python3}
@@ -30,39 +30,34 @@ for struct in CUpti_ActivityKernel11 CUpti_ActivityKernel10 CUpti_ActivityKernel
 done
 [ -n "$built" ] || { echo "cupti.c did not compile:"; tail -5 "$out/gcc.txt"; exit 2; }
 
-job() { $python "$here/job.py" "$rounds"; }
 field() { $python -c 'import json,sys; print(json.loads(open(sys.argv[1]).read().strip().splitlines()[-1])[sys.argv[2]])' "$1" "$2"; }
-middle() { $python -c 'import sys; v=sorted(float(x) for x in sys.argv[1:]); print(v[len(v)//2])' "$@"; }
-
-job > "$out/warm.txt" || { cat "$out/warm.txt"; exit 2; }
-times() { # name, then the command: three runs, the middle one
-    local name=$1; shift; local list=()
-    for run in $repeats; do "$@" > "$out/$name.$run.out" 2> "$out/$name.$run.err"; list+=("$(field "$out/$name.$run.job" seconds)"); done
-    middle "${list[@]}"
+job() { # how, run: the job's own line goes to HOW.RUN.job
+    local at=$out/$1.$2
+    case $1 in
+        plain) $python "$here/job.py" "$rounds" > "$at.job" ;;
+        cupti) CUDA_INJECTION64_PATH="$out/cupti.so" CUPTI_OUT="$at.tsv" $python "$here/job.py" "$rounds" > "$at.job" ;;
+        *) "$tool" watch --how "$1" --format json -- $python "$here/job.py" "$rounds" 2> "$at.err" > "$at.json"
+           grep '^{"hash"' "$at.err" > "$at.job" ;;
+    esac
 }
-plain() { job > "$out/plain.$run.job"; }
-cupti() { CUDA_INJECTION64_PATH="$out/cupti.so" CUPTI_OUT="$out/cupti.$run.tsv" $python "$here/job.py" "$rounds" > "$out/cupti.$run.job"; }
-watched() { # how
-    "$tool" watch --how "$1" --format json -- $python "$here/job.py" "$rounds" 2> "$out/$1.$run.job" > "$out/$1.$run.json"
-    grep '^{"hash"' "$out/$1.$run.job" > "$out/$1.$run.last" && mv "$out/$1.$run.last" "$out/$1.$run.job"
-}
-a=$(times plain plain); c=$(times cupti cupti)
-reference=$(field "$out/plain.1.job" hash)
-launches=$(awk -F'\t' '$2 != "DROPPED" { n += $1 } END { print n }' "$out/cupti.1.tsv")
+job plain warm || { cat "$out/plain.warm.job"; exit 2; }
+# In turn, so that what slows the machine down slows all of them down.
+hows="plain cupti uprobe preload"
+for run in $repeats; do for how in $hows; do job $how "$run" 2>> "$out/jobs.err"; done; done
+first=${repeats%% *}
+reference=$(field "$out/plain.$first.job" hash)
+launches=$(awk -F'\t' '$2 != "DROPPED" { n += $1 } END { print n }' "$out/cupti.$first.tsv")
 echo "launches that CUPTI counts: $launches"
-report() { $python -c 'import sys; n,a,b,c=sys.argv[1],*map(float,sys.argv[2:5]); print(f"{n:8} {b:.3f} s, plain {a:.3f} s: {(b-a)/a*100:+.1f} %, {(b-a)/c*1e9:+.0f} ns per launch")' "$@"; }
-report cupti "$a" "$c" "$launches"
+for how in $hows; do for run in $repeats; do echo "$how $(field "$out/$how.$run.job" seconds)"; done; done | $python "$here/times.py" "$launches"
 status=0
 for how in uprobe preload; do
-    "$tool" watch --help | grep -q -- "$how" || { echo "$how: not in this build"; continue; }
-    t=$(times "$how" watched "$how")
-    report "$how" "$a" "$t" "$launches"
-    $python "$here/compare.py" "$out/cupti.1.tsv" "$out/$how.1.json" || status=1
-    for run in $repeats; do
-        [ "$(field "$out/$how.$run.job" hash)" = "$reference" ] || { echo "$how: run $run gave other results"; status=1; }
-    done
+    $python "$here/compare.py" "$out/cupti.$first.tsv" "$out/$how.$first.json" || status=1
 done
-[ "$(field "$out/cupti.1.job" hash)" = "$reference" ] && echo "results: identical in every run" || echo "results differ even under CUPTI"
+same=yes
+for how in $hows; do for run in $repeats; do
+    [ "$(field "$out/$how.$run.job" hash)" = "$reference" ] || { echo "$how: run $run gave other results"; same=; status=1; }
+done; done
+[ -n "$same" ] && echo "results: identical in every run"
 
 # Late: everything was loaded and launched once before anybody looked.
 go="$out/go"; rm -f "$go"
