@@ -12,9 +12,11 @@ mod operands;
 mod reader;
 mod registration;
 mod sites;
+mod slots;
 mod sparse;
 mod vector;
 
 pub use image::{Image, ImageError, Segment};
 pub use reader::{Completeness, LaunchMap, Unresolved, launch_map};
 pub use registration::{Kind, Registration, Vendor, Wrapper};
+pub use slots::slots;

@@ -190,6 +190,11 @@ impl Asm {
         self.emit(0x05 | what.code(), reg, 0, 0, value);
     }
 
+    pub fn jump_if_not_equal(&mut self, left: Reg, right: Reg, to: Label) {
+        self.jumps.push((self.code.len(), to));
+        self.emit(0x5d, left, right as u8, 0, 0);
+    }
+
     /// The program with every jump resolved.
     pub fn finish(mut self) -> Result<Vec<u64>, BadJump> {
         for (at, label) in std::mem::take(&mut self.jumps) {

@@ -16,6 +16,8 @@ const LICENSE: &CStr = c"Dual MIT/GPL";
 pub enum MapKind {
     Hash = 1,
     Array = 2,
+    /// The oldest makes room for the newest.
+    Lru = 9,
     Ring = 27,
 }
 

@@ -44,6 +44,9 @@ pub struct Instrument {
     captures: Map,
     calls: Map,
     counters: Map,
+    active: Map,
+    events: Map,
+    shapes: Map,
     pmu: u32,
     choice: Choice,
     optimises: bool,
@@ -94,6 +97,9 @@ impl Instrument {
             captures: map(MapKind::Hash, pair, 8, 1024).map_err(refused("map"))?,
             calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("map"))?,
             counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("map"))?,
+            active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("map"))?,
+            events: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
+            shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("map"))?,
             pmu,
             choice,
             optimises: optimises(),
@@ -114,6 +120,9 @@ impl Instrument {
             captures: self.captures.fd(),
             calls: self.calls.fd(),
             counters: self.counters.fd(),
+            active: self.active.fd(),
+            events: self.events.fd(),
+            shapes: self.shapes.fd(),
         }
     }
 

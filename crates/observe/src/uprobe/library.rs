@@ -4,7 +4,7 @@ use super::processes::Mapping;
 use super::wire;
 use crate::dryrun::describe;
 use codeobject::elf::Elf;
-use codeobject::launch_map::{Image, Kind, Vendor, launch_map};
+use codeobject::launch_map::{Image, Kind, Vendor, launch_map, slots};
 use codeobject::{Piece, ReadAt, host, walk};
 use launch::columns;
 use launch::grammar;
@@ -26,6 +26,8 @@ pub struct Library {
     segments: Vec<(u64, u64)>,
     /// By handle at load bias 0.
     pub kernels: HashMap<u64, Kernel>,
+    /// Where the library keeps kernels that it got from the CUDA runtime: slot -> handle, at load bias 0.
+    pub slots: HashMap<u64, u64>,
     /// Registration calls that could not be read.
     pub unresolved: usize,
     /// SHA-256 of the file, where it was asked for.
@@ -94,9 +96,10 @@ fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Libr
         let args = bundle.and_then(|bundle| known.remove(&(bundle, name.clone()))).unwrap_or_default();
         kernels.insert(registration.handle, Kernel { name, bundle, args });
     }
+    let slots = if amd { HashMap::new() } else { slots(&image, |handle| kernels.contains_key(&handle)) };
     let hash =
         if wanted.hash { inventory::Sha256::of(source, |_, _| {}).ok().map(|hash| hash.to_string()) } else { None };
-    Some(Library { segments, kernels, unresolved: map.completeness.unresolved.len(), hash })
+    Some(Library { segments, kernels, slots, unresolved: map.completeness.unresolved.len(), hash })
 }
 
 /// Numbers of bundles by the address that their wrapper points at.

@@ -163,13 +163,37 @@ impl Names {
         if let Some(named) = self.registered(pid, handle) {
             return named;
         }
+        let given = || self.functions.get(&(pid, outer)).cloned();
         if outer != 0
-            && let Some(named) = self.registered(pid, outer)
+            && let Some(named) = self.registered(pid, outer).or_else(given)
         {
             self.functions.insert((pid, handle), named.clone());
             return named;
         }
         Named::unnamed(handle)
+    }
+
+    /// Where libraries of this process keep kernels that they got from the runtime: address, handle.
+    pub fn slots(&self, pid: u32) -> Vec<(u64, u64)> {
+        let placed = self.placed.get(&pid).into_iter().flatten();
+        let libraries = placed.filter_map(|(bias, file, _)| Some((*bias, self.library(*file)?)));
+        libraries
+            .flat_map(|(bias, library)| {
+                let slots: Vec<(u64, u64)> = library.slots.iter().map(|(slot, handle)| (*slot, *handle)).collect();
+                slots.into_iter().map(move |(slot, handle)| (slot.wrapping_add(bias), handle.wrapping_add(bias)))
+            })
+            .collect()
+    }
+
+    /// Functions of this process that are known by name.
+    pub fn known(&self, pid: u32) -> Vec<(u64, String)> {
+        let of_pid = self.functions.iter().filter(|((of, _), _)| *of == pid);
+        of_pid
+            .filter_map(|((_, at), named)| match &named.name {
+                Name::Kernel(name) => Some((*at, name.clone())),
+                _ => None,
+            })
+            .collect()
     }
 
     pub fn is_postponed(&self, file: FileId) -> bool {

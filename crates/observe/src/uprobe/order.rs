@@ -48,7 +48,8 @@ impl Watcher {
     /// Names come from the libraries: a launch that nobody can name waits while one is being read.
     fn must_wait(&mut self, event: &Event<'_>) -> bool {
         let key = &event.key;
-        let launch = ENTRIES.get(key.entry as usize).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
+        let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
+        let launch = matches!(role, Some(Role::Launch(_) | Role::AddNode(_) | Role::SetNode(_)));
         if !launch || !self.processes.watches(key.tgid) {
             return false;
         }
@@ -59,6 +60,7 @@ impl Watcher {
         // The runtime's call tells which kernel it is: look there for a while, and in the library that its handle lies in.
         self.outer_until = Instant::now() + NAMING;
         self.want(key.tgid, event.aux);
+        self.look_for(key.tgid, key.handle);
         self.names.is_reading()
     }
 
@@ -99,6 +101,12 @@ impl Watcher {
                 match role {
                     Role::EndCapture => flow.captured(event.key.handle, event.aux),
                     Role::Instantiate => flow.instantiated(event.aux, event.key.handle),
+                    Role::CreateGraph => flow.created(event.aux),
+                    Role::CloneGraph => flow.cloned(event.key.handle, event.aux),
+                    Role::AddNode(_) => {
+                        let kind = self.kind(tally, event);
+                        self.flows.entry(pid).or_default().node(event.stream, event.aux, kind);
+                    }
                     Role::Alias => self.names.alias(pid, event.aux, event.key.handle),
                     Role::GetFunction => {
                         let name = event.bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
@@ -107,7 +115,7 @@ impl Watcher {
                     _ => {}
                 }
             }
-            (_, Role::Launch(_) | Role::Gemm(_)) => {
+            (_, Role::Launch(_) | Role::Gemm(_) | Role::LtMatmul) => {
                 let kind = self.kind(tally, event);
                 let count = self.shipped.entry(event.key).or_default();
                 *count += 1;
@@ -124,6 +132,15 @@ impl Watcher {
                 self.tell(tally, event, kind, Some(event.key.handle));
             }
             (_, Role::Update) => self.flows.entry(pid).or_default().instantiated(event.key.handle, event.stream),
+            (_, Role::AddChild) => self.flows.entry(pid).or_default().add(event.key.handle, event.stream),
+            (_, Role::SetNode(_)) => {
+                let kind = self.kind(tally, event);
+                if !self.flows.entry(pid).or_default().set_node(tally, event.stream, event.aux, kind) {
+                    let why =
+                        "a node of theirs was given another kernel, and which one it had launched before is not known";
+                    self.window.gap("what some graphs launch", why);
+                }
+            }
             (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
             _ => {}
         }
@@ -157,10 +174,15 @@ impl Watcher {
         let key = &event.key;
         let entry = ENTRIES.get(key.entry as usize);
         let api = entry.map_or("?", |entry| entry.symbol);
-        if entry.is_some_and(|entry| matches!(entry.role, Role::Gemm(_))) {
+        if entry.is_some_and(|entry| matches!(entry.role, Role::Gemm(_) | Role::LtMatmul)) {
             let [m, n, k] = key.grid.map(|extent| i64::from(extent.cast_signed()));
             let [batch, type_a, _] = key.block;
-            return Kind::call(api, Call { m, n, k, batch: batch.into(), type_a });
+            let call = Call { m, n, k, batch: batch.into(), type_a };
+            if call.is_unknown() {
+                let why = "the matrix layouts were made before the attach, or cannot be read without BPF";
+                self.window.gap(format!("extents of some calls of {api}"), why);
+            }
+            return Kind::call(api, call);
         }
         let named = self.names.resolve(key.tgid, key.handle, event.aux);
         let facts = tally.facts(&named.name);

@@ -180,6 +180,8 @@ impl Sampled {
                 (key.handle, key.grid) = (0, [low(cx), low(r8), low(r9)]);
                 key.block = [of(batch, 1), of(type_a, u32::MAX), 0];
             }
+            // The extents lie in descriptors.
+            Role::LtMatmul => (key.handle, key.grid, key.block) = (0, [key::NONE; 3], [1, key::NONE, 0]),
             Role::BeginCapture => {
                 self.next_capture += 1;
                 self.captures.insert((hit.pid, di), self.next_capture);
@@ -200,7 +202,17 @@ impl Sampled {
 
 /// Entries that registers and stack alone say something about.
 pub fn tells(entry: &Entry) -> bool {
-    !matches!(entry.role, Role::Outer(_) | Role::Instantiate | Role::Update | Role::GetFunction | Role::Alias)
+    matches!(
+        entry.role,
+        Role::Launch(_)
+            | Role::Gemm(_)
+            | Role::LtMatmul
+            | Role::BeginCapture
+            | Role::EndCapture
+            | Role::Replay
+            | Role::Copy
+            | Role::CopyBack
+    )
 }
 
 fn pid(whose: Whose) -> i32 {

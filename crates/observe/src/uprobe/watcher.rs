@@ -4,6 +4,7 @@ use super::account::{self, Window};
 use super::backend::Backend;
 use super::canary;
 use super::entries::Home;
+use super::late::Tried;
 use super::library::Wanted;
 use super::names::Names;
 use super::options::{How, Options};
@@ -64,6 +65,8 @@ pub struct Watcher {
     pub(super) returns_until: Instant,
     /// Until when the runtime's own calls are looked at, for names.
     pub(super) outer_until: Instant,
+    /// By process: where names were looked for in its memory.
+    pub(super) tried: HashMap<u32, Tried>,
 }
 
 /// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
@@ -87,6 +90,9 @@ impl Watcher {
         for pid in pids {
             watcher.join(*pid)?;
         }
+        watcher.settle(PATIENCE);
+        let watched: Vec<u32> = watcher.processes.everyone().collect();
+        watcher.read_postponed(&watched);
         watcher.settle(PATIENCE);
         Ok(watcher)
     }
@@ -124,6 +130,7 @@ impl Watcher {
             last_new: now,
             returns_until: now + CHECKED,
             outer_until: now,
+            tried: HashMap::new(),
         })
     }
 
@@ -244,6 +251,7 @@ impl Watcher {
         if !self.processes.is_alive(pid) {
             return;
         }
+        self.read_slots(pid);
         for (handle, layout) in library.layouts(self.options.arguments) {
             if self.backend.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
                 self.window.gap("argument bytes", "there are more kernels than the kernel-side table holds");

@@ -13,6 +13,8 @@ pub struct Flow {
     /// What each executable graph launches: as its graph was when it was made or updated.
     execs: HashMap<u64, Rc<HashMap<KindId, u64>>>,
     pending: HashMap<KindId, u64>,
+    /// Nodes that were added by hand: what each launches.
+    nodes: HashMap<u64, KindId>,
 }
 
 impl Flow {
@@ -36,6 +38,54 @@ impl Flow {
         match self.graphs.get(&graph) {
             Some(nodes) => drop(self.execs.insert(exec, Rc::new(nodes.clone()))),
             None => drop(self.execs.remove(&exec)),
+        }
+    }
+
+    /// An empty graph: one that had this address before is gone.
+    pub fn created(&mut self, graph: u64) {
+        self.graphs.insert(graph, HashMap::new());
+    }
+
+    pub fn cloned(&mut self, from: u64, to: u64) {
+        let nodes = self.graphs.get(&from).cloned();
+        nodes.map(|nodes| self.graphs.insert(to, nodes));
+    }
+
+    /// A kernel node was added to a graph by hand.
+    pub fn node(&mut self, graph: u64, node: u64, kind: KindId) {
+        *self.graphs.entry(graph).or_default().entry(kind).or_default() += 1;
+        self.nodes.insert(node, kind);
+    }
+
+    /// All of one graph became part of another.
+    pub fn add(&mut self, graph: u64, child: u64) {
+        let nodes = self.graphs.get(&child).cloned().unwrap_or_default();
+        let into = self.graphs.entry(graph).or_default();
+        for (kind, count) in nodes {
+            *into.entry(kind).or_default() += count;
+        }
+    }
+
+    /// A node of an executable graph launches this from now on. False where that changes what is launched in a way that is not
+    /// known: the node was captured, and nothing in the graph has this kernel.
+    pub fn set_node(&mut self, tally: &Tally, exec: u64, node: u64, kind: KindId) -> bool {
+        let Some(nodes) = self.execs.get_mut(&exec) else { return true };
+        match self.nodes.get(&node) {
+            Some(before) if *before == kind => true,
+            Some(before) => {
+                let nodes = Rc::make_mut(nodes);
+                if let Some(count) = nodes.get_mut(before) {
+                    *count = count.saturating_sub(1);
+                }
+                nodes.retain(|_, count| *count > 0);
+                *nodes.entry(kind).or_default() += 1;
+                self.nodes.insert(node, kind);
+                true
+            }
+            None => {
+                let name = |kind: &KindId| tally.get(*kind).map(|kind| &kind.name);
+                nodes.keys().any(|known| name(known) == name(&kind))
+            }
         }
     }
 

@@ -34,6 +34,13 @@ pub struct Call {
     pub type_a: u32,
 }
 
+impl Call {
+    /// The call was seen, its extents were not.
+    pub fn is_unknown(&self) -> bool {
+        self.m < 0 || self.n < 0 || self.k < 0
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub name: Name,
@@ -109,6 +116,7 @@ impl Known {
     pub fn readable(&self) -> String {
         match (&self.kind.name, self.kind.call) {
             (Name::Kernel(_), _) => self.facts.readable.clone(),
+            (Name::Call(name), Some(call)) if call.is_unknown() => name.clone(),
             (Name::Call(name), Some(call)) => format!("{name} {}x{}x{}", call.m, call.n, call.k),
             (name, _) => name.text(),
         }

@@ -52,6 +52,11 @@ impl Stage {
     /// Starts the program. It stops before its `main`, with the runtime and `also` mapped, until the gate opens; None, with a
     /// note, where nothing could compile the gate.
     pub fn start(&self, command: &[&str], also: &[&str]) -> Option<Running> {
+        self.start_on(command, also, Blas::Recorded)
+    }
+
+    /// With a BLAS of the test's choice.
+    pub fn start_on(&self, command: &[&str], also: &[&str], blas: Blas) -> Option<Running> {
         let library = self.home.path().join("gate.so");
         compile(GATE, &library, &["-shared", "-fPIC"])?;
         let command: Vec<OsString> = command.iter().map(OsString::from).collect();
@@ -68,7 +73,7 @@ impl Stage {
             strict: true,
             command: &command,
             show: &show,
-            blas: Blas::Recorded,
+            blas,
             streams: Streams::Captured,
             preload: false,
             lean: true,

@@ -1,13 +1,11 @@
-//! What must be remembered between two probes: a call until it returns, a capture until it ends.
+//! What must be remembered between two probes of a call: what it was given, until it returns.
 
-use super::super::asm::Reg::{R0, R1, R2, R10};
-use super::super::asm::Size::{Long, Word};
-use super::super::asm::{Helper, If};
+use super::super::asm::If;
+use super::super::asm::Reg::{R0, R1, R10};
+use super::super::asm::Size::Long;
 use super::super::entries::Shape;
-use super::super::wire::{counter, flag, key};
-use super::frame::{
-    ARGS_AT, Body, CALL_VALUE, COUNTER, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, TEMP, regs,
-};
+use super::super::wire::{flag, key};
+use super::frame::{ARGS_AT, Body, CALL_VALUE, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, TASK, regs};
 
 impl Body {
     /// What the runtime was asked for, on this thread, is what the driver launches now.
@@ -18,10 +16,7 @@ impl Body {
         self.asm.jump_if(If::Equal, R0, 0, none);
         self.asm.load(Long, R1, R0, 0);
         self.asm.store(Long, R10, OUTER, R1);
-        self.asm.map(R1, self.maps.calls);
-        self.asm.mov(R2, R10);
-        self.asm.add_imm(R2, PAIR.into());
-        self.asm.call(Helper::MapDelete);
+        self.delete(self.maps.calls);
         self.asm.place(none);
     }
 
@@ -31,16 +26,6 @@ impl Body {
         self.pair(TASK, Some(OUTER_CALL));
         // Only the key matters here; what stands below it in the frame goes along.
         self.keep_call();
-    }
-
-    pub(super) fn captured(&mut self) {
-        self.pair(STREAM, None);
-        self.look_up(self.maps.captures, PAIR);
-        let none = self.asm.label();
-        self.asm.jump_if(If::Equal, R0, 0, none);
-        self.asm.load(Long, R1, R0, 0);
-        self.asm.store(Word, R10, KEY + key::GRAPH, R1);
-        self.asm.place(none);
     }
 
     pub(super) fn remember_if_asked(&mut self, number: i32) {
@@ -84,10 +69,7 @@ impl Body {
             asm.load(Long, R1, R0, key::SIZE + 8 * place);
             asm.store(Long, R10, to, R1);
         }
-        asm.map(R1, self.maps.calls);
-        asm.mov(R2, R10);
-        asm.add_imm(R2, PAIR.into());
-        asm.call(Helper::MapDelete);
+        self.delete(self.maps.calls);
     }
 
     /// A call `(out *, what, name)`: kept until it returns.
@@ -95,37 +77,6 @@ impl Body {
         self.register(EXTRA, regs::DI, Long);
         self.register(KEY + key::HANDLE, regs::SI, Long);
         self.register(ARGS_AT, regs::DX, Long);
-        self.pair(TASK, Some(number));
-        self.keep_call();
-    }
-
-    pub(super) fn begin_capture(&mut self) {
-        const ANY: i32 = 0;
-        self.register(STREAM, regs::DI, Long);
-        self.asm.store_imm(Word, R10, COUNTER, counter::CAPTURES);
-        self.look_up(self.maps.counters, COUNTER);
-        self.asm.jump_if(If::Equal, R0, 0, self.out);
-        self.asm.mov_imm(R1, 1);
-        self.asm.atomic_fetch_add(R0, 0, R1);
-        self.asm.add_imm(R1, 1);
-        self.asm.store(Long, R10, TEMP, R1);
-        self.pair(STREAM, None);
-        self.update(self.maps.captures, PAIR, TEMP, ANY);
-    }
-
-    /// `(stream, graph *out)`: the capture's number goes along as the handle.
-    pub(super) fn end_capture(&mut self, number: i32) {
-        self.register(STREAM, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.captured();
-        self.asm.load(Word, R1, R10, KEY + key::GRAPH);
-        self.asm.store(Long, R10, KEY + key::HANDLE, R1);
-        self.pair(STREAM, None);
-        let asm = &mut self.asm;
-        asm.map(R1, self.maps.captures);
-        asm.mov(R2, R10);
-        asm.add_imm(R2, PAIR.into());
-        asm.call(Helper::MapDelete);
         self.pair(TASK, Some(number));
         self.keep_call();
     }

@@ -14,6 +14,12 @@ pub struct Maps {
     pub captures: i32,
     pub calls: i32,
     pub counters: i32,
+    /// Captures that have not ended.
+    pub active: i32,
+    /// Events of captured streams: the capture.
+    pub events: i32,
+    /// Matrix layouts: rows, columns, type, batch.
+    pub shapes: i32,
 }
 
 /// Offsets in `struct pt_regs` (arch/x86/include/asm/ptrace.h).
@@ -163,6 +169,21 @@ impl Body {
         asm.add_imm(R3, value.into());
         asm.mov_imm(R4, flags);
         asm.call(Helper::MapUpdate);
+    }
+
+    /// Whether a pair leads to something in a map: its value in R0, or on to `none`.
+    pub(super) fn value_of(&mut self, map: i32, none: Label) {
+        self.look_up(map, PAIR);
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        self.asm.load(Long, R0, R0, 0);
+    }
+
+    pub(super) fn delete(&mut self, map: i32) {
+        let asm = &mut self.asm;
+        asm.map(R1, map);
+        asm.mov(R2, R10);
+        asm.add_imm(R2, PAIR.into());
+        asm.call(Helper::MapDelete);
     }
 
     /// A pair of words as a look-up key: the first from the frame, the second a number or the process.

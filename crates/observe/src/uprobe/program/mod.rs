@@ -6,7 +6,9 @@
 
 mod arguments;
 mod calls;
+mod captures;
 mod frame;
+mod products;
 mod ship;
 
 pub use frame::{CALL_VALUE, Maps};
@@ -38,9 +40,20 @@ pub fn at_entry(maps: Maps, number: i32, role: Role, pushed: i16) -> Result<Vec<
             body.count();
             body.ship(kind::CALL);
         }
+        Role::LtMatmul => body.lt_matmul(pushed),
+        Role::LtLayout => body.lt_layout(number),
+        Role::LtLayoutInPlace => body.lt_layout_in_place(),
+        Role::LtField(fields) => body.lt_field(fields),
         Role::BeginCapture => body.begin_capture(),
         Role::EndCapture => body.end_capture(number),
-        Role::Instantiate | Role::GetFunction | Role::Alias => body.remember_call(number),
+        Role::RecordEvent => body.record_event(),
+        Role::WaitEvent => body.wait_event(),
+        Role::AddNode(node) => body.add_node(node, number),
+        Role::SetNode(node) => body.set_node(node),
+        Role::AddChild => body.add_child(),
+        Role::Instantiate | Role::GetFunction | Role::Alias | Role::CreateGraph | Role::CloneGraph => {
+            body.remember_call(number);
+        }
         Role::Update | Role::Replay => {
             body.register(KEY + key::HANDLE, regs::DI, Long);
             body.register(STREAM, regs::SI, Long);
@@ -91,6 +104,19 @@ pub fn at_answer(maps: Maps, number: i32, role: Role) -> Result<Vec<u64>, BadJum
     asm.jump_if(If::NotEqual, R1, 0, out);
     // EXTRA holds the address of the answer, ARGS_AT that of the name.
     body.read_user(OUTER, 8, |asm| asm.load(Long, R3, R10, EXTRA));
+    match role {
+        Role::LtLayout => {
+            body.keep_shape();
+            return body.end();
+        }
+        Role::AddNode(_) => {
+            body.asm.load(Long, R1, R10, ARGS_AT);
+            body.asm.store(Long, R10, STREAM, R1);
+            body.ship(kind::ANSWER);
+            return body.end();
+        }
+        _ => {}
+    }
     body.reserve(event::LONG);
     body.head(kind::ANSWER);
     let asm = &mut body.asm;
