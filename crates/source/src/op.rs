@@ -132,7 +132,10 @@ pub struct Op {
 /// The memory of one machine's operations: made once, written anew for each question.
 #[derive(Debug)]
 pub struct Stage {
-    pub context: Place,
+    /// The backend's context, in versions that have one.
+    pub context: Option<Place>,
+    /// What the worker threads of a graph were told, in versions that ask.
+    pub task: Option<Place>,
     buffers: [Place; 2],
     blank: Value,
     slots: Vec<Place>,
@@ -141,9 +144,13 @@ pub struct Stage {
 impl Stage {
     pub fn new(machine: &mut Machine<'_>) -> Run<Stage> {
         let buffers = [buffer(machine, true)?, buffer(machine, false)?];
-        let context = context(machine)?;
-        let blank = machine.object("ggml_tensor")?;
-        Ok(Stage { context, buffers, blank, slots: Vec::new() })
+        let context = context(machine);
+        let task = task(machine);
+        let mut blank = machine.object("ggml_tensor")?;
+        if backend_fills_extra(machine) {
+            set(machine, &mut blank, "extra", Value::Pointer(Rc::new(Ty::Unknown)));
+        }
+        Ok(Stage { context, task, buffers, blank, slots: Vec::new() })
     }
 
     fn put(&mut self, machine: &mut Machine<'_>, slot: usize, value: Value) -> Place {
@@ -292,13 +299,36 @@ fn name_functions(machine: &Machine<'_>, object: &mut Value, prefix: &str) {
     }
 }
 
-fn context(machine: &mut Machine<'_>) -> Run<Place> {
-    let mut object = machine.object("ggml_backend_cuda_context")?;
+fn context(machine: &mut Machine<'_>) -> Option<Place> {
+    let mut object = machine.object("ggml_backend_cuda_context").ok()?;
     if let Value::Agg(agg) = &mut object {
         for slot in &mut Rc::make_mut(agg).items {
             *slot = Value::Uninit;
         }
     }
     set(machine, &mut object, "device", Value::int(0));
-    Ok(machine.global(object))
+    Some(machine.global(object))
+}
+
+/// Until March 2024 the dispatcher is called by the threads of a graph: here, the first one, to compute.
+fn task(machine: &mut Machine<'_>) -> Option<Place> {
+    let mut object = machine.object("ggml_compute_params").ok()?;
+    let compute = ["GGML_TASK_TYPE_COMPUTE", "GGML_TASK_COMPUTE"];
+    let compute = compute.into_iter().find_map(|name| machine.constant_named(name))?;
+    set(machine, &mut object, "type", Value::int(compute));
+    set(machine, &mut object, "ith", Value::int(0));
+    set(machine, &mut object, "nth", Value::int(1));
+    Some(machine.global(object))
+}
+
+/// Whether a tensor gets an `extra` from its buffer, also one that is not split: the code that prepares it says so.
+fn backend_fills_extra(machine: &Machine<'_>) -> bool {
+    let program = machine.program;
+    let (Some(name), Some(extra)) =
+        (program.interner.get("ggml_backend_cuda_buffer_init_tensor"), program.interner.get("extra"))
+    else {
+        return false;
+    };
+    let functions = program.overloads(name).iter().filter_map(|&index| program.function(index));
+    functions.into_iter().any(|function| program.idents(program.body_toks(function)).any(|ident| ident == extra))
 }

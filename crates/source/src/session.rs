@@ -31,7 +31,7 @@ pub struct Session<'p> {
 impl<'p> Session<'p> {
     pub fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
         let mut machine = Machine::new(program, device.platform(), path::decider(""));
-        let stage = Stage::new(&mut machine).map_err(|stop| match stop {
+        let stage = machine.ready().and_then(|()| Stage::new(&mut machine)).map_err(|stop| match stop {
             Stop::Need(name) => Ok(Need(name)),
             stop => Err(stop),
         })?;
@@ -105,10 +105,12 @@ impl<'p> Session<'p> {
     /// The `cc` that the tree's own code computes for the device.
     pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
         self.machine.reset(1, 1);
-        match self.machine.call_by_name("ggml_cuda_info", Vec::new()) {
-            Ok(Value::Ref(place)) => Ok(cc_of(&self.machine, place)),
-            Err(Stop::Need(name)) => Err(Need(name)),
-            _ => Ok(None),
+        let program = self.machine.program;
+        let asked = self.machine.device_table().map(|name| program.text(name));
+        match asked.map(|name| self.machine.call_by_name(name, Vec::new())) {
+            Some(Ok(Value::Ref(place))) => Ok(cc_of(&self.machine, place)),
+            Some(Err(Stop::Need(name))) => Err(Need(name)),
+            _ => Ok(self.machine.of_first_device("cc")),
         }
     }
 
@@ -139,17 +141,21 @@ impl<'p> Session<'p> {
         let Some(function) = self.machine.program.function(self.entry) else {
             return Ok(Ended::Stopped(Stop::Decided));
         };
+        let unknown = || Value::Pointer(Rc::new(Ty::Unknown));
         let values = function.params.iter().map(|param| match &param.ty.base {
             Base::Name(name) => {
                 let text = name.path.last().map_or("", |last| self.machine.program.text(last.sym));
                 match text {
                     "ggml_tensor" => Value::Ptr(result),
-                    _ if text.contains("context") && param.ty.pointers == 0 => Value::Ref(self.stage.context),
-                    _ if text.contains("context") => Value::Ptr(self.stage.context),
-                    _ => Value::Pointer(Rc::new(Ty::Unknown)),
+                    "ggml_compute_params" => self.stage.task.map_or(unknown(), Value::Ptr),
+                    _ if text.contains("context") && param.ty.pointers == 0 => {
+                        self.stage.context.map_or(Value::Opaque(param.ty.span), Value::Ref)
+                    }
+                    _ if text.contains("context") => self.stage.context.map_or(unknown(), Value::Ptr),
+                    _ => unknown(),
                 }
             }
-            _ if param.ty.pointers > 0 => Value::Pointer(Rc::new(Ty::Unknown)),
+            _ if param.ty.pointers > 0 => unknown(),
             _ => Value::Opaque(param.ty.span),
         });
         let values = values.collect();

@@ -3,7 +3,7 @@
 use super::exec::Flow;
 use super::launch::{is_blas, is_query};
 use super::machine::{Frame, Launch, Machine, Run, Stop};
-use super::value::{Closure, Value};
+use super::value::{Closure, Ty, Value};
 use crate::cpp::ast::{Base, Expr, ExprKind, Function, Name};
 use crate::cpp::files::Span;
 use crate::cpp::sym::Sym;
@@ -221,6 +221,10 @@ impl<'p> Machine<'p> {
             }
             return Err(Stop::Need(name));
         };
+        if let Some(function) = self.program.function(index).filter(|function| self.is_pool(function)) {
+            self.undefined(Some(function), &values, at);
+            return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
+        }
         self.invoke(index, explicit, values, at)
     }
 }

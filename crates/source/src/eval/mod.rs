@@ -18,6 +18,7 @@ mod machine;
 mod method;
 mod overload;
 mod poison;
+mod ready;
 mod text;
 mod types;
 mod value;

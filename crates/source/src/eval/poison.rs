@@ -3,7 +3,7 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Value};
-use crate::cpp::ast::{Expr, ExprKind, Function, Name, Unary};
+use crate::cpp::ast::{Base, Expr, ExprKind, Function, Name, Unary};
 use crate::cpp::files::Span;
 use crate::cpp::sym;
 
@@ -132,6 +132,13 @@ impl Machine<'_> {
                 self.poison_reached(value, at);
             }
         }
+    }
+
+    /// A pool that is a function and no object: which memory it hands out hangs on every call before, and decides
+    /// nothing.
+    pub(super) fn is_pool(&self, function: &Function) -> bool {
+        let gives_memory = matches!(function.ret.base, Base::Void) && function.ret.pointers == 1;
+        gives_memory && self.program.text(function.name).contains("pool")
     }
 
     /// The target of an assignment has no place: what it may be a part of is unknown now.
