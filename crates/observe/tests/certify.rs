@@ -93,7 +93,7 @@ fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
     // Logits are zero on the stand-in: the tokens mean nothing, and are the same every time.
     let (before, after) = (stage.run(false, &[]), stage.run(false, &[]));
     let observed = stage.run(true, &[]);
-    let own = compare("preload", [&before, &observed, &after]);
+    let own = compare("preload", [&before, &observed, &after], None);
     assert!(own.safe(), "{:#?}", own.differences());
     let point = |certificate: &observe::certify::Certificate, what: &str| {
         certificate.points.iter().find(|point| point.what == what).map(|point| point.verdict)
@@ -104,7 +104,7 @@ fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
     assert!(before.out.len() > "Hello".len(), "something was generated: {}", before.out);
     // The stand-in is taken away, as a wrapper does that sets variables of its own: discovery fails.
     let hidden = stage.run(false, &["LD_PRELOAD", "LD_LIBRARY_PATH"].map(|name| (name.to_owned(), String::new())));
-    let broken = compare("env", [&before, &hidden, &after]);
+    let broken = compare("env", [&before, &hidden, &after], None);
     assert!(!broken.safe());
     assert_eq!(point(&broken, "devices"), Some(Verdict::Differs), "{:#?}", broken.points);
     assert_eq!(point(&broken, "launch mix"), Some(Verdict::Differs));

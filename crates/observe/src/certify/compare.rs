@@ -1,7 +1,8 @@
 //! Three runs side by side.
 
-use super::{Run, Said};
+use super::{Libraries, Run, Said};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -29,10 +30,14 @@ pub struct Certificate {
     /// Who was certified.
     pub observer: String,
     pub points: Vec<Point>,
-    /// Launches that were seen in the observed run.
+    /// What a reader must know of how it was compared.
+    pub notes: Vec<String>,
+    /// Launches that were seen in the observed run, in the time that was measured.
     pub launches: u64,
     /// Added nanoseconds per launch; None where it is below the spread of the unobserved runs.
     pub added_ns: Option<f64>,
+    /// The least that these runs could have told, by the spread of the unobserved ones.
+    pub least_ns: Option<f64>,
 }
 
 impl Certificate {
@@ -47,35 +52,54 @@ impl Certificate {
     }
 }
 
-pub fn compare(observer: &str, runs: [&Run; 3]) -> Certificate {
+/// Launches by kernel in two more runs, which another observer counted because nobody could in the unobserved ones.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted<'a> {
+    pub mixes: [&'a Mix; 2],
+    /// Who that was.
+    pub by: &'a str,
+    /// Whether everybody who counted claims to have seen all of it.
+    pub whole: bool,
+}
+
+/// `runs`: unobserved, observed, unobserved.
+pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) -> Certificate {
     let said = runs.map(|run| Said::read(&format!("{}\n{}", run.err, run.out)));
     let each = |pick: &dyn Fn(usize) -> String| [pick(0), pick(1), pick(2)];
     let mut points = vec![
         judged("ending", each(&|i| runs[i].ending.clone())),
         judged("devices", each(&|i| said[i].devices.join("; "))),
         judged("offloaded layers", each(&|i| said[i].layers.join("; "))),
-        judged("libraries", libraries(runs)),
-        judged("output", each(&|i| shortened(&runs[i].out))),
+        judged("libraries", Libraries::beside(runs.map(|run| &run.libraries))),
     ];
-    // The text itself is compared, not its shortened form.
-    if let Some(output) = points.last_mut() {
-        let texts = runs.map(|run| run.out.as_str());
-        output.verdict = verdict(&texts.map(str::to_owned));
+    let texts = runs.map(|run| Said::without_speeds(&run.out));
+    let verdict_of_texts = verdict(&texts);
+    points.push(Point { what: "output", values: texts.map(|text| shortened(&text)), verdict: verdict_of_texts });
+    let own = runs[1].mix.as_ref().filter(|mix| !mix.is_empty());
+    let mixes = match (counted, own) {
+        (Some(Counted { mixes: [before, after], .. }), Some(own)) => Some([before, own, after]),
+        (Some(_), None) => None,
+        (None, _) => match runs.map(|run| run.mix.as_ref()) {
+            [Some(before), Some(own), Some(after)] => Some([before, own, after]),
+            _ => None,
+        },
+    };
+    let mut notes = Vec::new();
+    if let Some(mixes) = mixes {
+        let mut point = launch_mix(mixes);
+        if point.verdict == Verdict::Differs && counted.is_some_and(|counted| !counted.whole) {
+            point.verdict = Verdict::Unsteady;
+            notes.push(
+                "the launch mix is not judged: one of those who counted says that it did not see everything".to_owned(),
+            );
+        }
+        points.push(point);
+    } else {
+        let told = counted.map_or([String::new(), String::new()], |counted| counted.mixes.map(total));
+        let [before, after] = told;
+        points.push(Point { what: "launch mix", values: [before, String::new(), after], verdict: Verdict::Absent });
     }
-    if runs.iter().all(|run| run.mix.is_some()) {
-        let mixes = each(&|i| {
-            let mix = runs[i].mix.iter().flatten();
-            mix.map(|(name, count)| format!("{name} x{count}")).collect::<Vec<_>>().join(", ")
-        });
-        let verdict = verdict(&mixes);
-        let totals = each(&|i| {
-            let mix = runs[i].mix.iter().flatten();
-            let (kernels, launches) = mix.fold((0, 0), |(kernels, sum), (_, count)| (kernels + 1, sum + count));
-            format!("{launches} launches of {kernels} kernels")
-        });
-        points.push(Point { what: "launch mix", values: totals, verdict });
-    }
-    let speeds = each(&|i| said[i].speeds.iter().map(f64::to_string).collect::<Vec<_>>().join(", "));
+    let speeds = each(&|i| spread(if runs[i].speeds.is_empty() { &said[i].speeds } else { &runs[i].speeds }));
     let told = if speeds.iter().all(String::is_empty) { Verdict::Absent } else { Verdict::Told };
     points.push(Point { what: "tokens per second", values: speeds, verdict: told });
     points.push(Point {
@@ -83,8 +107,54 @@ pub fn compare(observer: &str, runs: [&Run; 3]) -> Certificate {
         values: each(&|i| format!("{:.2}", runs[i].seconds)),
         verdict: Verdict::Told,
     });
-    let launches = runs[1].mix.iter().flatten().map(|(_, count)| count).sum();
-    Certificate { observer: observer.to_owned(), points, launches, added_ns: added(runs, launches) }
+    let excepted: BTreeSet<&str> = runs.iter().flat_map(|run| run.libraries.excepted()).collect();
+    if !excepted.is_empty() {
+        let list: Vec<&str> = excepted.into_iter().collect();
+        notes.push(format!("not compared, because it is the observer's own: {}", list.join(", ")));
+    }
+    if let (Some(Counted { by, .. }), Some(_)) = (counted, own) {
+        notes.push(format!("launches of the unobserved program were counted by {by}, in two runs of their own"));
+    }
+    if runs.iter().all(|run| run.processor.is_some()) {
+        let each = each(&|i| format!("{:.2}", runs[i].processor.unwrap_or_default()));
+        points.push(Point { what: "processor seconds", values: each, verdict: Verdict::Told });
+    }
+    let launches = runs[1].launches;
+    let (added_ns, least_ns) = added(runs, launches);
+    Certificate { observer: observer.to_owned(), points, notes, launches, added_ns, least_ns }
+}
+
+/// Launches by kernel.
+pub type Mix = BTreeMap<String, u64>;
+
+/// Kernel by kernel; told as totals, and what differs by name.
+fn launch_mix(mixes: [&Mix; 3]) -> Point {
+    let whole =
+        mixes.map(|mix| mix.iter().map(|(name, count)| format!("{name} x{count}")).collect::<Vec<_>>().join(", "));
+    let values = mixes.map(|mix| {
+        let other: Vec<String> = mix
+            .iter()
+            .filter(|(name, count)| mixes.iter().any(|with| with.get(*name) != Some(count)))
+            .take(3)
+            .map(|(name, count)| format!("{} x{count}", launch::grammar::read(name).readable))
+            .collect();
+        if other.is_empty() { total(mix) } else { format!("{}, among them {}", total(mix), other.join(", ")) }
+    });
+    Point { what: "launch mix", values, verdict: verdict(&whole) }
+}
+
+fn total(mix: &Mix) -> String {
+    format!("{} launches of {} kernels", mix.values().sum::<u64>(), mix.len())
+}
+
+/// One figure as it is, several as the middle one with the least and the most.
+fn spread(speeds: &[f64]) -> String {
+    let mut sorted = speeds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.first(), sorted.get(sorted.len() / 2), sorted.last()) {
+        (Some(least), Some(middle), Some(most)) if sorted.len() > 2 => format!("{middle:.1} ({least:.1} to {most:.1})"),
+        _ => speeds.iter().map(|speed| format!("{speed:.1}")).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn judged(what: &'static str, values: [String; 3]) -> Point {
@@ -105,33 +175,27 @@ fn verdict(values: &[String; 3]) -> Verdict {
     }
 }
 
-/// How many, and what is there in one run only.
-fn libraries(runs: [&Run; 3]) -> [String; 3] {
-    let common: Vec<&String> =
-        runs[0].libraries.iter().filter(|name| runs.iter().all(|run| run.libraries.contains(*name))).collect();
-    runs.map(|run| {
-        let own: Vec<&str> = run.libraries.iter().filter(|name| !common.contains(name)).map(String::as_str).collect();
-        match (run.libraries.is_empty(), own.is_empty()) {
-            (true, _) => String::new(),
-            (_, true) => common.len().to_string(),
-            _ => format!("{} and {}", common.len(), own.join(" ")),
-        }
-    })
-}
-
 fn shortened(text: &str) -> String {
     let text = text.trim().replace('\n', " ");
     let short: String = text.chars().take(40).collect();
     if short.len() < text.len() { format!("{short}...") } else { short }
 }
 
-/// Only what exceeds the spread of the two unobserved runs is the observer's.
-fn added(runs: [&Run; 3], launches: u64) -> Option<f64> {
-    let mean = f64::midpoint(runs[0].seconds, runs[2].seconds);
-    let spread = (runs[0].seconds - runs[2].seconds).abs();
-    let more = runs[1].seconds - mean;
-    (launches > 0 && more > spread).then(|| more * 1e9 / launches as f64)
+/// Nanoseconds per launch that the observer added, and the least that these runs could have told: only what exceeds the
+/// difference of the two unobserved runs twice over is the observer's.
+fn added(runs: [&Run; 3], launches: u64) -> (Option<f64>, Option<f64>) {
+    if launches == 0 {
+        return (None, None);
+    }
+    let time = runs.map(|run| run.processor.unwrap_or(run.seconds));
+    let more = time[1] - f64::midpoint(time[0], time[2]);
+    let least = 2.0 * (time[0] - time[2]).abs().max(CLOCK);
+    let each = |seconds: f64| seconds * 1e9 / launches as f64;
+    ((more > least).then(|| each(more)), Some(each(least)))
 }
+
+/// The kernel's account of processor time has ticks of this length.
+const CLOCK: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -145,14 +209,48 @@ mod tests {
     fn what_differs_counts_only_where_the_unobserved_runs_agree() {
         let gpu = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "hello");
         let cpu = run("no ROCm-capable device is detected\noffloaded 0/3 layers to GPU", "hello");
-        let broken = compare("wrap", [&gpu, &cpu, &gpu]);
+        let broken = compare("wrap", [&gpu, &cpu, &gpu], None);
         let what: Vec<&str> = broken.points.iter().filter(|p| p.verdict == Verdict::Differs).map(|p| p.what).collect();
         assert_eq!(what, ["devices", "offloaded layers"]);
         assert!(!broken.safe());
-        assert!(compare("none", [&gpu, &gpu, &gpu]).safe());
+        assert!(compare("none", [&gpu, &gpu, &gpu], None).safe());
         let other = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "different every time");
         let third = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "and again");
-        let unsteady = compare("none", [&gpu, &other, &third]);
+        let unsteady = compare("none", [&gpu, &other, &third], None);
         assert!(unsteady.safe() && unsteady.points.iter().any(|point| point.verdict == Verdict::Unsteady));
+    }
+
+    #[test]
+    fn a_library_of_the_same_name_and_another_build_differs() {
+        let with = |list: &[&str]| {
+            let mut run = run("", "hello");
+            run.libraries = Libraries::of(list);
+            run
+        };
+        let plain = with(&["libamdhip64.so.6 11223344", "libc.so.6 aa"]);
+        let other = with(&["libamdhip64.so.6 55667788", "libc.so.6 aa"]);
+        let certificate = compare("wrap", [&plain, &other, &plain], None);
+        let differences = certificate.differences();
+        assert_eq!(
+            differences,
+            ["libraries: 1 and libamdhip64.so.6 11223344 became 1 and libamdhip64.so.6 55667788"],
+            "{certificate:?}"
+        );
+    }
+
+    #[test]
+    fn another_observer_counts_where_nobody_could() {
+        let mut observed = run("", "hello");
+        let (plain, mix) = (observed.clone(), Mix::from([("k".to_owned(), 3)]));
+        observed.mix = Some(mix.clone());
+        let verdict = |mix: &Mix, whole: bool| {
+            let counted = Counted { mixes: [mix, mix], by: "preload", whole };
+            let all = compare("uprobe", [&plain, &observed, &plain], Some(counted));
+            all.points.iter().find(|point| point.what == "launch mix").map(|point| point.verdict)
+        };
+        let more = Mix::from([("k".to_owned(), 4)]);
+        assert_eq!(verdict(&mix, true), Some(Verdict::Same));
+        assert_eq!(verdict(&more, true), Some(Verdict::Differs));
+        assert_eq!(verdict(&more, false), Some(Verdict::Unsteady), "it may simply not have been seen");
     }
 }

@@ -2,29 +2,43 @@
 //!
 //! An observer that changes what it observes has observed something else. A point counts only where the two unobserved
 //! runs agree with each other: what varies by itself shows nothing about the observer. Speed is told, with its spread, and
-//! never decides.
+//! never decides. A server is started for each run, asked the same few questions, and stopped again.
 
 mod compare;
+mod libraries;
 mod run;
 mod said;
+mod server;
+mod sightings;
+mod tree;
 
-pub use compare::{Certificate, Point, Verdict, compare};
-pub use run::{Observed, Runner, once};
+pub use compare::{Certificate, Counted, Mix, Point, Verdict, compare};
+pub use libraries::Libraries;
+pub use run::{Observed, Observer, Runner, once};
 pub use said::Said;
+pub use server::{Answers, Server};
+pub use sightings::sighting;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// One run, as far as it can be compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// Exit code or signal, in words.
+    /// Exit code or signal, in words; of a server, whether it answered.
     pub ending: String,
-    /// Standard output: for a program that generates, its tokens.
+    /// For a program that generates, its tokens: standard output, or what a server answered.
     pub out: String,
     pub err: String,
-    /// Libraries that the program had mapped, by file name.
-    pub libraries: BTreeSet<String>,
+    /// Libraries that the program had mapped.
+    pub libraries: Libraries,
     /// Launches by kernel, where somebody counted.
     pub mix: Option<BTreeMap<String, u64>>,
+    /// Tokens per second that a server told, one for each question; else what the program printed counts.
+    pub speeds: Vec<f64>,
+    /// The whole run; of a server, the time that it took to answer.
     pub seconds: f64,
+    /// Processor time of the program and its children, where it ran to its end: other programs on the machine do not count.
+    pub processor: Option<f64>,
+    /// Launches in that time, where somebody counted.
+    pub launches: u64,
 }

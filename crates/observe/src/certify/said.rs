@@ -18,6 +18,8 @@ static DEVICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static LAYERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"offloaded \d+/\d+ layers to GPU").ok());
 static SPEED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([0-9]+(?:\.[0-9]+)?) tokens per second").ok());
+/// A row of llama-bench ends in its speed: `| 123.45 ± 0.67 |`.
+static BENCH: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\|\s*([0-9]+(?:\.[0-9]+)?) ± [0-9.]+ \|").ok());
 static COMPUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"msg="inference compute".*?library=(\S+).*?(?:name|description)=("[^"]*"|\S+)"#).ok()
 });
@@ -32,9 +34,15 @@ impl Said {
         for found in COMPUTE.iter().flat_map(|pattern| pattern.captures_iter(text)) {
             devices.push(format!("{} {}", &found[1], &found[2]));
         }
-        let speeds = SPEED.iter().flat_map(|pattern| pattern.captures_iter(text));
+        let patterns = SPEED.iter().chain(BENCH.iter());
+        let speeds = patterns.flat_map(|pattern| pattern.captures_iter(text));
         let speeds = speeds.filter_map(|found| found[1].parse().ok()).collect();
         Said { devices, layers: all(&LAYERS), speeds }
+    }
+
+    /// What a program printed, without the speeds in it: those differ every time, and are compared by themselves.
+    pub fn without_speeds(text: &str) -> String {
+        BENCH.iter().fold(text.to_owned(), |text, pattern| pattern.replace_all(&text, "| t/s |").into_owned())
     }
 }
 
@@ -53,5 +61,13 @@ mod tests {
             ["found 1 ROCm devices", "Device 0: AMD Radeon RX 7900 XTX, gfx1100 (0x1100), VMM: no"]
         );
         assert_eq!((said.layers, said.speeds), (vec!["offloaded 3/3 layers to GPU".to_owned()], vec![10666.67]));
+    }
+
+    #[test]
+    fn rows_of_llama_bench_are_compared_without_their_speed() {
+        let row = |speed: &str| format!("| llama 1B Q8_0 | 1.2 GiB | 1.24 B | ROCm | 99 |  pp64 | {speed} |\n");
+        let (one, two) = (row("      12045.11 ± 0.00"), row("       9045.11 ± 22.10"));
+        assert_eq!(Said::read(&one).speeds, [12045.11]);
+        assert_eq!(Said::without_speeds(&one), Said::without_speeds(&two));
     }
 }

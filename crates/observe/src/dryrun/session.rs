@@ -243,7 +243,13 @@ impl Request<'_> {
         if self.lean {
             names.push("libwhichkernel-lean.so");
         }
-        let preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
+        let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
+        // Somebody watches this program by preload: the shim goes on to the one that it starts.
+        if let Some(watched) = watched().filter(|_| !self.preload) {
+            preload.insert(0, crate::preload::library(&watched).into());
+            let limit = std::env::var_os(crate::preload::LIMIT_VARIABLE).unwrap_or_default();
+            command.env(crate::preload::DIRECTORY_VARIABLE, watched).env(crate::preload::LIMIT_VARIABLE, limit);
+        }
         let preload = preload.join(OsStr::new(":"));
         command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -281,6 +287,9 @@ impl Request<'_> {
         let name = program.to_string_lossy().into_owned();
         if let Place::Tree { root, .. } = self.place {
             let mut enter = Enter::new(root).bind(directory);
+            if let Some(watched) = watched() {
+                enter = enter.bind(&watched);
+            }
             let found = match (inside(root, program), Path::new(program)) {
                 (Some(found), _) => found,
                 (None, here) if here.is_absolute() && here.is_file() => {
@@ -299,6 +308,12 @@ impl Request<'_> {
         check_program(&found, Path::new("/"))?;
         command.spawn().map_err(|source| DryrunError::Start { program: name, source })
     }
+}
+
+/// The directory of a watch by preload that this process is under.
+fn watched() -> Option<PathBuf> {
+    let directory = PathBuf::from(std::env::var_os(crate::preload::DIRECTORY_VARIABLE)?);
+    crate::preload::library(&directory).is_file().then_some(directory)
 }
 
 /// Where a path of this machine is shown inside a tree: at itself, but for what lies below the tree's own directories

@@ -12,4 +12,5 @@ mod source;
 
 pub use masks::{Variable, explain, wanted};
 pub use reader::{LogAccount, LogReader};
+pub(crate) use source::account;
 pub use source::{LogSource, read_log};

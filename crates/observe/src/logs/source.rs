@@ -111,7 +111,7 @@ impl Source for LogSource {
 }
 
 /// How well a log saw. Only the runtime's own dispatch lines speak of a device.
-pub(super) fn account(reader: &LogReader, variables: &str, seconds: f64) -> Account {
+pub(crate) fn account(reader: &LogReader, variables: &str, seconds: f64) -> Account {
     let seen = &reader.account;
     let mut gaps = Vec::new();
     if seen.is_empty() {

@@ -12,6 +12,6 @@ mod tail;
 
 pub use known::Known;
 pub use layouts::{build_id, layouts};
-pub use session::{LIMIT, Session, environment};
+pub use session::{DIRECTORY_VARIABLE, LIMIT, LIMIT_VARIABLE, Session, environment, library};
 pub use source::{PreloadSource, Program};
 pub use tail::{Each, Tail, files};

@@ -9,7 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
 pub const LIMIT: u64 = 1 << 30;
-const LIBRARY: &str = "libwhichkernel-preload.so";
+/// Where the shim writes.
+pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
+pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
+
+/// The shim in a session's directory.
+pub fn library(directory: &Path) -> PathBuf {
+    directory.join("libwhichkernel-preload.so")
+}
 
 #[derive(Debug)]
 pub struct Session {
@@ -26,7 +33,7 @@ impl Session {
         let directory = base().and_then(|base| tempfile::Builder::new().prefix("whichkernel-watch-").tempdir_in(base));
         let directory = directory.map_err(refused)?;
         let path = directory.path();
-        fs::write(path.join(LIBRARY), shims::PRELOAD).map_err(refused)?;
+        fs::write(library(path), shims::PRELOAD).map_err(refused)?;
         if let Some(layouts) = layouts {
             fs::write(path.join(launch::layouts::FILE), layouts).map_err(refused)?;
         }
@@ -43,7 +50,7 @@ impl Session {
 
     /// The variables to set for the program.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        environment(self.path(), &self.path().join(LIBRARY), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
+        environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
     }
 
     /// Leaves the records where they are, for somebody to read later.
@@ -61,8 +68,8 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
     }
     vec![
         ("LD_PRELOAD".into(), preload),
-        ("WHICHKERNEL_PRELOAD".into(), directory.into()),
-        ("WHICHKERNEL_PRELOAD_LIMIT".into(), limit.to_string().into()),
+        (DIRECTORY_VARIABLE.into(), directory.into()),
+        (LIMIT_VARIABLE.into(), limit.to_string().into()),
     ]
 }
 

@@ -39,7 +39,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    fn subject(&self) -> Subject {
+    pub(crate) fn subject(&self) -> Subject {
         let account = self.account;
         let subject = match &account.library {
             Some((name, hash)) => Subject::file(name.clone(), hash.clone()),

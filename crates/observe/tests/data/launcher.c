@@ -131,6 +131,11 @@ int main(int argc, char **argv) {
             launch((int)(i % 8), 1);
             if (i == count) { printf("ready\n"); fflush(stdout); }
         }
+    } else if (!strcmp(mode, "linger")) {
+        /* Long enough that its map is looked at. */
+        for (long i = 0; i < count; i++)
+            for (int k = 0; k < 8; k++) launch(k, 1);
+        usleep(700000);
     } else if (!strcmp(mode, "tokens")) {
         void *device = 0;
         char host[64];

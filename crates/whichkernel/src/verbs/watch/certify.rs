@@ -1,54 +1,138 @@
 //! `--certify`: unobserved, observed, unobserved again; what differed, and whether what was seen may be believed.
 
-use super::{Args, How, record, window};
+use super::{Args, How, start, window};
 use crate::context::{Context, Format};
 use evidence::Contamination;
-use observe::certify::{Certificate, Runner, Verdict, compare, once};
+use ledger::Ledger;
+use observe::Raw;
+use observe::certify::{
+    Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting,
+};
+use observe::logs::Variable;
+use observe::uprobe::{Options, Watcher};
+use observe::watch::Scene;
 use report::{Column, Table};
 use serde_json::json;
 use std::process::ExitCode;
 
+/// Who watches in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Nobody,
+    Observer,
+    /// Somebody else, who only counts launches.
+    Counter,
+}
+
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(!args.command.is_empty(), "--certify runs a program three times: give it after --");
-    let foreign = args.with.as_deref();
-    anyhow::ensure!(
-        foreign.is_some() || args.how == How::Preload,
-        "--certify compares --how preload, or a foreign observer given with --with 'rocprofv3 ... --'"
-    );
-    let (mut runs, mut seen) = (Vec::new(), None);
-    for (number, observed) in [false, true, false].into_iter().enumerate() {
-        let key = if observed { "watch-certify-running-observed" } else { "watch-certify-running-plain" };
-        let words = [("number", (number + 1).to_string().into())];
+    let logs = if args.how == How::Logs && args.with.is_none() { start::variables(args)? } else { Vec::new() };
+    let server = Server::of(&args.command, args.url.as_deref());
+    let counter = if args.with.is_some() { None } else { counter(args.how) };
+    let roles: &[Role] = match counter {
+        Some(_) => &[Role::Nobody, Role::Counter, Role::Observer, Role::Counter, Role::Nobody],
+        None => &[Role::Nobody, Role::Observer, Role::Nobody],
+    };
+    let (mut plain, mut observed, mut counted) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, role) in roles.iter().enumerate() {
+        let words = [("number", (number + 1).to_string().into()), ("all", roles.len().to_string().into())];
+        let key = match role {
+            Role::Nobody => "watch-certify-running-plain",
+            Role::Observer => "watch-certify-running-observed",
+            Role::Counter => "watch-certify-running-counted",
+        };
         context.progress(&context.lang.text_with(key, &words));
-        // A foreign observer is judged with our own counting in every run, so that the launches can be compared too.
-        let wrapper = foreign.filter(|_| observed);
-        let runner = Runner { command: &args.command, wrapper, counted: observed || foreign.is_some() };
-        let (run, counted) = once(&runner)?;
-        runs.push(run);
-        if observed {
-            seen = counted;
+        let runner = Runner {
+            command: &args.command,
+            wrapper: args.with.as_deref().filter(|_| *role == Role::Observer),
+            observer: who(*role, args, counter.map(|counter| counter.0), &logs),
+            server: server.as_ref(),
+        };
+        let done = once(&runner)?;
+        match role {
+            Role::Nobody => plain.push(done),
+            Role::Observer => observed.push(done),
+            Role::Counter => counted.push(done),
         }
     }
-    let [before, observed, after] = &runs[..] else { anyhow::bail!("three runs were made") };
-    let observer = foreign.unwrap_or("preload");
-    let certificate = compare(observer, [before, observed, after]);
+    let ([(before, _), (after, _)], [(during, seen)]) = (&plain[..], &mut observed[..]) else {
+        anyhow::bail!("a run is missing")
+    };
+    let whole = |(_, seen): &(Run, Option<Observed>)| seen.as_ref().is_none_or(Observed::whole);
+    let trusted = seen.as_ref().is_none_or(Observed::whole) && counted.iter().all(whole);
+    let counted = match (&counted[..], counter) {
+        ([(one, _), (two, _)], Some((_, by))) => {
+            one.mix.as_ref().zip(two.mix.as_ref()).map(|(one, two)| Counted { mixes: [one, two], by, whole: trusted })
+        }
+        _ => None,
+    };
+    let name = args.with.as_deref().unwrap_or_else(|| key(args.how));
+    let certificate = compare(name, [before, during, after], counted);
     match args.format {
         Format::Text => context.print(&text(&certificate, context))?,
         Format::Json => context.print(&format!("{:#}\n", as_json(&certificate)))?,
         Format::Csv => context.print(&table(&certificate, context).csv())?,
         Format::Md => context.print(&table(&certificate, context).markdown())?,
     }
-    if let (true, Some(mut seen)) = (args.record, seen) {
-        seen.account.contamination = if certificate.safe() {
-            let name = launch::record::fnv(launch::record::FNV, as_json(&certificate).to_string().as_bytes());
-            Contamination::Certified { certificate: format!("A/B/A {name:016x}") }
-        } else {
-            Contamination::Contaminated { differences: certificate.differences() }
-        };
-        seen.account.cost_ns = certificate.added_ns;
-        record::keep(context, &seen.tally, &seen.account, &window(args), None)?;
+    if let (true, Some(seen)) = (args.record, seen) {
+        keep(args, context, &certificate, seen)?;
     }
     Ok(if certificate.safe() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, String)]) -> Observer<'a> {
+    let how = match role {
+        // A foreign observer is judged with our own counting in every run, so that the launches can be compared too.
+        _ if args.with.is_some() => How::Preload,
+        Role::Nobody => return Observer::Nobody,
+        Role::Observer => args.how,
+        Role::Counter => counter.unwrap_or(How::Preload),
+    };
+    match how {
+        How::Preload => Observer::Preload,
+        How::Logs => Observer::Logs(logs),
+        How::Uprobe => Observer::Uprobe(Options { hash: args.record, ..Options::default() }),
+        How::Perf => Observer::Uprobe(Options { hash: args.record, how: super::target::perf(), ..Options::default() }),
+    }
+}
+
+/// Who can count what the program launches without the observer under test; None where nobody can.
+fn counter(how: How) -> Option<(How, &'static str)> {
+    match how {
+        How::Preload => Watcher::ready(Options::default()).is_ok().then_some((How::Uprobe, "uprobe")),
+        _ => Some((How::Preload, "preload")),
+    }
+}
+
+fn key(how: How) -> &'static str {
+    match how {
+        How::Uprobe => "uprobe",
+        How::Perf => "perf",
+        How::Preload => "preload",
+        How::Logs => "logs",
+    }
+}
+
+/// The observations with what the comparison found of them, and the certificate itself.
+fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Observed) -> anyhow::Result<()> {
+    let json = format!("{:#}\n", as_json(certificate));
+    let mut ledger = Ledger::open(&context.ledger)?;
+    let kept = ledger.keep("text/plain", json.as_bytes())?;
+    seen.account.contamination = if certificate.safe() {
+        Contamination::Certified { certificate: kept.sha256 }
+    } else {
+        Contamination::Contaminated { differences: certificate.differences() }
+    };
+    seen.account.cost_ns = certificate.added_ns;
+    let (window, time) = (window(args), observe::now());
+    let scene = Scene { account: &seen.account, window: &window, model: None, time: &time };
+    let observations = scene.sightings(&seen.tally)?;
+    let mut list: Vec<_> = observations.into_iter().map(|seen| seen.with(Raw::text(json.clone()))).collect();
+    list.extend(sighting(certificate, &json, &scene)?);
+    let count = observe::record(&mut ledger, list)?;
+    let words = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
+    context.note(&context.lang.text_with("watch-recorded", &words));
+    Ok(())
 }
 
 fn table(certificate: &Certificate, context: &Context) -> Table {
@@ -77,9 +161,11 @@ fn text(certificate: &Certificate, context: &Context) -> String {
         out.push_str(&lang.text_with(key, &[(name, value.into())]));
         out.push('\n');
     };
-    match certificate.added_ns {
-        Some(added) => line("watch-certify-added", "ns", format!("{added:.0}")),
-        None => line("watch-certify-added-none", "launches", certificate.launches.to_string()),
+    certificate.notes.iter().for_each(|note| line("watch-certify-note", "note", note.clone()));
+    match (certificate.added_ns, certificate.least_ns) {
+        (Some(added), _) => line("watch-certify-added", "ns", format!("{added:.0}")),
+        (None, Some(least)) => line("watch-certify-added-none", "ns", format!("{least:.0}")),
+        (None, None) => line("watch-certify-added-unknown", "observer", certificate.observer.clone()),
     }
     if certificate.safe() {
         line("watch-certify-safe", "observer", certificate.observer.clone());
@@ -92,8 +178,8 @@ fn text(certificate: &Certificate, context: &Context) -> String {
 
 fn as_json(certificate: &Certificate) -> serde_json::Value {
     json!({
-        "schema": "whichkernel.certificate/1", "observer": certificate.observer, "points": certificate.points,
-        "launches": certificate.launches, "added_ns": certificate.added_ns, "safe": certificate.safe(),
+        "schema": "whichkernel.certificate/1", "observer": certificate.observer, "points": certificate.points, "notes": certificate.notes,
+        "launches": certificate.launches, "added_ns": certificate.added_ns, "least_ns": certificate.least_ns, "safe": certificate.safe(),
         "differences": certificate.differences(),
     })
 }

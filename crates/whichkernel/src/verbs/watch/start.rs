@@ -3,7 +3,7 @@
 use super::{Args, trace::Writer};
 use anyhow::Context as _;
 use observe::dryrun::{Place, describe, on_path};
-use observe::logs::{LogSource, explain, wanted};
+use observe::logs::{LogSource, Variable, explain, wanted};
 use observe::preload::{Known, PreloadSource, Session, layouts};
 use observe::watch::Source;
 use std::cell::RefCell;
@@ -37,6 +37,11 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
 
 pub fn logs(args: &Args) -> anyhow::Result<Box<dyn Source>> {
     anyhow::ensure!(!args.command.is_empty(), "--how logs starts a program: give it after --, or a log with --read");
+    Ok(Box::new(LogSource::start(&args.command, &variables(args)?)?))
+}
+
+/// The logs that were asked for, each explained as it is switched on.
+pub fn variables(args: &Args) -> anyhow::Result<Vec<(Variable, String)>> {
     let asked: Vec<&str> =
         if args.log.is_empty() { USUAL.to_vec() } else { args.log.iter().map(String::as_str).collect() };
     let mut variables = Vec::new();
@@ -50,5 +55,5 @@ pub fn logs(args: &Args) -> anyhow::Result<Box<dyn Source>> {
         eprintln!("{}", explain(&variable, &value).unwrap_or_else(|| format!("{}={value}", variable.name)));
         variables.push((variable, value));
     }
-    Ok(Box::new(LogSource::start(&args.command, &variables)?))
+    Ok(variables)
 }

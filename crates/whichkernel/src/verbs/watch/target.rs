@@ -20,8 +20,7 @@ pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resul
 
 fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
     let how = match args.how {
-        How::Perf if rustix::process::geteuid().is_root() => observe::uprobe::How::Perf,
-        How::Perf => observe::uprobe::How::Armed,
+        How::Perf => perf(),
         _ => observe::uprobe::How::Bpf,
     };
     let canary = how != observe::uprobe::How::Armed;
@@ -39,6 +38,11 @@ fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Bo
     let mut watcher = Watcher::attach(&pids(args)?, options)?;
     tell(&mut watcher);
     Ok(Box::new(watcher))
+}
+
+/// Probes of our own where that is allowed; else those that `arm` made.
+pub fn perf() -> observe::uprobe::How {
+    if rustix::process::geteuid().is_root() { observe::uprobe::How::Perf } else { observe::uprobe::How::Armed }
 }
 
 /// The processes that were asked for. One that is not there is an error, not silence.
