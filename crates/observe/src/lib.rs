@@ -6,6 +6,7 @@
 
 pub mod census;
 pub mod certify;
+pub mod claims;
 pub mod doctor;
 pub mod dryrun;
 pub mod enter;

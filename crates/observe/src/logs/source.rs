@@ -1,6 +1,7 @@
 //! A program that was started with its libraries' logs switched on.
 
 use super::{LogReader, Variable, explain};
+use crate::claims::{Claims, of_line};
 use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
@@ -18,6 +19,9 @@ pub struct LogSource {
     told: Vec<String>,
     started: Instant,
     ended: Option<ExitStatus>,
+    /// Lines that came, and what those that are no library's log claim.
+    number: usize,
+    claims: Claims,
 }
 
 /// A line longer than this is cut: no log of ours has such, and a program may print anything.
@@ -58,12 +62,15 @@ impl LogSource {
                 }
             });
         }
-        Ok(LogSource { child, lines, reader: LogReader::default(), told, started: Instant::now(), ended: None })
+        let (reader, claims) = (LogReader::default(), Claims::default());
+        Ok(LogSource { child, lines, reader, told, started: Instant::now(), ended: None, number: 0, claims })
     }
 
     /// What a program says that is no log goes where it would have gone.
     fn take(&mut self, line: &str, tally: &mut Tally) {
+        self.number += 1;
         if !self.reader.line(line, tally) {
+            of_line("output", self.number, line, &mut self.claims);
             eprintln!("{line}");
         }
     }
@@ -89,6 +96,10 @@ impl Source for LogSource {
         }
         let after = tally.launches() + self.reader.account.runtime + self.reader.account.choices;
         Ok(if after > before { State::Busy } else { State::Quiet })
+    }
+
+    fn claims(&mut self) -> Claims {
+        std::mem::take(&mut self.claims)
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {

@@ -1,39 +1,112 @@
-//! The alarm: signs that weights are not multiplied by the kernels made for their type.
+//! The alarm: signs that weights are not multiplied by the kernels made for their type, or not where the rest is.
+//!
+//! Order decides. Weights that are unpacked are followed by a dense product; a quantised cache that is unpacked for
+//! attention is followed by attention, and is no fallback. So launches are looked at as they come, one process at a time.
 
-use super::Phase;
 use super::kind::{Known, Name};
+use super::{KindId, Phase};
 use launch::grammar::Family;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// Why something counts as a fallback.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// Weights were unpacked, and this product took the unpacked form.
+    Unpacked { by: String },
+    /// A dense product by a BLAS library for one column, which has kernels of its own.
+    BlasForOne,
+    /// Products of a token without any attention between two copies to the host: the rest of its layers is elsewhere.
+    Cut { products: u64 },
+}
+
+impl Why {
+    pub fn key(&self) -> &'static str {
+        match self {
+            Why::Unpacked { .. } => "unpacked",
+            Why::BlasForOne => "blas-for-one",
+            Why::Cut { .. } => "cut",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sign {
+    pub phase: Phase,
+    pub kernel: String,
+    pub family: Family,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Heard {
+    pub count: u64,
+    /// Since the watch began; none for what was read from a file.
+    pub after: Option<Duration>,
+}
 
 /// What was seen, each with how often. A sign is news once.
 #[derive(Debug, Default, Clone)]
 pub struct Fallback {
-    signs: BTreeMap<(Phase, String), u64>,
-    news: Vec<(Phase, String)>,
+    signs: BTreeMap<Sign, Heard>,
+    news: Vec<Sign>,
+    /// Kinds that unpack weights, with the product that followed.
+    unpacking: HashMap<KindId, String>,
+}
+
+/// What a process unpacked last, until it is known what for.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Unpacked(Option<KindId>);
+
+impl Unpacked {
+    /// Follows one launch; if it takes unpacked weights, who unpacked them.
+    pub(super) fn next(&mut self, id: KindId, known: &Known) -> Option<KindId> {
+        match known.family() {
+            Family::Dequantize => self.0 = Some(id),
+            // The other operand is made ready in between.
+            Family::Convert | Family::Copy | Family::Quantize | Family::BlasPointers | Family::GemmHelper => {}
+            Family::Blas | Family::Gemm | Family::Gemv => return self.0.take(),
+            _ => self.0 = None,
+        }
+        None
+    }
 }
 
 impl Fallback {
-    /// Weights that are unpacked before they are multiplied, or a BLAS call while a token is decoded.
-    pub(super) fn sign(known: &Known, phase: Phase) -> Option<(Phase, String)> {
-        let unpacked = known.family() == Family::Dequantize;
-        let decoded = phase == Phase::Decode && matches!(known.kind.name, Name::Call(_)) && known.is_weight_product();
-        (unpacked || decoded).then(|| (phase, known.readable()))
+    pub(super) fn unpacks(&mut self, id: KindId, by: String) {
+        self.unpacking.entry(id).or_insert(by);
     }
 
-    pub(super) fn note(&mut self, sign: (Phase, String), count: u64) {
-        let known = self.signs.entry(sign.clone()).or_default();
-        if *known == 0 {
+    /// What `count` launches of a kind in this phase are a sign of.
+    pub(super) fn look(&mut self, id: KindId, known: &Known, phase: Phase, count: u64) {
+        let why = match (&known.kind.name, self.unpacking.get(&id)) {
+            (_, Some(by)) => Why::Unpacked { by: by.clone() },
+            (Name::Call(_), _) if phase == Phase::Decode && known.is_weight_product() => Why::BlasForOne,
+            _ => return,
+        };
+        self.note(Sign { phase, kernel: known.readable(), family: known.family(), why }, count);
+    }
+
+    pub(super) fn note(&mut self, sign: Sign, count: u64) {
+        let heard = self.signs.entry(sign.clone()).or_default();
+        if heard.count == 0 {
             self.news.push(sign);
         }
-        *known += count;
+        heard.count += count;
     }
 
-    /// Signs that appeared since this was last asked.
-    pub fn news(&mut self) -> Vec<(Phase, String)> {
-        std::mem::take(&mut self.news)
+    /// Signs that appeared since this was last asked, which get this time.
+    pub fn news(&mut self, after: Duration) -> Vec<(Sign, Heard)> {
+        let news = std::mem::take(&mut self.news);
+        let stamped = news.into_iter().filter_map(|sign| {
+            let heard = self.signs.get_mut(&sign)?;
+            heard.after.get_or_insert(after);
+            Some((sign, *heard))
+        });
+        stamped.collect()
     }
 
-    pub fn signs(&self) -> impl Iterator<Item = (&(Phase, String), &u64)> {
+    pub fn signs(&self) -> impl Iterator<Item = (&Sign, &Heard)> {
         self.signs.iter()
     }
 }

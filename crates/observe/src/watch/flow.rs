@@ -3,7 +3,8 @@
 //! The same reading as `launch::expand` gives a finished trace, without keeping the trace: what waits for its evaluation to
 //! end is counted by kind, so that a program that never reads anything back costs no memory either.
 
-use super::{KindId, Tally};
+use super::fallback::Unpacked;
+use super::{KindId, Phase, Tally};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -15,11 +16,15 @@ pub struct Flow {
     pending: HashMap<KindId, u64>,
     /// Nodes that were added by hand: what each launches.
     nodes: HashMap<u64, KindId>,
+    unpacked: Unpacked,
 }
 
 impl Flow {
     /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 where accepted.
     pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
+        if status == 0 {
+            tally.follow(&mut self.unpacked, kind);
+        }
         match (status, graph) {
             (0, 0) => *self.pending.entry(kind).or_default() += 1,
             (0, graph) => *self.graphs.entry(graph).or_default().entry(kind).or_default() += 1,
@@ -102,6 +107,9 @@ impl Flow {
         if !self.pending.is_empty() {
             let (phase, width) = tally.phase_of(self.pending.keys());
             tally.evaluated(phase);
+            if phase == Phase::Decode {
+                tally.check_whole(&self.pending);
+            }
             for (kind, count) in self.pending.drain() {
                 tally.launched(phase, width, kind, count);
             }
@@ -127,6 +135,9 @@ impl Flow {
         let (phase, width) = tally.phase_of(self.pending.keys());
         for (kind, count) in self.pending.drain() {
             tally.launched(phase, width, kind, count);
+            if phase == Phase::Decode {
+                tally.unfinished(kind, count);
+            }
         }
     }
 }

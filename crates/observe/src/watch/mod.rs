@@ -16,7 +16,7 @@ mod tally;
 mod traced;
 
 pub use device::{device_of, runtime_kind};
-pub use fallback::Fallback;
+pub use fallback::{Fallback, Heard, Sign, Why};
 pub use flow::Flow;
 pub use kind::{Call, Kind, KindId, Name};
 pub use sightings::{Account, Scene};

@@ -9,8 +9,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks an Ollama or a llama-server at this address (`http://127.0.0.1:8080`) for one token. Returns which it was.
 pub fn one_token(url: &str) -> io::Result<&'static str> {
-    let (host, port) =
-        address(url).ok_or_else(|| io::Error::other(format!("{url} is no address: http://HOST:PORT")))?;
+    let (host, port) = address(url).ok_or_else(|| no_address(url))?;
     let loaded = send(&host, port, "GET", "/api/ps", "");
     if let Ok((200, body)) = &loaded {
         let list: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
@@ -41,8 +40,7 @@ pub struct Answer {
 
 /// The same question every time: temperature 0, a fixed seed, nothing kept from the last one.
 pub fn generate(url: &str, prompt: &str, tokens: u32, patience: Duration) -> io::Result<Answer> {
-    let (host, port) =
-        address(url).ok_or_else(|| io::Error::other(format!("{url} is no address: http://HOST:PORT")))?;
+    let (host, port) = address(url).ok_or_else(|| no_address(url))?;
     let first = |path: &str| {
         let (_, body) = send(&host, port, "GET", path, "").ok().filter(|(status, _)| *status == 200)?;
         let list: serde_json::Value = serde_json::from_str(&body).ok()?;
@@ -75,6 +73,16 @@ pub fn generate(url: &str, prompt: &str, tokens: u32, patience: Duration) -> io:
         false => number(value.get("timings").and_then(|timings| timings.get("predicted_per_second"))),
     };
     Ok(Answer { text, speed })
+}
+
+/// What the server answers to a plain question; it must not take long.
+pub(crate) fn get(url: &str, path: &str) -> io::Result<(u16, String)> {
+    let (host, port) = address(url).ok_or_else(|| no_address(url))?;
+    send(&host, port, "GET", path, "")
+}
+
+fn no_address(url: &str) -> io::Error {
+    io::Error::other(format!("{url} is no address: http://HOST:PORT"))
 }
 
 fn answered((status, body): (u16, String)) -> io::Result<()> {

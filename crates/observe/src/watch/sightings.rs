@@ -81,7 +81,7 @@ impl Scene<'_> {
         Ok(list)
     }
 
-    fn one(&self, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
+    pub(crate) fn one(&self, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
         let account = self.account;
         let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
         let (subject, coverage) = (self.subject(), self.coverage(tally));
@@ -93,8 +93,10 @@ impl Scene<'_> {
             DeviceKind::Real => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
         };
-        let mut view = FieldOfView::new(["kernel", "matmul.*", "blas.call", "flash-attn.*"].map(View::new).to_vec())
-            .reach(account.reach.clone());
+        let mut view = FieldOfView::new(
+            ["kernel", "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"].map(View::new).to_vec(),
+        )
+        .reach(account.reach.clone());
         for spot in &account.blind {
             view = view.blind(spot.clone());
         }

@@ -1,6 +1,7 @@
 //! What the verb polls: one interface for every live observer of launches.
 
 use super::{Account, Tally};
+use crate::claims::Claims;
 use std::time::Duration;
 
 /// How a source stands after a poll.
@@ -47,6 +48,11 @@ pub trait Source {
 
     /// A known event was seen in the target itself.
     fn canary_in_target(&mut self, _what: String) {}
+
+    /// What the target said of itself in lines that this source reads anyway.
+    fn claims(&mut self) -> Claims {
+        Claims::default()
+    }
 
     /// A line about something that a person should know now: a library that was opened, a process that joined.
     fn news(&mut self) -> Vec<String> {

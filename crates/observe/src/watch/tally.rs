@@ -1,9 +1,10 @@
 //! The live aggregation: how often each kind of launch was seen, by phase; and everything that was not seen.
 
+use super::fallback::{Sign, Unpacked, Why};
 use super::kind::{Kind, KindId, Known, Name, facts};
 use super::{Fallback, Phase};
 use launch::grammar::{Facts, Family, Path};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub struct Tally {
     facts: HashMap<Name, Rc<Facts>>,
     counts: HashMap<(Phase, u64, KindId), u64>,
     rejected: HashMap<KindId, u64>,
+    /// What was launched for an evaluation whose end nobody saw: in the counts, in no figure per token.
+    unfinished: HashMap<KindId, u64>,
     /// Evaluations by phase: prompts, and decoded tokens.
     evaluations: HashMap<Phase, u64>,
     launches: u64,
@@ -24,6 +27,8 @@ pub struct Tally {
     /// Replays of graphs that were made before anybody looked: what they launched is not known.
     pub unknown_replays: u64,
     pub fallback: Fallback,
+    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 where it does not.
+    pub pieces: u64,
 }
 
 /// One line of the table.
@@ -105,16 +110,43 @@ impl Tally {
     /// `count` launches of one kind in a phase, accepted as far as anybody knows.
     pub fn launched(&mut self, phase: Phase, width: u64, id: KindId, count: u64) {
         *self.counts.entry((phase, width, id)).or_default() += count;
-        let Some(known) = self.known(id) else { return };
+        let Some(known) = self.kinds.get(id.0 as usize) else { return };
         let is_call = matches!(known.kind.name, Name::Call(_));
-        let news = Fallback::sign(known, phase);
-        if is_call {
-            self.calls += count
-        } else {
-            self.launches += count
+        self.fallback.look(id, known, phase, count);
+        if is_call { self.calls += count } else { self.launches += count }
+    }
+
+    /// A launch as it came, before it is known of which evaluation it is.
+    pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
+        let Some(known) = self.kinds.get(id.0 as usize) else { return };
+        if let Some(from) = unpacked.next(id, known) {
+            self.fallback.unpacks(from, known.readable());
         }
-        if let Some(news) = news {
-            self.fallback.note(news, count);
+    }
+
+    /// The host read something back after these launches of one column.
+    pub(super) fn check_whole(&mut self, launches: &HashMap<KindId, u64>) {
+        let (mut products, mut attention, mut first) = (0, false, None);
+        for (id, count) in launches {
+            let Some(known) = self.kinds.get(id.0 as usize) else { continue };
+            match known.family() {
+                Family::FlashAttention
+                | Family::Softmax
+                | Family::Attention
+                | Family::StateSpace
+                | Family::Recurrent => {
+                    attention = true;
+                }
+                Family::Mmvq | Family::Mmvf | Family::Mmf => {
+                    products += count;
+                    first = first.max(Some((known.readable(), known.family())));
+                }
+                _ => {}
+            }
+        }
+        // One product without attention is the output layer's; two may be those of a head.
+        if let (3.., false, Some((kernel, family))) = (products, attention, first) {
+            self.fallback.note(Sign { phase: Phase::Decode, kernel, family, why: Why::Cut { products } }, 1);
         }
     }
 
@@ -137,6 +169,10 @@ impl Tally {
         *self.evaluations.entry(phase).or_default() += 1;
     }
 
+    pub(super) fn unfinished(&mut self, id: KindId, count: u64) {
+        *self.unfinished.entry(id).or_default() += count;
+    }
+
     pub fn launches(&self) -> u64 {
         self.launches
     }
@@ -146,11 +182,11 @@ impl Tally {
     }
 
     pub fn tokens(&self) -> u64 {
-        self.evaluations.get(&Phase::Decode).copied().unwrap_or(0)
+        self.evaluations.get(&Phase::Decode).copied().unwrap_or(0) / self.pieces.max(1)
     }
 
     pub fn prompts(&self) -> u64 {
-        self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0)
+        self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
     }
 
     pub fn rejections(&self) -> u64 {
@@ -172,6 +208,29 @@ impl Tally {
         self.counts.iter().filter(|((.., id), _)| unnamed(id)).map(|(_, count)| count).sum()
     }
 
+    /// Kernels of whole evaluations of one column.
+    fn decodes(&self) -> impl Iterator<Item = (&Known, u64)> {
+        let decoded = self.counts.iter().filter(|((phase, ..), _)| *phase == Phase::Decode);
+        decoded.filter_map(|((.., id), count)| {
+            let known = self.known(*id).filter(|known| !matches!(known.kind.name, Name::Call(_)))?;
+            Some((known, count.saturating_sub(self.unfinished.get(id).copied().unwrap_or(0))))
+        })
+    }
+
+    /// Launches of a family in whole evaluations of one column.
+    pub fn decoded(&self, family: Family) -> u64 {
+        self.decodes().filter(|(known, _)| known.family() == family).map(|(_, count)| count).sum()
+    }
+
+    /// `hip` or `cuda`, by the calls that launched.
+    pub fn interfaces(&self) -> BTreeSet<&'static str> {
+        let calls = self.counts.keys().filter_map(|(.., id)| self.known(*id)).map(|known| known.kind.api);
+        calls
+            .filter_map(|api| ["hip", "cu"].into_iter().find(|start| api.starts_with(start)))
+            .map(|start| if start == "cu" { "cuda" } else { start })
+            .collect()
+    }
+
     /// Launches per decoded token by family, and all together.
     pub fn per_token(&self) -> Option<(f64, Vec<(Family, f64)>)> {
         let tokens = self.tokens();
@@ -179,11 +238,8 @@ impl Tally {
             return None;
         }
         let mut families: BTreeMap<Family, u64> = BTreeMap::new();
-        for ((phase, _, id), count) in &self.counts {
-            let Some(known) = self.known(*id).filter(|_| *phase == Phase::Decode) else { continue };
-            if !matches!(known.kind.name, Name::Call(_)) {
-                *families.entry(known.family()).or_default() += count;
-            }
+        for (known, count) in self.decodes() {
+            *families.entry(known.family()).or_default() += count;
         }
         let per = |count: u64| count as f64 / tokens as f64;
         let all = per(families.values().sum());

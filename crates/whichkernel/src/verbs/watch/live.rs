@@ -1,7 +1,8 @@
 //! The watch itself: poll, show, stop when it is time.
 
-use super::{Args, table};
+use super::{Args, alarm, table};
 use crate::context::{Context, Format};
+use observe::claims::Gatherer;
 use observe::watch::{Account, Source, State, Tally, interrupt};
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
@@ -10,7 +11,13 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(100);
 
-pub fn run(source: &mut dyn Source, tally: &mut Tally, args: &Args, context: &Context) -> anyhow::Result<Account> {
+pub fn run(
+    source: &mut dyn Source,
+    tally: &mut Tally,
+    gatherer: &mut Gatherer,
+    args: &Args,
+    context: &Context,
+) -> anyhow::Result<Account> {
     interrupt::catch();
     let mut screen = Screen::new(args, context);
     let (started, mut busy) = (Instant::now(), Instant::now());
@@ -23,11 +30,12 @@ pub fn run(source: &mut dyn Source, tally: &mut Tally, args: &Args, context: &Co
         for line in source.news() {
             context.progress(&line);
         }
-        for (phase, kernel) in tally.fallback.news() {
-            let args = [("phase", phase.key().into()), ("kernel", kernel.into()), ("count", "1".into())];
-            eprintln!("{}", context.lang.text_with("watch-fallback", &args));
+        for (sign, heard) in tally.fallback.news(started.elapsed()) {
+            eprintln!("{}", alarm::line(&sign, &heard, context));
         }
-        screen.show(tally, started.elapsed())?;
+        if screen.show(tally, started.elapsed())? {
+            gatherer.look();
+        }
         let idle = args.until.is_some() && tally.launches() > 0 && busy.elapsed() > IDLE;
         let over = args.duration.is_some_and(|most| started.elapsed() >= most);
         let enough = args.tokens.is_some_and(|most| tally.tokens() >= most);
@@ -55,10 +63,11 @@ impl<'c> Screen<'c> {
         Screen { context, live: text && terminal, lines: text && !terminal, next: Instant::now(), said: 0 }
     }
 
-    fn show(&mut self, tally: &Tally, elapsed: Duration) -> anyhow::Result<()> {
+    /// Once a second; whether it was time.
+    fn show(&mut self, tally: &Tally, elapsed: Duration) -> anyhow::Result<bool> {
         const ROWS: usize = 30;
         if Instant::now() < self.next {
-            return Ok(());
+            return Ok(false);
         }
         self.next = Instant::now() + Duration::from_secs(1);
         let figures = [
@@ -76,7 +85,7 @@ impl<'c> Screen<'c> {
             self.context.print(&format!("{line}\n"))?;
         }
         self.said = tally.launches();
-        Ok(())
+        Ok(true)
     }
 
     fn clear(&self) -> anyhow::Result<()> {

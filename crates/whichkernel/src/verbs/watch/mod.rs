@@ -9,9 +9,11 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
+mod alarm;
 mod arm;
 mod canary;
 mod certify;
+mod claims;
 mod live;
 mod read;
 mod record;
@@ -66,6 +68,11 @@ pub struct Args {
     /// A server's address: before the watch counts, a one-token request must be seen to launch something in the target
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+
+    /// The server's own log (`journalctl -u ollama > FILE`), whose claims are held against the launches. A log that it writes to a
+    /// file itself is found without this
+    #[arg(long, value_name = "FILE")]
+    pub said: Vec<PathBuf>,
 
     /// Read what somebody recorded: a launch trace of the dry run or of the preload shim, a log of AMD_LOG_LEVEL,
     /// ROCBLAS_LAYER, TENSILE_DB or HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
@@ -133,20 +140,30 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref())?;
+    let mut gatherer = claims::gatherer(args)?;
     eprintln!("{}", context.lang.text("watch-armed"));
     let mut tally = Tally::default();
-    if let Some(url) = &args.url {
-        canary::in_target(url, source.as_mut(), &mut tally, context)?;
-    }
-    let account = live::run(source.as_mut(), &mut tally, args, context)?;
+    let blind = match &args.url {
+        Some(url) => canary::in_target(url, source.as_mut(), &mut tally, context)?,
+        None => None,
+    };
+    let account = match blind {
+        Some(_) => source.finish(&mut tally)?,
+        None => live::run(source.as_mut(), &mut tally, &mut gatherer, args, context)?,
+    };
     if let Some(writer) = writer {
         writer.borrow_mut().finish()?;
     }
-    summary::print(&tally, &account, args.format, context)?;
+    let mut told = gatherer.finish();
+    told.merge(source.claims());
+    told.answered += u64::from(args.url.is_some());
+    let judged = claims::Judged::new(told, &tally, &account);
+    tally.pieces = judged.pieces;
+    summary::print(&tally, &account, &judged, args.format, context)?;
     if args.record {
-        record::keep(context, &tally, &account, &window(args), None)?;
+        record::keep(context, &tally, &account, &judged, &window(args))?;
     }
-    Ok(ExitCode::SUCCESS)
+    blind.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// What the window is called in the ledger.

@@ -1,10 +1,12 @@
 //! `--read FILE`: a record that somebody made, as a tally.
 
+use super::claims::Judged;
 use super::{Args, record, summary};
 use crate::context::Context;
 use anyhow::Context as _;
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::trace::{Trace, Writer};
+use observe::claims::Claims;
 use observe::watch::{Account, Tally, add_trace};
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,9 +28,21 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
             })?,
         },
     };
-    summary::print(&tally, &account, args.format, context)?;
+    let mut claims = Claims::default();
+    // A log of the libraries is often the server's own.
+    if account.observer == "logs" {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        observe::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
+    }
+    for said in &args.said {
+        let text = std::fs::read(said).with_context(|| said.display().to_string())?;
+        let file = said.file_name().unwrap_or_default().to_string_lossy();
+        observe::claims::of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
+    }
+    let judged = Judged::new(claims, &tally, &account);
+    summary::print(&tally, &account, &judged, args.format, context)?;
     if args.record {
-        record::keep(context, &tally, &account, &name(), None)?;
+        record::keep(context, &tally, &account, &judged, &name())?;
     }
     Ok(ExitCode::SUCCESS)
 }

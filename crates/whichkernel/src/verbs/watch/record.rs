@@ -1,19 +1,16 @@
-//! `--record`: what was seen, to the ledger.
+//! `--record`: what was seen, and what was claimed, to the ledger.
 
+use super::claims::Judged;
 use crate::context::Context;
 use ledger::Ledger;
 use observe::watch::{Account, Scene, Tally};
 
-pub fn keep(
-    context: &Context,
-    tally: &Tally,
-    account: &Account,
-    window: &str,
-    model: Option<&str>,
-) -> anyhow::Result<()> {
+pub fn keep(context: &Context, tally: &Tally, account: &Account, judged: &Judged, window: &str) -> anyhow::Result<()> {
     let time = observe::now();
-    let scene = Scene { account, window, model, time: &time };
-    let count = observe::record(&mut Ledger::open(&context.ledger)?, scene.sightings(tally)?)?;
+    let scene = Scene { account, window, model: judged.claims.model.as_deref(), time: &time };
+    let mut list = scene.sightings(tally)?;
+    list.extend(observe::claims::sightings(&judged.held, &judged.shown, &scene, tally)?);
+    let count = observe::record(&mut Ledger::open(&context.ledger)?, list)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("watch-recorded", &args));
     Ok(())

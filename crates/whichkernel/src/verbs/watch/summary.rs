@@ -1,24 +1,34 @@
 //! What is printed at the end: the table, the figures per token, and how well it was seen.
 
-use super::table;
+use super::claims::Judged;
+use super::{alarm, table};
 use crate::context::{Context, Format};
 use evidence::{Canary, DeviceKind};
 use observe::watch::{Account, Tally};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-pub fn print(tally: &Tally, account: &Account, format: Format, context: &Context) -> anyhow::Result<()> {
+pub fn print(
+    tally: &Tally,
+    account: &Account,
+    judged: &Judged,
+    format: Format,
+    context: &Context,
+) -> anyhow::Result<()> {
     match format {
-        Format::Text => context.print(&text(tally, account, context)),
+        Format::Text => context.print(&format!("{}{}", text(tally, account, context), judged.text(context))),
         Format::Csv => context.print(&table::full(tally).csv()),
         Format::Md => context.print(&table::full(tally).markdown()),
-        Format::Json => context.print(&format!("{:#}\n", as_json(tally, account))),
+        Format::Json => context.print(&format!("{:#}\n", as_json(tally, account, judged))),
     }
 }
 
 fn text(tally: &Tally, account: &Account, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = table::of(tally, context, None).text(context.width);
+    for (sign, heard) in tally.fallback.signs() {
+        let _ = writeln!(out, "{}", alarm::line(sign, heard, context));
+    }
     let mut line = |key: &str, args: &[(&str, String)]| {
         let args: Vec<_> = args.iter().map(|(name, value)| (*name, value.clone().into())).collect();
         let _ = writeln!(out, "{}", lang.text_with(key, &args));
@@ -27,10 +37,6 @@ fn text(tally: &Tally, account: &Account, context: &Context) -> String {
         let list: Vec<String> = families.iter().take(8).map(|(family, n)| format!("{family} {n:.1}")).collect();
         let args = [("tokens", tally.tokens().to_string()), ("all", format!("{all:.1}")), ("list", list.join(", "))];
         line("watch-per-token", &args);
-    }
-    for ((phase, kernel), count) in tally.fallback.signs() {
-        let args = [("phase", phase.key().to_owned()), ("kernel", kernel.clone()), ("count", count.to_string())];
-        line("watch-fallback", &args);
     }
     let rejected: Vec<String> =
         tally.rejected_kernels().iter().map(|(name, count)| format!("{name} x{count}")).collect();
@@ -81,7 +87,7 @@ fn rung(account: &Account) -> &'static str {
     }
 }
 
-fn as_json(tally: &Tally, account: &Account) -> Value {
+fn as_json(tally: &Tally, account: &Account, judged: &Judged) -> Value {
     let rows: Vec<Value> = tally
         .rows()
         .iter()
@@ -100,11 +106,7 @@ fn as_json(tally: &Tally, account: &Account) -> Value {
         json!({"launches": all, "families": families})
     });
     let gaps: Vec<Value> = account.gaps.iter().map(|(what, why)| json!({"what": what, "why": why})).collect();
-    let fallbacks: Vec<Value> = tally
-        .fallback
-        .signs()
-        .map(|((phase, kernel), count)| json!({"phase": phase.key(), "kernel": kernel, "count": count}))
-        .collect();
+    let fallbacks: Vec<Value> = tally.fallback.signs().map(|(sign, heard)| alarm::json(sign, heard)).collect();
     json!({
         "schema": "whichkernel.watch/1", "observer": account.observer, "device": account.device.name(),
         "rung": rung(account),
@@ -113,6 +115,6 @@ fn as_json(tally: &Tally, account: &Account) -> Value {
         "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,
         "seconds": account.seconds, "cost_ns": account.cost_ns, "canary": account.canary,
         "contamination": account.contamination, "reach": account.reach, "blind": account.blind, "gaps": gaps,
-        "rows": rows,
+        "claims": judged.json(), "rows": rows,
     })
 }

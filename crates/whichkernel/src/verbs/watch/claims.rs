@@ -1,0 +1,81 @@
+//! Claim against observed: the table, and the same for machines.
+
+use super::{Args, target};
+use crate::context::Context;
+use observe::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
+use observe::watch::{Account, Tally};
+use report::{Column, Lang, Table};
+use serde_json::{Value, json};
+
+/// Looks at the command lines of what is watched, at its logs and at its address.
+pub fn gatherer(args: &Args) -> anyhow::Result<Gatherer> {
+    let roots = if args.command.is_empty() { target::pids(args)? } else { Vec::new() };
+    let gatherer = Gatherer::new(roots, args.url.as_deref(), &args.said);
+    gatherer.map_err(|(path, error)| anyhow::Error::from(error).context(format!("--said {}", path.display())))
+}
+
+/// Claims with their verdicts.
+pub struct Judged {
+    pub claims: Claims,
+    pub shown: Shown,
+    pub held: Vec<Held>,
+    /// Into how many pieces each evaluation was cut, 0 where nobody knows.
+    pub pieces: u64,
+}
+
+impl Judged {
+    pub fn new(claims: Claims, tally: &Tally, account: &Account) -> Judged {
+        let shown = Shown::of(tally);
+        let held = hold(&claims, &shown, account);
+        let pieces = pieces(&claims, &shown).unwrap_or(0);
+        Judged { claims, shown, held, pieces }
+    }
+
+    pub fn text(&self, context: &Context) -> String {
+        let lang = &context.lang;
+        let mut out = String::new();
+        if !self.held.is_empty() {
+            let title = |key: &str| lang.text(&format!("watch-claim-{key}"));
+            let keys = ["what", "said", "seen", "verdict", "where"];
+            let mut table = Table::new(keys.map(|key| Column::left(key, title(key))).to_vec());
+            for one in &self.held {
+                let what = title(&format!("field-{}", one.claim.meaning.key()));
+                let verdict = title(&format!("verdict-{}", one.verdict.key()));
+                let verdict = match one.weak {
+                    Some(weak) => format!("{verdict} ({})", title(&format!("weak-{}", weak.key()))),
+                    None => verdict,
+                };
+                table.row([what, one.claim.said.clone(), why(one, lang), verdict, one.claim.origin.to_string()]);
+            }
+            out.push_str(&format!("\n{}\n{}", title("title"), table.text(context.width)));
+        }
+        for (what, why) in &self.claims.unread {
+            let args = [("what", what.clone().into()), ("why", why.clone().into())];
+            out.push_str(&format!("{}\n", lang.text_with("watch-claim-unread", &args)));
+        }
+        out
+    }
+
+    pub fn json(&self) -> Value {
+        let english = Lang::new("en");
+        let each = self.held.iter().map(|one| {
+            let figures: serde_json::Map<String, Value> =
+                one.reason.figures.iter().map(|(name, value)| ((*name).to_owned(), figure(value))).collect();
+            json!({
+                "field": one.claim.meaning.key(), "said": one.claim.said, "where": one.claim.origin.to_string(),
+                "verdict": one.verdict.key(), "why": why(one, &english), "figures": figures,
+                "limited_by": one.weak.map(|weak| weak.key()),
+            })
+        });
+        each.collect()
+    }
+}
+
+fn figure(value: &str) -> Value {
+    value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number))
+}
+
+fn why(one: &Held, lang: &Lang) -> String {
+    let figures = one.reason.figures.iter().map(|(name, value)| (*name, value.clone().into()));
+    lang.text_with(&format!("watch-claim-seen-{}", one.reason.key), &figures.collect::<Vec<_>>())
+}
