@@ -3,9 +3,9 @@
 mod stage;
 
 use observe::dryrun::{Ending, last_words};
-use observe::uprobe::{How, Options, Room, Watcher};
+use observe::uprobe::{How, Options, Room, Started, Watcher};
 use observe::watch::{Account, Ended, Source, State, Tally, WatchError};
-use stage::{Caller, Launch, Stage, Yard, place, root, truth};
+use stage::{Caller, Launch, Stage, Yard, compile, place, root, truth};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -128,7 +128,11 @@ fn the_real_runtime_rejects_and_a_rejected_launch_is_none() {
     assert_ne!(caller.done(), 0, "there is no device here");
     let account = watcher.finish(&mut tally).expect("an account");
     assert_eq!((tally.launches(), tally.rejections(), tally.lost), (0, 5, 0), "{account:?}");
-    assert_eq!(account.device, evidence::DeviceKind::Real, "by its build id it is none of ours");
+    assert_eq!(
+        account.device,
+        evidence::DeviceKind::None,
+        "by its build id it is none of ours, but it has no device: {account:?}"
+    );
 }
 
 fn watched(yard: &Yard, options: Options, mode: &str, rounds: u64, threads: u64, each: u64) -> (Tally, Account) {
@@ -203,6 +207,45 @@ fn a_target_that_is_killed_leaves_what_was_seen() {
     caller.child.wait().expect("reaped");
     let account = watcher.finish(&mut tally).expect("an account");
     assert!(seen(&tally) > 0 && tally.lost == 0, "{account:?}");
+}
+
+/// Programs whose first statement launches and whose second ends them: one that needs the runtime by its name, one that opens it
+/// from the directory beside it. Both are probed before they run.
+#[test]
+fn the_very_first_launch_of_a_program_that_we_start() {
+    const NEEDS: &str = "typedef struct { unsigned x, y, z; } dim3; static char handle;
+        int hipLaunchKernel(const void *, dim3, dim3, void **, unsigned long, void *);
+        int main(void) { for (int i = 0; i < 7; i++) hipLaunchKernel(&handle, (dim3){1, 1, 1}, (dim3){64, 1, 1}, 0, 0, 0); return 0; }";
+    const OPENS: &str = "#include <dlfcn.h>
+        typedef struct { unsigned x, y, z; } dim3; static char handle;
+        int main(void) { int (*launch)(const void *, dim3, dim3, void **, unsigned long, void *) = dlsym(dlopen(RUNTIME, RTLD_NOW), \"hipLaunchKernel\");
+        for (int i = 0; i < 7; i++) launch(&handle, (dim3){1, 1, 1}, (dim3){64, 1, 1}, 0, 0, 0); return 0; }";
+    if !root("uprobe from the first moment") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let lib = dir.path().join("lib");
+    std::fs::create_dir(&lib).expect("made");
+    let runtime = lib.join("libamdhip64.so.6");
+    std::fs::write(&runtime, shims::NULLGPU_6).expect("written");
+    let (needs, opens) = (dir.path().join("needs"), dir.path().join("opens"));
+    let path = format!("-L{}", lib.display());
+    let words = [&path, "-l:libamdhip64.so.6", &format!("-Wl,-rpath,{}", lib.display())];
+    let define = format!("-DRUNTIME=\"{}\"", runtime.display());
+    let (Some(()), Some(())) = (compile(NEEDS, &needs, &words), compile(OPENS, &opens, &[&define, "-ldl"])) else {
+        return;
+    };
+    for program in [needs, opens] {
+        let mut started = Started::new(&[program.clone().into()], Options::default()).expect("started");
+        let mut tally = Tally::default();
+        while !matches!(started.poll(&mut tally, Duration::from_millis(50)).expect("polled"), State::Ended(_)) {}
+        let account = started.finish(&mut tally).expect("an account");
+        assert_eq!((seen(&tally), tally.rejections(), tally.lost), (7, 7, 0), "{program:?}: {account:?}");
+        assert_eq!(account.gaps, [], "{program:?}: nothing is missing");
+        // On a machine that is busy the difference may drown, but it is measured.
+        assert!(account.cost_ns.is_some(), "{account:?}");
+        assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{account:?}");
+    }
 }
 
 /// Everything is owned by descriptors: when they are closed, the function's bytes are what the file has.

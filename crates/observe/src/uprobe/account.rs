@@ -15,6 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Window {
     pub canary: Canary,
     pub devices: Vec<DeviceKind>,
+    /// Whether a process that launched had a GPU's device file open; None where none could be asked in time.
+    pub device_open: Option<bool>,
+    /// Added time per launch that was measured.
+    pub cost_ns: Option<f64>,
+    /// Launches that were counted, whose return was seen, that were seen to be accepted.
+    pub launches: u64,
+    pub returns: u64,
+    pub accepted: u64,
     /// What rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
     gaps: BTreeSet<(String, String)>,
@@ -28,6 +36,11 @@ impl Default for Window {
         Window {
             canary: Canary::None,
             devices: Vec::new(),
+            device_open: None,
+            cost_ns: None,
+            launches: 0,
+            returns: 0,
+            accepted: 0,
             statuses: BTreeMap::new(),
             gaps: BTreeSet::new(),
             probed: Vec::new(),
@@ -83,6 +96,23 @@ impl Window {
         }
     }
 
+    /// What the launches went to. A runtime that is none of ours is a real device's only if there is one behind it.
+    fn device(&mut self) -> DeviceKind {
+        let kind = device_of(self.devices.iter().copied());
+        match (kind, self.device_open) {
+            (DeviceKind::Real, Some(false)) => {
+                self.gap("a device", "no process that launched had a GPU's device file open");
+                DeviceKind::None
+            }
+            (DeviceKind::Real, None) => {
+                let why = "its processes ended before their device files could be looked at";
+                self.gap("which device it was", why);
+                if self.accepted > 0 { DeviceKind::Real } else { DeviceKind::None }
+            }
+            (kind, _) => kind,
+        }
+    }
+
     /// Name and hash of the library that most launches came from.
     fn subject(&self, tally: &Tally) -> Option<(String, String)> {
         let mut launches: BTreeMap<&str, u64> = BTreeMap::new();
@@ -110,8 +140,10 @@ pub fn account(
         Backend::Bpf(instrument) => {
             tally.lost += instrument.counter(counter::UNCOUNTED);
             tally.unread += instrument.counter(counter::UNREAD);
-            if instrument.counter(counter::LAUNCHES) > 0 && instrument.counter(counter::RETURNS) == 0 {
-                window.gap("acceptance", "no launch was seen to return: whether they were accepted is not known");
+            let (all, checked) = (window.launches, window.returns);
+            if all > checked {
+                let why = "their returns were not looked at, for there were too many in too short a time: one that was rejected counts as launched";
+                window.gap(format!("acceptance of {} of {all} launches", all - checked), why);
             }
         }
         Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
@@ -129,15 +161,15 @@ pub fn account(
     let libraries: Vec<String> =
         window.libraries.iter().map(|(path, (kernels, _))| format!("{path} ({kernels} kernels)")).collect();
     let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
+    let device = window.device();
     let blind = [
         "what was launched before the attach",
         "a runtime that is linked into its program, and calls inside the runtime",
-        "streams that join a capture through an event: their launches count as made at once",
-        "kernel nodes that are added to a graph by hand (hipGraphAddKernelNode)",
+        "captures into a graph that is there already (hipStreamBeginCaptureToGraph), nodes that are added without saying that they are kernels (hipGraphAddNode)",
     ];
     Account {
         observer: if matches!(backend, Backend::Bpf(_)) { "uprobe" } else { "perf" },
-        device: device_of(window.devices.iter().copied()),
+        device,
         library: window.subject(tally),
         canary: window.canary.clone(),
         contamination: Contamination::Unchecked,
@@ -145,7 +177,7 @@ pub fn account(
         blind: blind.map(str::to_owned).to_vec(),
         gaps: window.gaps.iter().cloned().collect(),
         seconds,
-        cost_ns: None,
+        cost_ns: window.cost_ns,
     }
 }
 

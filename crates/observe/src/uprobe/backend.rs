@@ -116,6 +116,11 @@ impl Backend {
         }
     }
 
+    /// A counter of the programs; 0 without BPF.
+    pub fn counter(&self, number: i32) -> u64 {
+        if let Backend::Bpf(instrument) = self { instrument.counter(number) } else { 0 }
+    }
+
     pub fn counted(&self) -> Vec<(Key, u64)> {
         if let Backend::Bpf(instrument) = self { instrument.counted() } else { Vec::new() }
     }

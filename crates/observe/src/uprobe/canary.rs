@@ -19,7 +19,7 @@ pub struct Canary {
 }
 
 /// A function that takes more arguments than any launch has registers for: all null.
-type Call = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
+pub type Call = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
 
 impl Canary {
     /// `symbol`: a launch function that the library exports.
@@ -31,6 +31,17 @@ impl Canary {
             // SAFETY: see `child`.
             0 => unsafe { child(&path, symbol) },
             pid => Some(Canary { pid }),
+        }
+    }
+
+    /// Whether it has made its calls, or could not.
+    pub fn is_over(&self) -> bool {
+        // SAFETY: zeroes are a valid siginfo_t; WNOWAIT leaves the child to be reaped by `drop`.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let id = self.pid.cast_unsigned();
+            let asked = libc::waitid(libc::P_PID, id, &raw mut info, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT);
+            asked != 0 || info.si_pid() != 0
         }
     }
 

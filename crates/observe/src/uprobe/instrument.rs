@@ -189,7 +189,7 @@ impl Instrument {
     pub fn watch_returns(&mut self, on: bool) -> io::Result<()> {
         if !on {
             self.set_flag(flag::RETURNS, false)?;
-            self.returns.clear();
+            perf::release_later(std::mem::take(&mut self.returns));
             return Ok(());
         }
         if self.returns.is_empty() {
@@ -205,7 +205,7 @@ impl Instrument {
     /// Looks at the runtime's launches, which name the driver's; or stops, for every call would cost twice.
     pub fn watch_outer(&mut self, on: bool) -> io::Result<()> {
         if !on {
-            self.outer.clear();
+            perf::release_later(std::mem::take(&mut self.outer));
         } else if self.outer.is_empty() {
             for (path, offset, number, site) in self.outer_sites.clone() {
                 let symbol = Symbol { entry: number, offset, code: Vec::new() };
@@ -259,9 +259,14 @@ impl Instrument {
 
     /// Takes every probe out. What was counted stays readable.
     pub fn disarm(&mut self) {
-        self.returns.clear();
-        self.outer.clear();
-        self.probes.clear();
+        let all = [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take);
+        perf::release(all.into_iter().flatten().collect());
+    }
+}
+
+impl Drop for Instrument {
+    fn drop(&mut self) {
+        self.disarm();
     }
 }
 

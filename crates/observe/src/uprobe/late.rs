@@ -8,16 +8,24 @@ use crate::watch::Name;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// What was tried for one process.
-#[derive(Debug)]
-pub struct Tried {
-    at: Instant,
-    /// Functions known by name when a path was last looked for, and the path.
+/// Functions that nobody could name, and what was tried for them.
+#[derive(Debug, Default)]
+pub struct Nameless {
+    /// By process and handle.
+    wanted: HashSet<(u32, u64)>,
+    next: Option<Instant>,
+    paths: HashMap<u32, Tried>,
+}
+
+/// The way to a name in one process.
+#[derive(Debug, Default)]
+struct Tried {
+    /// Functions known by name when it was last looked for.
     witnesses: usize,
     path: Option<Path>,
-    /// Handles that no path led anywhere from.
-    nameless: HashSet<u64>,
-    /// How often the path gave each name.
+    /// Handles that it led nowhere from.
+    nowhere: HashSet<u64>,
+    /// How often it gave each name.
     given: HashMap<String, u32>,
 }
 
@@ -61,32 +69,56 @@ impl Watcher {
 
     /// A launch of a function that nobody can name.
     pub(super) fn look_for(&mut self, pid: u32, handle: u64) {
+        self.nameless.wanted.insert((pid, handle));
+    }
+
+    /// Functions that were launched and that nobody can name.
+    pub fn nameless(&self) -> usize {
+        self.nameless.wanted.len()
+    }
+
+    /// Looks for names that are still wanted, now and then.
+    pub(super) fn look(&mut self) {
         let now = Instant::now();
-        let tried = self.tried.get(&pid);
-        if tried.is_some_and(|tried| tried.nameless.contains(&handle) || now < tried.at + PAUSE) {
+        if self.nameless.wanted.is_empty() || self.nameless.next.is_some_and(|next| now < next) {
             return;
         }
-        self.read_slots(pid);
-        let mut tried = self.tried.remove(&pid).unwrap_or_else(|| Tried {
-            at: now,
-            witnesses: 0,
-            path: None,
-            nameless: HashSet::new(),
-            given: HashMap::new(),
-        });
-        tried.at = now;
-        if matches!(self.names.resolve(pid, handle, 0).name, Name::Unnamed(_)) {
-            self.follow(pid, handle, &mut tried);
+        self.nameless.next = Some(now + PAUSE);
+        let mut wanted: Vec<(u32, u64)> = self.nameless.wanted.iter().copied().collect();
+        wanted.sort_unstable();
+        for list in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let Some(pid) = list.first().map(|(pid, _)| *pid).filter(|pid| self.processes.is_alive(*pid)) else {
+                continue;
+            };
+            self.read_slots(pid);
+            let mut tried = self.nameless.paths.remove(&pid).unwrap_or_default();
+            for (_, handle) in list {
+                if matches!(self.names.resolve(pid, *handle, 0).name, Name::Unnamed(_)) {
+                    self.follow(pid, *handle, &mut tried);
+                }
+            }
+            self.nameless.paths.insert(pid, tried);
         }
-        self.tried.insert(pid, tried);
+        let names = &mut self.names;
+        self.nameless.wanted.retain(|(pid, handle)| matches!(names.resolve(*pid, *handle, 0).name, Name::Unnamed(_)));
     }
 
     fn follow(&mut self, pid: u32, handle: u64, tried: &mut Tried) {
-        let known = self.names.known(pid);
+        if tried.nowhere.contains(&handle) {
+            return;
+        }
         let Ok(memory) = Memory::open(pid) else { return };
-        if tried.path.is_none() && known.len() > tried.witnesses {
-            tried.witnesses = known.len();
-            tried.path = Path::find(&memory, &known);
+        if tried.path.is_none() {
+            // What the driver launches is one kind of object, what the runtime passes around another.
+            let launched: HashSet<u64> =
+                self.shipped.keys().filter(|key| key.tgid == pid).map(|key| key.handle).collect();
+            let (driver, runtime): (Vec<_>, Vec<_>) =
+                self.names.known(pid).into_iter().partition(|(at, _)| launched.contains(at));
+            if driver.len() + runtime.len() == tried.witnesses {
+                return;
+            }
+            tried.witnesses = driver.len() + runtime.len();
+            tried.path = Path::find(&memory, &driver).or_else(|| Path::find(&memory, &runtime));
         }
         let Some(path) = &tried.path else { return };
         // A name that many functions have is that of something else: a module, say.
@@ -102,7 +134,7 @@ impl Watcher {
                 let why = "they were read from the driver's own objects, along a path that gave the right name of every known function";
                 self.window.gap("certainty of some names", why);
             }
-            None => drop(tried.nameless.insert(handle)),
+            None => drop(tried.nowhere.insert(handle)),
         }
     }
 }

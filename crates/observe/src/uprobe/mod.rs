@@ -5,12 +5,15 @@
 //! nothing is left behind however we end.
 
 mod account;
+mod ahead;
 mod arm;
 mod asm;
 mod backend;
 mod bpf;
 mod canary;
+mod cost;
 mod entries;
+mod equip;
 mod instrument;
 mod late;
 mod library;
@@ -24,6 +27,7 @@ mod processes;
 mod program;
 mod reach;
 mod sampled;
+mod sampling;
 mod site;
 mod started;
 mod symbols;

@@ -6,7 +6,7 @@ use super::processes::{Happened, Mapping};
 use super::reach::reachable;
 use super::watcher::{Item, Seen, Watcher};
 use super::wire::{Event, Key, key, kind};
-use crate::watch::{Call, Kind, KindId, Name, Phase, Tally};
+use crate::watch::{Call, Kind, KindId, Name, Phase, Tally, has_device};
 use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -121,6 +121,7 @@ impl Watcher {
                 *count += 1;
                 if *count == 1 {
                     self.last_new = Instant::now();
+                    self.look_at_device(pid);
                 }
                 self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
                 self.tell(tally, event, kind, None);
@@ -143,6 +144,15 @@ impl Watcher {
             }
             (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
             _ => {}
+        }
+    }
+
+    /// With every new kind of launch until a device is seen: it was opened before the first.
+    fn look_at_device(&mut self, pid: u32) {
+        if self.window.device_open != Some(true)
+            && let Some(open) = has_device(pid)
+        {
+            self.window.device_open = Some(open);
         }
     }
 

@@ -114,7 +114,7 @@ impl Sampled {
 
     pub fn disarm(&mut self) {
         self.counted += self.probes.iter().filter_map(|probe| probe.hits().ok()).sum::<u64>();
-        self.probes.clear();
+        perf::release(std::mem::take(&mut self.probes));
     }
 
     /// Hits that came as no sample: a full buffer tells of its losses only when it has room again, the counters always.

@@ -1,5 +1,6 @@
 //! A program that we start and watch from its first moment.
 
+use super::ahead::candidates;
 use super::options::Options;
 use super::watcher::Watcher;
 use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
@@ -20,6 +21,7 @@ impl Started {
     /// answer stands alone.
     pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
         let mut watcher = Watcher::ready(options)?;
+        watcher.expect(&candidates(command))?;
         let program = command.first().cloned().unwrap_or_default();
         let failed = |error: std::io::Error| {
             WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")

@@ -1,22 +1,24 @@
 //! The live observer: what the kernel counted and told, named, and handed to the tally in order.
 
 use super::account::{self, Window};
+use super::ahead::Inode;
 use super::backend::Backend;
 use super::canary;
 use super::entries::Home;
-use super::late::Tried;
+use super::instrument::Probed;
+use super::late::Nameless;
 use super::library::Wanted;
 use super::names::Names;
 use super::options::{How, Options};
 use super::processes::{FileId, Happened, Mapping, Processes};
-use super::reach::reachable;
+use super::sampling::CHECKED;
 use super::wire::{Event, Key};
-use crate::watch::{Account, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError, runtime_kind};
-use evidence::{Canary, DeviceKind};
+use crate::watch::{Account, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError};
+use evidence::Canary;
 use std::collections::{HashMap, VecDeque};
+use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 /// One launch, call, or replay, as it was made.
@@ -53,6 +55,8 @@ pub struct Watcher {
     pub(super) shipped: HashMap<Key, u64>,
     pub(super) queue: VecDeque<(u64, Item)>,
     pub(super) probed: HashMap<FileId, Home>,
+    /// Files that were probed before anybody mapped them.
+    pub(super) ahead: HashMap<Inode, Probed>,
     /// The files that carry probes.
     pub(super) held: Vec<File>,
     /// Children of ours that call the probed functions, with what was seen of each.
@@ -63,19 +67,19 @@ pub struct Watcher {
     pub(super) started: Instant,
     pub(super) last_new: Instant,
     pub(super) returns_until: Instant,
+    /// Launches so far, when they were last counted.
+    pub(super) paced: (Instant, u64),
     /// Until when the runtime's own calls are looked at, for names.
     pub(super) outer_until: Instant,
-    /// By process: where names were looked for in its memory.
-    pub(super) tried: HashMap<u32, Tried>,
+    /// The processes were there before us.
+    pub(super) late: bool,
+    pub(super) nameless: Nameless,
+    /// The runtime whose launch function is timed at the end: its descriptor, and the function.
+    pub(super) measured: Option<(RawFd, &'static CStr)>,
 }
 
 /// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long launches are checked for their return after something new was launched.
-const CHECKED: Duration = Duration::from_millis(50);
-/// How often a sample is checked again.
-const AGAIN: Duration = Duration::from_secs(10);
-
 impl std::fmt::Debug for Watcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Watcher").field("probed", &self.probed).finish_non_exhaustive()
@@ -94,6 +98,9 @@ impl Watcher {
         let watched: Vec<u32> = watcher.processes.everyone().collect();
         watcher.read_postponed(&watched);
         watcher.settle(PATIENCE);
+        // Functions that were obtained before us are named by the runtime's calls: those must be seen from the first launch on.
+        watcher.late = true;
+        watcher.sample_outer()?;
         Ok(watcher)
     }
 
@@ -121,6 +128,7 @@ impl Watcher {
             shipped: HashMap::new(),
             queue: VecDeque::new(),
             probed: HashMap::new(),
+            ahead: HashMap::new(),
             held: Vec::new(),
             canaries: Vec::new(),
             window: Window::default(),
@@ -129,8 +137,11 @@ impl Watcher {
             started: now,
             last_new: now,
             returns_until: now + CHECKED,
+            paced: (now, 0),
             outer_until: now,
-            tried: HashMap::new(),
+            late: false,
+            nameless: Nameless::default(),
+            measured: None,
         })
     }
 
@@ -172,64 +183,6 @@ impl Watcher {
         Ok(())
     }
 
-    /// A library of a watched process: probed at once if it is a runtime, read in the background.
-    fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
-        let Some(path) = reachable(pid, mapping) else {
-            if Home::of(mapping.name()).is_some() {
-                let why = "its file could not be opened through /proc, so it carries no probe";
-                self.window.gap(format!("launches through {}", mapping.path), why);
-            }
-            return Ok(());
-        };
-        let file = mapping.file();
-        if let Some(home) = Home::of(mapping.name())
-            && !self.probed.contains_key(&file)
-        {
-            let opened = inventory::File::open(&path).map_err(|error| {
-                WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
-            })?;
-            // By descriptor: the process, and with it this path, may be gone when a probe is put there again.
-            let held = File::open(&path).map_err(broken)?;
-            let lasting = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
-            self.held.push(held);
-            let probed = self.backend.probe(&lasting, home, &opened)?;
-            self.probed.insert(file, home);
-            self.window.probed(mapping.name(), home, &probed, time);
-            if home.launches() {
-                let kind = if home == Home::Cuda { Some(DeviceKind::Real) } else { runtime_kind(&path) };
-                self.window.devices.extend(kind);
-                self.backend.watch_returns(false).map_err(broken)?;
-                self.check_returns(true)?;
-                self.call_canary(&path, home, mapping.name());
-            }
-            self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
-        }
-        self.names.meet(mapping, &path, false);
-        Ok(())
-    }
-
-    fn call_canary(&mut self, path: &Path, home: Home, name: &str) {
-        let symbol = if home == Home::Cuda { c"cuLaunchKernel" } else { c"hipLaunchKernel" };
-        if self.options.canary
-            && let Some(canary) = canary::Canary::start(path, symbol)
-        {
-            self.canaries.push((canary, name.to_owned(), 0));
-        }
-    }
-
-    /// What was seen of the calls that our own children made.
-    fn judge_canaries(&mut self) {
-        let calls = canary::CALLS;
-        for (_, name, seen) in std::mem::take(&mut self.canaries) {
-            if seen == calls {
-                self.window.canary_seen(format!("{seen} of {calls} calls through the same {name}"));
-            } else {
-                let why = format!("{seen} of {calls} calls that a child of ours made through {name} were seen");
-                self.window.gap("the canary", why);
-            }
-        }
-    }
-
     /// Libraries that have been read meanwhile: their layouts go to the kernel.
     fn arrivals(&mut self) {
         for file in self.names.arrived() {
@@ -269,19 +222,8 @@ impl Watcher {
         self.kinds.retain(|key, _| key.tgid != pid);
     }
 
-    fn check_returns(&mut self, on: bool) -> Result<(), WatchError> {
-        if !self.options.returns {
-            return Ok(());
-        }
-        self.backend.watch_returns(on).map_err(broken)?;
-        if on {
-            self.returns_until = Instant::now() + CHECKED;
-        }
-        Ok(())
-    }
-
     /// Reads everything that came; true if there was something.
-    fn collect(&mut self) -> Result<bool, WatchError> {
+    pub(super) fn collect(&mut self) -> Result<bool, WatchError> {
         const MOST: usize = 1 << 16;
         let mut records: Vec<(u64, Item)> = Vec::new();
         match &mut self.backend {
@@ -305,7 +247,7 @@ impl Watcher {
     }
 }
 
-fn broken(error: std::io::Error) -> WatchError {
+pub(super) fn broken(error: std::io::Error) -> WatchError {
     WatchError::new("a BPF map or probe", error.to_string(), "")
 }
 
@@ -316,6 +258,7 @@ impl Source for Watcher {
             self.arrivals();
             let busy = self.collect()?;
             self.work(tally);
+            self.look();
             self.sample_returns()?;
             self.sample_outer()?;
             if busy {
@@ -335,9 +278,11 @@ impl Source for Watcher {
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
-        self.backend.disarm();
+        self.await_canaries(tally)?;
+        self.disarm_measured(tally)?;
         while self.collect()? {}
         self.work(tally);
+        self.look();
         let until = Instant::now() + PATIENCE;
         while !self.queue.is_empty() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
@@ -363,30 +308,5 @@ impl Source for Watcher {
 
     fn news(&mut self) -> Vec<String> {
         std::mem::take(&mut self.news)
-    }
-}
-
-impl Watcher {
-    /// The runtime's calls are only looked at while the driver launches something that nobody can name.
-    fn sample_outer(&mut self) -> Result<(), WatchError> {
-        let wanted = Instant::now() < self.outer_until;
-        if wanted == self.backend.watches_outer() {
-            return Ok(());
-        }
-        self.backend.watch_outer(wanted).map_err(broken)
-    }
-
-    /// Launches are checked for their return while new kinds appear, and for a moment every ten seconds after that.
-    fn sample_returns(&mut self) -> Result<(), WatchError> {
-        let now = Instant::now();
-        // Until something was launched there is nothing to be tired of.
-        match self.backend.watches_returns() {
-            true if self.shipped.is_empty() => Ok(()),
-            true if now > self.returns_until && now.duration_since(self.last_new) > CHECKED => {
-                self.check_returns(false)
-            }
-            false if now > self.returns_until + AGAIN || self.last_new > self.returns_until => self.check_returns(true),
-            _ => Ok(()),
-        }
     }
 }

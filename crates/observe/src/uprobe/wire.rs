@@ -53,7 +53,9 @@ pub mod counter {
     pub const CAPTURES: i32 = 3;
     pub const FLAGS: i32 = 4;
     pub const LAUNCHES: i32 = 5;
+    /// Launches whose return was seen, and those among them that were accepted.
     pub const RETURNS: i32 = 6;
+    pub const ACCEPTED: i32 = 7;
     pub const SIZE: u32 = 8;
 }
 

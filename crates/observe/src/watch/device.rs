@@ -17,6 +17,16 @@ pub fn runtime_kind(library: &Path) -> Option<DeviceKind> {
     Some(if shims::is_nullgpu(&id) { DeviceKind::StandIn } else { DeviceKind::Real })
 }
 
+/// Whether a process has a GPU's device file open now; None where its descriptors cannot be read.
+pub fn has_device(pid: u32) -> Option<bool> {
+    const NAMES: [&str; 4] = ["/dev/kfd", "/dev/dri/renderD", "/dev/nvidia", "/dev/dxg"];
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let mut links = files.flatten().filter_map(|file| std::fs::read_link(file.path()).ok()).peekable();
+    // A process that has just ended has none at all.
+    links.peek()?;
+    Some(links.any(|link| NAMES.iter().any(|name| link.to_string_lossy().starts_with(name))))
+}
+
 /// The device of a set of runtimes: real only if every one of them is, none where there is none.
 pub fn device_of(kinds: impl IntoIterator<Item = DeviceKind>) -> DeviceKind {
     let mut found = DeviceKind::None;

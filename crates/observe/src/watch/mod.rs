@@ -15,7 +15,7 @@ mod source;
 mod tally;
 mod traced;
 
-pub use device::{device_of, runtime_kind};
+pub use device::{device_of, has_device, runtime_kind};
 pub use fallback::{Fallback, Heard, Sign, Why};
 pub use flow::Flow;
 pub use kind::{Call, Kind, KindId, Name};

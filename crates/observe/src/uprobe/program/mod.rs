@@ -31,6 +31,7 @@ pub fn at_entry(maps: Maps, number: i32, role: Role, pushed: i16) -> Result<Vec<
             body.captured();
             body.layout();
             body.count();
+            body.bump(counter::LAUNCHES);
             body.remember_if_asked(number);
             body.ship_launch();
         }
@@ -81,12 +82,15 @@ pub fn at_launch_return(maps: Maps, number: i32) -> Result<Vec<u64>, BadJump> {
     body.begin(number);
     body.recall(number);
     body.bump(counter::RETURNS);
-    let out = body.out;
+    let rejected = body.asm.label();
     let asm = &mut body.asm;
     asm.load(Long, R9, R6, regs::AX);
     asm.shl(R9, 32);
     asm.shr(R9, 32);
-    asm.jump_if(If::Equal, R9, 0, out);
+    asm.jump_if(If::NotEqual, R9, 0, rejected);
+    body.bump(counter::ACCEPTED);
+    body.asm.jump(body.out);
+    body.asm.place(rejected);
     body.ship_with(kind::REJECTED, |asm| asm.store(Word, R8, event::STATUS, R9));
     body.end()
 }

@@ -1,0 +1,180 @@
+//! Putting probes on files: beforehand, or when a watched process maps one; and the canary that shows that they fire.
+
+use super::ahead::inode;
+use super::backend::Backend;
+use super::canary;
+use super::cost::Timing;
+use super::entries::Home;
+use super::instrument::Probed;
+use super::options::How;
+use super::processes::Mapping;
+use super::reach::reachable;
+use super::watcher::{Watcher, broken};
+use super::wire::counter;
+use crate::watch::{Tally, WatchError, runtime_kind};
+use evidence::DeviceKind;
+use std::fs::File;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+impl Watcher {
+    /// Probes files that a program may map later. One that cannot be probed now is tried again when it is mapped.
+    pub fn expect(&mut self, files: &[PathBuf]) -> Result<(), WatchError> {
+        if self.options.how == How::Armed {
+            return Ok(());
+        }
+        for path in files {
+            let home = path.file_name().and_then(|name| Home::of(name.to_str()?));
+            if let (Some(home), Some(inode)) = (home, inode(path))
+                && let Ok(probed) = self.equip(path, home)
+            {
+                self.ahead.insert(inode, probed);
+            }
+        }
+        if self.ahead.is_empty() { Ok(()) } else { self.check_returns(true) }
+    }
+
+    /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
+    /// again.
+    fn equip(&mut self, path: &Path, home: Home) -> Result<Probed, WatchError> {
+        let opened = inventory::File::open(path).map_err(|error| {
+            WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
+        })?;
+        let held = File::open(path).map_err(broken)?;
+        let lasting = by_descriptor(held.as_raw_fd());
+        self.held.push(held);
+        self.backend.probe(&lasting, home, &opened)
+    }
+
+    /// A library of a watched process: probed at once if it is a runtime, read in the background.
+    pub(super) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
+        let Some(path) = reachable(pid, mapping) else {
+            if Home::of(mapping.name()).is_some() {
+                let why = "its file could not be opened through /proc, so it carries no probe";
+                self.window.gap(format!("launches through {}", mapping.path), why);
+            }
+            return Ok(());
+        };
+        let file = mapping.file();
+        if let Some(home) = Home::of(mapping.name())
+            && !self.probed.contains_key(&file)
+        {
+            let ahead = inode(&path).and_then(|inode| self.ahead.remove(&inode));
+            let (probed, new) = match ahead {
+                Some(probed) => (probed, false),
+                None => (self.equip(&path, home)?, true),
+            };
+            self.probed.insert(file, home);
+            self.window.probed(mapping.name(), home, &probed, if new { time } else { 0 });
+            if home.launches() {
+                let kind = if home == Home::Cuda { Some(DeviceKind::Real) } else { runtime_kind(&path) };
+                self.window.devices.extend(kind);
+                if new {
+                    self.backend.watch_returns(false).map_err(broken)?;
+                    self.check_returns(true)?;
+                }
+                self.call_canary(&path, home, mapping.name());
+            }
+            self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
+        }
+        self.names.meet(mapping, &path, false);
+        Ok(())
+    }
+
+    fn call_canary(&mut self, path: &Path, home: Home, name: &str) {
+        let symbol = if home == Home::Cuda { c"cuLaunchKernel" } else { c"hipLaunchKernel" };
+        if !self.options.canary {
+            return;
+        }
+        // Not by the target's path, which ends with the target.
+        let wanted = inode(path);
+        let descriptors = self.held.iter().map(AsRawFd::as_raw_fd);
+        let held = descriptors.rev().find(|held| wanted.is_some() && inode(&by_descriptor(*held)) == wanted);
+        self.measured = held.map(|held| (held, symbol));
+        let path = held.map_or_else(|| path.to_owned(), own_path);
+        if let Some(canary) = canary::Canary::start(&path, symbol) {
+            self.canaries.push((canary, name.to_owned(), 0));
+        }
+    }
+
+    /// A target that is over sooner than our own child has loaded the runtime must not cost the canary.
+    pub(super) fn await_canaries(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let until = Instant::now() + PATIENCE;
+        while self.canaries.iter().any(|(canary, ..)| !canary.is_over()) && Instant::now() < until {
+            if !self.collect()? {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            self.work(tally);
+        }
+        Ok(())
+    }
+
+    /// What a launch costs more with the probes than without: takes them out on the way.
+    pub(super) fn disarm_measured(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        self.check_returns(false)?;
+        let counter = |this: &Self, number| this.backend.counter(number);
+        (self.window.launches, self.window.returns) =
+            (counter(self, counter::LAUNCHES), counter(self, counter::RETURNS));
+        self.window.accepted = counter(self, counter::ACCEPTED);
+        // Probes that somebody armed count for programs that we start, not for a child that only calls.
+        let wanted = self.measured.filter(|_| !self.shipped.is_empty() && self.options.how != How::Armed);
+        let timing = wanted.and_then(|(held, symbol)| Timing::start(&own_path(held), symbol));
+        let Some(mut timing) = timing else {
+            self.backend.disarm();
+            return Ok(());
+        };
+        let until = Instant::now() + PATIENCE;
+        while !timing.is_ready() && Instant::now() < until {
+            self.collect()?;
+            self.work(tally);
+        }
+        let with = timing.is_ready().then(|| timing.figure()).flatten();
+        self.backend.disarm();
+        let without = with.and_then(|_| self.time_without(&mut timing));
+        self.window.cost_ns = with.zip(without).map(|(with, without)| (with - without).max(0.0));
+        Ok(())
+    }
+
+    /// The kernel takes its time to take a probe out of a process: until no call is counted any more.
+    fn time_without(&self, timing: &mut Timing) -> Option<f64> {
+        const ATTEMPTS: u32 = 50;
+        let mut best: Option<f64> = None;
+        for _ in 0..ATTEMPTS {
+            let before = self.backend.counter(counter::LAUNCHES);
+            let figure = timing.again()?;
+            best = Some(best.map_or(figure, |best| best.min(figure)));
+            if matches!(self.backend, Backend::Bpf(_)) && self.backend.counter(counter::LAUNCHES) == before {
+                return Some(figure);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        best.filter(|_| !matches!(self.backend, Backend::Bpf(_)))
+    }
+
+    /// What was seen of the calls that our own children made.
+    pub(super) fn judge_canaries(&mut self) {
+        let calls = canary::CALLS;
+        for (_, name, seen) in std::mem::take(&mut self.canaries) {
+            if seen == calls {
+                self.window.canary_seen(format!("{seen} of {calls} calls through the same {name}"));
+            } else {
+                let why = format!("{seen} of {calls} calls that a child of ours made through {name} were seen");
+                self.window.gap("the canary", why);
+            }
+        }
+    }
+}
+
+fn by_descriptor(held: RawFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{held}"))
+}
+
+/// A file's path as we see it, so that a library finds what it needs beside it; where it has none any more, the descriptor's.
+fn own_path(held: RawFd) -> PathBuf {
+    let descriptor = by_descriptor(held);
+    let named = std::fs::read_link(&descriptor).ok();
+    named.filter(|path| inode(path) == inode(&descriptor)).unwrap_or(descriptor)
+}
