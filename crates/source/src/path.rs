@@ -1,6 +1,6 @@
 //! What a launch means: the path, by what was reached, never by where the branch stood.
 
-use crate::eval::{Launch, Value};
+use crate::eval::{Launch, Machine, Value};
 use crate::program::Program;
 use std::fmt;
 
@@ -161,15 +161,15 @@ pub fn by_callers(program: &Program, launch: &Launch) -> Option<Path> {
 }
 
 impl Choice {
-    pub fn new(program: &Program, launch: &Launch, path: Path, columns: i64) -> Choice {
+    /// The choice that a launch is. What it takes from the launch narrows the machine's range to where it is the same.
+    pub fn new(machine: &mut Machine<'_>, launch: &Launch, path: Path, columns: i64) -> Choice {
+        let program = machine.program;
         let kernel = program.text(launch.name).to_owned();
-        let number = |wanted: &dyn Fn(&str) -> bool| {
-            let args = launch.args.iter().filter_map(|(name, value)| match (name, value) {
-                (Some(name), Value::Int(value, _)) => Some((*name, *value)),
-                _ => None,
-            });
-            let mut all = args.chain(launch.locals.iter().copied());
-            all.find(|(name, _)| wanted(program.text(*name))).map(|(_, value)| value)
+        let mut number = |wanted: &dyn Fn(&str) -> bool| {
+            let args = launch.args.iter().filter_map(|(name, value)| Some(((*name)?, value)));
+            let mut all = args.chain(launch.locals.iter().map(|(name, value)| (*name, value)));
+            let found = all.find(|(name, value)| matches!(value, Value::Int(..)) && wanted(program.text(*name)));
+            found.and_then(|(_, value)| machine.settle(value))
         };
         let (variant, need_check) = match path {
             Path::Mmvq => (number(&|name| name.starts_with("ncols")).unwrap_or(columns), 0),

@@ -64,7 +64,9 @@ impl<'p> Session<'p> {
                             if path == path::Path::Mmvq && !Choice::has_width(program, &launch) {
                                 until = from;
                             }
-                            choices.push((Choice::new(program, &launch, path, from), launch));
+                            let choice = Choice::new(&mut self.machine, &launch, path, from);
+                            until = until.min(self.machine.until);
+                            choices.push((choice, launch));
                         }
                         None => stopped = Some(Stop::Decided),
                     }

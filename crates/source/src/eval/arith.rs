@@ -1,7 +1,8 @@
 //! Arithmetic and comparison, with the dependence on the column count carried through.
 
-use super::machine::{Machine, Run, slope};
-use super::value::{CURVED, Value};
+use super::form::{Number, is_linear, linear, plain};
+use super::machine::{Machine, Run};
+use super::value::Value;
 use crate::cpp::ast::Binary;
 use crate::cpp::files::Span;
 
@@ -11,16 +12,12 @@ impl Machine<'_> {
         Ok(match (left, right) {
             (&Int(a, s), &Int(b, t)) => self.integers(op, (a, s), (b, t), at)?,
             (&Float(a), &Float(b)) => floats(op, a, b),
-            (&Float(a), &Int(b, t)) => {
-                if t != 0 {
-                    self.hold_point();
-                }
+            (&Float(a), &Int(b, _)) => {
+                self.settle(right);
                 floats(op, a, b as f64)
             }
-            (&Int(a, s), &Float(b)) => {
-                if s != 0 {
-                    self.hold_point();
-                }
+            (&Int(a, _), &Float(b)) => {
+                self.settle(left);
                 floats(op, a as f64, b)
             }
             // Pointers: whether they are null is known, where they point mostly is not.
@@ -50,77 +47,39 @@ impl Machine<'_> {
         })
     }
 
-    fn integers(&mut self, op: Binary, left: (i64, i64), right: (i64, i64), at: Span) -> Run<Value> {
+    fn integers(&mut self, op: Binary, left: Number, right: Number, at: Span) -> Run<Value> {
         let ((a, s), (b, t)) = (left, right);
-        let constant = s == 0 && t == 0;
         Ok(match op {
-            Binary::Add => Value::Int(a.wrapping_add(b), slope(s, t, i64::checked_add).unwrap_or(CURVED)),
-            Binary::Sub => Value::Int(a.wrapping_sub(b), slope(s, t, i64::checked_sub).unwrap_or(CURVED)),
-            Binary::Mul => Value::Int(a.wrapping_mul(b), product(left, right)),
-            Binary::Div | Binary::Rem if b == 0 => return Err(self.unsure(at, "a division by zero")),
-            Binary::Div if constant => Value::int(a.wrapping_div(b)),
-            Binary::Rem if constant => Value::int(a.wrapping_rem(b)),
-            Binary::Div => self.quotient(left, right),
-            Binary::Rem => self.remainder(left, right),
-            Binary::Shl if t == 0 => match u32::try_from(b).ok().and_then(|by| 1i64.checked_shl(by)) {
-                Some(factor) => Value::Int(a.wrapping_mul(factor), product(left, (factor, 0))),
-                None => Value::int(0),
-            },
-            Binary::Shr if constant => Value::int(a.checked_shr(b as u32).unwrap_or(0)),
-            Binary::Shr if t == 0 => match u32::try_from(b).ok().and_then(|by| 1i64.checked_shl(by)) {
-                Some(factor) if factor > 0 => self.quotient(left, (factor, 0)),
-                _ => Value::int(0),
-            },
             Binary::Lt => Value::bool(self.less(left, right)),
             Binary::Gt => Value::bool(self.less(right, left)),
             Binary::Le => Value::bool(!self.less(right, left)),
             Binary::Ge => Value::bool(!self.less(left, right)),
             Binary::Eq => Value::bool(self.equal(left, right)),
             Binary::Ne => Value::bool(!self.equal(left, right)),
-            Binary::BitAnd => Value::Int(a & b, curved_unless(constant)),
-            Binary::BitOr => Value::Int(a | b, curved_unless(constant)),
-            Binary::BitXor => Value::Int(a ^ b, curved_unless(constant)),
-            Binary::Shl | Binary::Shr => Value::Int(0, CURVED),
-            Binary::And => Value::bool(a != 0 && b != 0),
-            Binary::Or => Value::bool(a != 0 || b != 0),
+            _ => {
+                let Some(value) = plain(op, a, b) else { return Err(self.unsure(at, "a division by zero")) };
+                match op {
+                    _ if s == 0 && t == 0 => Value::int(value),
+                    Binary::And | Binary::Or => {
+                        self.equal(left, (0, 0));
+                        self.equal(right, (0, 0));
+                        Value::int(value)
+                    }
+                    Binary::Add if is_linear(s) && is_linear(t) => Value::Int(value, linear(s.checked_add(t))),
+                    Binary::Sub if is_linear(s) && is_linear(t) => Value::Int(value, linear(s.checked_sub(t))),
+                    Binary::Mul if t == 0 && is_linear(s) => Value::Int(value, linear(s.checked_mul(b))),
+                    Binary::Mul if s == 0 && is_linear(t) => Value::Int(value, linear(t.checked_mul(a))),
+                    // Divided without a rest at every count.
+                    Binary::Div if t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0 => {
+                        Value::Int(value, s / b)
+                    }
+                    Binary::Rem if t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0 => {
+                        Value::int(value)
+                    }
+                    _ => self.binary_form(op, value, left, right),
+                }
+            }
         })
-    }
-
-    /// Rounded down to the same quotient for the rest of the range, or linear where the divisor divides the slope.
-    fn quotient(&mut self, (a, s): (i64, i64), (b, t): (i64, i64)) -> Value {
-        if t != 0 || s == CURVED || s <= 0 || a < 0 || b <= 0 {
-            return Value::Int(a.wrapping_div(b), CURVED);
-        }
-        if s % b == 0 {
-            return Value::Int(a / b, s / b);
-        }
-        self.hold_for((b - 1 - a % b) / s);
-        Value::int(a / b)
-    }
-
-    fn remainder(&mut self, (a, s): (i64, i64), (b, t): (i64, i64)) -> Value {
-        if t != 0 || s == CURVED || s <= 0 || a < 0 || b <= 0 {
-            return Value::Int(a.wrapping_rem(b), CURVED);
-        }
-        if s % b == 0 {
-            return Value::int(a % b);
-        }
-        self.hold_for((b - 1 - a % b) / s);
-        Value::Int(a % b, s)
-    }
-}
-
-fn curved_unless(constant: bool) -> i64 {
-    if constant { 0 } else { CURVED }
-}
-
-fn product((a, s): (i64, i64), (b, t): (i64, i64)) -> i64 {
-    match (s, t) {
-        (0, 0) => 0,
-        (CURVED, _) | (_, CURVED) => CURVED,
-        (s, 0) => s.checked_mul(b).unwrap_or(CURVED),
-        (0, t) => t.checked_mul(a).unwrap_or(CURVED),
-        _ => CURVED,
     }
 }
 

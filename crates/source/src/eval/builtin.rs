@@ -167,16 +167,11 @@ impl Machine<'_> {
         }))
     }
 
-    /// An assertion that is false here aborts here; that it holds says nothing about other column counts, so it does
-    /// not narrow the range unless it fails.
+    /// An assertion that is false aborts; one that holds ends the range where it would not.
     fn assert(&mut self, cond: Option<&Expr>, at: Span) -> Run<()> {
         let Some(cond) = cond else { return Ok(()) };
-        let until = self.until;
         let value = self.eval(cond)?;
-        let truth = self.truth(&value);
-        self.until = until;
-        if truth == Some(false) {
-            self.hold_point();
+        if self.truth(&value) == Some(false) {
             return Err(Stop::Abort { at, what: self.program.files.text(at) });
         }
         Ok(())

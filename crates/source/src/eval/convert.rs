@@ -1,5 +1,6 @@
 //! Conversions, and how a value reads to a person.
 
+use super::form::wrap;
 use super::machine::{Machine, Run};
 use super::value::{Shape, Ty, Value};
 use crate::cpp::ast::{Base, Expr, ExprKind, Type};
@@ -40,13 +41,14 @@ impl Machine<'_> {
                 None => value,
             },
             (Ty::Int(bits, signed), Value::Int(value, 0)) => Value::int(wrap(value, *bits, *signed)),
-            (Ty::Int(..) | Ty::Enum, Value::Float(value)) => Value::int(value as i64),
-            (Ty::Float(_), Value::Int(value, slope)) => {
-                if slope != 0 {
-                    self.hold_point();
-                }
-                Value::Float(value as f64)
+            (Ty::Int(bits, signed), Value::Int(value, dependence)) => {
+                self.wrap_form(*bits, *signed, (value, dependence))
             }
+            (Ty::Int(..) | Ty::Enum, Value::Float(value)) => Value::int(value as i64),
+            (Ty::Float(_), value @ Value::Int(..)) => match self.settle(&value) {
+                Some(number) => Value::Float(number as f64),
+                None => value,
+            },
             (_, value) => value,
         })
     }
@@ -244,17 +246,5 @@ impl Machine<'_> {
             }
             _ => None,
         }
-    }
-}
-
-fn wrap(value: i64, bits: u8, signed: bool) -> i64 {
-    match (bits, signed) {
-        (8, true) => i64::from(value as i8),
-        (8, false) => i64::from(value as u8),
-        (16, true) => i64::from(value as i16),
-        (16, false) => i64::from(value as u16),
-        (32, true) => i64::from(value as i32),
-        (32, false) => i64::from(value as u32),
-        _ => value,
     }
 }

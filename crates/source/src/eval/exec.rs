@@ -182,7 +182,12 @@ impl Machine<'_> {
                 let value = self.initial(var)?;
                 let place = self.global(value);
                 self.statics.insert(key, place.root);
-                if self.script_at != guesses {
+                // One that hangs on the columns of its first call holds for this very run.
+                let varies = self.peek(place).is_some_and(Value::varies);
+                if varies {
+                    self.hold_point();
+                }
+                if varies || self.script_at != guesses {
                     self.guessed_statics.push(key);
                 }
                 place.root

@@ -133,7 +133,7 @@ impl Machine<'_> {
             (Unary::Neg, Value::Float(a)) => Value::Float(-a),
             (Unary::Plus, _) => value,
             (Unary::BitNot, Value::Int(a, 0)) => Value::int(!a),
-            (Unary::BitNot, Value::Int(a, _)) => Value::Int(!a, super::value::CURVED),
+            (Unary::BitNot, Value::Int(a, s)) => self.not_form((*a, *s)),
             (_, Value::Opaque(from)) => Value::Opaque(*from),
             _ => Value::Opaque(at),
         })
@@ -178,6 +178,9 @@ impl Machine<'_> {
             new = self.binary(op, &old, &new, at)?;
         }
         // An integer variable stays one when a float is stored into it, and the other way round.
+        if matches!(self.peek(place), Some(Value::Float(_))) {
+            self.settle(&new);
+        }
         new = match (self.peek(place), new) {
             (Some(Value::Int(..)), Value::Float(value)) => Value::int(value as i64),
             (Some(Value::Float(_)), Value::Int(value, _)) => Value::Float(value as f64),

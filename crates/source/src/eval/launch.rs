@@ -89,12 +89,12 @@ impl Machine<'_> {
         Ok(Launch { name: kernel.name, args, grid, block, at, stack: self.names(), library: false, locals })
     }
 
-    fn local_integers(&self) -> Vec<(Sym, i64)> {
+    fn local_integers(&self) -> Vec<(Sym, Value)> {
         let Some(function) = self.function() else { return Vec::new() };
         let mut out = Vec::new();
         collect_locals(&self.program.body(function).stmts, &mut |name, slot| {
-            if let Some(Value::Int(value, _)) = self.stack.get(self.base() + slot as usize) {
-                out.push((name, *value));
+            if let Some(value @ Value::Int(..)) = self.stack.get(self.base() + slot as usize) {
+                out.push((name, value.clone()));
             }
         });
         out

@@ -1,6 +1,7 @@
 //! The machine that host code is run on: memory, the range of columns that the run stands for, and what it has seen.
 
-use super::value::{Agg, CURVED, GLOBAL_ROOT, Instance, Place, Shape, Value};
+use super::form::Form;
+use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
 use crate::cpp::ast::{Expr, Function};
 use crate::cpp::files::Span;
 use crate::cpp::sym::{FxMap, Sym};
@@ -37,7 +38,7 @@ pub struct Launch {
     pub stack: Vec<Sym>,
     pub library: bool,
     /// Local integers of the launching function, by name: older kernels take their tile from there.
-    pub locals: Vec<(Sym, i64)>,
+    pub locals: Vec<(Sym, Value)>,
 }
 
 /// A condition that was asked on the way.
@@ -120,6 +121,9 @@ pub struct Machine<'p> {
     pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
     pub(super) token_rest: Option<String>,
     pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
+    /// How the numbers of this run that are not linear depend on the columns, and how many forms there were before.
+    pub(super) forms: Vec<Form>,
+    pub(super) first_form: i64,
 }
 
 impl std::fmt::Debug for Machine<'_> {
@@ -159,6 +163,8 @@ impl<'p> Machine<'p> {
             builtins: super::builtin::table(program),
             token_rest: None,
             layouts: FxMap::default(),
+            forms: Vec::new(),
+            first_form: 0,
         }
     }
 
@@ -169,6 +175,7 @@ impl<'p> Machine<'p> {
         (self.columns, self.until) = (columns, until);
         (self.steps, self.script_at, self.nested) = (0, 0, 0);
         self.unknown.clear();
+        self.forget_forms();
         self.launches.clear();
         if !self.guessed_statics.is_empty() || !self.guessed_globals.is_empty() {
             self.memo.clear();
@@ -295,17 +302,6 @@ impl<'p> Machine<'p> {
         agg.items.get(self.field_index(instance, name)?).cloned()
     }
 
-    /// Narrows the range so that `value + slope * t >= 0` keeps the truth that it has at t = 0.
-    fn hold_sign(&mut self, value: i64, slope: i64) {
-        let last = match (value >= 0, slope) {
-            (true, s) if s < 0 => value.div_euclid(s.wrapping_neg()),
-            // Still negative: value + slope * t <= -1.
-            (false, s) if s > 0 => value.wrapping_neg().wrapping_sub(1).div_euclid(s),
-            _ => return,
-        };
-        self.until = self.until.min(self.columns.saturating_add(last));
-    }
-
     pub(super) fn hold_point(&mut self) {
         self.until = self.until.min(self.columns);
     }
@@ -314,44 +310,13 @@ impl<'p> Machine<'p> {
         self.until = self.until.min(self.columns.saturating_add(more.max(0)));
     }
 
-    /// left < right, and that for the whole range from here on.
-    pub(super) fn less(&mut self, left: (i64, i64), right: (i64, i64)) -> bool {
-        let Some(slope) = slope(left.1, right.1, i64::checked_sub) else {
-            self.hold_point();
-            return left.0 < right.0;
-        };
-        let difference = left.0.saturating_sub(right.0);
-        self.hold_sign(difference, slope);
-        difference < 0
-    }
-
-    pub(super) fn equal(&mut self, left: (i64, i64), right: (i64, i64)) -> bool {
-        let Some(slope) = slope(left.1, right.1, i64::checked_sub) else {
-            self.hold_point();
-            return left.0 == right.0;
-        };
-        let difference = left.0.saturating_sub(right.0);
-        if slope != 0 {
-            if difference == 0 {
-                self.hold_point();
-            } else if difference.checked_rem(slope) == Some(0) {
-                let meets = difference.checked_div(slope).unwrap_or(0).saturating_neg();
-                if meets > 0 {
-                    self.hold_for(meets - 1);
-                }
-            }
-        }
-        difference == 0
-    }
-
-    /// Whether an integer is settled for the whole range: it becomes a plain one.
-    pub(super) fn settle(&mut self, value: &Value) -> Option<i64> {
+    /// An integer as a plain one: the range ends where it would be another.
+    pub fn settle(&mut self, value: &Value) -> Option<i64> {
         match value {
             Value::Int(value, 0) => Some(*value),
-            Value::Int(value, _) => {
-                let value = *value;
-                self.hold_point();
-                Some(value)
+            Value::Int(value, dependence) => {
+                self.equal((*value, *dependence), (*value, 0));
+                Some(*value)
             }
             _ => None,
         }
@@ -387,12 +352,4 @@ impl<'p> Machine<'p> {
         self.unknown.push((cond.span, why));
         Ok(outcome)
     }
-}
-
-/// The slope of a sum or difference; None where one of them is curved.
-pub(super) fn slope(left: i64, right: i64, op: fn(i64, i64) -> Option<i64>) -> Option<i64> {
-    if left == CURVED || right == CURVED {
-        return None;
-    }
-    op(left, right)
 }

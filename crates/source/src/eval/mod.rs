@@ -10,6 +10,7 @@ mod container;
 mod convert;
 mod exec;
 mod expr;
+mod form;
 mod init;
 mod invoke;
 mod launch;

@@ -1,5 +1,5 @@
-//! Values. An integer may depend on the number of columns: it then carries its slope, and every decision that is taken
-//! on it narrows the range of columns for which this very run holds. One run so answers for a whole range, exactly.
+//! Values. An integer may depend on the number of columns: it then carries its slope or its form, and every decision that
+//! is taken on it narrows the range of columns for which this very run holds. One run so answers for a whole range, exactly.
 
 use crate::cpp::ast::{Lambda, Struct};
 use crate::cpp::files::Span;
@@ -7,7 +7,7 @@ use crate::cpp::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The slope of an integer whose dependence on the columns is not linear: a decision on it holds for one column count.
+/// The dependence of an integer that cannot be followed: a decision on it holds for one column count.
 pub const CURVED: i64 = i64::MIN;
 
 #[derive(Debug, Clone, Default)]
@@ -126,6 +126,16 @@ impl Value {
 
     pub fn array(items: Vec<Value>) -> Value {
         Value::Agg(Rc::new(Agg { shape: Shape::Array, items }))
+    }
+
+    /// Whether any number in it depends on the column count.
+    pub fn varies(&self) -> bool {
+        match self {
+            Value::Int(_, dependence) => *dependence != 0,
+            Value::Agg(agg) => agg.items.iter().any(Value::varies),
+            Value::Pack(list) => list.iter().any(Value::varies),
+            _ => false,
+        }
     }
 
     /// The type that a template parameter would be deduced as.

@@ -1,0 +1,267 @@
+//! Integers that depend on the column count. A linear one carries its slope; any other is kept as the operation that made
+//! it, and its value at any other count can be computed again. A decision is followed forward from the count of the run,
+//! piece by piece, to the first count at which it would fall otherwise: up to there this very run holds, and no further.
+
+use super::machine::Machine;
+use super::value::{CURVED, Value};
+use crate::cpp::ast::Binary;
+
+/// A value at the count of the run, and how it depends on the count: 0 not at all, a slope, a form's number, or CURVED.
+pub(super) type Number = (i64, i64);
+
+/// Dependences below this are numbers of forms; no slope that matters is so steep.
+const FORMS: i64 = i64::MIN / 2;
+/// Operations in one form; beyond, a decision holds for one count only.
+const MAX_SIZE: u32 = 64;
+/// Pieces that one decision is followed through.
+const MAX_PIECES: usize = 4096;
+
+#[derive(Debug)]
+pub(super) struct Form {
+    kind: Kind,
+    size: u32,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Binary(Binary, Number, Number),
+    Not(Number),
+    /// Stored into an integer of so many bits, signed or not.
+    Wrap(u8, bool, Number),
+}
+
+/// Linear for `more` counts after the one that was asked for.
+#[derive(Clone, Copy)]
+struct Piece {
+    value: i64,
+    slope: i64,
+    more: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    Less,
+    Equal,
+}
+
+impl Test {
+    fn of(self, left: i64, right: i64) -> bool {
+        match self {
+            Test::Less => left < right,
+            Test::Equal => left == right,
+        }
+    }
+}
+
+/// A slope, or none: known to be linear.
+pub(super) fn is_linear(dependence: i64) -> bool {
+    dependence > FORMS
+}
+
+/// A slope that was computed; one that is too steep for the encoding is not followed.
+pub(super) fn linear(slope: Option<i64>) -> i64 {
+    slope.filter(|&slope| is_linear(slope)).unwrap_or(CURVED)
+}
+
+impl Machine<'_> {
+    pub(super) fn binary_form(&mut self, op: Binary, value: i64, left: Number, right: Number) -> Value {
+        let size = self.size_of_form(left.1) + self.size_of_form(right.1);
+        Value::Int(value, self.add_form(Kind::Binary(op, left, right), size, &[left.1, right.1]))
+    }
+
+    pub(super) fn not_form(&mut self, number: Number) -> Value {
+        let size = self.size_of_form(number.1);
+        Value::Int(!number.0, self.add_form(Kind::Not(number), size, &[number.1]))
+    }
+
+    /// A number stored into fewer bits. Linear ones that fit at both ends of the range stay as they are.
+    pub(super) fn wrap_form(&mut self, bits: u8, signed: bool, number: Number) -> Value {
+        let fits = |value: i64| wrap(value, bits, signed) == value;
+        let last = self.until.saturating_sub(self.columns).max(0);
+        let end = number.1.checked_mul(last).and_then(|rise| rise.checked_add(number.0));
+        if bits >= 64 || (is_linear(number.1) && fits(number.0) && end.is_some_and(fits)) {
+            return Value::Int(number.0, number.1);
+        }
+        let size = self.size_of_form(number.1);
+        let value = wrap(number.0, bits, signed);
+        Value::Int(value, self.add_form(Kind::Wrap(bits, signed, number), size, &[number.1]))
+    }
+
+    fn add_form(&mut self, kind: Kind, size: u32, parts: &[i64]) -> i64 {
+        if size >= MAX_SIZE || parts.contains(&CURVED) {
+            return CURVED;
+        }
+        self.forms.push(Form { kind, size: size + 1 });
+        let number = self.first_form.saturating_add(self.forms.len() as i64);
+        if is_linear(CURVED.saturating_add(number)) { CURVED } else { CURVED + number }
+    }
+
+    /// Forms of earlier runs are forgotten; whoever still holds one holds a number that is not followed.
+    pub(super) fn forget_forms(&mut self) {
+        self.first_form = self.first_form.saturating_add(self.forms.len() as i64);
+        self.forms.clear();
+    }
+
+    fn form(&self, dependence: i64) -> Option<&Form> {
+        let number = dependence.checked_sub(CURVED)?.checked_sub(self.first_form)?.checked_sub(1)?;
+        self.forms.get(usize::try_from(number).ok()?)
+    }
+
+    fn size_of_form(&self, dependence: i64) -> u32 {
+        if is_linear(dependence) { 0 } else { self.form(dependence).map_or(MAX_SIZE, |form| form.size) }
+    }
+
+    /// left < right, and that for the whole range from here on.
+    pub(super) fn less(&mut self, left: Number, right: Number) -> bool {
+        self.test(Test::Less, left, right)
+    }
+
+    pub(super) fn equal(&mut self, left: Number, right: Number) -> bool {
+        self.test(Test::Equal, left, right)
+    }
+
+    fn test(&mut self, test: Test, left: Number, right: Number) -> bool {
+        let truth = test.of(left.0, right.0);
+        if left.1 == 0 && right.1 == 0 {
+            return truth;
+        }
+        let last = self.until.saturating_sub(self.columns);
+        let mut at = 0i64;
+        for _ in 0..MAX_PIECES {
+            if at > last {
+                return truth;
+            }
+            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { break };
+            if test.of(a.value, b.value) != truth {
+                break;
+            }
+            let same = keeps(test, a, b).min(a.more).min(b.more);
+            at = at.saturating_add(same).saturating_add(1);
+        }
+        self.hold_for(at - 1);
+        truth
+    }
+
+    /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
+    fn at(&self, (value, dependence): Number, at: i64) -> Option<Piece> {
+        if is_linear(dependence) {
+            let value = value.wrapping_add(dependence.wrapping_mul(at));
+            return Some(Piece { value, slope: dependence, more: i64::MAX });
+        }
+        match &self.form(dependence)?.kind {
+            Kind::Binary(op, left, right) => combine(*op, self.at(*left, at)?, self.at(*right, at)?),
+            Kind::Not(inner) => {
+                let inner = self.at(*inner, at)?;
+                Some(Piece { value: !inner.value, slope: 0, more: if inner.slope == 0 { inner.more } else { 0 } })
+            }
+            Kind::Wrap(bits, signed, inner) => {
+                let inner = self.at(*inner, at)?;
+                let value = wrap(inner.value, *bits, *signed);
+                let more = if inner.slope == 0 { inner.more } else { 0 };
+                Some(Piece { value, slope: 0, more })
+            }
+        }
+    }
+}
+
+/// For how many counts after this one the test comes out the same, as long as both stay linear.
+fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
+    let Some(slope) = left.slope.checked_sub(right.slope) else { return 0 };
+    let Some(difference) = left.value.checked_sub(right.value) else { return 0 };
+    match (test, slope) {
+        (_, 0) => i64::MAX,
+        (Test::Less, s) if difference >= 0 && s < 0 => difference.checked_div(s.saturating_neg()).unwrap_or(0),
+        (Test::Less, s) if difference < 0 && s > 0 => {
+            difference.saturating_neg().saturating_sub(1).checked_div(s).unwrap_or(0)
+        }
+        (Test::Less, _) => i64::MAX,
+        (Test::Equal, _) if difference == 0 => 0,
+        (Test::Equal, s) if difference.checked_rem(s) == Some(0) => {
+            let meets = difference.checked_div(s).unwrap_or(0).saturating_neg();
+            if meets > 0 { meets - 1 } else { i64::MAX }
+        }
+        (Test::Equal, _) => i64::MAX,
+    }
+}
+
+fn combine(op: Binary, left: Piece, right: Piece) -> Option<Piece> {
+    let value = plain(op, left.value, right.value)?;
+    let more = left.more.min(right.more);
+    let fixed = Piece { value, slope: 0, more };
+    let point = Piece { value, slope: 0, more: 0 };
+    let sloped = |slope: Option<i64>| slope.map_or(point, |slope| Piece { value, slope, more });
+    if left.slope == 0 && right.slope == 0 {
+        return Some(fixed);
+    }
+    let divides = right.slope == 0 && right.value > 0 && left.value >= 0 && left.slope > 0;
+    Some(match op {
+        Binary::Add => sloped(left.slope.checked_add(right.slope)),
+        Binary::Sub => sloped(left.slope.checked_sub(right.slope)),
+        Binary::Mul if right.slope == 0 => sloped(left.slope.checked_mul(right.value)),
+        Binary::Mul if left.slope == 0 => sloped(right.slope.checked_mul(left.value)),
+        Binary::Shl if right.slope == 0 => sloped(power(right.value).and_then(|by| left.slope.checked_mul(by))),
+        Binary::Shr if right.slope == 0 => match power(right.value) {
+            Some(by) => {
+                return combine(Binary::Div, left, Piece { value: by, ..right })
+                    .filter(|_| left.value >= 0)
+                    .or(Some(point));
+            }
+            None => point,
+        },
+        // The same quotient up to the next multiple; the remainder grows as far.
+        Binary::Div | Binary::Rem if divides => {
+            let (s, b) = (left.slope, right.value);
+            let same = (b - 1 - left.value % b) / s;
+            match (op, s % b) {
+                (Binary::Div, 0) => Piece { value, slope: s / b, more },
+                (Binary::Div, _) => Piece { value, slope: 0, more: more.min(same) },
+                (_, 0) => fixed,
+                _ => Piece { value, slope: s, more: more.min(same) },
+            }
+        }
+        _ => point,
+    })
+}
+
+fn power(by: i64) -> Option<i64> {
+    u32::try_from(by).ok().and_then(|by| 1i64.checked_shl(by)).filter(|&power| power > 0)
+}
+
+/// Arithmetic on plain numbers; None for a division by zero, and for what makes no number.
+pub(super) fn plain(op: Binary, a: i64, b: i64) -> Option<i64> {
+    Some(match op {
+        Binary::Add => a.wrapping_add(b),
+        Binary::Sub => a.wrapping_sub(b),
+        Binary::Mul => a.wrapping_mul(b),
+        Binary::Div | Binary::Rem if b == 0 => return None,
+        Binary::Div => a.wrapping_div(b),
+        Binary::Rem => a.wrapping_rem(b),
+        Binary::Shl => {
+            u32::try_from(b).ok().and_then(|by| 1i64.checked_shl(by)).map_or(0, |factor| a.wrapping_mul(factor))
+        }
+        Binary::Shr => u32::try_from(b).ok().and_then(|by| a.checked_shr(by)).unwrap_or(0),
+        Binary::BitAnd => a & b,
+        Binary::BitOr => a | b,
+        Binary::BitXor => a ^ b,
+        Binary::Lt => i64::from(a < b),
+        Binary::Gt => i64::from(a > b),
+        Binary::Le => i64::from(a <= b),
+        Binary::Ge => i64::from(a >= b),
+        Binary::Eq => i64::from(a == b),
+        Binary::Ne => i64::from(a != b),
+        Binary::And => i64::from(a != 0 && b != 0),
+        Binary::Or => i64::from(a != 0 || b != 0),
+    })
+}
+
+pub(super) fn wrap(value: i64, bits: u8, signed: bool) -> i64 {
+    match (bits, signed) {
+        (8, true) => i64::from(value as i8),
+        (8, false) => i64::from(value as u8),
+        (16, true) => i64::from(value as i16),
+        (16, false) => i64::from(value as u16),
+        (32, true) => i64::from(value as i32),
+        (32, false) => i64::from(value as u32),
+        _ => value,
+    }
+}
