@@ -162,7 +162,7 @@ pub fn by_callers(program: &Program, launch: &Launch) -> Option<Path> {
 
 impl Choice {
     /// The choice that a launch is. What it takes from the launch narrows the machine's range to where it is the same.
-    pub fn new(machine: &mut Machine<'_>, launch: &Launch, path: Path, columns: i64) -> Choice {
+    pub fn new(machine: &mut Machine<'_>, launch: &Launch, path: Path) -> Choice {
         let program = machine.program;
         let kernel = program.text(launch.name).to_owned();
         let mut number = |wanted: &dyn Fn(&str) -> bool| {
@@ -172,7 +172,11 @@ impl Choice {
             found.and_then(|(_, value)| machine.settle(value))
         };
         let (variant, need_check) = match path {
-            Path::Mmvq => (number(&|name| name.starts_with("ncols")).unwrap_or(columns), 0),
+            // A kernel without its width among its parameters is told for this one count only.
+            Path::Mmvq => match number(&|name| name.starts_with("ncols")) {
+                Some(width) => (width, 0),
+                None => (machine.one_count(), 0),
+            },
             Path::Vec | Path::Tile | Path::Mma | Path::Wmma => {
                 (number(&|name| name.starts_with("ncols")).unwrap_or(0), 0)
             }
@@ -183,12 +187,6 @@ impl Choice {
             _ => (0, 0),
         };
         Choice { path, kernel, variant, need_check: need_check != 0 }
-    }
-
-    /// Whether the kernel's own parameters say how many columns it does.
-    pub fn has_width(program: &Program, launch: &Launch) -> bool {
-        let names = launch.args.iter().filter_map(|(name, _)| *name).chain(launch.locals.iter().map(|(name, _)| *name));
-        names.into_iter().any(|name| program.text(name).starts_with("ncols"))
     }
 
     /// Column tiles of one launch at this many columns.

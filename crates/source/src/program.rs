@@ -205,7 +205,7 @@ impl Program {
         let home = declared.first().map_or(String::new(), |span| self.files.path(span.file).to_owned());
         let mut near: Vec<&str> = tree.paths().filter(|path| is_unit(path)).collect();
         let shared = |path: &str| path.split('/').zip(home.split('/')).take_while(|(a, b)| a == b).count();
-        near.sort_by_key(|path| (usize::MAX - shared(path), path.len()));
+        near.sort_by_cached_key(|path| (usize::MAX - shared(path), path.len()));
         let near: Vec<String> = near.into_iter().take(600).map(str::to_owned).collect();
         let mut depth = 0;
         for (position, path) in beside.iter().chain(near.iter()).enumerate() {

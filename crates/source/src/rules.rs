@@ -173,18 +173,9 @@ impl<'t> Rules<'t> {
                 return Ok((None, vec![vec![answer]; types.len()]));
             }
         };
-        let last = columns.last().copied().unwrap_or(1);
         let mut all = Vec::with_capacity(types.len());
         for ty in types {
-            let mut answers: Vec<Answer> = Vec::new();
-            for &column in columns {
-                if answers.last().is_some_and(|answer| column <= answer.to) {
-                    continue;
-                }
-                let answer = session.answer(&|columns| shape.op(ty, columns), column, last).map_err(name)?;
-                answers.push(answer);
-            }
-            all.push(answers);
+            all.push(session.answers(&|count| shape.op(ty, count), columns).map_err(name)?);
         }
         let cc = session.compute_capability().map_err(name)?;
         Ok((cc, all))
@@ -220,7 +211,8 @@ impl<'t> Rules<'t> {
 
     /// All ranges from 1 to `to` columns.
     pub fn ranges(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, to: i64) -> Result<Vec<Answer>, RulesError> {
-        'again: loop {
+        let columns: Vec<i64> = (1..=to).collect();
+        loop {
             let mut session = match Session::new(&self.program, self.entry, device) {
                 Ok(session) => session,
                 Err(Ok(need)) => {
@@ -229,21 +221,12 @@ impl<'t> Rules<'t> {
                 }
                 Err(Err(stop)) => return Ok(vec![undetermined(&self.program, 1, to, &stop)]),
             };
-            let mut answers: Vec<Answer> = Vec::new();
-            let mut from = 1;
-            while from <= to {
-                match session.answer(op, from, to) {
-                    Ok(answer) => {
-                        from = answer.to + 1;
-                        answers.push(answer);
-                    }
-                    Err(need) => {
-                        self.program.define_function(self.tree, need.0)?;
-                        continue 'again;
-                    }
+            match session.answers(op, &columns) {
+                Ok(answers) => return Ok(answers),
+                Err(need) => {
+                    self.program.define_function(self.tree, need.0)?;
                 }
             }
-            return Ok(answers);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::cpp::ast::Base;
 use crate::cpp::files::Span;
 use crate::device::Device;
-use crate::eval::{Launch, Machine, Stop, Ty, Value};
+use crate::eval::{Launch, Machine, Stop, Ty, Value, Window};
 use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
 use crate::program::Program;
@@ -38,6 +38,45 @@ impl<'p> Session<'p> {
         Ok(Session { machine, stage, entry })
     }
 
+    /// Answers for these counts, in ascending order: ranges, of which some may hold none of them.
+    pub fn answers(&mut self, op: &dyn Fn(i64) -> Op, columns: &[i64]) -> Result<Vec<Answer>, Need> {
+        let last = columns.last().copied().unwrap_or(1);
+        let mut answers: Vec<Answer> = Vec::new();
+        for &column in columns {
+            if answers.last().is_some_and(|answer| column <= answer.to) {
+                continue;
+            }
+            let windows = self.windows(&op(column), column, last, columns)?;
+            match windows.is_empty() {
+                true => answers.push(self.answer(op, column, last)?),
+                false => answers.extend(windows),
+            }
+        }
+        Ok(answers)
+    }
+
+    /// The windows that one run goes through from a count on; none where anything on the way is not known.
+    fn windows(&mut self, op: &Op, from: i64, to: i64, wanted: &[i64]) -> Result<Vec<Answer>, Need> {
+        self.machine.decides = path::decider(&op.op);
+        self.machine.reset(from, to);
+        self.machine.script.clear();
+        self.machine.wanted = wanted.into();
+        self.machine.exploring = true;
+        let last = match self.run(op)? {
+            Ended::Launched(launch) => self.machine.window_of(launch),
+            Ended::Stopped(_) => None,
+        };
+        let mut windows = std::mem::take(&mut self.machine.windows);
+        windows.extend(last);
+        let answer = |window: Window| Answer {
+            from: window.from,
+            to: window.to,
+            outcome: Outcome::Chosen(window.choice),
+            launch: Some(self.launched(&window.launch)),
+        };
+        Ok(windows.into_iter().map(answer).collect())
+    }
+
     pub fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
         let program = self.machine.program;
         let op = op(from);
@@ -60,11 +99,7 @@ impl<'p> Session<'p> {
                     let path = path::of(program, &launch).or_else(|| path::by_callers(program, &launch));
                     match path {
                         Some(path) => {
-                            // A kernel without its width among its parameters is told for this one count only.
-                            if path == path::Path::Mmvq && !Choice::has_width(program, &launch) {
-                                until = from;
-                            }
-                            let choice = Choice::new(&mut self.machine, &launch, path, from);
+                            let choice = Choice::new(&mut self.machine, &launch, path);
                             until = until.min(self.machine.until);
                             choices.push((choice, launch));
                         }

@@ -12,14 +12,8 @@ impl Machine<'_> {
         Ok(match (left, right) {
             (&Int(a, s), &Int(b, t)) => self.integers(op, (a, s), (b, t), at)?,
             (&Float(a), &Float(b)) => floats(op, a, b),
-            (&Float(a), &Int(b, _)) => {
-                self.settle(right);
-                floats(op, a, b as f64)
-            }
-            (&Int(a, _), &Float(b)) => {
-                self.settle(left);
-                floats(op, a as f64, b)
-            }
+            (&Float(a), Int(..)) => self.settle(right).map_or(Opaque(at), |b| floats(op, a, b as f64)),
+            (Int(..), &Float(b)) => self.settle(left).map_or(Opaque(at), |a| floats(op, a as f64, b)),
             // Pointers: whether they are null is known, where they point mostly is not.
             (Null, Null) => return Ok(equality(op, true).unwrap_or(Opaque(at))),
             (Null, Ptr(_) | Pointer(_) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_))
@@ -57,13 +51,16 @@ impl Machine<'_> {
             Binary::Eq => Value::bool(self.equal(left, right)),
             Binary::Ne => Value::bool(!self.equal(left, right)),
             _ => {
-                let Some(value) = plain(op, a, b) else { return Err(self.unsure(at, "a division by zero")) };
+                let Some(value) = plain(op, a, b) else {
+                    // Whether it is one at the window's own first count, too, only a run from there can tell.
+                    self.lost |= s != 0 || t != 0;
+                    return Err(self.unsure(at, "a division by zero"));
+                };
                 match op {
                     _ if s == 0 && t == 0 => Value::int(value),
                     Binary::And | Binary::Or => {
-                        self.equal(left, (0, 0));
-                        self.equal(right, (0, 0));
-                        Value::int(value)
+                        let (a, b) = (!self.equal(left, (0, 0)), !self.equal(right, (0, 0)));
+                        Value::bool(if op == Binary::And { a && b } else { a || b })
                     }
                     Binary::Add if is_linear(s) && is_linear(t) => Value::Int(value, linear(s.checked_add(t))),
                     Binary::Sub if is_linear(s) && is_linear(t) => Value::Int(value, linear(s.checked_sub(t))),

@@ -130,9 +130,7 @@ impl<'p> Machine<'p> {
         };
         for (param, value) in closure.lambda.params.iter().zip(values) {
             let root = closure.base.saturating_add(param.slot as usize);
-            if let Some(slot) = self.stack.get_mut(root) {
-                *slot = value;
-            }
+            self.set_slot(root as u32, value);
         }
         // No declared return type: the value is taken as it comes.
         self.enter(Frame { function: None, name, file, base: closure.base, this }, at)?;

@@ -15,6 +15,9 @@ pub(super) enum Flow {
 
 impl Machine<'_> {
     pub(super) fn block(&mut self, stmts: &[Stmt]) -> Run<Flow> {
+        if self.exploring {
+            return self.block_of_windows(stmts);
+        }
         for stmt in stmts {
             match self.exec(stmt)? {
                 Flow::On => {}
@@ -24,7 +27,7 @@ impl Machine<'_> {
         Ok(Flow::On)
     }
 
-    fn exec(&mut self, stmt: &Stmt) -> Run<Flow> {
+    pub(super) fn exec(&mut self, stmt: &Stmt) -> Run<Flow> {
         self.nested += 1;
         let flow = self.statement(stmt);
         self.nested = self.nested.saturating_sub(1);
@@ -167,9 +170,7 @@ impl Machine<'_> {
             return self.declare_static(var, root);
         }
         let value = self.initial(var)?;
-        if let Some(slot) = self.stack.get_mut(root as usize) {
-            *slot = value;
-        }
+        self.set_slot(root, value);
         Ok(())
     }
 
@@ -193,9 +194,7 @@ impl Machine<'_> {
                 place.root
             }
         };
-        if let Some(slot) = self.stack.get_mut(root as usize) {
-            *slot = Value::Ref(Place::new(id));
-        }
+        self.set_slot(root, Value::Ref(Place::new(id)));
         Ok(())
     }
 
@@ -248,7 +247,7 @@ impl Machine<'_> {
         let start = match switch.jumps.get() {
             Some(jumps) => {
                 self.hold_labels(jumps.labels.keys().copied(), number, slope);
-                jumps.labels.get(&number).copied().or(jumps.default)
+                jumps.labels.get(&self.now((number, slope))).copied().or(jumps.default)
             }
             None => self.find_label(switch, number, slope)?,
         };
@@ -290,7 +289,7 @@ impl Machine<'_> {
             }
         }
         self.hold_labels(jumps.keys().copied(), number, slope);
-        let found = jumps.get(&number).copied().or(default);
+        let found = jumps.get(&self.now((number, slope))).copied().or(default);
         if fixed {
             let _ = switch.jumps.set(Jumps { labels: jumps, default });
         }

@@ -178,8 +178,10 @@ impl Machine<'_> {
             new = self.binary(op, &old, &new, at)?;
         }
         // An integer variable stays one when a float is stored into it, and the other way round.
-        if matches!(self.peek(place), Some(Value::Float(_))) {
-            self.settle(&new);
+        if matches!(self.peek(place), Some(Value::Float(_)))
+            && let Some(number) = self.settle(&new)
+        {
+            new = Value::int(number);
         }
         new = match (self.peek(place), new) {
             (Some(Value::Int(..)), Value::Float(value)) => Value::int(value as i64),

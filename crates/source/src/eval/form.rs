@@ -32,8 +32,8 @@ enum Kind {
 
 /// Linear for `more` counts after the one that was asked for.
 #[derive(Clone, Copy)]
-struct Piece {
-    value: i64,
+pub(super) struct Piece {
+    pub value: i64,
     slope: i64,
     more: i64,
 }
@@ -121,12 +121,12 @@ impl Machine<'_> {
     }
 
     fn test(&mut self, test: Test, left: Number, right: Number) -> bool {
-        let truth = test.of(left.0, right.0);
         if left.1 == 0 && right.1 == 0 {
-            return truth;
+            return test.of(left.0, right.0);
         }
+        let truth = test.of(self.now(left), self.now(right));
         let last = self.until.saturating_sub(self.columns);
-        let mut at = 0i64;
+        let mut at = self.from.saturating_sub(self.columns);
         for _ in 0..MAX_PIECES {
             if at > last {
                 return truth;
@@ -138,12 +138,13 @@ impl Machine<'_> {
             let same = keeps(test, a, b).min(a.more).min(b.more);
             at = at.saturating_add(same).saturating_add(1);
         }
-        self.hold_for(at - 1);
+        // Counted from where numbers are told; the window's own first count always holds.
+        self.until = self.until.min(self.columns.saturating_add(at - 1)).max(self.from);
         truth
     }
 
     /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
-    fn at(&self, (value, dependence): Number, at: i64) -> Option<Piece> {
+    pub(super) fn at(&self, (value, dependence): Number, at: i64) -> Option<Piece> {
         if is_linear(dependence) {
             let value = value.wrapping_add(dependence.wrapping_mul(at));
             return Some(Piece { value, slope: dependence, more: i64::MAX });

@@ -6,6 +6,7 @@ use super::value::{FnValue, Shape, Value};
 use crate::cpp::ast::{Expr, Function};
 use crate::cpp::files::Span;
 use crate::cpp::sym::Sym;
+use crate::path::{self, Choice};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -47,13 +48,13 @@ impl Machine<'_> {
         Ok(Value::Void)
     }
 
-    fn dim(&self, value: &Value) -> Option<[i64; 3]> {
-        let number = |value: Option<&Value>| match value {
-            Some(Value::Int(value, _)) => Some(*value),
+    fn dim(&mut self, value: &Value) -> Option<[i64; 3]> {
+        let mut number = |value: Option<&Value>| match value {
+            Some(Value::Int(value, dependence)) => Some(self.now((*value, *dependence))),
             _ => None,
         };
         match value {
-            Value::Int(value, _) => Some([*value, 1, 1]),
+            Value::Int(..) => Some([number(Some(value))?, 1, 1]),
             Value::Agg(agg) if matches!(agg.shape, Shape::Struct(_)) => {
                 Some([number(agg.items.first())?, number(agg.items.get(1))?, number(agg.items.get(2))?])
             }
@@ -103,6 +104,9 @@ impl Machine<'_> {
     pub(super) fn launched(&mut self, launch: Launch) -> Run<()> {
         self.effects += 1;
         let decides = (self.decides)(self.program, &launch);
+        if decides && self.exploring {
+            self.chosen = path::of(self.program, &launch).map(|path| Choice::new(self, &launch, path));
+        }
         if self.launches.len() < 1000 {
             self.launches.push(launch);
         }

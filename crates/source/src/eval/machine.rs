@@ -2,9 +2,11 @@
 
 use super::form::Form;
 use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
+use super::window::Window;
 use crate::cpp::ast::{Expr, Function};
 use crate::cpp::files::Span;
 use crate::cpp::sym::{FxMap, Sym};
+use crate::path::Choice;
 use crate::program::Program;
 use std::rc::Rc;
 
@@ -101,9 +103,19 @@ pub struct Machine<'p> {
     pub(super) memo: FxMap<MemoKey, Value>,
     pub(super) picks: FxMap<(Sym, usize, usize, u16), Option<u32>>,
     pub(super) frames: Vec<Frame>,
-    /// The column count of this run, and the last one for which it holds.
+    /// The column count that numbers are told at; the first and the last one for which the run holds now.
     pub columns: i64,
+    pub(super) from: i64,
     pub until: i64,
+    /// Whether a launch is followed by the next window of counts; those wanted, in ascending order (none: all).
+    pub exploring: bool,
+    pub wanted: Rc<[i64]>,
+    pub windows: Vec<Window>,
+    /// What places held before they were written to.
+    pub(super) undo: Vec<(Place, Value)>,
+    /// A number could not be told at the window's first count: nothing that follows is to be believed.
+    pub(super) lost: bool,
+    pub(super) chosen: Option<Choice>,
     pub(super) steps: u64,
     pub(super) nested: usize,
     /// Outcomes for conditions that are unknown, in order.
@@ -148,7 +160,14 @@ impl<'p> Machine<'p> {
             picks: FxMap::default(),
             frames: Vec::new(),
             columns: 1,
+            from: 1,
             until: i64::MAX,
+            exploring: false,
+            wanted: Rc::new([]),
+            windows: Vec::new(),
+            undo: Vec::new(),
+            lost: false,
+            chosen: None,
             steps: 0,
             nested: 0,
             script: Vec::new(),
@@ -172,7 +191,10 @@ impl<'p> Machine<'p> {
     pub fn reset(&mut self, columns: i64, until: i64) {
         self.stack.clear();
         self.frames.clear();
-        (self.columns, self.until) = (columns, until);
+        (self.columns, self.from, self.until) = (columns, columns, until);
+        (self.exploring, self.lost, self.chosen) = (false, false, None);
+        self.windows.clear();
+        self.undo.clear();
         (self.steps, self.script_at, self.nested) = (0, 0, 0);
         self.unknown.clear();
         self.forget_forms();
@@ -269,6 +291,11 @@ impl<'p> Machine<'p> {
         if place.root & GLOBAL_ROOT != 0 {
             self.effects += 1;
         }
+        self.remember(place);
+        self.put(place, new);
+    }
+
+    pub(super) fn put(&mut self, place: Place, new: Value) {
         let Some(mut value) = self.root_mut(place.root) else { return };
         for &step in place.steps() {
             match value {
@@ -303,11 +330,7 @@ impl<'p> Machine<'p> {
     }
 
     pub(super) fn hold_point(&mut self) {
-        self.until = self.until.min(self.columns);
-    }
-
-    pub(super) fn hold_for(&mut self, more: i64) {
-        self.until = self.until.min(self.columns.saturating_add(more.max(0)));
+        self.until = self.until.min(self.from);
     }
 
     /// An integer as a plain one: the range ends where it would be another.
@@ -315,8 +338,9 @@ impl<'p> Machine<'p> {
         match value {
             Value::Int(value, 0) => Some(*value),
             Value::Int(value, dependence) => {
-                self.equal((*value, *dependence), (*value, 0));
-                Some(*value)
+                let now = self.now((*value, *dependence));
+                self.equal((*value, *dependence), (now, 0));
+                Some(now)
             }
             _ => None,
         }

@@ -23,6 +23,8 @@ mod ready;
 mod text;
 mod types;
 mod value;
+mod window;
 
 pub use machine::{Launch, Machine, Platform, Property, Run, Stop};
 pub use value::{Agg, CURVED, FnValue, Place, Shape, Ty, Value};
+pub use window::Window;
