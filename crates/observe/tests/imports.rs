@@ -1,4 +1,4 @@
-//! Profiles in the documented layouts, made here: no profile of a real run was at hand.
+//! Profiles in the layouts of their makers' own schema files and samples, made here: no profile of a real run can be fetched.
 
 use observe::imports::read;
 use rusqlite::Connection;
@@ -17,29 +17,91 @@ fn launches(path: &Path) -> (u64, Rows, Vec<String>) {
 
 const NAME: &str = "_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKc";
 
-/// Tables of rocprofiler-sdk's rocpd schema, with a run's id behind their names.
-#[test]
-fn rocpd() {
-    let home = tempfile::tempdir().expect("a directory");
-    let path = home.path().join("results.db");
-    let database = Connection::open(&path).expect("a database");
+/// A database with the tables and views of rocpd_tables.sql and rocpd_views.sql that a dispatch needs, one run's id behind
+/// the names of the tables, views without it. `split`: the revision that keeps times in a table of their own.
+fn rocpd_database(path: &Path, split: bool) -> Connection {
+    let database = Connection::open(path).expect("a database");
+    let run = "_0000ddb5_8903_7903_b269_cd8d3745bb8a";
+    let id = "\"id\" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, \"guid\" TEXT DEFAULT \"g1\" NOT NULL";
+    let times = if split {
+        "start_id INTEGER NOT NULL, end_id INTEGER NOT NULL"
+    } else {
+        "\"start\" BIGINT NOT NULL, \"end\" BIGINT NOT NULL"
+    };
+    let place = if split {
+        "track_id INTEGER NOT NULL"
+    } else {
+        "nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, queue_id INTEGER, stream_id INTEGER"
+    };
+    let sizes = ["workgroup_size", "grid_size"]
+        .map(|name| ["x", "y", "z"].map(|axis| format!("{name}_{axis} INTEGER NOT NULL")).join(", "));
+    let symbol = "nid INTEGER, pid INTEGER, code_object_id INTEGER, kernel_name TEXT, display_name TEXT, kernel_object INTEGER, \
+        group_segment_size INTEGER, sgpr_count INTEGER, arch_vgpr_count INTEGER";
+    let dispatch = format!(
+        "{place}, kernel_id INTEGER NOT NULL, dispatch_id INTEGER NOT NULL, {times}, private_segment_size INTEGER, \
+         group_segment_size INTEGER, {}, {}, region_name_id INTEGER, event_id INTEGER",
+        sizes[0], sizes[1]
+    );
+    let mut tables = vec![("rocpd_info_kernel_symbol", symbol.to_owned()), ("rocpd_kernel_dispatch", dispatch)];
+    if split {
+        tables.push(("rocpd_timestamp", "value BIGINT NOT NULL, phase INTEGER, track_id INTEGER".to_owned()));
+    }
+    for (name, columns) in tables {
+        let text = format!(
+            "CREATE TABLE `{name}{run}` ({id}, {columns}); CREATE VIEW `{name}` AS SELECT * FROM `{name}{run}`;"
+        );
+        database.execute_batch(&text).expect("a table");
+    }
+    let symbols = format!(
+        "INSERT INTO `rocpd_info_kernel_symbol{run}` (id, guid, kernel_name, display_name) VALUES (7, 'g1', '{NAME}.kd', 'mul_mat_q');"
+    );
+    database.execute_batch(&symbols).expect("a kernel");
+    let times: [(i64, i64); 3] =
+        [(1_550_151_853_029_637, 1_550_151_853_042_437), (1_550_151_853_052_877, 1_550_151_853_064_037), (0, 0)];
+    for (at, (start, end)) in times.into_iter().enumerate() {
+        let (columns, values) = if split {
+            let (first, second) = (2 * at + 1, 2 * at + 2);
+            let text = format!(
+                "INSERT INTO `rocpd_timestamp{run}` (id, guid, value, phase) VALUES ({first}, 'g1', {start}, 1), ({second}, 'g1', {end}, 2);"
+            );
+            database.execute_batch(&text).expect("times");
+            ("track_id, start_id, end_id", format!("1, {first}, {second}"))
+        } else {
+            ("start, \"end\"", format!("{start}, {end}"))
+        };
+        let text = format!(
+            "INSERT INTO `rocpd_kernel_dispatch{run}` (guid, kernel_id, dispatch_id, {columns}, group_segment_size, workgroup_size_x, workgroup_size_y, \
+             workgroup_size_z, grid_size_x, grid_size_y, grid_size_z) VALUES ('g1', 7, {at}, {values}, 43072, 32, 8, 1, 64, 16, 1);"
+        );
+        database.execute_batch(&text).expect("a dispatch");
+    }
     database
-        .execute_batch(&format!(
-            "CREATE TABLE rocpd_info_kernel_symbol_0a1b (id INTEGER PRIMARY KEY, guid TEXT, kernel_name TEXT, display_name TEXT);
-             CREATE TABLE rocpd_kernel_dispatch_0a1b (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER,
-               agent_id INTEGER, kernel_id INTEGER, dispatch_id INTEGER, queue_id INTEGER, stream_id INTEGER, start BIGINT,
-               \"end\" BIGINT, private_segment_size INTEGER, group_segment_size INTEGER, workgroup_size_x INTEGER,
-               workgroup_size_y INTEGER, workgroup_size_z INTEGER, grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER);
-             INSERT INTO rocpd_info_kernel_symbol_0a1b VALUES (7, 'g', '{NAME}.kd', 'mul_mat_q');
-             INSERT INTO rocpd_kernel_dispatch_0a1b VALUES (1,'g',1,1,1,1,7,1,1,1,1000,2000,0,512,32,8,1,64,16,1);
-             INSERT INTO rocpd_kernel_dispatch_0a1b VALUES (2,'g',1,1,1,1,7,2,1,1,3000,4000,0,512,32,8,1,64,16,1);
-             INSERT INTO rocpd_kernel_dispatch_0a1b VALUES (3,'g',1,1,1,1,7,3,1,1,0,0,0,512,32,8,1,64,16,1);"
-        ))
-        .expect("tables");
-    drop(database);
-    let (count, rows, gaps) = launches(&path);
-    assert_eq!((count, rows), (2, vec![(NAME.to_owned(), [2, 2, 1], 2)]));
-    assert_eq!(gaps, ["completion"], "a dispatch without times is not Completed");
+}
+
+#[test]
+fn rocpd_in_both_revisions_of_its_schema() {
+    let home = tempfile::tempdir().expect("a directory");
+    for split in [false, true] {
+        let path = home.path().join(format!("{split}_results.db"));
+        let database = rocpd_database(&path, split);
+        let (count, rows, gaps) = launches(&path);
+        assert_eq!((count, rows), (2, vec![(NAME.to_owned(), [2, 2, 1], 2)]), "times apart: {split}");
+        assert_eq!(gaps, ["completion"], "a dispatch without times is not Completed");
+        // A second run in the same view has kernels of the same number.
+        let run = "_0000ddb5_8903_7903_b269_cd8d3745bb8a";
+        let other = format!(
+            "CREATE TABLE other (id INTEGER, guid TEXT, kernel_name TEXT); INSERT INTO other VALUES (7, 'g2', 'another.kd'); \
+             DROP VIEW rocpd_info_kernel_symbol; \
+             CREATE VIEW rocpd_info_kernel_symbol AS SELECT id, guid, kernel_name FROM `rocpd_info_kernel_symbol{run}` UNION ALL SELECT * FROM other;"
+        );
+        database.execute_batch(&other).expect("a second run");
+        assert_eq!(launches(&path).1, vec![(NAME.to_owned(), [2, 2, 1], 2)], "runs are kept apart");
+        // Without its views, as a table alone.
+        database
+            .execute_batch("DROP VIEW rocpd_kernel_dispatch; DROP VIEW rocpd_info_kernel_symbol;")
+            .expect("dropped");
+        assert_eq!(launches(&path).1, vec![(NAME.to_owned(), [2, 2, 1], 2)]);
+    }
 }
 
 /// "SQLite Export Schema Reference".
@@ -60,6 +122,13 @@ fn nsight_systems() {
         .expect("tables");
     drop(database);
     assert_eq!(launches(&path).1, vec![(NAME.to_owned(), [4, 2, 1], 1)]);
+    // Graphs traced as a whole, which is nsys' default.
+    let database = Connection::open(&path).expect("the database");
+    let graphs = "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT NOT NULL, \"end\" INT NOT NULL, deviceId INT, graphId INT, graphExecId INT); \
+        INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (30, 40, 0, 1, 1), (40, 50, 0, 1, 1);";
+    database.execute_batch(graphs).expect("graphs");
+    drop(database);
+    assert_eq!(launches(&path).2, ["graph launches"], "what is in no row is said");
 }
 
 #[test]
@@ -71,6 +140,17 @@ fn csv_and_json() {
         "\"KERNEL_DISPATCH\",\"Agent 1\",1,0,100,1,7,\"copy(int, float*)\",1,1000,2000,0,0,8,0,16,64,1,1,640,1,1\n";
     std::fs::write(&path, format!("{header}{row}{row}")).expect("written");
     assert_eq!(launches(&path).1, vec![("copy(int, float*)".to_owned(), [10, 1, 1], 2)]);
+    // As rocprofv3 prints a kernel of ggml: demangled, with its parameters; and with the older name of the LDS size.
+    let older = header.replace("LDS_Block_Size", "Group_Segment_Size");
+    let name = "void mul_mat_q<(ggml_type)12, 112, false>(char const*, int const*, float*)";
+    let text = format!("{older}{}", row.replace("copy(int, float*)", name).replace("2000,0,0", "2000,43072,0"));
+    std::fs::write(&path, &text).expect("written");
+    let (tally, _) = read(&path, text.as_bytes()).expect("a profile").expect("read");
+    let rows = tally.rows();
+    assert_eq!(
+        (rows[0].kernel.as_str(), rows[0].weights.as_deref(), rows[0].shared),
+        ("mul_mat_q<Q4_K,112,false>", Some("Q4_K"), 43072)
+    );
     std::fs::write(&path, format!("{header}{}", row.replace("1000,2000", "soon,2000"))).expect("written");
     let bytes = std::fs::read(&path).expect("read");
     let error = read(&path, &bytes).expect("a profile").expect_err("a bad number").to_string();

@@ -1,19 +1,18 @@
 //! What the real libraries write of themselves.
 
-use observe::dryrun::{Blas, Ending, Place, Request, Streams, describe};
+use observe::dryrun::{Blas, Ending, Outcome, Place, Request, Streams, describe};
 use observe::watch::{Name, Tally};
 use std::ffi::OsString;
 
-/// The real rocBLAS on a stand-in GPU, with its logs switched on: what the lines say is what the stand-in recorded.
-#[test]
-fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
-    let Some(dir) = artifacts::need("debian-sid") else { return };
-    let catalog = "root/usr/lib/x86_64-linux-gnu/rocblas/4.4.1/library/TensileLibrary_lazy_gfx1100.dat";
-    if !dir.join(catalog).is_file() {
+/// Debian's llama-bench with a model of F16 on the stand-in GPU, with a BLAS library's logs switched on; None, with a note,
+/// where the library's catalog is not here.
+fn bench(blas: Blas, catalog: &str, variables: &[(&str, &str)]) -> Option<Outcome> {
+    let dir = artifacts::need("debian-sid")?;
+    if !dir.join("root/usr/lib/x86_64-linux-gnu").join(catalog).exists() {
         eprintln!(
-            "skipped: debian-sid has no rocBLAS catalog here (whichkernel runtime fetch debian-sid --parts rocblas)"
+            "skipped: debian-sid has no {catalog} here (whichkernel runtime fetch debian-sid --parts rocblas,hipblaslt)"
         );
-        return;
+        return None;
     }
     let place = Place::Tree { name: "debian-sid".into(), root: dir.join("root") };
     let profile = gpu::find("gfx1100").expect("a card");
@@ -28,7 +27,8 @@ fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
     std::fs::OpenOptions::new().write(true).open(&model).expect("the file").set_len(made.file_size).expect("sparse");
     let mut command: Vec<OsString> = vec!["llama-bench".into(), "-m".into(), model.into()];
     command.extend(["-r", "1", "--no-warmup", "-t", "1", "-p", "64", "-n", "0"].map(OsString::from));
-    let variables = [("ROCBLAS_LAYER", "15"), ("TENSILE_DB", "0x8000")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let variables: Vec<(String, String)> =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let request = Request {
         place: &place,
         profiles: std::slice::from_ref(&profile),
@@ -36,7 +36,7 @@ fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
         strict: true,
         command: &command,
         show: &[home.path().to_owned()],
-        blas: Blas::Real,
+        blas,
         streams: Streams::Captured,
         preload: false,
         lean: true,
@@ -44,18 +44,33 @@ fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
     };
     let outcome = request.run().expect("a run");
     assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
-    let mut logs = Tally::default();
+    Some(outcome)
+}
+
+/// What the log tells, and what the stand-in recorded.
+fn both(outcome: &Outcome) -> (Tally, Tally) {
+    let (mut logs, mut own) = (Tally::default(), Tally::default());
     let account = observe::logs::read_log(&outcome.said, &mut logs).expect("lines");
     assert_eq!(account.device, evidence::DeviceKind::None, "a choice is no launch");
-    let mut own = Tally::default();
     outcome.traces.iter().for_each(|trace| observe::watch::add_trace(&mut own, trace, None));
-    let extents = |tally: &Tally| {
-        let calls = tally.rows().into_iter().filter(|row| matches!(row.name, Name::Call(_)));
-        let mut list: Vec<(String, u64)> =
-            calls.map(|row| (row.kernel.split(' ').next_back().unwrap_or_default().to_owned(), row.launches)).collect();
-        list.sort();
-        list
-    };
+    (logs, own)
+}
+
+/// The extents of every call, and how often.
+fn extents(tally: &Tally) -> Vec<(String, u64)> {
+    let calls = tally.rows().into_iter().filter(|row| matches!(row.name, Name::Call(_)));
+    let mut list: Vec<(String, u64)> =
+        calls.map(|row| (row.kernel.split(' ').next_back().unwrap_or_default().to_owned(), row.launches)).collect();
+    list.sort();
+    list
+}
+
+#[test]
+fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
+    let catalog = "rocblas/4.4.1/library/TensileLibrary_lazy_gfx1100.dat";
+    let variables = [("ROCBLAS_LAYER", "15"), ("TENSILE_DB", "0x8000")];
+    let Some(outcome) = bench(Blas::Real, catalog, &variables) else { return };
+    let (logs, own) = both(&outcome);
     assert!(logs.calls() >= 8);
     assert_eq!(extents(&logs), extents(&own), "every call, with its extents");
     let kernels = |tally: &Tally| {
@@ -65,4 +80,48 @@ fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
         list
     };
     assert_eq!(kernels(&logs), kernels(&own), "every kernel that Tensile chose was launched");
+}
+
+/// 34 is bench and trace: the same call told twice is one.
+#[test]
+fn hipblaslt_tells_what_the_stand_in_saw() {
+    let Some(outcome) = bench(Blas::Lt, "hipblaslt/library", &[("HIPBLASLT_LOG_MASK", "34")]) else { return };
+    let told = |part: &str| outcome.said.lines().filter(|line| line.contains(part)).count() as u64;
+    let (bench_lines, traces) = (told("hipblaslt-bench "), told("][Trace][rocblaslt_matmul] "));
+    assert!(bench_lines >= 8 && bench_lines == traces, "{bench_lines} bench lines, {traces} traces");
+    let (logs, own) = both(&outcome);
+    assert_eq!(logs.calls(), traces);
+    // The record has the call to hipBLAS, which the stand-in hands on, of each product.
+    assert_eq!(extents(&logs), extents(&own), "every call, with its extents");
+}
+
+/// Without a device the real runtime dispatches nothing; but the formats of its lines are in it, and are those that are read here.
+#[test]
+fn the_formats_of_the_real_runtime_are_those_that_are_read() {
+    let Some(dir) = artifacts::need("debian-sid") else { return };
+    let bytes = std::fs::read(dir.join("root/usr/lib/x86_64-linux-gnu/libamdhip64.so.6")).expect("the runtime");
+    let holds =
+        |text: &str| bytes.windows(text.len() + 1).any(|window| window.strip_suffix(&[0]) == Some(text.as_bytes()));
+    let head = ":%d:%-25s:%-4d: %010lu us: %s %s";
+    let line = |message: &str| {
+        let text = head.replace("%d", "3").replace("%-25s", "rocvirtual.cpp           ").replace("%-4d", "3190");
+        let text = text.replace("%010lu", "0014644558").replacen("%s", "[pid:8015 tid: 0x7fc36f3dd8c0]", 1);
+        text.replace("%s", message).trim_end_matches('\n').to_owned()
+    };
+    let (shader, returned) = ("ShaderName : %s", "%s: Returned %s : %s");
+    for format in [shader, returned] {
+        assert!(holds(format), "{format}");
+    }
+    let start = bytes.windows(head.len()).any(|window| window == head.as_bytes());
+    assert!(start, "{head}");
+    let mut tally = Tally::default();
+    let mut reader = observe::logs::LogReader::default();
+    let call = "hipLaunchKernel ( 0x10, {4,1,1}, {64,1,1}, 0x1, 0, stream:<null> )";
+    let success = returned.replacen("%s", "hipLaunchKernel", 1).replacen("%s", "hipSuccess", 1).replace("%s", "");
+    for message in [call, &shader.replace("%s", "_Z5firstv"), &success] {
+        assert!(reader.line(&line(message), &mut tally), "{}", line(message));
+    }
+    reader.finish(&mut tally);
+    let rows = tally.rows();
+    assert_eq!((tally.launches(), rows[0].name.text().as_str(), rows[0].grids[0]), (1, "_Z5firstv", [4, 1, 1]));
 }

@@ -3,8 +3,9 @@
 //! They have what no observer of ours has: the device's own times. A dispatch with a beginning and an end on the device
 //! is Completed. One without is left out and said: profilers drop times, and rows, silently.
 //!
-//! Layouts: rocprofiler-sdk's rocpd schema (tables `rocpd_kernel_dispatch`, `rocpd_info_kernel_symbol`, with or without a
-//! suffix per process), its csv and json output ("Using rocprofv3"), and "SQLite Export Schema Reference" of Nsight Systems.
+//! Layouts: rocprofiler-sdk's rocpd schema (rocpd_tables.sql and rocpd_views.sql of source/share/rocprofiler-sdk-rocpd, in
+//! both of its revisions), its csv and json output (source/docs/data/kernel_trace.csv, "Using rocprofv3"), and "SQLite Export
+//! Schema Reference" of Nsight Systems.
 
 mod sqlite;
 mod text;
@@ -40,9 +41,17 @@ struct Dispatch {
     shared: u32,
 }
 
+/// What a file holds.
+struct Profile {
+    maker: &'static str,
+    list: Vec<Dispatch>,
+    /// Graph launches that were traced as one, without their kernels.
+    graphs: u64,
+}
+
 /// A profile, counted; None where the file is none of those that are known.
 pub fn read(path: &Path, bytes: &[u8]) -> Option<Result<(Tally, Account), ImportError>> {
-    let (maker, list) = if bytes.starts_with(b"SQLite format 3\0") {
+    let profile = if bytes.starts_with(b"SQLite format 3\0") {
         match sqlite::read(path) {
             Ok(found) => found,
             Err(error) => return Some(Err(error)),
@@ -53,10 +62,11 @@ pub fn read(path: &Path, bytes: &[u8]) -> Option<Result<(Tally, Account), Import
             Err(error) => return Some(Err(error)),
         }
     };
-    Some(Ok(count(maker, &list)))
+    Some(Ok(count(&profile)))
 }
 
-fn count(maker: &'static str, list: &[Dispatch]) -> (Tally, Account) {
+fn count(profile: &Profile) -> (Tally, Account) {
+    let Profile { maker, list, graphs } = profile;
     let mut tally = Tally::default();
     let mut timeless = 0_u64;
     for dispatch in list {
@@ -77,6 +87,12 @@ fn count(maker: &'static str, list: &[Dispatch]) -> (Tally, Account) {
     let mut gaps = Vec::new();
     if timeless > 0 {
         gaps.push(("completion".to_owned(), format!("{timeless} dispatches without times of the device: not counted")));
+    }
+    if *graphs > 0 {
+        let why = format!(
+            "{graphs} graph launches were traced as a whole, and their kernels are in no row: profile with --cuda-graph-trace=node"
+        );
+        gaps.push(("graph launches".to_owned(), why));
     }
     if list.is_empty() {
         gaps.push((

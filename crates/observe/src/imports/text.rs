@@ -1,23 +1,27 @@
 //! rocprofv3's csv (`*_kernel_trace.csv`) and json (`*_results.json`).
 
-use super::{Dispatch, ImportError};
+use super::{Dispatch, ImportError, Profile};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-type Found = Result<(&'static str, Vec<Dispatch>), ImportError>;
+type Found = Result<Profile, ImportError>;
 
 /// None where it is neither.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Option<Found> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = text.lines().next()?;
     if first.contains("Kernel_Name") && first.contains("Start_Timestamp") {
-        return Some(csv(path, text).map(|list| ("rocprofv3", list)));
+        return Some(csv(path, text).map(profile));
     }
     if text.trim_start().starts_with('{') && text.contains("rocprofiler-sdk-tool") {
-        return Some(json(path, text).map(|list| ("rocprofv3", list)));
+        return Some(json(path, text).map(profile));
     }
     None
+}
+
+fn profile(list: Vec<Dispatch>) -> Profile {
+    Profile { maker: "rocprofv3", list, graphs: 0 }
 }
 
 /// One line's fields; quotes may hold commas, and a quote in quotes is doubled (RFC 4180).
@@ -58,7 +62,8 @@ fn csv(path: &Path, text: &str) -> Result<Vec<Dispatch>, ImportError> {
             end: number("End_Timestamp")?,
             grid: groups(threads, block),
             block,
-            shared: small("LDS_Block_Size").unwrap_or(0),
+            // Before ROCm 6.4 it had the name of the packet's field.
+            shared: small("LDS_Block_Size").or_else(|_| small("Group_Segment_Size")).unwrap_or(0),
         });
     }
     Ok(list)

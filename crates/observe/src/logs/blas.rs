@@ -31,7 +31,33 @@ pub fn chosen(line: &str) -> Option<&str> {
 /// A matrix product that a BLAS library was asked for, and how often.
 pub fn call(line: &str) -> Option<(Told, Kind, u64)> {
     let line = line.trim_start();
-    trace(line).or_else(|| bench(line)).or_else(|| profile(line))
+    trace(line).or_else(|| lt_trace(line)).or_else(|| bench(line)).or_else(|| profile(line))
+}
+
+/// Whether a line is one of hipBLASLt's: `[TIME][HIPBLASLT][PID][Api][FUNCTION] ...`.
+pub fn is_hipblaslt(line: &str) -> bool {
+    line.starts_with('[') && line.contains("][HIPBLASLT][")
+}
+
+/// `[..][HIPBLASLT][..][Trace][rocblaslt_matmul] A=0x.. Adesc=[type=R_16F rows=512 cols=256 ld=512] ...`
+fn lt_trace(line: &str) -> Option<(Told, Kind, u64)> {
+    let (_, rest) = line.split_once("][Trace][rocblaslt_matmul] ")?;
+    let part = |name: &str| rest.split_once(&format!("{name}=["))?.1.split_once(']').map(|(part, _)| part);
+    let word = |part: &str, name: &str| {
+        part.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
+    };
+    let number = |part: &str, name: &str| word(part, name)?.parse::<i64>().ok();
+    let (a, d, how) = (part("Adesc")?, part("Ddesc")?, part("computeDesc")?);
+    let k = number(a, if word(how, "transA")? == "OP_N" { "cols" } else { "rows" })?;
+    let type_a = match word(a, "type")?.as_str() {
+        "R_16F" => data_type("f16_r"),
+        "R_32F" => data_type("f32_r"),
+        "R_16BF" => data_type("bf16_r"),
+        _ => u32::MAX,
+    };
+    let batch = number(a, "batch_count").or_else(|| number(a, "batch")).unwrap_or(1);
+    let call = Call { m: number(d, "rows")?, n: number(d, "cols")?, k, batch, type_a };
+    Some((Told::Trace, Kind::call("hipblasLtMatmul", call), 1))
 }
 
 /// Static names, so that kinds stay cheap to compare.
@@ -122,6 +148,21 @@ fn profile(line: &str) -> Option<(Told, Kind, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// From Debian's libhipblaslt.so.1.1 with HIPBLASLT_LOG_MASK=34, for the same product.
+    #[test]
+    fn lines_of_hipblaslt() {
+        let lines = [
+            "[2026-11-15 09:58:51][HIPBLASLT][23797][Trace][rocblaslt_matmul] A=0x7f78ff8b8400 Adesc=[type=R_16F rows=512 cols=256 ld=512] B=0x7f7901b04000 Bdesc=[type=R_16F rows=512 cols=64 ld=512] C=0x7f7902d88000 Cdesc=[type=R_16F rows=256 cols=64 ld=256] D=0x7f7902d88000 Ddesc=[type=R_16F rows=256 cols=64 ld=256] computeDesc=[computeType=COMPUTE_32F scaleType=R_32F transA=OP_T transB=OP_N epilogue=EPILOGUE_DEFAULT biasPointer=0x0] workSpace=0x7f78fa800000 workSpaceSizeInBytes=33554432 alpha=1 beta=0 stream=0x7f7902756e60 ",
+            "hipblaslt-bench --api_method c -m 256 -n 64 -k 512 --lda 512 --ldb 512 --ldc 256 --ldd 256  --stride_a 0 --stride_b 0 --stride_c 0 --stride_d 0  --alpha 1.000000 --beta 0.000000 --transA T --transB N --batch_count 1 --scaleA 0 --scaleB 0  --a_type f16_r --b_type f16_r --c_type f16_r --d_type f16_r --scale_type f32_r --bias_type f32_r   --compute_type f32_r --algo_method index --solution_index 1068 --activation_type none --any_stride --rotating 0 --cold_iters 0 --iters 0 ",
+        ];
+        let call = Call { m: 256, n: 64, k: 512, batch: 1, type_a: 150 };
+        for line in lines {
+            assert_eq!(super::call(line).map(|(_, kind, _)| kind), Some(Kind::call("hipblasLtMatmul", call)), "{line}");
+        }
+        let other = "[2026-11-15 09:58:51][HIPBLASLT][23797][Api][rocblaslt_create] handle[out]=0x55a4b9b722a0 ";
+        assert!(super::call(other).is_none() && is_hipblaslt(other));
+    }
 
     /// From Debian's librocblas.so.4.4 with ROCBLAS_LAYER=15 and TENSILE_DB=0x8000.
     #[test]

@@ -13,7 +13,7 @@ pub struct Variable {
 
 /// rocBLAS: rocblas_layer_mode (rocblas-types.h). hipBLASLt: rocblaslt_layer_mode (rocblaslt-types.h). Tensile: Debug.cpp.
 /// HIP: LogLevel (rocclr/utils/debug.hpp). Ollama: envconfig/config.go.
-pub const VARIABLES: [Variable; 5] = [
+pub const VARIABLES: [Variable; 6] = [
     Variable {
         name: "AMD_LOG_LEVEL",
         default: "4",
@@ -48,6 +48,20 @@ pub const VARIABLES: [Variable; 5] = [
         default: "32",
         bits: &[(1, "error"), (2, "trace"), (4, "hints"), (8, "info"), (16, "API trace"), (32, "bench")],
         levels: &[],
+    },
+    // Where both are set the level counts, and there are no bench lines (hipBLASLt 1.1 of Debian).
+    Variable {
+        name: "HIPBLASLT_LOG_LEVEL",
+        default: "2",
+        bits: &[],
+        levels: &[
+            "nothing",
+            "errors",
+            "trace: calls with their extents",
+            "hints",
+            "info",
+            "API calls with their handles",
+        ],
     },
     Variable { name: "OLLAMA_DEBUG", default: "1", bits: &[], levels: &["off", "debug", "trace"] },
 ];

@@ -58,7 +58,7 @@ impl LogReader {
             }
             return true;
         }
-        line.starts_with("rocblas_") && line.contains(",atomics_")
+        (line.starts_with("rocblas_") && line.contains(",atomics_")) || blas::is_hipblaslt(line)
     }
 
     fn runtime(&mut self, thread: &str, message: &str, tally: &mut Tally) {

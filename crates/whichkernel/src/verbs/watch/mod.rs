@@ -45,7 +45,7 @@ pub struct Args {
     pub how: How,
 
     /// With `--how logs`: which log to switch on, and how far (ROCBLAS_LAYER=9); AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB,
-    /// HIPBLASLT_LOG_MASK, OLLAMA_DEBUG
+    /// HIPBLASLT_LOG_MASK, HIPBLASLT_LOG_LEVEL, OLLAMA_DEBUG
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub log: Vec<String>,
 

@@ -48,7 +48,7 @@ pub fn variables(args: &Args) -> anyhow::Result<Vec<(Variable, String)>> {
     for text in asked {
         let unknown = || {
             format!(
-                "{text} is no log that is known here: AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK, OLLAMA_DEBUG"
+                "{text} is no log that is known here: AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK, HIPBLASLT_LOG_LEVEL, OLLAMA_DEBUG"
             )
         };
         let (variable, value) = wanted(text).with_context(unknown)?;
