@@ -42,7 +42,10 @@ fn build() -> Result<(), Failure> {
     let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
     let script = plain_script(&defined(&preload)?);
     link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;
-    Ok(())
+    let stub = object(&root.join("shims/stub/src/lib.rs"), &out.join("stub.o"), 1, &[])?;
+    link(&stub, &out.join("libstub.so"), "libwhichkernel-stub.so", &plain_script(&defined(&stub)?), &[])?;
+    let canary = object(&root.join("shims/canary/src/lib.rs"), &out.join("canary.o"), 1, &[])?;
+    program(&canary, &out.join("canary"))
 }
 
 fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
@@ -192,6 +195,14 @@ fn link(object: &Path, library: &Path, soname: &str, script: &str, more: &[&str]
         "-Wl,--build-id=sha1",
     ]);
     cc.args(more).args(["-nodefaultlibs", "-lc"]);
+    run(&mut cc)
+}
+
+/// A program with the C library's own start.
+fn program(object: &Path, to: &Path) -> Result<(), Failure> {
+    let mut cc = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    cc.arg("-o").arg(to).arg(object).args(core_libraries()?);
+    cc.args(["-Wl,--gc-sections", "-Wl,--strip-all", "-pie", "-ldl"]);
     run(&mut cc)
 }
 

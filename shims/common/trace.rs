@@ -33,6 +33,8 @@ static FILE: Lock<File> = Lock::new(File { writer: 0, path: [0; 1024], path_len:
 static FD: AtomicI32 = AtomicI32::new(-1);
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
 static LIMIT: AtomicU64 = AtomicU64::new(0);
+/// The header's `start_ns`.
+static START: AtomicU64 = AtomicU64::new(0);
 /// The segment's number + 1 of each slot.
 static TAGS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 static MAPS: [AtomicPtr<u8>; SLOTS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLOTS];
@@ -78,6 +80,8 @@ fn open(file: &File) {
         }
         let Some(first) = MAPS.first().map(|map| map.load(Ordering::Acquire)) else { break };
         let header = first.cast::<Header>();
+        let start_ns = sys::now_ns();
+        START.store(start_ns, Ordering::Release);
         // SAFETY: a fresh mapping of a whole segment.
         unsafe {
             *header = Header {
@@ -86,7 +90,7 @@ fn open(file: &File) {
                 lost: 0,
                 pid,
                 ppid: parent,
-                start_ns: sys::now_ns(),
+                start_ns,
                 writer: file.writer,
                 closed: 0,
                 consumed: FIRST,
@@ -141,6 +145,18 @@ pub fn generation() -> &'static AtomicU32 {
     &GENERATION
 }
 
+/// Whether records go somewhere; a forked child's file begins with its first record, a closed one takes none.
+#[allow(dead_code, reason = "only the preload shim asks")]
+pub fn is_open() -> bool {
+    STATE.load(Ordering::Acquire) == READY
+}
+
+/// When this process's file began.
+#[allow(dead_code, reason = "only the preload shim writes repeats")]
+pub fn start_ns() -> u64 {
+    START.load(Ordering::Relaxed)
+}
+
 fn announce() {
     let mut buffer = [0; 512];
     let path = sys::program(&mut buffer);
@@ -166,8 +182,14 @@ impl Place {
 }
 
 /// Reserves a record with `body` bytes behind its head.
+#[allow(dead_code, reason = "the stand-in writes whole records")]
 pub fn begin(body: usize) -> Option<Place> {
-    if STATE.load(Ordering::Acquire) != READY && !awake() {
+    reserve(body, 1)
+}
+
+/// `weight`: what is lost where there is no room; 0 for what the caller can say in another way.
+fn reserve(body: usize, weight: u64) -> Option<Place> {
+    if STATE.load(Ordering::Acquire) != READY && !awake(weight) {
         return None;
     }
     let header = HEADER.load(Ordering::Acquire);
@@ -189,7 +211,7 @@ pub fn begin(body: usize) -> Option<Place> {
     let limit = LIMIT.load(Ordering::Relaxed);
     let waits = || used.load(Ordering::Relaxed).saturating_sub(consumed.load(Ordering::Relaxed));
     if len > SEGMENT / 4 || (limit != 0 && waits() > limit) {
-        lost.fetch_add(1, Ordering::Relaxed);
+        lost.fetch_add(weight, Ordering::Relaxed);
         return None;
     }
     loop {
@@ -197,7 +219,7 @@ pub fn begin(body: usize) -> Option<Place> {
         let end = at + len;
         let border = (at / SEGMENT + 1) * SEGMENT;
         let Some(place) = place(at) else {
-            lost.fetch_add(1, Ordering::Relaxed);
+            lost.fetch_add(weight, Ordering::Relaxed);
             return None;
         };
         if end > border {
@@ -216,7 +238,7 @@ pub fn begin(body: usize) -> Option<Place> {
 
 /// Begins a forked child's own file. Counts what a full disk costs.
 #[cold]
-fn awake() -> bool {
+fn awake(weight: u64) -> bool {
     match STATE.load(Ordering::Acquire) {
         LATER => {
             let file = FILE.lock();
@@ -234,7 +256,7 @@ fn awake() -> bool {
             let header = HEADER.load(Ordering::Acquire);
             if !header.is_null() {
                 // SAFETY: never unmapped; only touched atomically.
-                unsafe { AtomicU64::from_ptr(&raw mut (*header).lost) }.fetch_add(1, Ordering::Relaxed);
+                unsafe { AtomicU64::from_ptr(&raw mut (*header).lost) }.fetch_add(weight, Ordering::Relaxed);
             }
             false
         }
@@ -244,7 +266,17 @@ fn awake() -> bool {
 
 /// Appends one record made of `parts`. Returns whether it stands in the file.
 pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
-    let Some(place) = begin(parts.iter().map(|part| part.len()).sum()) else { return false };
+    put(kind, parts, 1)
+}
+
+/// The same for what can be said in another way: where there is no room, nothing is lost.
+#[allow(dead_code, reason = "only the preload shim has such")]
+pub fn try_write(kind: u32, parts: &[&[u8]]) -> bool {
+    put(kind, parts, 0)
+}
+
+fn put(kind: u32, parts: &[&[u8]], weight: u64) -> bool {
+    let Some(place) = reserve(parts.iter().map(|part| part.len()).sum(), weight) else { return false };
     let mut to = place.body();
     for part in parts {
         // SAFETY: the reservation is as long as the parts together.

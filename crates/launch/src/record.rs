@@ -63,6 +63,10 @@ pub mod kind {
     pub const PROCESS: u32 = 10;
     /// A runtime that launches: its build id in hexadecimal digits, a space, its path.
     pub const RUNTIME: u32 = 11;
+    /// A launch that is told in full once; it launches nothing by itself.
+    pub const SHAPE: u32 = 12;
+    /// One more launch like a shape that was told before.
+    pub const REPEAT: u32 = 13;
 }
 
 /// Which call made a launch.
@@ -148,6 +152,26 @@ pub struct Launch {
     pub shared: u32,
     pub args_len: u32,
 }
+
+/// Most launches are like one before: a number then stands for all of it, which keeps the file small and its pages few.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    pub id: u32,
+    pub reserved: u32,
+    /// Accepted, not captured, without argument bytes; its time is that of its first launch.
+    pub launch: Launch,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeat {
+    pub shape: u32,
+    /// Since the header's `start_ns`, in units of 2^`REPEAT_SHIFT` ns (a millisecond): more than seven weeks.
+    pub time: u32,
+}
+
+pub const REPEAT_SHIFT: u32 = 20;
 
 /// `what` is one of `graph::*`.
 #[repr(C)]

@@ -4,6 +4,7 @@
 //! nothing behind it is lost.
 
 use crate::record::{self, FIRST, MAGIC, kind};
+use std::collections::HashMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
@@ -72,6 +73,9 @@ pub enum Record<'a> {
     Kernel(Kernel),
     /// With its argument bytes.
     Launch(record::Launch, &'a [u8]),
+    /// What [`Record::Repeat`] with this number stands for.
+    Shape(u32, record::Launch),
+    Repeat(record::Repeat),
     Graph(record::Graph),
     Blas(Box<record::Blas>),
     Readback(record::Readback),
@@ -102,6 +106,11 @@ impl<'a> Record<'a> {
                 let args = bytes.get(body.at..).and_then(|rest| rest.get(..head.args_len as usize));
                 Record::Launch(head, args.unwrap_or(&[]))
             }
+            kind::SHAPE => {
+                let (id, _) = (body.u32(), body.u32());
+                Record::Shape(id, record::Launch { args_len: 0, ..body.launch() })
+            }
+            kind::REPEAT => Record::Repeat(record::Repeat { shape: body.u32(), time: body.u32() }),
             kind::GRAPH => Record::Graph(record::Graph {
                 time_ns: body.u64(),
                 stream: body.u64(),
@@ -149,6 +158,7 @@ pub struct Trace {
     pub lost: u64,
     /// Records that were begun and never finished.
     pub torn: u64,
+    shapes: HashMap<u32, record::Launch>,
     bytes: Vec<u8>,
 }
 
@@ -192,6 +202,11 @@ impl Trace {
                 let args = (at + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
             }
+            Record::Shape(id, head) => drop(self.shapes.insert(id, head)),
+            Record::Repeat(repeat) => {
+                let head = repeated(&self.shapes, repeat, self.start_ns);
+                self.events.push(Event::Launch(Launch { head, args: (0, 0) }));
+            }
             Record::Graph(graph) => self.events.push(Event::Graph(graph)),
             Record::Blas(call) => self.events.push(Event::Blas(call)),
             Record::Readback(readback) => self.events.push(Event::Readback(readback)),
@@ -216,6 +231,28 @@ impl Trace {
 
     pub fn module(&self, id: u32) -> Option<&Module> {
         self.modules.iter().find(|module| module.id == id)
+    }
+}
+
+/// One more launch of a shape. One whose shape was lost is a launch all the same, of nobody knows what.
+pub fn repeated(shapes: &HashMap<u32, record::Launch>, repeat: record::Repeat, start_ns: u64) -> record::Launch {
+    let time_ns = start_ns.saturating_add(u64::from(repeat.time) << record::REPEAT_SHIFT);
+    match shapes.get(&repeat.shape) {
+        Some(shape) => record::Launch { time_ns, ..*shape },
+        None => record::Launch {
+            time_ns,
+            stream: 0,
+            graph: 0,
+            kernel: 0,
+            thread: 0,
+            device: 0,
+            api: 0,
+            status: 0,
+            grid: [0; 3],
+            block: [0; 3],
+            shared: 0,
+            args_len: 0,
+        },
     }
 }
 
@@ -333,6 +370,7 @@ impl Fields<'_> {
             events: Vec::new(),
             lost: self.peek_u64(16),
             torn: 0,
+            shapes: HashMap::new(),
             bytes: Vec::new(),
         }
     }

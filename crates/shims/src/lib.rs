@@ -16,6 +16,11 @@ pub const NULLSOLVER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnulls
 /// Wraps the launch and registration calls of whatever HIP runtime the process has.
 pub const PRELOAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpreload.so"));
 
+/// A program that maps a runtime and calls its launch function: a known event for the preload shim.
+pub const CANARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/canary"));
+/// A runtime whose launch returns at once, to measure the preload shim by.
+pub const STUB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libstub.so"));
+
 /// Keeps skeleton models from filling memory with zeros.
 pub const LEAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/liblean.so"));
 

@@ -2,7 +2,7 @@
 
 use crate::args::{self, Args};
 use crate::record::{self, api, kind};
-use crate::{graph, kernels, lookup, memory, sys, thread, trace};
+use crate::{graph, kernels, lookup, memory, runtimes, shapes, sys, thread, trace};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// Where no runtime is to be found behind us: what such a runtime would say.
@@ -51,16 +51,50 @@ pub fn note_in(call: &Call, graph: u32) {
             kernel.note();
             (kernel.id, kernel.layout)
         }
-        None => (0, &[][..]),
+        None => {
+            runtimes::note();
+            (0, &[][..])
+        }
     };
     let args_len = if args::wanted() && call.status == 0 { args::len(layout, call.args) } else { 0 };
-    let Some(place) = trace::begin(size_of::<record::Launch>() + args_len) else { return };
     let thread = thread::now();
-    let record = record::Launch {
-        time_ns: sys::coarse_ns(),
+    let time_ns = sys::coarse_ns();
+    // Captures are rare, and what was rejected is too.
+    if args_len == 0 && (graph | call.status) == 0 && trace::is_open() {
+        let key = shapes::key(call, id, thread);
+        let number = match shapes::find(&key) {
+            shapes::Found::Number(number) => Some(number),
+            shapes::Found::Free(slot) => shapes::claim(slot, key, &record(call, graph, id, thread, time_ns, 0)),
+            shapes::Found::No => None,
+        };
+        if let Some(shape) = number {
+            let time = (time_ns.saturating_sub(trace::start_ns()) >> record::REPEAT_SHIFT) as u32;
+            let Some(place) = trace::begin(size_of::<record::Repeat>()) else { return };
+            // SAFETY: the place has room for it.
+            unsafe { place.body().cast::<record::Repeat>().write(record::Repeat { shape, time }) };
+            place.finish(kind::REPEAT);
+            return;
+        }
+    }
+    let Some(place) = trace::begin(size_of::<record::Launch>() + args_len) else { return };
+    let body = place.body();
+    // SAFETY: the place has room for the record and the arguments, which belong to an accepted launch of this kernel.
+    unsafe {
+        body.cast::<record::Launch>().write_unaligned(record(call, graph, id, thread, time_ns, args_len));
+        if args_len != 0 {
+            args::copy(layout, call.args, body.add(size_of::<record::Launch>()), args_len);
+        }
+    }
+    place.finish(kind::LAUNCH);
+}
+
+#[inline]
+fn record(call: &Call, graph: u32, kernel: u32, thread: &thread::Thread, time_ns: u64, args_len: usize) -> record::Launch {
+    record::Launch {
+        time_ns,
         stream: call.on as u64,
         graph,
-        kernel: id,
+        kernel,
         thread: thread.id,
         device: thread.device,
         api: call.api,
@@ -69,16 +103,7 @@ pub fn note_in(call: &Call, graph: u32) {
         block: call.block,
         shared: call.shared,
         args_len: args_len as u32,
-    };
-    let body = place.body();
-    // SAFETY: the place has room for the record and the arguments, which belong to an accepted launch of this kernel.
-    unsafe {
-        body.cast::<record::Launch>().write_unaligned(record);
-        if args_len != 0 {
-            args::copy(layout, call.args, body.add(size_of::<record::Launch>()), args_len);
-        }
     }
-    place.finish(kind::LAUNCH);
 }
 
 /// A kernel whose registration was not seen: the runtime is asked for its name, once. What was rejected may be no kernel.

@@ -37,6 +37,7 @@ mod lookup;
 mod memory;
 mod modules;
 mod runtimes;
+mod shapes;
 mod thread;
 
 #[panic_handler]
@@ -76,6 +77,7 @@ extern "C" fn child() {
     memory::after_fork();
     kernels::after_fork();
     modules::after_fork();
+    shapes::after_fork();
 }
 
 /// Says once, in the trace, that something was not looked into.

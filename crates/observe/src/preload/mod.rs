@@ -4,12 +4,16 @@
 //! them while they grow ([`Tail`]). Nothing is exchanged but those files: either side may die at any moment, and what was
 //! recorded can be read with `watch --read`.
 
+mod canary;
+mod fit;
 mod known;
 mod layouts;
 mod session;
 mod source;
 mod tail;
 
+pub use canary::cost;
+pub use fit::check;
 pub use known::Known;
 pub use layouts::{build_id, layouts};
 pub use session::{DIRECTORY_VARIABLE, LIMIT, LIMIT_VARIABLE, Session, environment, library};

@@ -77,7 +77,10 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
 fn base() -> io::Result<PathBuf> {
     let shared = Path::new("/dev/shm");
     let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
+    // Containers mount it so that no library can be loaded from there.
+    let barred =
+        rustix::fs::statvfs(shared).is_ok_and(|stat| stat.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
     let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
     let said = std::env::var_os("TMPDIR").is_some_and(|said| !said.is_empty());
-    Ok(if !said && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() })
+    Ok(if !said && !barred && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() })
 }

@@ -39,6 +39,8 @@ pub struct PreloadSource<'a> {
     news: Vec<String>,
     done: bool,
     each: Option<Everyone<'a>>,
+    /// A known event that was seen in the target itself.
+    canary: Option<String>,
 }
 
 impl std::fmt::Debug for PreloadSource<'_> {
@@ -54,7 +56,17 @@ impl<'a> PreloadSource<'a> {
     /// `known`: the kernels of the libraries whose layouts the session has.
     pub fn new(session: Session, known: Known, program: Box<dyn Program + 'a>) -> PreloadSource<'a> {
         let (tails, started) = (BTreeMap::new(), Instant::now());
-        PreloadSource { session, known, program, tails, started, news: Vec::new(), done: false, each: None }
+        PreloadSource {
+            session,
+            known,
+            program,
+            tails,
+            started,
+            news: Vec::new(),
+            done: false,
+            each: None,
+            canary: None,
+        }
     }
 
     /// Tells every single launch.
@@ -65,6 +77,28 @@ impl<'a> PreloadSource<'a> {
     /// What was seen per process, for those who ask.
     pub fn tails(&self) -> impl Iterator<Item = &Tail> {
         self.tails.values()
+    }
+
+    /// A child of ours calls each runtime that was met, through the same shim.
+    fn call_runtimes(&self, gaps: &mut Vec<(String, String)>) -> Canary {
+        let mut met: Vec<&launch::trace::Runtime> = Vec::new();
+        for runtime in self.tails.values().flat_map(|tail| &tail.runtimes) {
+            if !met.iter().any(|known| known.build_id == runtime.build_id) {
+                met.push(runtime);
+            }
+        }
+        let mut heard = Vec::new();
+        for runtime in &met {
+            match super::canary::call(runtime) {
+                Ok(what) => heard.push(what),
+                Err(why) => gaps.push(("the canary".into(), why)),
+            }
+        }
+        if heard.len() == met.len() && !met.is_empty() {
+            Canary::InChild { what: heard.join(", ") }
+        } else {
+            Canary::None
+        }
     }
 
     fn drain(&mut self, tally: &mut Tally, last: bool) -> Result<bool, WatchError> {
@@ -129,9 +163,15 @@ impl Source for PreloadSource<'_> {
             gaps.push(("records".into(), format!("{} lost: {why}", tally.lost)));
         }
         for tail in self.tails.values() {
-            for name in &tail.unfollowed {
+            let mut names = tail.unfollowed.clone();
+            names.dedup();
+            for name in names {
                 gaps.push(("graphs".into(), format!("process {} called {name}, which is not followed", tail.pid)));
             }
+        }
+        if tally.other_grids() > 0 {
+            let why = "launches with grids beyond those that are kept apart: counted by kernel";
+            gaps.push(("grids".into(), format!("{} {why}", tally.other_grids())));
         }
         if tally.unread > 0 {
             let why = "of kernels whose library was not found beforehand: column counts come from names alone";
@@ -147,12 +187,18 @@ impl Source for PreloadSource<'_> {
         };
         let runtimes = self.tails.values().flat_map(|tail| &tail.runtimes);
         let device = device_of(runtimes.map(|runtime| of(&runtime.build_id)));
+        let canary = match &self.canary {
+            Some(what) => Canary::InTarget { what: what.clone() },
+            None => self.call_runtimes(&mut gaps),
+        };
+        // After the program: it shall not be disturbed by our measuring.
+        let cost_ns = if tally.launches() > 0 { super::canary::cost() } else { None };
         let pids: Vec<String> = self.tails.values().map(|tail| tail.pid.to_string()).collect();
         Ok(Account {
             observer: "preload",
             device,
             library: None,
-            canary: Canary::None,
+            canary,
             contamination: Contamination::Unchecked,
             reach: format!("launches through dynamic symbols of the processes {}", pids.join(", ")),
             blind: [
@@ -163,8 +209,12 @@ impl Source for PreloadSource<'_> {
             .to_vec(),
             gaps,
             seconds: self.started.elapsed().as_secs_f64(),
-            cost_ns: None,
+            cost_ns,
         })
+    }
+
+    fn canary_in_target(&mut self, what: String) {
+        self.canary = Some(what);
     }
 
     fn news(&mut self) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::uprobe::Seen;
 use crate::watch::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
 use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
-use launch::trace::{Kernel, Module, Record, Runtime};
+use launch::trace::{Kernel, Module, Record, Runtime, repeated};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 const CHUNK: usize = 1 << 20;
 /// Where `consumed` stands in the header.
 const CONSUMED: u64 = std::mem::offset_of!(record::Header, consumed) as u64;
+
+/// Shapes that are found again without asking the tally: a program with a new grid for every launch costs time, not memory.
+const MOST_KINDS: usize = 1 << 16;
 
 const CLOSED: u64 = std::mem::offset_of!(record::Header, closed) as u64;
 
@@ -48,6 +51,8 @@ pub struct Tail {
     at: u64,
     given_back: u64,
     lost: u64,
+    start_ns: u64,
+    shapes: HashMap<u32, record::Launch>,
     kernels: HashMap<u32, Kernel>,
     modules: HashMap<u32, Module>,
     kinds: HashMap<Shape, KindId>,
@@ -91,6 +96,8 @@ impl Tail {
             at: FIRST,
             given_back: 0,
             lost: 0,
+            start_ns: u64::from(word(32)) | u64::from(word(36)) << 32,
+            shapes: HashMap::new(),
             kernels: HashMap::new(),
             modules: HashMap::new(),
             kinds: HashMap::new(),
@@ -171,6 +178,11 @@ impl Tail {
             Record::Module(module) => drop(self.modules.insert(module.id, module)),
             Record::Kernel(kernel) => drop(self.kernels.insert(kernel.id, kernel)),
             Record::Launch(head, args) => self.launch(&head, args, tally, known, each),
+            Record::Shape(id, head) => drop(self.shapes.insert(id, head)),
+            Record::Repeat(repeat) => {
+                let head = repeated(&self.shapes, repeat, self.start_ns);
+                self.launch(&head, &[], tally, known, each);
+            }
             Record::Graph(record) if record.status != 0 => {}
             Record::Graph(record) => match record.what {
                 graph::INSTANTIATE | graph::UPDATE => self.flow.instantiated(record.exec.into(), record.graph.into()),
@@ -209,7 +221,8 @@ impl Tail {
         };
         let ne11 = columns(&tally.facts(&name), described.map_or(&[], |(layout, _)| layout), args);
         let key = (head.kernel, head.grid, head.block, head.shared, head.api, ne11);
-        let kind = *self.kinds.entry(key).or_insert_with(|| {
+        let known_kind = self.kinds.get(&key).copied();
+        let kind = known_kind.unwrap_or_else(|| {
             tally.kind(&Kind {
                 file: path.to_owned(),
                 bundle: described.map(|(_, bundle)| bundle),
@@ -220,6 +233,9 @@ impl Tail {
                 ..Kind::kernel(name, api::name(head.api))
             })
         });
+        if known_kind.is_none() && self.kinds.len() < MOST_KINDS {
+            self.kinds.insert(key, kind);
+        }
         // A kernel with arguments, of a library whose layouts nobody prepared.
         if described.is_none() && args.is_empty() && head.status == 0 {
             tally.unread += 1;

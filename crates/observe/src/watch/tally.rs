@@ -55,10 +55,20 @@ pub struct Row {
 /// What two kinds must share to stand in one row.
 type RowKey = (Phase, Name, Option<u64>, [u32; 3], String);
 
+/// Kinds that are kept apart; beyond, launches of a kernel are counted together, whatever their grid.
+const MOST_KINDS: usize = 1 << 16;
+/// Stands for the grids that are not kept apart.
+const OTHER_GRIDS: [u32; 3] = [u32::MAX; 3];
+
 impl Tally {
     pub fn kind(&mut self, kind: &Kind) -> KindId {
         if let Some(id) = self.index.get(kind) {
             return *id;
+        }
+        if self.kinds.len() >= MOST_KINDS && kind.grid != OTHER_GRIDS {
+            // A program may make a new grid of every launch: from here on those of a kernel are counted together.
+            let (name, file) = (kind.name.clone(), kind.file.clone());
+            return self.kind(&Kind { file, bundle: kind.bundle, grid: OTHER_GRIDS, ..Kind::kernel(name, kind.api) });
         }
         let id = KindId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
         let facts = self.facts.entry(kind.name.clone()).or_insert_with(|| Rc::new(facts(&kind.name))).clone();
@@ -231,6 +241,12 @@ impl Tally {
             .collect()
     }
 
+    /// Launches whose grids were too many to be kept apart.
+    pub fn other_grids(&self) -> u64 {
+        let other = |id: &KindId| self.known(*id).is_some_and(|known| known.kind.grid == OTHER_GRIDS);
+        self.counts.iter().filter(|((.., id), _)| other(id)).map(|(_, count)| count).sum()
+    }
+
     /// Launches per decoded token by family, and all together.
     pub fn per_token(&self) -> Option<(f64, Vec<(Family, f64)>)> {
         let tokens = self.tokens();
@@ -276,7 +292,7 @@ impl Tally {
                 share: 0.0,
             });
             row.launches += count;
-            if !row.grids.contains(&kind.grid) {
+            if kind.grid != OTHER_GRIDS && !row.grids.contains(&kind.grid) {
                 row.grids.push(kind.grid);
             }
         }

@@ -1,12 +1,14 @@
 //! `--url`: a one-token request must give launches in the target, or the watch is blind and says so.
 
 use crate::context::Context;
-use observe::watch::{Source, Tally, request};
+use observe::watch::{Source, State, Tally, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// How long launches may still arrive after the answer.
 const AFTER: Duration = Duration::from_secs(2);
+/// How long a server may take until it answers at all.
+const STARTING: Duration = Duration::from_secs(120);
 
 /// None where it was seen; else what to say in the end. What the server claims is worth a look all the same.
 pub fn in_target(
@@ -17,29 +19,42 @@ pub fn in_target(
 ) -> anyhow::Result<Option<anyhow::Error>> {
     let (tell, told) = channel();
     let address = url.to_owned();
-    std::thread::spawn(move || tell.send(request::one_token(&address)));
-    let mut answer = None;
-    let mut until = None;
-    while until.is_none_or(|until| Instant::now() < until) {
-        source.poll(tally, Duration::from_millis(50))?;
-        if answer.is_none()
-            && let Ok(told) = told.try_recv()
-        {
-            answer = Some(told?);
-            until = Some(Instant::now() + AFTER);
+    std::thread::spawn(move || {
+        // A server that was only just started answers later.
+        let patience = Instant::now() + STARTING;
+        while !request::ready(&address) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(50));
         }
-        if answer.is_some() && tally.launches() > 0 {
+        let _ = tell.send(None);
+        let _ = tell.send(Some(request::one_token(&address)));
+    });
+    let (mut answer, mut until, mut before) = (None, None, None);
+    while until.is_none_or(|until| Instant::now() < until) {
+        if let State::Ended(_) = source.poll(tally, Duration::from_millis(50))? {
+            anyhow::bail!("the program ended before {url} answered a one-token request");
+        }
+        match told.try_recv() {
+            // What it launched to warm up was not asked for by us.
+            Ok(None) => before = Some(tally.launches()),
+            Ok(Some(told)) => {
+                answer = Some(told?);
+                until = Some(Instant::now() + AFTER);
+            }
+            Err(_) => {}
+        }
+        if answer.is_some() && tally.launches() > before.unwrap_or(0) {
             break;
         }
     }
     let server = answer.unwrap_or("the server");
-    if tally.launches() == 0 {
+    let count = tally.launches() - before.unwrap_or(0);
+    if count == 0 {
         return Ok(Some(anyhow::anyhow!(
             "a one-token request to {url} ({server}) was answered, and no launch was seen in the target: this watch would \
              be blind. Is it the right process, and does it run on a GPU?"
         )));
     }
-    let count = tally.launches().to_string();
+    let count = count.to_string();
     source.canary_in_target(format!("a one-token request to {server} gave {count} launches"));
     let args = [("server", server.into()), ("count", count.into())];
     eprintln!("{}", context.lang.text_with("watch-canary-asked", &args));

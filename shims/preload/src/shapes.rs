@@ -1,0 +1,121 @@
+//! Launches that are alike, by number: the second one and all that follow take sixteen bytes of the record instead of eighty.
+//!
+//! The table is of fixed size and never waits: what finds no place in it is recorded in full. An entry is written by
+//! whoever claims it, told in the record, and only then given out, so that a reader always meets the shape first.
+
+use crate::launch::Call;
+use crate::record::{self, kind};
+use crate::thread::Thread;
+use crate::{sys, trace};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// A megabyte; a decoded token of a large model has some hundred shapes.
+const SLOTS: usize = 1 << 14;
+const STEPS: usize = 8;
+const EMPTY: u32 = 0;
+const BUSY: u32 = 1;
+
+/// Everything that two launches must share, but for their time.
+pub type Key = [u64; 7];
+
+#[repr(C, align(64))]
+pub struct Slot {
+    /// Its number, or one of the above.
+    state: AtomicU32,
+    key: UnsafeCell<Key>,
+}
+
+static TABLE: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
+static NEXT: AtomicU32 = AtomicU32::new(BUSY + 1);
+
+#[inline]
+pub fn key(call: &Call, kernel: u32, thread: &Thread) -> Key {
+    let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let ([gx, gy, gz], [bx, by, bz]) = (call.grid, call.block);
+    [
+        call.on as u64,
+        pair(kernel, thread.id),
+        pair(thread.device, call.api),
+        pair(gx, gy),
+        pair(gz, bx),
+        pair(by, bz),
+        u64::from(call.shared),
+    ]
+}
+
+/// Word by word: comparing arrays would call the C library.
+#[inline]
+fn same(one: &Key, two: &Key) -> bool {
+    (one[0] ^ two[0]) | (one[1] ^ two[1]) | (one[2] ^ two[2]) | (one[3] ^ two[3]) | (one[4] ^ two[4]) | (one[5] ^ two[5]) | (one[6] ^ two[6]) == 0
+}
+
+#[inline]
+fn place(key: &Key) -> usize {
+    let mixed = key[1].wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ key[3].wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
+        ^ (key[0] ^ key[4]).wrapping_mul(0x1656_67b1_9e37_79f9);
+    (mixed >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+/// What the table says of a shape.
+pub enum Found {
+    Number(u32),
+    /// A place for it.
+    Free(&'static Slot),
+    /// It must be recorded in full.
+    No,
+}
+
+#[inline]
+pub fn find(key: &Key) -> Found {
+    let table = TABLE.load(Ordering::Acquire);
+    if table.is_null() {
+        make();
+        return Found::No;
+    }
+    let start = place(key);
+    for step in 0..STEPS {
+        // SAFETY: SLOTS slots lie there, zeroed at first, and stay as long as this process.
+        let slot = unsafe { &*table.add((start + step) & (SLOTS - 1)) };
+        match slot.state.load(Ordering::Acquire) {
+            EMPTY => return Found::Free(slot),
+            BUSY => return Found::No,
+            // SAFETY: a key is written before its number is stored, and never again.
+            number if same(unsafe { &*slot.key.get() }, key) => return Found::Number(number),
+            _ => {}
+        }
+    }
+    Found::No
+}
+
+#[cold]
+pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
+    slot.state.compare_exchange(EMPTY, BUSY, Ordering::AcqRel, Ordering::Acquire).ok()?;
+    // SAFETY: claimed, so nobody else writes it, and nobody reads it before it has a number.
+    unsafe { *slot.key.get() = key };
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let shape = record::Shape { id, reserved: 0, launch: *launch };
+    let told = trace::try_write(kind::SHAPE, &[trace::bytes(&shape)]);
+    slot.state.store(if told { id } else { EMPTY }, Ordering::Release);
+    told.then_some(id)
+}
+
+#[cold]
+fn make() {
+    let new = sys::zeroed(SLOTS * size_of::<Slot>()).cast::<Slot>();
+    let made = TABLE.compare_exchange(core::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
+    if made.is_err() && !new.is_null() {
+        // SAFETY: our own mapping, which nobody has seen.
+        unsafe { sys::munmap(new.cast(), SLOTS * size_of::<Slot>()) };
+    }
+}
+
+/// In the child of a fork: its file knows none of them. Nobody else is there to be using the table.
+pub fn after_fork() {
+    let old = TABLE.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    if !old.is_null() {
+        // SAFETY: our own mapping.
+        unsafe { sys::munmap(old.cast(), SLOTS * size_of::<Slot>()) };
+    }
+}
