@@ -48,4 +48,6 @@ for how in uprobe preload; do $python "$here/compare.py" "$out/cupti.$first.tsv"
 [ $status = 0 ] && echo "text: identical in every run; $(wc -c < "$out/plain.$first.text") bytes"
 grep -o 'ggml_cuda_init.*\|offloaded.*' "$out/plain.$first.err" | head -3
 head -12 "$out/uprobe.$first.err" | cut -c1-160
+# Unobserved, observed, unobserved: is what was seen what runs without us? CERTIFY= skips it.
+[ -n "${CERTIFY-yes}" ] && { "$here/certify.sh" "$tool" "$out/cupti.so" "$out" "${llama[@]}" || status=1; }
 exit $status

@@ -57,4 +57,8 @@ with torch.no_grad():
     torch.cuda.synchronize()
     digest.update(out.cpu().numpy().tobytes())
     digest.update(x.cpu().numpy().tobytes())
+if os.environ.get("HASH_ONLY"):
+    # For comparing whole runs: nothing that differs by itself.
+    print(digest.hexdigest(), flush=True)
+    sys.exit()
 print(json.dumps({"hash": digest.hexdigest(), "seconds": eager, "rounds": rounds}), flush=True)

@@ -20,6 +20,9 @@ fn a_program_is_started_and_everything_it_launches_is_counted() {
     assert_eq!((said["seen"].as_u64(), said["lost"].as_u64(), said["unnamed"].as_u64()), (Some(40), Some(0), Some(0)));
     assert_eq!((said["observer"].as_str(), said["device"].as_str()), (Some("preload"), Some("stand-in")));
     assert_eq!(said["rung"].as_str(), Some("Selected"), "on the stand-in nothing is launched");
+    // A program of ours called the same runtime through the same shim, and was seen; and was timed with it and without.
+    assert_eq!(said["canary"]["seen"].as_str(), Some("in-child"), "{said}");
+    assert!(said["cost_ns"].as_f64().is_some_and(|cost| cost > 0.0), "{said}");
     let names: Vec<&str> =
         said["rows"].as_array().expect("rows").iter().filter_map(|row| row["mangled"].as_str()).collect();
     assert!(names.contains(&"_Z6secondPfi"), "{names:?}");
@@ -68,4 +71,48 @@ fn a_log_is_read_and_a_file_that_is_none_is_refused() {
         Command::new(WHICHKERNEL).args(["watch", "--how", "logs", "--log", "ROCBLAS_LAYER=9", "--", "true"]).output();
     let said = String::from_utf8_lossy(&explained.expect("a run").stderr).into_owned();
     assert!(said.contains("ROCBLAS_LAYER=9 is 1 trace + 8 internal"), "{said}");
+}
+
+#[test]
+fn more_grids_than_can_be_kept_apart_are_counted_by_kernel_and_none_is_lost() {
+    let home = tempfile::tempdir().expect("a directory");
+    let program = launcher(home.path());
+    let (text, out) =
+        (r#"exec "$0" watch --how preload --format json -- "$1" plain 100000 > "$2""#, home.path().join("out"));
+    let [program, place] = [program.as_path(), &out].map(|path| path.to_str().expect("text"));
+    let outcome = on_the_stand_in(&words(&["sh", "-c", text, WHICHKERNEL, program, place]), &kept_in(home.path()));
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
+    let said = json(&std::fs::read_to_string(&out).expect("its answer"));
+    assert_eq!((said["seen"].as_u64(), said["lost"].as_u64()), (Some(100_000), Some(0)));
+    let grids = said["gaps"].as_array().expect("gaps").iter().find(|gap| gap["what"] == "grids").expect("said");
+    let other: u64 = grids["why"].as_str().and_then(|why| why.split(' ').next()?.parse().ok()).expect("a number");
+    let kept: usize =
+        said["rows"].as_array().expect("rows").iter().map(|row| row["grids"].as_array().map_or(0, Vec::len)).sum();
+    assert_eq!(kept as u64 + other, 100_000, "every launch has a grid of its own, kept or counted");
+    assert!(kept <= 1 << 16, "{kept}");
+}
+
+/// The real verb, as a user who has nothing but the program.
+#[test]
+fn nobody_can_watch_by_preload() {
+    let home = tempfile::tempdir().expect("a directory");
+    std::fs::set_permissions(home.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open");
+    let (program, tool) = (launcher(home.path()), home.path().join("whichkernel"));
+    std::fs::copy(WHICHKERNEL, &tool).expect("copied");
+    let text = r#"as=; if [ "$(id -u)" = 0 ]; then as="setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"; fi
+        HOME=$2 WHICHKERNEL_CACHE=$2/cache exec $as "$0" watch --how preload --format json -- "$1" tokens 5"#;
+    let [tool, program, there] = [tool.as_path(), &program, home.path()].map(|path| path.to_str().expect("text"));
+    let outcome = on_the_stand_in(&words(&["sh", "-c", text, tool, program, there]), &kept_in(home.path()));
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
+    let said = json(&outcome.said);
+    assert_eq!((said["seen"].as_u64(), said["lost"].as_u64()), (Some(40), Some(0)), "{said}");
+    assert_eq!(said["canary"]["seen"].as_str(), Some("in-child"), "{said}");
+}
+
+#[test]
+fn a_program_without_a_loader_is_refused() {
+    let refused =
+        Command::new(WHICHKERNEL).args(["watch", "--how", "preload", "--", "/sbin/ldconfig"]).output().expect("a run");
+    let why = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && why.contains("statically"), "{why}");
 }

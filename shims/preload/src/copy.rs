@@ -59,18 +59,6 @@ wrap! {
         note(len, on, status);
         status
     }
-    fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = nested(|| unsafe { real(to, from, len, on) });
-        note(len, on, status);
-        status
-    }
-    fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, len: usize) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = nested(|| unsafe { real(to, from, len) });
-        note(len, core::ptr::null_mut(), status);
-        status
-    }
     fn hipMemcpy2DAsync(
         to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, how: c_int,
         on: *mut c_void,
@@ -92,6 +80,28 @@ wrap! {
         }
         status
     }
+}
+
+macro_rules! driver_copies {
+    ($($name:ident $on_stream:ident)*) => { wrap! {$(
+        fn $name(to: *mut c_void, from: u64, len: usize) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own arguments.
+            let status = nested(|| unsafe { real(to, from, len) });
+            note(len, core::ptr::null_mut(), status);
+            status
+        }
+        fn $on_stream(to: *mut c_void, from: u64, len: usize, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own arguments.
+            let status = nested(|| unsafe { real(to, from, len, on) });
+            note(len, on, status);
+            status
+        }
+    )*} };
+}
+
+driver_copies! {
+    cuMemcpyDtoH_v2 cuMemcpyDtoHAsync_v2
+    cuMemcpyDtoH_v2_ptds cuMemcpyDtoHAsync_v2_ptsz
 }
 
 /// The runtime's copy may call the driver's, which must not count again.

@@ -64,7 +64,11 @@ macro_rules! begins {
     )*} };
 }
 
-begins! { cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz }
+// The first form of the driver's has no mode: what the caller did not give is not read.
+begins! {
+    cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz
+    cuStreamBeginCapture cuStreamBeginCapture_ptsz
+}
 
 macro_rules! ends {
     ($($name:ident)*) => { wrap! {$(

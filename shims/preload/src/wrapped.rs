@@ -117,10 +117,12 @@ table! {
         cudaGraphInstantiateWithFlags cuGraphInstantiate cuGraphInstantiate_v2 cuGraphInstantiateWithFlags
         cuGraphInstantiateWithParams cuGraphInstantiateWithParams_ptsz
         cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz
+        cuStreamBeginCapture cuStreamBeginCapture_ptsz
         cudaStreamEndCapture cudaStreamEndCapture_ptsz cuStreamEndCapture cuStreamEndCapture_ptsz
         cudaGraphExecUpdate cuGraphExecUpdate cuGraphExecUpdate_v2;
     copy: hipMemcpy hipMemcpy_spt cudaMemcpy cudaMemcpy_ptds hipMemcpyAsync hipMemcpyAsync_spt hipMemcpyWithStream
         cudaMemcpyAsync cudaMemcpyAsync_ptsz hipMemcpyDtoH hipMemcpyDtoHAsync cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2
+        cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds
         hipMemcpy2DAsync hipMemcpy2D;
     lookup: cuGetProcAddress cuGetProcAddress_v2 hipGetProcAddress;
 }

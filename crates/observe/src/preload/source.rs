@@ -49,6 +49,13 @@ impl std::fmt::Debug for PreloadSource<'_> {
     }
 }
 
+impl Drop for PreloadSource<'_> {
+    /// It may go on, unwatched, when everything was told; whoever started us expects it to be over when we are.
+    fn drop(&mut self) {
+        self.program.wait();
+    }
+}
+
 /// How often the files are looked at while nothing is there.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -154,8 +161,6 @@ impl Source for PreloadSource<'_> {
             self.tails.values().for_each(Tail::close);
             self.drain(tally, true)?;
             self.done = true;
-            // It may go on, unwatched; whoever started us expects it to be over when we are.
-            self.program.wait();
         }
         let mut gaps: Vec<(String, String)> = Vec::new();
         if tally.lost > 0 {

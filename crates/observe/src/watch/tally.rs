@@ -292,13 +292,14 @@ impl Tally {
                 share: 0.0,
             });
             row.launches += count;
-            if kind.grid != OTHER_GRIDS && !row.grids.contains(&kind.grid) {
+            if kind.grid != OTHER_GRIDS {
                 row.grids.push(kind.grid);
             }
         }
         let mut rows: Vec<Row> = rows.into_values().collect();
         for row in &mut rows {
             row.grids.sort_unstable();
+            row.grids.dedup();
             if !matches!(row.name, Name::Call(_)) && self.launches > 0 {
                 row.share = row.launches as f64 / self.launches as f64;
             }

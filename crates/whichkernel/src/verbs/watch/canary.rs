@@ -18,6 +18,7 @@ pub fn in_target(
     context: &Context,
 ) -> anyhow::Result<Option<anyhow::Error>> {
     let (tell, told) = channel();
+    let (go, gone) = channel::<()>();
     let address = url.to_owned();
     std::thread::spawn(move || {
         // A server that was only just started answers later.
@@ -26,7 +27,9 @@ pub fn in_target(
             std::thread::sleep(Duration::from_millis(50));
         }
         let _ = tell.send(None);
-        let _ = tell.send(Some(request::one_token(&address)));
+        if gone.recv().is_ok() {
+            let _ = tell.send(Some(request::one_token(&address)));
+        }
     });
     let (mut answer, mut until, mut before) = (None, None, None);
     while until.is_none_or(|until| Instant::now() < until) {
@@ -35,7 +38,10 @@ pub fn in_target(
         }
         match told.try_recv() {
             // What it launched to warm up was not asked for by us.
-            Ok(None) => before = Some(tally.launches()),
+            Ok(None) => {
+                before = Some(tally.launches());
+                let _ = go.send(());
+            }
             Ok(Some(told)) => {
                 answer = Some(told?);
                 until = Some(Instant::now() + AFTER);
