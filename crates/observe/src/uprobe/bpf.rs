@@ -109,14 +109,33 @@ impl Map {
     }
 }
 
-/// Loads a program; the verifier's last words are part of the error.
-pub fn load(code: &[u64]) -> io::Result<OwnedFd> {
+/// BPF_TRACE_UPROBE_MULTI
+const UPROBE_MULTI: u32 = 48;
+
+/// A uprobe at an offset of a file that belongs to its program alone (BPF_LINK_CREATE, Linux 6.6). Taken out, it waits for nobody but
+/// those who run it now, where a perf event holds a lock of the whole machine meanwhile.
+pub fn uprobe(program: &OwnedFd, path: &str, offset: u64, at_return: bool) -> io::Result<OwnedFd> {
+    let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut attr: Attr = [0; 16];
+    attr[0] = u64::from(program.as_raw_fd().cast_unsigned());
+    attr[1] = UPROBE_MULTI.into();
+    attr[2] = path.as_ptr() as u64;
+    attr[3] = &raw const offset as u64;
+    attr[6] = pair(1, u32::from(at_return));
+    let fd = call(28, &mut attr)?;
+    // SAFETY: the kernel just gave us this descriptor.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Loads a program; the verifier's last words are part of the error. `linked`: for [`uprobe`], not for a perf event.
+pub fn load(code: &[u64], linked: bool) -> io::Result<OwnedFd> {
     let mut log = vec![0_u8; 64 << 10];
     let attempt = |log: &mut [u8], level: u32| {
         let mut attr: Attr = [0; 16];
         attr[0] = pair(KPROBE, u32::try_from(code.len()).unwrap_or(u32::MAX));
         attr[1] = code.as_ptr() as u64;
         attr[2] = LICENSE.as_ptr() as u64;
+        attr[8] = pair(0, if linked { UPROBE_MULTI } else { 0 });
         if level > 0 {
             attr[3] = pair(level, u32::try_from(log.len()).unwrap_or(0));
             attr[4] = log.as_mut_ptr() as u64;

@@ -62,6 +62,8 @@ unsafe fn child(path: &CStr, symbol: &CStr) -> ! {
         libc::dup2(null, 1);
         libc::dup2(null, 2);
         let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+        // The probes live as long as somebody has their descriptors, and a fork has them all: they must not outlive us here.
+        libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
         if !library.is_null() {
             let found = libc::dlsym(library, symbol.as_ptr());
             if !found.is_null() {

@@ -1,13 +1,13 @@
 //! Putting probes on files: beforehand, or when a watched process maps one; and the canary that shows that they fire.
 
-use super::ahead::inode;
+use super::ahead::{Inode, inode};
 use super::backend::Backend;
 use super::canary;
 use super::cost::Timing;
 use super::entries::Home;
 use super::instrument::Probed;
 use super::options::How;
-use super::processes::Mapping;
+use super::processes::{Mapping, alive};
 use super::reach::reachable;
 use super::watcher::{Watcher, broken};
 use super::wire::counter;
@@ -37,14 +37,14 @@ impl Watcher {
 
     /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
     /// again.
-    fn equip(&mut self, path: &Path, home: Home) -> Result<Probed, WatchError> {
+    fn equip(&mut self, path: &Path, home: Home) -> Result<(Probed, RawFd), WatchError> {
         let opened = inventory::File::open(path).map_err(|error| {
             WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
         })?;
         let held = File::open(path).map_err(broken)?;
-        let lasting = by_descriptor(held.as_raw_fd());
+        let descriptor = held.as_raw_fd();
         self.held.push(held);
-        self.backend.probe(&lasting, home, &opened)
+        Ok((self.backend.probe(&by_descriptor(descriptor), home, &opened)?, descriptor))
     }
 
     /// A library of a watched process: probed at once if it is a runtime, read in the background.
@@ -60,10 +60,19 @@ impl Watcher {
         if let Some(home) = Home::of(mapping.name())
             && !self.probed.contains_key(&file)
         {
-            let ahead = inode(&path).and_then(|inode| self.ahead.remove(&inode));
-            let (probed, new) = match ahead {
-                Some(probed) => (probed, false),
-                None => (self.equip(&path, home)?, true),
+            let known = |ahead: &&Inode| inode(&path).map_or(ahead.1 == mapping.inode, |inode| inode == **ahead);
+            let ahead = self.ahead.keys().find(known).copied().and_then(|inode| self.ahead.remove(&inode));
+            let new = ahead.is_none();
+            let (probed, held) = match ahead.map_or_else(|| self.equip(&path, home), Ok) {
+                Ok(equipped) => equipped,
+                Err(_) if !alive(pid) => {
+                    self.window.gap(
+                        format!("launches through {}", mapping.path),
+                        "its process was over before a probe was in place",
+                    );
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
             };
             self.probed.insert(file, home);
             self.window.probed(mapping.name(), home, &probed, if new { time } else { 0 });
@@ -74,7 +83,7 @@ impl Watcher {
                     self.backend.watch_returns(false).map_err(broken)?;
                     self.check_returns(true)?;
                 }
-                self.call_canary(&path, home, mapping.name());
+                self.call_canary(held, home, mapping.name());
             }
             self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
         }
@@ -82,19 +91,14 @@ impl Watcher {
         Ok(())
     }
 
-    fn call_canary(&mut self, path: &Path, home: Home, name: &str) {
+    /// Not by the target's path, which ends with the target.
+    fn call_canary(&mut self, held: RawFd, home: Home, name: &str) {
         let symbol = if home == Home::Cuda { c"cuLaunchKernel" } else { c"hipLaunchKernel" };
-        if !self.options.canary {
-            return;
-        }
-        // Not by the target's path, which ends with the target.
-        let wanted = inode(path);
-        let descriptors = self.held.iter().map(AsRawFd::as_raw_fd);
-        let held = descriptors.rev().find(|held| wanted.is_some() && inode(&by_descriptor(*held)) == wanted);
-        self.measured = held.map(|held| (held, symbol));
-        let path = held.map_or_else(|| path.to_owned(), own_path);
-        if let Some(canary) = canary::Canary::start(&path, symbol) {
+        if self.options.canary
+            && let Some(canary) = canary::Canary::start(&own_path(held), symbol)
+        {
             self.canaries.push((canary, name.to_owned(), 0));
+            self.measured = Some((held, symbol));
         }
     }
 
@@ -119,8 +123,9 @@ impl Watcher {
         (self.window.launches, self.window.returns) =
             (counter(self, counter::LAUNCHES), counter(self, counter::RETURNS));
         self.window.accepted = counter(self, counter::ACCEPTED);
+        let any = !self.shipped.is_empty() || !self.queue.is_empty();
         // Probes that somebody armed count for programs that we start, not for a child that only calls.
-        let wanted = self.measured.filter(|_| !self.shipped.is_empty() && self.options.how != How::Armed);
+        let wanted = self.measured.filter(|_| any && self.options.how != How::Armed);
         let timing = wanted.and_then(|(held, symbol)| Timing::start(&own_path(held), symbol));
         let Some(mut timing) = timing else {
             self.backend.disarm();

@@ -51,13 +51,23 @@ pub struct Instrument {
     choice: Choice,
     optimises: bool,
     programs: HashMap<(usize, i16, What), OwnedFd>,
-    probes: Vec<Event>,
+    /// Whether probes are links of their programs, or perf events that carry them.
+    linked: bool,
+    probes: Vec<Probe>,
     /// Where launches return, for as long as they are asked for.
-    returns: Vec<Event>,
+    returns: Vec<Probe>,
     launch_returns: Vec<(String, u64, usize)>,
     /// The runtime's launch functions, for as long as the driver's launches need names.
-    outer: Vec<Event>,
+    outer: Vec<Probe>,
     outer_sites: Vec<(String, u64, usize, Site)>,
+}
+
+/// Ends with its descriptor.
+#[derive(Debug)]
+#[expect(dead_code, reason = "held, not used")]
+enum Probe {
+    Link(OwnedFd),
+    Event(Event),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,6 +114,7 @@ impl Instrument {
             choice,
             optimises: optimises(),
             programs: HashMap::new(),
+            linked: true,
             probes: Vec::new(),
             returns: Vec::new(),
             launch_returns: Vec::new(),
@@ -162,7 +173,21 @@ impl Instrument {
         Ok(probed)
     }
 
-    fn attach(&mut self, path: &str, symbol: &Symbol, what: What, site: Site) -> io::Result<Event> {
+    fn attach(&mut self, path: &str, symbol: &Symbol, what: What, site: Site) -> io::Result<Probe> {
+        if self.linked {
+            match self.attach_as(true, path, symbol, what, site) {
+                // A kernel before 6.6 knows no such links.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && self.probes.is_empty() => {
+                    self.linked = false;
+                    self.programs.clear();
+                }
+                other => return other,
+            }
+        }
+        self.attach_as(false, path, symbol, what, site)
+    }
+
+    fn attach_as(&mut self, linked: bool, path: &str, symbol: &Symbol, what: What, site: Site) -> io::Result<Probe> {
         let number = symbol.entry;
         let key = (number, site.pushed, what);
         if !self.programs.contains_key(&key) {
@@ -173,16 +198,18 @@ impl Instrument {
                 What::Answer => program::at_answer(self.maps(), number, entry.role),
                 What::Return => program::at_launch_return(self.maps(), number),
             };
-            self.programs.insert(key, bpf::load(&code.map_err(io::Error::other)?)?);
+            self.programs.insert(key, bpf::load(&code.map_err(io::Error::other)?, linked)?);
         }
-        let offset = symbol.offset + site.offset;
-        let place = Place { pmu: self.pmu, path, offset, at_return: what != What::Entry };
+        let Some(program) = self.programs.get(&key) else { return Err(io::ErrorKind::NotFound.into()) };
+        let (offset, at_return) = (symbol.offset + site.offset, what != What::Entry);
+        if linked {
+            return bpf::uprobe(program, path, offset, at_return).map(Probe::Link);
+        }
+        let place = Place { pmu: self.pmu, path, offset, at_return };
         let event = Event::uprobe(&place, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
-        if let Some(program) = self.programs.get(&key) {
-            event.attach(program)?;
-        }
+        event.attach(program)?;
         event.enable()?;
-        Ok(event)
+        Ok(Probe::Event(event))
     }
 
     /// Looks at what launches return, or stops looking: it costs as much again.

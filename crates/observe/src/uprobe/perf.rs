@@ -130,20 +130,20 @@ impl Event {
 }
 
 /// Closes many events. The kernel waits for every processor before a probe is gone, tens of milliseconds each time: together they wait once.
-pub fn release(events: Vec<Event>) {
+pub fn release<T: Send>(events: Vec<T>) {
     const TOGETHER: usize = 32;
     let share = events.len().div_ceil(TOGETHER).max(1);
     let mut events = events.into_iter().peekable();
     std::thread::scope(|scope| {
         while events.peek().is_some() {
-            let some: Vec<Event> = events.by_ref().take(share).collect();
+            let some: Vec<T> = events.by_ref().take(share).collect();
             scope.spawn(move || drop(some));
         }
     });
 }
 
 /// The same, without waiting for it.
-pub fn release_later(events: Vec<Event>) {
+pub fn release_later<T: Send + 'static>(events: Vec<T>) {
     if !events.is_empty() {
         std::thread::spawn(move || release(events));
     }

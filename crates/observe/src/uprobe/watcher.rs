@@ -56,7 +56,7 @@ pub struct Watcher {
     pub(super) queue: VecDeque<(u64, Item)>,
     pub(super) probed: HashMap<FileId, Home>,
     /// Files that were probed before anybody mapped them.
-    pub(super) ahead: HashMap<Inode, Probed>,
+    pub(super) ahead: HashMap<Inode, (Probed, RawFd)>,
     /// The files that carry probes.
     pub(super) held: Vec<File>,
     /// Children of ours that call the probed functions, with what was seen of each.
