@@ -20,7 +20,8 @@ differ = sorted(set(reference) | set(seen))
 differ = [(name, reference.get(name, 0), seen.get(name, 0)) for name in differ if reference.get(name, 0) != seen.get(name, 0)]
 print(f"kernels by name: {same} of {len(reference)} equal; launches {total} seen, {wanted} run; "
       f"lost {report['lost']}, unnamed {report['unnamed']}, unknown replays {report['unknown_replays']}, "
-      f"rejected {sum(report['rejected'].values())}; CUPTI dropped {dropped}")
+      f"rejected {sum(report['rejected'].values())}; CUPTI dropped {dropped}; measured cost {report['cost_ns']} ns per launch; "
+      f"device {report['device']}")
 for name, run, saw in differ[:20]:
     print(f"  differs: CUPTI {run}, seen {saw}: {name[:110]}")
 for gap in report["gaps"]:

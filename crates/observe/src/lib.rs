@@ -14,6 +14,7 @@ pub mod imports;
 pub mod libraries;
 pub mod logs;
 mod observer;
+mod perf;
 pub mod preload;
 pub mod process;
 mod record;

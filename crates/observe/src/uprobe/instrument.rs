@@ -2,11 +2,11 @@
 
 use super::bpf::{self, Map, MapKind, Ring};
 use super::entries::{ENTRIES, Home, Role};
-use super::perf::{self, Attr, Event, Place, bit};
 use super::program::{self, CALL_VALUE, Maps};
 use super::site::{self, Price, Site};
 use super::symbols::{Symbol, entries_of};
 use super::wire::{LAYOUT, counter, flag, key};
+use crate::perf::{self, Attr, Event, Place, bit};
 use crate::watch::WatchError;
 use codeobject::ReadAt;
 use std::collections::HashMap;

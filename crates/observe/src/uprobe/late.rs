@@ -34,11 +34,14 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 impl Watcher {
     /// Libraries with NVIDIA code that these processes have loaded already are read at once: what they have got from the runtime cannot be
-    /// asked for again, and the process may end before somebody wonders.
+    /// asked for again, and the process may end before somebody wonders. NVIDIA's own (cuBLAS takes twenty seconds) find their kernels by
+    /// name, of which nothing stands in them.
     pub(super) fn read_postponed(&mut self, pids: &[u32]) {
+        const THEIRS: [&str; 3] = ["libcu", "libnv", "libnccl"];
         for pid in pids {
             for mapping in self.processes.mapped(*pid).to_vec() {
                 if self.names.is_postponed(mapping.file())
+                    && !THEIRS.iter().any(|start| mapping.name().starts_with(start))
                     && let Some(path) = reachable(*pid, &mapping)
                 {
                     self.names.meet(&mapping, &path, true);

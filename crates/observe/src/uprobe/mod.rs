@@ -22,7 +22,6 @@ mod names;
 mod objects;
 mod options;
 mod order;
-mod perf;
 mod processes;
 mod program;
 mod reach;

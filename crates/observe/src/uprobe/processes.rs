@@ -1,7 +1,7 @@
 //! Which processes are watched and what they have mapped, from the kernel's own account: forks, execs, exits and mappings
 //! come as perf records, so that a child or a library that is there for a moment is not missed.
 
-use super::perf::{self, Attr, Buffer, Event, bit, sample};
+use crate::perf::{self, Attr, Buffer, Event, bit, sample};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;

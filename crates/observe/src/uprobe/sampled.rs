@@ -6,10 +6,10 @@
 use super::arm::Armed;
 use super::entries::{ENTRIES, Entry, Gemm, Home, Role, Shape};
 use super::instrument::Probed;
-use super::perf::{self, Attr, Buffer, Event as Probe, Place, bit, sample};
 use super::site::{self, Site};
 use super::symbols::entries_of;
 use super::wire::{Event, Key, key, kind};
+use crate::perf::{self, Attr, Buffer, Event as Probe, Place, bit, sample};
 use crate::watch::WatchError;
 use codeobject::ReadAt;
 use std::collections::HashMap;

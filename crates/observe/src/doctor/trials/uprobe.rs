@@ -3,17 +3,12 @@
 //! The event is limited to this thread, so no other process that runs the same file is touched. Where BPF may be
 //! loaded, a program is attached too, for that is how launches will be read.
 
-#![allow(unsafe_code, reason = "attaching a BPF program to a perf event is an ioctl")]
-
-use super::perf::{self, Attr};
 use super::{Trial, bpf};
+use crate::perf::{Attr, Event, Place, bit};
 use std::hint::black_box;
 use std::io;
-use std::os::fd::AsRawFd;
 
 const CALLS: u64 = 3;
-/// _IOW('$', 8, u32)
-const PERF_EVENT_IOC_SET_BPF: libc::Ioctl = 0x4004_2408;
 
 #[inline(never)]
 extern "C" fn canary(n: u64) -> u64 {
@@ -21,7 +16,7 @@ extern "C" fn canary(n: u64) -> u64 {
 }
 
 pub fn count_own_calls(pmu: Option<i64>) -> Trial {
-    let Some(kind) = pmu.and_then(|number| u32::try_from(number).ok()) else {
+    let Some(pmu) = pmu.and_then(|number| u32::try_from(number).ok()) else {
         return Trial::missing("/sys/bus/event_source/devices/uprobe");
     };
     let canary = black_box(canary as extern "C" fn(u64) -> u64);
@@ -29,21 +24,17 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
         Ok(offset) => offset,
         Err(error) => return Trial::refused("/proc/self/maps", &error),
     };
-    let path = c"/proc/self/exe";
-    let attr =
-        Attr { kind, flags: perf::EXCLUDE_KERNEL, config1: path.as_ptr() as u64, config2: offset, ..Attr::default() };
-    let mut event = match perf::open(&attr) {
+    let place = Place { pmu, path: "/proc/self/exe", offset, at_return: false };
+    let attr = Attr { flags: bit::EXCLUDE_KERNEL, ..Attr::default() };
+    let event = match Event::uprobe(&place, &attr, 0, -1) {
         Ok(event) => event,
         Err(error) => return Trial::refused("perf_event_open(uprobe)", &error),
     };
-    let program = bpf::program().ok().filter(|program| {
-        // SAFETY: both descriptors are open; the ioctl takes the second by value.
-        unsafe { libc::ioctl(event.as_raw_fd(), PERF_EVENT_IOC_SET_BPF, program.as_raw_fd()) == 0 }
-    });
+    let program = bpf::program().ok().filter(|program| event.attach(program).is_ok());
     for n in 0..CALLS {
         black_box(canary(n));
     }
-    match perf::value(&mut event) {
+    match event.hits() {
         Ok(CALLS) => {
             let bpf = if program.is_some() { ", BPF" } else { "" };
             Trial::worked(format!("{CALLS}/{CALLS}{bpf}"))

@@ -92,7 +92,7 @@ impl Event {
         Event::open(&Attr { kind, config, config1, config2, ..*more }, pid, cpu)
     }
 
-    pub fn attach(&self, program: &OwnedFd) -> io::Result<()> {
+    pub fn attach(&self, program: &impl AsRawFd) -> io::Result<()> {
         // SAFETY: both descriptors are open; the second is passed by value.
         self.ioctl(IOC_SET_BPF, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_BPF, program.as_raw_fd()) })
     }
