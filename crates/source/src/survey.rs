@@ -85,76 +85,32 @@ impl<'t> Survey<'t> {
         extra: Option<&str>,
     ) -> Result<Survey<'t>, RulesError> {
         let vendors: BTreeSet<Vendor> = question.devices.iter().map(|device| device.vendor).collect();
-        let backends: Result<Vec<Backend<'t>>, RulesError> =
-            vendors.into_par_iter().map(|vendor| open(tree, vendor, overrides, extra, &question.shape)).collect();
-        let mut backends = backends?;
+        // Each vendor's sources are read and asked by themselves; a thread that is done helps with the other's devices.
+        let parts: Result<Vec<(Backend<'t>, Part)>, RulesError> = vendors
+            .into_par_iter()
+            .map(|vendor| {
+                let mut backend = open(tree, vendor, overrides, extra, &question.shape)?;
+                let part = ask(&question, &mut backend)?;
+                Ok((backend, part))
+            })
+            .collect();
         let count = question.devices.len();
         let mut survey = Survey {
             question,
             backends: Vec::new(),
             cc: vec![None; count],
-            answers: Vec::new(),
+            answers: vec![Vec::new(); count],
             open_defines: Vec::new(),
         };
-        survey.answers = vec![Vec::new(); count];
-        for backend in &mut backends {
-            survey.ask(backend)?;
-        }
-        survey.backends = backends;
-        Ok(survey)
-    }
-
-    fn ask(&mut self, backend: &mut Backend<'t>) -> Result<(), RulesError> {
-        let vendor = backend.preset.vendor;
-        let mine: Vec<usize> = (0..self.question.devices.len())
-            .filter(|&index| self.question.devices.get(index).is_some_and(|device| device.vendor == vendor))
-            .collect();
-        let mut columns = self.question.columns.clone();
-        columns.sort_unstable();
-        columns.dedup();
-        // A first question finds the dispatcher among the candidates.
-        if let (Some(device), Some(ty)) =
-            (mine.first().and_then(|&index| self.question.devices.get(index)), self.question.types.first())
-        {
-            let op = self.question.shape.op(ty, columns.first().copied().unwrap_or(1));
-            backend.rules.settle(device, &op)?;
-        }
-        let mut open: Vec<usize> = mine;
-        while !open.is_empty() {
-            let rules = &backend.rules;
-            let question = &self.question;
-            let results: Vec<_> = open
-                .par_iter()
-                .map(|&index| {
-                    let device = question.devices.get(index);
-                    (
-                        index,
-                        device.map(|device| rules.device_answers(device, &question.shape, &question.types, &columns)),
-                    )
-                })
-                .collect();
-            let mut needed = BTreeSet::new();
-            let mut again = Vec::new();
-            for (index, result) in results {
-                match result {
-                    Some(Ok((cc, answers))) => {
-                        if let (Some(slot), Some(into)) = (self.cc.get_mut(index), self.answers.get_mut(index)) {
-                            (*slot, *into) = (cc, answers);
-                        }
-                    }
-                    Some(Err(need)) => {
-                        needed.insert(need);
-                        again.push(index);
-                    }
-                    None => {}
+        for (backend, part) in parts? {
+            for (index, (cc, answers)) in part {
+                if let (Some(slot), Some(into)) = (survey.cc.get_mut(index), survey.answers.get_mut(index)) {
+                    (*slot, *into) = (cc, answers);
                 }
             }
-            for name in needed {
-                backend.rules.load_definition(name)?;
-            }
-            open = again;
+            survey.backends.push(backend);
         }
-        Ok(())
+        Ok(survey)
     }
 
     /// Defines that conditionals ask for and no build file speaks of: where setting one changes an answer, that answer
@@ -181,7 +137,9 @@ impl<'t> Survey<'t> {
 
     pub fn answer(&self, device: usize, ty: usize, columns: i64) -> Option<&Answer> {
         let list = self.answers.get(device)?.get(ty)?;
-        list.iter().find(|answer| (answer.from..=answer.to).contains(&columns))
+        // Ranges stand in ascending order.
+        let answer = list.get(list.partition_point(|answer| answer.to < columns))?;
+        (answer.from..=answer.to).contains(&columns).then_some(answer)
     }
 
     /// The table, in the order in which GPUs, types and columns were given.
@@ -236,6 +194,51 @@ impl<'t> Survey<'t> {
     pub fn preset(&self, vendor: Vendor) -> Option<&Preset> {
         self.backends.iter().map(|backend| &backend.preset).find(|preset| preset.vendor == vendor)
     }
+}
+
+/// By the device's place in the question: its `cc`, and the answers by type.
+type Part = Vec<(usize, (Option<i64>, Vec<Vec<Answer>>))>;
+
+fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesError> {
+    let vendor = backend.preset.vendor;
+    let mine: Vec<usize> = (0..question.devices.len())
+        .filter(|&index| question.devices.get(index).is_some_and(|device| device.vendor == vendor))
+        .collect();
+    let mut columns = question.columns.clone();
+    columns.sort_unstable();
+    columns.dedup();
+    // A first question finds the dispatcher among the candidates.
+    if let (Some(device), Some(ty)) =
+        (mine.first().and_then(|&index| question.devices.get(index)), question.types.first())
+    {
+        let op = question.shape.op(ty, columns.first().copied().unwrap_or(1));
+        backend.rules.settle(device, &op)?;
+    }
+    let mut part = Vec::with_capacity(mine.len());
+    let mut open: Vec<usize> = mine;
+    while !open.is_empty() {
+        let rules = &backend.rules;
+        let answers = |&index: &usize| {
+            let device = question.devices.get(index)?;
+            Some((index, rules.device_answers(device, &question.shape, &question.types, &columns)))
+        };
+        let results: Vec<_> = open.par_iter().filter_map(answers).collect();
+        let mut needed = BTreeSet::new();
+        open.clear();
+        for (index, result) in results {
+            match result {
+                Ok(answers) => part.push((index, answers)),
+                Err(need) => {
+                    needed.insert(need);
+                    open.push(index);
+                }
+            }
+        }
+        for name in needed {
+            backend.rules.load_definition(name)?;
+        }
+    }
+    Ok(part)
 }
 
 fn open<'t>(

@@ -265,6 +265,10 @@ pub struct Struct {
     pub special: Option<Vec<TemplateArg>>,
     pub bases: Vec<Type>,
     pub union: bool,
+    /// Memory pools and guards: what they do has no part in a choice.
+    pub foreign: bool,
+    /// The backend's context hands out streams and handles: nothing in them decides.
+    pub context: bool,
     pub unit: u32,
     pub body: Range<usize>,
     pub span: Span,

@@ -40,13 +40,6 @@ impl Tok {
     }
 }
 
-/// Longest first within each first character. `>` always stands alone: whether two make a shift or close two template
-/// lists, only the parser knows.
-const PUNCTS: &[&str] = &[
-    "<<<", "<<=", "...", "->*", "<=>", "<<", "<=", ">=", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=",
-    "%=", "&=", "|=", "^=", "->", "::", "##",
-];
-
 pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
     let bytes = text.as_bytes();
     let mut toks = Vec::with_capacity(bytes.len() / 4);
@@ -81,7 +74,7 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
                 at = close.map_or(bytes.len(), |close| at + 2 + close + 2);
             }
             _ => {
-                let (kind, end) = token(text, bytes, at);
+                let (kind, end) = token(bytes, at);
                 let end = end.clamp(at + 1, bytes.len());
                 // A token that would end inside a character (bytes that are no ASCII) is taken to its end.
                 let end = (end..=bytes.len()).find(|&end| text.is_char_boundary(end)).unwrap_or(bytes.len());
@@ -103,7 +96,7 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
     toks
 }
 
-fn token(text: &str, bytes: &[u8], at: usize) -> (Kind, usize) {
+fn token(bytes: &[u8], at: usize) -> (Kind, usize) {
     let byte = bytes.get(at).copied().unwrap_or(0);
     let next = bytes.get(at + 1).copied().unwrap_or(0);
     if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80 {
@@ -122,11 +115,24 @@ fn token(text: &str, bytes: &[u8], at: usize) -> (Kind, usize) {
     match byte {
         b'"' => (Kind::String, quoted(bytes, at, b'"')),
         b'\'' => (Kind::Char, quoted(bytes, at, b'\'')),
-        _ => {
-            let rest = text.get(at..).unwrap_or_default();
-            let long = PUNCTS.iter().find(|punct| rest.starts_with(**punct));
-            (Kind::Punct, at + long.map_or(1, |punct| punct.len()))
-        }
+        _ => (Kind::Punct, at + punct(bytes.get(at..).unwrap_or_default())),
+    }
+}
+
+/// The length of a punctuator. `>` always stands alone: whether two make a shift or close two template lists, only the
+/// parser knows.
+fn punct(rest: &[u8]) -> usize {
+    match rest {
+        [b'<', b'<', b'<' | b'=', ..] | [b'<', b'=', b'>', ..] | [b'.', b'.', b'.', ..] | [b'-', b'>', b'*', ..] => 3,
+        [b'<', b'<' | b'=', ..]
+        | [b'>' | b'=' | b'!' | b'*' | b'/' | b'%' | b'^', b'=', ..]
+        | [b'&', b'&' | b'=', ..]
+        | [b'|', b'|' | b'=', ..]
+        | [b'+', b'+' | b'=', ..]
+        | [b'-', b'-' | b'=' | b'>', ..]
+        | [b':', b':', ..]
+        | [b'#', b'#', ..] => 2,
+        _ => 1,
     }
 }
 

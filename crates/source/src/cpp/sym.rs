@@ -45,11 +45,13 @@ pub type FxSet<K> = std::collections::HashSet<K, BuildHasherDefault<Fx>>;
 pub struct Interner {
     map: FxMap<Arc<str>, Sym>,
     names: Vec<Arc<str>>,
+    /// Spellings of one byte, of which most of a source's tokens are; the number plus one.
+    single: [u32; 128],
 }
 
 impl Default for Interner {
     fn default() -> Self {
-        let mut interner = Interner { map: FxMap::default(), names: Vec::new() };
+        let mut interner = Interner { map: FxMap::default(), names: Vec::new(), single: [0; 128] };
         for text in SEED {
             interner.intern(text);
         }
@@ -59,6 +61,20 @@ impl Default for Interner {
 
 impl Interner {
     pub fn intern(&mut self, text: &str) -> Sym {
+        if let &[byte] = text.as_bytes() {
+            if let Some(known) = self.single.get(usize::from(byte)).and_then(|known| known.checked_sub(1)) {
+                return Sym(known);
+            }
+            let sym = self.intern_any(text);
+            if let Some(slot) = self.single.get_mut(usize::from(byte)) {
+                *slot = sym.0.saturating_add(1);
+            }
+            return sym;
+        }
+        self.intern_any(text)
+    }
+
+    fn intern_any(&mut self, text: &str) -> Sym {
         if let Some(&sym) = self.map.get(text) {
             return sym;
         }
@@ -118,5 +134,5 @@ fixed! {
     INT8_T "int8_t" INT16_T "int16_t" INT32_T "int32_t" INT64_T "int64_t" UINT8_T "uint8_t" UINT16_T "uint16_t"
     UINT32_T "uint32_t" UINT64_T "uint64_t" SIZE_T "size_t" SSIZE_T "ssize_t" PTRDIFF_T "ptrdiff_t" INTPTR_T "intptr_t"
     UINTPTR_T "uintptr_t" HALF2 "half2" BF162 "nv_bfloat162"
-    NULL "NULL"
+    NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc"
 }

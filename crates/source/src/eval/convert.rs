@@ -4,7 +4,7 @@ use super::form::wrap;
 use super::machine::{Machine, Run};
 use super::value::{Shape, Ty, Value};
 use crate::cpp::ast::{Base, Expr, ExprKind, Type};
-use crate::cpp::sym::Sym;
+use crate::cpp::sym::{self, Sym};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -13,8 +13,8 @@ impl Machine<'_> {
         if ty.pointers == 0
             && ty.dims.is_empty()
             && let Base::Name(name) = &ty.base
-            && name.path.last().is_some_and(|last| self.program.text(last.sym) == "string")
             && matches!(value, Value::Agg(_) | Value::Ptr(_))
+            && name.path.last().is_some_and(|last| last.sym == sym::STRING)
         {
             // std::string out of a C string.
             let at = ty.span;

@@ -82,6 +82,9 @@ impl Machine<'_> {
         if bits >= 64 || (is_linear(number.1) && fits(number.0) && end.is_some_and(fits)) {
             return Value::Int(number.0, number.1);
         }
+        if self.rises(number) && fits(number.0) && self.at(number, last).is_some_and(|end| fits(end.value)) {
+            return Value::Int(number.0, number.1);
+        }
         let size = self.size_of_form(number.1);
         let value = wrap(number.0, bits, signed);
         Value::Int(value, self.add_form(Kind::Wrap(bits, signed, number), size, &[number.1]))
@@ -125,6 +128,9 @@ impl Machine<'_> {
             return test.of(left.0, right.0);
         }
         let truth = test.of(self.now(left), self.now(right));
+        if self.stays(test, left, right, truth) {
+            return truth;
+        }
         let last = self.until.saturating_sub(self.columns);
         let mut at = self.from.saturating_sub(self.columns);
         for _ in 0..MAX_PIECES {
@@ -141,6 +147,40 @@ impl Machine<'_> {
         // Counted from where numbers are told; the window's own first count always holds.
         self.until = self.until.min(self.columns.saturating_add(at - 1)).max(self.from);
         truth
+    }
+
+    /// Whether a number never falls up to the last count: linear upwards, or such a one divided by a constant.
+    fn rises(&self, (value, dependence): Number) -> bool {
+        if is_linear(dependence) {
+            let last = self.until.saturating_sub(self.columns).max(0);
+            return dependence >= 0 && dependence.checked_mul(last).and_then(|rise| rise.checked_add(value)).is_some();
+        }
+        match self.form(dependence).map(|form| &form.kind) {
+            Some(&Kind::Binary(Binary::Div, left, (by, 0))) => {
+                by > 0 && left.0 >= 0 && is_linear(left.1) && self.rises(left)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a number that never falls stays on its side of a constant: its two ends tell for all between.
+    fn stays(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
+        let (rising, constant) = match (left.1, right.1) {
+            (_, 0) => (left, right.0),
+            (0, _) => (right, left.0),
+            _ => return false,
+        };
+        let last = self.until.saturating_sub(self.columns).max(0);
+        let first = self.from.saturating_sub(self.columns);
+        if !self.rises(rising) {
+            return false;
+        }
+        let (Some(low), Some(high)) = (self.at(rising, first), self.at(rising, last)) else { return false };
+        match test {
+            Test::Less if right.1 == 0 => test.of(high.value, constant) == truth,
+            Test::Less => test.of(constant, high.value) == truth,
+            Test::Equal => low.value == high.value || low.value > constant || high.value < constant,
+        }
     }
 
     /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.

@@ -3,11 +3,11 @@
 use super::machine::{Machine, Run};
 use super::types::MAX_ITEMS;
 use super::value::{Agg, Instance, Place, Shape, Ty, Value};
-use crate::cpp::ast::{Designator, Expr, ExprKind, Initial, Struct};
+use crate::cpp::ast::{Designator, Expr, ExprKind, Initial};
 use crate::cpp::files::Span;
 use crate::cpp::parse::Global;
+use crate::cpp::sym;
 use std::rc::Rc;
-use std::sync::Arc;
 
 impl Machine<'_> {
     /// What a variable of a type holds before anything is stored: zero where `zero`, else nothing known.
@@ -22,7 +22,7 @@ impl Machine<'_> {
     fn start_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
         Ok(match ty {
             Ty::Struct(instance) => {
-                if self.is_foreign(&instance.of) {
+                if instance.of.foreign {
                     return Ok(Value::Opaque(at));
                 }
                 let program = self.program;
@@ -50,9 +50,9 @@ impl Machine<'_> {
                 let one = self.default_value(item, zero, at)?;
                 Value::array(vec![one; (*count).min(MAX_ITEMS)])
             }
-            Ty::Named(name) => match self.program.text(*name) {
-                "vector" => Value::array(Vec::new()),
-                "string" => Value::Str("".into()),
+            Ty::Named(name) => match *name {
+                sym::VECTOR => Value::array(Vec::new()),
+                sym::STRING => Value::Str("".into()),
                 _ => Value::Opaque(at),
             },
             _ if !zero => Value::Uninit,
@@ -60,14 +60,6 @@ impl Machine<'_> {
             Ty::Float(_) => Value::Float(0.0),
             Ty::Ptr(_) | Ty::Func => Value::Null,
             Ty::Void | Ty::Unknown => Value::Uninit,
-        })
-    }
-
-    /// Memory pools and the backend's own objects: what they do has no part in a choice.
-    pub(super) fn is_foreign(&self, of: &Arc<Struct>) -> bool {
-        of.name.is_some_and(|name| {
-            let name = self.program.text(name);
-            (name.contains("pool") && !name.ends_with("_alloc")) || name.contains("scope") || name.contains("guard")
         })
     }
 
@@ -194,8 +186,8 @@ impl Machine<'_> {
             return self.initialise(ty, only);
         }
         match ty {
-            Ty::Struct(instance) if !self.is_foreign(&instance.of) => self.construct_struct(instance, args, at),
-            Ty::Named(name) if self.program.text(*name) == "vector" => {
+            Ty::Struct(instance) if !instance.of.foreign => self.construct_struct(instance, args, at),
+            Ty::Named(name) if *name == sym::VECTOR => {
                 let size = match args.first() {
                     Some(size) => self.eval(size)?,
                     None => Value::int(0),
@@ -207,7 +199,7 @@ impl Machine<'_> {
                 let size = self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= 4096);
                 Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), |size| Value::array(vec![fill; size])))
             }
-            Ty::Named(name) if self.program.text(*name) == "string" && args.len() < 2 => match args.first() {
+            Ty::Named(name) if *name == sym::STRING && args.len() < 2 => match args.first() {
                 Some(text) => {
                     let value = self.eval(text)?;
                     Ok(self.text_of(&value).map_or(Value::Opaque(at), |text| Value::Str(text.into())))

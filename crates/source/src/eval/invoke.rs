@@ -19,11 +19,17 @@ impl<'p> Machine<'p> {
             self.traced = trace;
         }
         let key = if self.trace.is_none() { self.memo_key(index, function, &explicit, &values) } else { None };
-        if let Some(key) = &key
-            && let Some(value) = self.memo.get(key)
-        {
-            return Ok(value.clone());
-        }
+        let key = match key {
+            Some(key) => match self.memo.get(&key) {
+                Some(value) => {
+                    let value = value.clone();
+                    self.scratch = key.args;
+                    return Ok(value);
+                }
+                None => Some(key),
+            },
+            None => None,
+        };
         let body = program.body(function);
         let base = self.stack.len();
         let frame = Frame { function: Some(index), name: function.name, file: function.span.file, base, this: None };
@@ -45,10 +51,21 @@ impl<'p> Machine<'p> {
 
     /// The arguments as numbers, where they are nothing else: plain integers, and structs of them given by constant
     /// reference. A result can then depend on nothing else.
-    fn memo_key(&self, index: u32, function: &Function, explicit: &[Value], values: &[Value]) -> Option<MemoKey> {
-        let mut args = Vec::with_capacity(explicit.len() + values.len() + 1);
+    fn memo_key(&mut self, index: u32, function: &Function, explicit: &[Value], values: &[Value]) -> Option<MemoKey> {
+        let mut args = std::mem::take(&mut self.scratch);
+        args.clear();
+        match self.numbers(function, explicit, values, &mut args) {
+            Some(()) => Some(MemoKey { function: index, args }),
+            None => {
+                self.scratch = args;
+                None
+            }
+        }
+    }
+
+    fn numbers(&self, function: &Function, explicit: &[Value], values: &[Value], args: &mut Vec<i64>) -> Option<()> {
         for value in explicit {
-            push_number(value, &mut args)?;
+            push_number(value, args)?;
         }
         args.push(explicit.len() as i64);
         for (position, value) in values.iter().enumerate() {
@@ -59,15 +76,15 @@ impl<'p> Machine<'p> {
                     }
                     match self.peek(*place)? {
                         Value::Agg(agg) if agg.items.len() <= 16 => {
-                            agg.items.iter().try_for_each(|item| push_number(item, &mut args))?;
+                            agg.items.iter().try_for_each(|item| push_number(item, args))?;
                         }
-                        value => push_number(value, &mut args)?,
+                        value => push_number(value, args)?,
                     }
                 }
-                value => push_number(value, &mut args)?,
+                value => push_number(value, args)?,
             }
         }
-        Some(MemoKey { function: index, args })
+        Some(())
     }
 
     fn bind_and_run(&mut self, function: &Function, explicit: Vec<Value>, values: Vec<Value>) -> Run<Value> {

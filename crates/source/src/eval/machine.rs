@@ -101,6 +101,8 @@ pub struct Machine<'p> {
     pub(super) guessed_globals: Vec<u32>,
     pub(super) enum_values: FxMap<Sym, i64>,
     pub(super) memo: FxMap<MemoKey, Value>,
+    /// Room for the next key, so that a result that is known costs no allocation.
+    pub(super) scratch: Vec<i64>,
     pub(super) picks: FxMap<(Sym, usize, usize, u16), Option<u32>>,
     pub(super) frames: Vec<Frame>,
     /// The column count that numbers are told at; the first and the last one for which the run holds now.
@@ -157,6 +159,7 @@ impl<'p> Machine<'p> {
             guessed_globals: Vec::new(),
             enum_values: FxMap::default(),
             memo: FxMap::default(),
+            scratch: Vec::new(),
             picks: FxMap::default(),
             frames: Vec::new(),
             columns: 1,

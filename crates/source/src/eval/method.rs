@@ -5,7 +5,7 @@ use super::machine::{Frame, Machine, Run};
 use super::value::{Instance, Place, Ty, Value};
 use crate::cpp::ast::{Expr, Function};
 use crate::cpp::files::Span;
-use crate::cpp::sym::Sym;
+use crate::cpp::sym::{self, Sym};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -20,7 +20,7 @@ impl Machine<'_> {
             value => (place, value),
         };
         if let Some(instance) = Self::instance(&value)
-            && !self.is_foreign(&instance.of)
+            && !instance.of.foreign
         {
             // A field that holds a function.
             if let Value::Agg(agg) = &value
@@ -43,14 +43,14 @@ impl Machine<'_> {
             self.poison_reached(&value, at);
         }
         // A method that is not known may change its object. The backend's context is what it is for a whole run.
-        let kept = Self::instance(&self.here(place)).is_some_and(|instance| self.is_context(&instance));
+        let kept = Self::instance(&self.here(place)).is_some_and(|instance| instance.of.context);
         if let Some(place) = place
             && !kept
         {
             self.poison(place, at);
         }
         // What a memory pool hands out is not known, but it is something.
-        if self.program.text(name) == "alloc" {
+        if name == sym::ALLOC {
             return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
         }
         Ok(Value::Opaque(at))
@@ -77,13 +77,9 @@ impl Machine<'_> {
         });
         match found {
             // The backend's context hands out streams and handles: nothing in them decides.
-            Some(method) if !self.is_context(instance) => self.call_method(method, instance, this, args, at).map(Some),
+            Some(method) if !instance.of.context => self.call_method(method, instance, this, args, at).map(Some),
             _ => Ok(None),
         }
-    }
-
-    fn is_context(&self, instance: &Instance) -> bool {
-        instance.of.name.is_some_and(|name| self.program.text(name).ends_with("_context"))
     }
 
     pub(super) fn call_method(

@@ -171,8 +171,12 @@ impl Parser<'_> {
         let start = self.pos + 1;
         self.skip_balanced();
         let body = start..self.pos.saturating_sub(1).max(start);
+        let text = name.map_or("", |name| self.interner.text(name));
+        let pool = text.contains("pool") && !text.ends_with("_alloc");
         Ok(Arc::new(Struct {
             name,
+            foreign: pool || text.contains("scope") || text.contains("guard"),
+            context: text.ends_with("_context"),
             templates,
             special,
             bases,

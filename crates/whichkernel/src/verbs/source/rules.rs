@@ -230,16 +230,55 @@ pub fn concerns_backend(define: &str) -> bool {
     !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
 }
 
+/// One row per GPU, type and count, in the order asked. What is the same along a row or a range is written out once.
 pub fn csv(survey: &Survey<'_>) -> String {
-    let mut out = String::from("arch,cc,type,ne11,path,variant,ntiles,need_check\n");
-    for row in survey.rows() {
-        let cc = row.cc.map_or(String::new(), |cc| format!("{cc:#x}"));
-        let path = row.path.map_or("UNDETERMINED", |path| path.name());
-        let check = u8::from(row.need_check);
-        let _ =
-            writeln!(out, "{},{cc},{},{},{path},{},{},{check}", row.arch, row.ty, row.columns, row.variant, row.tiles);
+    let question = &survey.question;
+    let rows = question.devices.len() * question.types.len() * question.columns.len();
+    let mut out = String::with_capacity(64 + rows * 40);
+    out.push_str("arch,cc,type,ne11,path,variant,ntiles,need_check\n");
+    for (index, device) in question.devices.iter().enumerate() {
+        let cc = survey.cc.get(index).copied().flatten().map_or(String::new(), |cc| format!("{cc:#x}"));
+        for (ty, name) in question.types.iter().enumerate() {
+            let head = format!("{},{cc},{name},", device.target);
+            let mut last: Option<(i64, i64)> = None;
+            let (mut choice, mut middle, mut tail) = (None, String::new(), "");
+            for &columns in &question.columns {
+                if !last.is_some_and(|(from, to)| (from..=to).contains(&columns)) {
+                    let answer = survey.answer(index, ty, columns);
+                    last = answer.map(|answer| (answer.from, answer.to));
+                    choice = answer.and_then(choice_of);
+                    let path = choice.map_or("UNDETERMINED", |choice| choice.path.name());
+                    middle = format!(",{path},{},", choice.map_or(0, |choice| choice.variant));
+                    tail = if choice.is_some_and(|choice| choice.need_check) { ",1\n" } else { ",0\n" };
+                }
+                out.push_str(&head);
+                push_number(&mut out, columns);
+                out.push_str(&middle);
+                push_number(&mut out, choice.map_or(0, |choice| choice.tiles(columns)));
+                out.push_str(tail);
+            }
+        }
     }
     out
+}
+
+/// A number in decimal, without the machinery of formatting: a table has hundreds of thousands.
+fn push_number(out: &mut String, number: i64) {
+    let mut digits = [0u8; 20];
+    let mut rest = number.unsigned_abs();
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        out.push('-');
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
 
 fn thresholds(survey: &Survey<'_>, context: &Context) -> Table {
