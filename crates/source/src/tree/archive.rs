@@ -1,10 +1,29 @@
 //! An archive, unpacked into memory: the members that can hold a rule, within the same limits as a directory.
+//!
+//! Sizes that an archive states are not believed: bytes are counted as they come out, and a stream that swells beyond
+//! what sources can be is given up. Nothing is written, so a member's name can lead nowhere; one that tries is left out.
 
-use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Store, Tree, TreeError, wanted};
+use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, Store, Tree, TreeError, wanted};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+
+/// What a tar may come to unpacked, with all that is no source: models, pictures, history.
+const MAX_STREAM: u64 = 16 << 30;
+/// A member's long name. Linux allows 4 KiB.
+const MAX_NAME: u64 = 64 << 10;
+
+enum Failed {
+    Limit(&'static str),
+    Read(String),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::Read(error.to_string())
+    }
+}
 
 pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
     let fail = |error| TreeError::Io { path: label.to_owned(), error };
@@ -12,63 +31,117 @@ pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
     let mut magic = [0; 4];
     let read = file.read(&mut magic).map_err(fail)?;
     file.seek(SeekFrom::Start(0)).map_err(fail)?;
-    let mut found = Found { files: BTreeMap::new(), total: 0 };
+    let mut found = Found { files: BTreeMap::new(), total: 0, members: 0, skipped: Skipped::default() };
     // By content, not by extension: a .crate is a gzipped tar.
     let done = match magic.get(..read).unwrap_or_default() {
         [0x1f, 0x8b, ..] => tar(flate2::read::GzDecoder::new(io::BufReader::new(file)), &mut found),
         [b'P', b'K', ..] => zip(file, &mut found),
         _ => tar(io::BufReader::new(file), &mut found),
     };
-    done.map_err(|what| match what.as_str() {
-        "limit" => TreeError::TooLarge { path: label.to_owned(), limit: "1 GiB or 400,000 files" },
-        _ => TreeError::Archive { path: label.to_owned(), what },
-    })?;
-    Ok(Tree { label: label.to_owned(), commit: None, files: found.files, store: Store::Memory, skipped: Vec::new() })
+    let path = label.to_owned();
+    match done {
+        Ok(()) => {}
+        Err(Failed::Limit(limit)) => return Err(TreeError::TooLarge { path, limit }),
+        Err(Failed::Read(what)) if found.members == 0 => return Err(TreeError::Archive { path, what }),
+        Err(Failed::Read(what)) => return Err(TreeError::ArchiveDamaged { path, members: found.members, what }),
+    }
+    let Found { files, skipped, .. } = found;
+    Ok(Tree { label: path, commit: None, files, store: Store::Memory, skipped })
 }
 
 struct Found {
     files: BTreeMap<String, Entry>,
     total: u64,
+    members: usize,
+    skipped: Skipped,
 }
 
 impl Found {
-    fn take(&mut self, name: &str, size: u64, mut content: impl Read) -> Result<(), String> {
+    fn take(&mut self, name: &str, content: impl Read) -> Result<(), Failed> {
+        self.members += 1;
         let name = name.trim_start_matches("./");
-        if !wanted(name) || size > MAX_FILE {
+        if !wanted(name) {
             return Ok(());
         }
-        self.total = self.total.saturating_add(size);
-        if self.total > MAX_TOTAL || self.files.len() >= MAX_FILES {
-            return Err("limit".to_owned());
+        if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+            self.skipped.add(format!("{name}: its name leads out of the archive"));
+            return Ok(());
         }
         let mut bytes = Vec::new();
-        (&mut content).take(MAX_FILE).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        content.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE {
+            self.skipped.add(format!("{name}: over the limit of {MAX_FILE} bytes for one file"));
+            return Ok(());
+        }
+        self.total = self.total.saturating_add(bytes.len() as u64);
+        if self.total > MAX_TOTAL || self.files.len() >= MAX_FILES {
+            return Err(Failed::Limit("1 GiB or 400,000 files"));
+        }
         self.files.insert(name.to_owned(), Entry::Bytes(bytes.into()));
         Ok(())
     }
 }
 
-fn tar(reader: impl Read, found: &mut Found) -> Result<(), String> {
-    let text = |error: io::Error| error.to_string();
-    let mut archive = tar::Archive::new(reader);
-    for member in archive.entries().map_err(text)? {
-        let member = member.map_err(text)?;
-        if !member.header().entry_type().is_file() {
+/// Counts what passes, and ends a stream that swells without end.
+struct Counted<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::other(format!("it unpacks to more than {} GiB", MAX_STREAM >> 30)));
+        }
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(into.len());
+        let read = self.inner.read(into.get_mut(..most).unwrap_or_default())?;
+        self.left = self.left.saturating_sub(read as u64);
+        Ok(read)
+    }
+}
+
+/// Long names are read here: the library would take one of any length into memory.
+fn tar(reader: impl Read, found: &mut Found) -> Result<(), Failed> {
+    let mut archive = tar::Archive::new(Counted { inner: reader, left: MAX_STREAM });
+    let mut long: Option<String> = None;
+    for member in archive.entries()?.raw(true) {
+        let mut member = member?;
+        let kind = member.header().entry_type();
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            let mut bytes = Vec::new();
+            (&mut member).take(MAX_NAME + 1).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 > MAX_NAME {
+                return Err(Failed::Read(format!("a member's name is longer than {MAX_NAME} bytes")));
+            }
+            let said = if kind.is_gnu_longname() { Some(bytes) } else { pax_path(&bytes) };
+            long = said.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()).or(long);
             continue;
         }
-        let name = String::from_utf8_lossy(&member.path_bytes()).into_owned();
-        found.take(&name, member.size(), member)?;
+        let name = long.take().unwrap_or_else(|| String::from_utf8_lossy(&member.path_bytes()).into_owned());
+        if kind.is_file() {
+            found.take(&name, member)?;
+        }
     }
     Ok(())
 }
 
-fn zip(file: File, found: &mut Found) -> Result<(), String> {
-    let mut archive = zip::ZipArchive::new(file).map_err(|error| error.to_string())?;
+/// `path` among the records of a pax header, each `LENGTH KEY=VALUE\n`.
+fn pax_path(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut records = tar::PaxExtensions::new(bytes).flatten();
+    records.find(|record| record.key_bytes() == b"path").map(|record| record.value_bytes().to_vec())
+}
+
+fn zip(file: File, found: &mut Found) -> Result<(), Failed> {
+    let text = |error: zip::result::ZipError| Failed::Read(error.to_string());
+    let mut archive = zip::ZipArchive::new(file).map_err(text)?;
+    if archive.len() > MAX_FILES.saturating_mul(4) {
+        return Err(Failed::Limit("1 GiB or 400,000 files"));
+    }
     for index in 0..archive.len() {
-        let member = archive.by_index(index).map_err(|error| error.to_string())?;
+        let member = archive.by_index(index).map_err(text)?;
         if member.is_file() {
-            let (name, size) = (String::from_utf8_lossy(member.name_raw()).into_owned(), member.size());
-            found.take(&name, size, member)?;
+            let name = String::from_utf8_lossy(member.name_raw()).into_owned();
+            found.take(&name, member)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! A directory. Symbolic links to files are followed; linked directories are not, so no loop can be entered.
 
-use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Store, Tree, TreeError, git, wanted};
+use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, Store, Tree, TreeError, git, wanted};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ const NEVER: &[&str] = &[".git", "node_modules", "target", "__pycache__", ".venv
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
-    let mut found = Found { files: BTreeMap::new(), total: 0, skipped: Vec::new() };
+    let mut found = Found { files: BTreeMap::new(), total: 0, skipped: Skipped::default() };
     walk(root, String::new(), 0, &mut found).map_err(|limit| TreeError::TooLarge { path: label.to_owned(), limit })?;
     if found.files.is_empty()
         && let Err(error) = fs::read_dir(root)
@@ -29,37 +29,49 @@ pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
 struct Found {
     files: BTreeMap<String, Entry>,
     total: u64,
-    skipped: Vec<String>,
+    skipped: Skipped,
 }
 
 fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(), &'static str> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) => {
-            found.skipped.push(format!("{prefix}: {error}"));
+            found.skipped.add(format!("{}: {error}", if prefix.is_empty() { "." } else { &prefix }));
             return Ok(());
         }
     };
-    for entry in entries.flatten() {
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                found.skipped.add(format!("{prefix}: {error}"));
+                break;
+            }
+        };
         let Ok(name) = entry.file_name().into_string() else {
-            found.skipped.push(format!("{prefix}{}: its name is not UTF-8", entry.file_name().display()));
+            found.skipped.add(format!("{prefix}{}: its name is not UTF-8", entry.file_name().display()));
             continue;
         };
         let Ok(kind) = entry.file_type() else { continue };
         let path = format!("{prefix}{name}");
         if kind.is_dir() {
             if depth >= MAX_DEPTH {
-                found.skipped.push(format!("{path}: deeper than {MAX_DEPTH} directories"));
+                found.skipped.add(format!("{path}: deeper than {MAX_DEPTH} directories"));
             } else if !NEVER.contains(&name.as_str()) {
                 walk(&entry.path(), format!("{path}/"), depth + 1, found)?;
             }
         } else if wanted(&path) {
             let Ok(meta) = fs::metadata(entry.path()) else {
-                found.skipped.push(format!("{path}: a link that leads nowhere"));
+                found.skipped.add(format!("{path}: a link that leads nowhere"));
                 continue;
             };
             if !meta.is_file() {
-                found.skipped.push(format!("{path}: a link to a directory, not followed"));
+                let what = if meta.is_dir() { "a link to a directory, not followed" } else { "no regular file" };
+                found.skipped.add(format!("{path}: {what}"));
+                continue;
+            }
+            if meta.len() > MAX_FILE {
+                found.skipped.add(format!("{path}: {} bytes, over the limit of {MAX_FILE} for one file", meta.len()));
                 continue;
             }
             found.total = found.total.saturating_add(meta.len());

@@ -4,7 +4,7 @@
 //! what a repository's own configuration could start (fsmonitor, hooks, transports, helpers) is switched off on the
 //! command line, which outranks it. None of the three commands used reads the work tree, the index or attributes.
 
-use super::{Entry, MAX_FILE, MAX_FILES, Store, Tree, TreeError, wanted};
+use super::{Entry, MAX_FILE, MAX_FILES, Skipped, Store, Tree, TreeError, wanted};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -39,7 +39,8 @@ fn git_dir(repo: &Path) -> Option<PathBuf> {
     if dot.is_dir() {
         return Some(dot);
     }
-    let pointer = fs::read_to_string(&dot).ok()?;
+    // A pipe of that name would never end.
+    let pointer = dot.is_file().then(|| fs::read_to_string(&dot).ok())??;
     let target = repo.join(pointer.strip_prefix("gitdir:")?.trim());
     target.is_dir().then_some(target)
 }
@@ -114,10 +115,17 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
     if !out.status.success() {
         return Err(TreeError::Git { repo: name, what: "ls-tree", said: said(&out.stderr) });
     }
-    let mut files = BTreeMap::new();
+    let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for line in out.stdout.split(|&byte| byte == 0) {
         // <mode> SP blob SP <id> TAB <path>; submodules are "commit" and have nothing to read here.
-        let Ok(line) = std::str::from_utf8(line) else { continue };
+        let Ok(line) = std::str::from_utf8(line) else {
+            let line = String::from_utf8_lossy(line);
+            let path = line.split_once('\t').map_or("", |(_, path)| path);
+            if wanted(path) {
+                skipped.add(format!("{path}: its name is not UTF-8"));
+            }
+            continue;
+        };
         let Some((head, path)) = line.split_once('\t') else { continue };
         let mut head = head.split(' ');
         let (mode, kind, id) = (head.next(), head.next(), head.next());
@@ -145,7 +153,7 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
         commit: Some(commit),
         files,
         store: Store::Git(Mutex::new(batch)),
-        skipped: Vec::new(),
+        skipped,
     })
 }
 

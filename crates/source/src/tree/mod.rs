@@ -39,6 +39,8 @@ pub enum TreeError {
     TooLarge { path: String, limit: &'static str },
     #[error("{path} is no archive that can be read ({what}); .crate, .tar.gz, .tar and .zip can")]
     Archive { path: String, what: String },
+    #[error("{path}: the archive ends early or is damaged after {members} members ({what}); fetch it again")]
+    ArchiveDamaged { path: String, members: usize, what: String },
 }
 
 enum Store {
@@ -61,8 +63,35 @@ pub struct Tree {
     pub commit: Option<String>,
     files: BTreeMap<String, Entry>,
     store: Store,
-    /// What could not be listed, in words: unreadable directories, symlink loops.
-    pub skipped: Vec<String>,
+    /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
+    pub skipped: Skipped,
+}
+
+/// What was left out of a tree, and why: the first hundred in words, the rest as a number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped {
+    pub told: Vec<String>,
+    pub more: usize,
+}
+
+impl Skipped {
+    const TOLD: usize = 100;
+
+    pub fn add(&mut self, what: String) {
+        if self.told.len() < Self::TOLD {
+            self.told.push(what);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.told.len() + self.more
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
 }
 
 impl std::fmt::Debug for Tree {
@@ -93,7 +122,7 @@ impl Tree {
     /// A tree of files held in memory, for tests and for embedded ones.
     pub fn from_memory(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Tree {
         let files = files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
-        Tree { label: label.to_owned(), commit: None, files, store: Store::Memory, skipped: Vec::new() }
+        Tree { label: label.to_owned(), commit: None, files, store: Store::Memory, skipped: Skipped::default() }
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &str> {

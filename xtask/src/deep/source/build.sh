@@ -1,8 +1,10 @@
 #!/bin/bash
-# build.sh hip|cuda HEADERS SOURCES OUT: compiles the host side of a ggml tree's CUDA backend and links it with driver.cu.
+# build.sh hip|cuda HEADERS SOURCES OUT [ops]: compiles the host side of a ggml tree's CUDA backend and links it with driver.cu,
+# or with ops.cu and the units of flash attention, RoPE and get_rows.
 # HEADERS: a root with usr/include/hip (hip), or a CUDA toolkit's root (cuda). Objects that are there already are kept.
 set -u
-vendor=$1 headers=$2 sources=$3 out=$4
+vendor=$1 headers=$2 sources=$3 out=$4 driver=driver
+[ "${5:-}" = ops ] && driver=ops
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out/$vendor" && out=$(cd "$out" && pwd) && cd "$sources" || exit 2
 dispatcher=$(find . -name ggml-cuda.cu | head -1)
@@ -20,13 +22,20 @@ else
     names='_?_?cu(da)?[A-Z][A-Za-z0-9_]+$'
 fi
 grep -qs 'enum ggml_backend_type backend' "$core/../include/ggml.h" "$core/ggml.h" && common="$common -DOLD_BACKEND"
-units="$here/driver.cu"
+units="$here/$driver.cu"
 for unit in mmq mmvq mmv mmvf mmf dmmv quantize convert; do [ -e "$cuda/$unit.cu" ] && units="$units $cuda/$unit.cu"; done
 for type in q4_0 q4_k q5_k q6_k q8_0 iq1_s; do
     unit=$cuda/template-instances/mmq-instance-$type.cu
     [ -e "$unit" ] && units="$units $unit"
 done
 for unit in "$cuda"/template-instances/mmf-*.cu; do [ -e "$unit" ] && units="$units $unit"; done
+if [ $driver = ops ]; then
+    for unit in "$cuda"/fattn*.cu "$cuda"/{rope,getrows,mmid,convert,topk-moe,set-rows}.cu "$cuda"/template-instances/fattn-{mma,tile,wmma}*.cu \
+        "$cuda"/template-instances/fattn-vec*{f16-f16,bf16-bf16,q4_0-q4_0,q8_0-q8_0}.cu "$cuda"/template-instances/mmq-instance-{q5_0,q5_1,iq4_xs,mxfp4}.cu; do
+        [ -e "$unit" ] && units="$units $unit"
+    done
+    units=$(printf '%s\n' $units | sort -u)
+fi
 compiler=$(command -v clang++-22 || command -v clang++-21) || { echo "no clang++-22 or clang++-21 here" >&2; exit 2; }
 one() {
     object=$out/$vendor/$(basename "$1" .cu).o
@@ -35,8 +44,8 @@ one() {
         { echo "$1 does not compile:" >&2; grep -m1 error "$object.err" >&2; }
 }
 export -f one; export out vendor compiler flags common dispatcher
-printf '%s\n' $units | xargs -P"$(nproc)" -I{} bash -c 'one {}'
-[ -e "$out/$vendor/driver.o" ] || exit 1
+printf '%s\n' $units | xargs -P"${JOBS:-$(nproc)}" -I{} bash -c 'one {}'
+[ -e "$out/$vendor/$driver.o" ] || exit 1
 for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-alloc.c ggml-backend-reg.cpp ggml-threading.cpp; do
     [ -e "$core/$unit" ] && [ ! -e "$out/$vendor/$unit.o" ] || continue
     case $unit in *.c) cc="gcc -std=gnu11" ;; *) cc="g++ -std=gnu++17" ;; esac
@@ -44,7 +53,9 @@ for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-a
 done
 # Whatever else of the runtime is called succeeds and does nothing.
 cd "$out" || exit 2
-nm -u $vendor/*.o | grep -oE "\b$names" | sort -u > $vendor.asked
-nm --defined-only $vendor/driver.o | awk '{print $3}' | sort -u > $vendor.given
+objects=$(ls $vendor/*.o | grep -vE '/(driver|ops)\.o$'; echo $vendor/$driver.o)
+[ $driver = ops ] && program=ops-$vendor || program=oracle-$vendor
+nm -u $objects | grep -oE "\b$names" | sort -u > $vendor.asked
+nm --defined-only $vendor/$driver.o | awk '{print $3}' | sort -u > $vendor.given
 comm -23 $vendor.asked $vendor.given | grep -v '^__hip_fatbin' | awk '{print ".globl "$1"\n"$1":\n xor %eax,%eax\n ret"}' > $vendor.s
-gcc -c $vendor.s -o $vendor.stubs && $compiler -no-pie $vendor/*.o $vendor.stubs -Wl,--unresolved-symbols=ignore-all -lpthread -lm -ldl -o oracle-$vendor && nm oracle-$vendor > oracle-$vendor.names
+gcc -c $vendor.s -o $vendor.stubs && $compiler -no-pie $objects $vendor.stubs -Wl,--unresolved-symbols=ignore-all -lpthread -lm -ldl -o $program && nm $program > $program.names

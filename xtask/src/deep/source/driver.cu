@@ -9,10 +9,15 @@
 #include <map>
 static jmp_buf out; static std::string launched;
 static std::map<const void *, std::string> & names() { static std::map<const void *, std::string> m; return m; }
+#ifndef ORACLE_OPS
 static bool decides(const std::string & n) {
     // helpers come before the product: quantise, convert, copy
     return n.find("mul_mat") != std::string::npos && n.find("fixup") == std::string::npos;
 }
+#else
+static bool decides(const std::string & n);
+extern "C" void oracle_copy(int to_host);
+#endif
 extern "C" void oracle_blas(const char * f) { launched = std::string("BLAS ") + f; longjmp(out, 1); }
 static int P_major, P_minor, P_warp, P_cus; static size_t P_smem, P_smem_optin; static const char * P_arch;
 #ifdef __HIP_PLATFORM_AMD__
@@ -24,6 +29,9 @@ extern "C" hipError_t __hipPopCallConfiguration(dim3 * g, dim3 * b, size_t * s, 
 static void launch(const void * f) { std::string n = names()[f]; if (decides(n)) { launched = n; longjmp(out, 1); } }
 extern "C" hipError_t hipLaunchKernel(const void * f, dim3, dim3, void **, size_t, hipStream_t) { launch(f); return hipSuccess; }
 extern "C" hipError_t hipLaunchCooperativeKernel(const void * f, dim3, dim3, void **, unsigned, hipStream_t) { launch(f); return hipSuccess; }
+#ifdef ORACLE_OPS
+extern "C" hipError_t hipMemcpyAsync(void *, const void *, size_t, hipMemcpyKind k, hipStream_t) { oracle_copy(k == hipMemcpyDeviceToHost); return hipSuccess; }
+#endif
 extern "C" hipError_t hipGetDeviceCount(int * n) { *n = 1; return hipSuccess; }
 extern "C" hipError_t hipGetDevice(int * n) { *n = 0; return hipSuccess; }
 extern "C" hipError_t hipDeviceGetAttribute(int * n, hipDeviceAttribute_t a, int) { *n = 0; if (a == hipDeviceAttributeMaxSharedMemoryPerBlock) *n = P_smem; if (a == hipDeviceAttributeWarpSize) *n = P_warp; return hipSuccess; }
@@ -42,6 +50,9 @@ extern "C" cudaError_t __cudaPopCallConfiguration(dim3 * g, dim3 * b, size_t * s
 extern "C" cudaError_t cudaLaunchKernel(const void * f, dim3, dim3, void **, size_t, cudaStream_t) { launch(f); return cudaSuccess; }
 extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void * f, void **) { launch(f); return cudaSuccess; }
 extern "C" cudaError_t cudaLaunchCooperativeKernel(const void * f, dim3, dim3, void **, size_t, cudaStream_t) { launch(f); return cudaSuccess; }
+#ifdef ORACLE_OPS
+extern "C" cudaError_t cudaMemcpyAsync(void *, const void *, size_t, cudaMemcpyKind k, cudaStream_t) { oracle_copy(k == cudaMemcpyDeviceToHost); return cudaSuccess; }
+#endif
 extern "C" cudaError_t cudaGetDeviceCount(int * n) { *n = 1; return cudaSuccess; }
 extern "C" cudaError_t cudaGetDevice(int * n) { *n = 0; return cudaSuccess; }
 extern "C" cudaError_t cudaDeviceGetAttribute(int * n, cudaDeviceAttr a, int) { *n = 0; if (a == cudaDevAttrMaxSharedMemoryPerBlockOptin) *n = P_smem_optin; return cudaSuccess; }
@@ -54,6 +65,7 @@ extern "C" cudaError_t cudaMallocManaged(void ** p, size_t n, unsigned) { return
 extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp * p, int) { memset((void *) p, 0, sizeof *p); strcpy(p->name, P_arch); p->major = P_major; p->minor = P_minor; p->warpSize = P_warp; p->multiProcessorCount = P_cus; p->sharedMemPerBlock = P_smem; p->sharedMemPerBlockOptin = P_smem_optin; p->totalGlobalMem = (size_t) 16 << 30; return cudaSuccess; }
 static int load = [] { if (FILE * f = fopen(getenv("NM"), "r")) { char line[65536]; while (fgets(line, sizeof line, f)) { char t; unsigned long long a; char * n = (char *) malloc(strlen(line) + 1); if (sscanf(line, "%llx %c %s", &a, &t, n) == 3) names()[(void *) a] = n; } fclose(f); } return 0; }();
 #endif
+#ifndef ORACLE_OPS
 int main(int argc, char ** argv) {
     // arch major minor warp cus smem optin ; types ; columns
     setvbuf(stdout, nullptr, _IOLBF, 0); P_arch = argv[1]; P_major = atoi(argv[2]); P_minor = atoi(argv[3]); P_warp = atoi(argv[4]); P_cus = atoi(argv[5]); P_smem = atol(argv[6]); P_smem_optin = atol(argv[7]);
@@ -84,3 +96,4 @@ int main(int argc, char ** argv) {
     }
     fflush(stdout); _Exit(0);
 }
+#endif
