@@ -6,12 +6,26 @@ use crate::program::Program;
 use crate::tree::Tree;
 
 /// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
-pub fn dispatchers(tree: &Tree, op: &str) -> Vec<String> {
+/// Read one at a time: a large tree is not searched beyond the one that is wanted.
+pub fn dispatchers<'t>(tree: &'t Tree, op: &str) -> impl Iterator<Item = String> + use<'t> {
     let case = format!("case {op}:");
+    let has = move |path: &&str| tree.text(path).is_ok_and(|text| text.contains(&case));
+    units(tree).into_iter().filter(has).map(str::to_owned)
+}
+
+fn units(tree: &Tree) -> Vec<&str> {
     let mut units: Vec<&str> = tree.paths().filter(|path| path.ends_with(".cu") || path.ends_with(".hip")).collect();
     units.sort_by_key(|path| (!path.ends_with("ggml-cuda.cu"), path.matches('/').count(), path.len()));
-    let has = |path: &&str| tree.text(path).is_ok_and(|text| text.contains(&case));
-    units.into_iter().filter(has).map(str::to_owned).collect()
+    units
+}
+
+/// Why no dispatcher may have been found: nothing there at all, or the likeliest unit is not to be had.
+pub fn hint(tree: &Tree) -> String {
+    if tree.is_empty() {
+        return " (this one has no sources at all)".to_owned();
+    }
+    let unread = units(tree).into_iter().take(8).find_map(|path| tree.read(path).err());
+    unread.map_or(String::new(), |error| format!(". One that was not read: {error}"))
 }
 
 /// Functions with `case OP:` in them that take a tensor; those that return nothing or bool first.

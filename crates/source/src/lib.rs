@@ -28,4 +28,4 @@ pub use path::{Choice, Path};
 pub use preset::Preset;
 pub use rules::{Answer, Defines, Launched, Outcome, Reason, Rules, RulesError};
 pub use survey::{ALL_TYPES, Backend, DEFAULT_COLUMNS, DEFAULT_TYPES, Overrides, Question, Row, Survey};
-pub use tree::{Tree, TreeError};
+pub use tree::{Skipped, Tree, TreeError};

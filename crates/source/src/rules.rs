@@ -6,7 +6,7 @@
 use crate::cpp::ast::Function;
 use crate::cpp::files::LoadError;
 use crate::device::{Device, Vendor};
-use crate::dispatcher::{candidates, dispatchers};
+use crate::dispatcher::{candidates, dispatchers, hint};
 use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
 use crate::program::Program;
@@ -94,11 +94,10 @@ impl<'t> Rules<'t> {
             }
         }
         if !found {
-            let hint = if tree.is_empty() { " (this one has no sources at all)" } else { "" };
             return Err(RulesError::NoDispatcher {
                 tree: tree.label.clone(),
                 op: op.to_owned(),
-                hint: hint.to_owned(),
+                hint: hint(tree),
             });
         }
         let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX };

@@ -249,7 +249,7 @@ fn open<'t>(
     shape: &Shape,
 ) -> Result<Backend<'t>, RulesError> {
     let name = shape.operation();
-    let dispatcher = dispatchers(tree, name).into_iter().next().unwrap_or_default();
+    let dispatcher = dispatchers(tree, name).next().unwrap_or_default();
     let mut preset = Preset::find(tree, vendor, &dispatcher, &overrides.cmake);
     overrides.define.iter().for_each(|define| preset.define(define));
     overrides.undefine.iter().for_each(|name| preset.undefine(name));

@@ -1,6 +1,8 @@
 # source
 source-preset = { $vendor } build ({ $preset }): { $defines }
 source-open-define = No build file says whether { $name } is defined, and it changes answers: those are UNDETERMINED. Decide it with -D { $name } or -U { $name }.
+source-skipped = Left out: { $what }
+source-skipped-more = Left out: { $count } more.
 source-column-gpu = GPU
 source-column-type = Type
 source-column-columns = Columns

@@ -1,6 +1,8 @@
 # source
 source-preset = { $vendor } ビルド（{ $preset }）: { $defines }
 source-open-define = { $name } が定義されるかどうかはビルドファイルからは分からず、答えが変わるため、該当する行は UNDETERMINED です。-D { $name } または -U { $name } で決めてください。
+source-skipped = 対象外: { $what }
+source-skipped-more = 対象外: ほか { $count } 件
 source-column-gpu = GPU
 source-column-type = 型
 source-column-columns = 列数

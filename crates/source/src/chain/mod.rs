@@ -3,6 +3,7 @@
 //! Resolution is by name, narrowed by package, class and directory. Where the words allow more than one function,
 //! the step says so: a chain is what the source declares possible, not what ran.
 
+mod collect;
 mod cpp;
 mod facts;
 mod go;
@@ -11,6 +12,7 @@ mod search;
 pub(crate) mod syntax;
 mod trace;
 
+pub use collect::collect;
 pub use facts::{Fact, Subject, facts};
 pub use search::Kind;
 pub use trace::{Branch, Chain, Leg, Place, Step, between, trace};

@@ -66,7 +66,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
         return chain::run(&trees, args, context);
     }
-    if let Some(found) = rocblas::find(&tree)? {
+    if let Some(found) = rocblas::find(&tree) {
         return rocblas::run(&tree, &found, args, context);
     }
     if let Some(other) = &args.against {
@@ -74,4 +74,16 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return super::diff::source::compare(&tree, &other, &args.gpu, &args.ask, args.format, context);
     }
     rules::run(&tree, args, context)
+}
+
+/// What of a tree was left out, on stderr: an answer from the rest is an answer about the rest.
+pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
+    const SHOWN: usize = 5;
+    for what in skipped.told.iter().take(SHOWN) {
+        eprintln!("{}", context.lang.text_with("source-skipped", &[("what", what.clone().into())]));
+    }
+    if skipped.len() > SHOWN {
+        let count = skipped.len() - SHOWN;
+        eprintln!("{}", context.lang.text_with("source-skipped-more", &[("count", count.into())]));
+    }
 }

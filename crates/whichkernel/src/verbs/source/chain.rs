@@ -1,11 +1,11 @@
 //! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
 
 use crate::context::{CHECK_FAILED, Context, Format};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use report::{Column, Table};
 use serde_json::{Value, json};
 use source::Tree;
-use source::chain::{self, Chain, Fact, File, Place, Step, Subject};
+use source::chain::{self, Chain, Fact, Place, Step, Subject};
 use std::process::ExitCode;
 
 /// Routes that a server of language models serves, the most telling first.
@@ -13,7 +13,11 @@ const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completion
 
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
 pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let files = files(trees, chain::wanted)?;
+    let (files, skipped) = chain::collect(trees, chain::wanted);
+    for tree in trees {
+        super::tell_skipped(&tree.skipped, context);
+    }
+    super::tell_skipped(&skipped, context);
     let index = chain::index(&files);
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
         return between(trees, &index, (from, to), files.len(), args, context);
@@ -85,19 +89,6 @@ fn between(
         Format::Text => format!("{}\n{}", context.lang.text_with("chain-between", &ends), table.text(context.width)),
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The files of all trees that `wanted` accepts; those of a second tree stand under its number.
-pub fn files(trees: &[Tree], wanted: fn(&str) -> bool) -> anyhow::Result<Vec<File>> {
-    let mut out = Vec::new();
-    for (number, tree) in trees.iter().enumerate() {
-        for path in tree.paths().filter(|path| wanted(path)) {
-            let text = tree.text(path).with_context(|| format!("reading {path} of {}", tree.label))?;
-            let path = if number == 0 { path.to_owned() } else { format!("tree{}/{path}", number + 1) };
-            out.push(File { path, text: text.to_string() });
-        }
-    }
-    Ok(out)
 }
 
 fn at(place: &Place) -> String {

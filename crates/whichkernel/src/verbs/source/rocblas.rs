@@ -8,11 +8,11 @@ use source::rocblas::{Rocblas, read, wanted};
 use std::process::ExitCode;
 
 /// None where the tree is no rocBLAS.
-pub fn find(tree: &Tree) -> anyhow::Result<Option<Rocblas>> {
+pub fn find(tree: &Tree) -> Option<Rocblas> {
     if !tree.paths().any(|path| path.ends_with("library/src/include/handle.hpp")) {
-        return Ok(None);
+        return None;
     }
-    Ok(read(&super::chain::files(std::slice::from_ref(tree), wanted)?))
+    read(&source::chain::collect(std::slice::from_ref(tree), wanted).0)
 }
 
 pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {

@@ -26,40 +26,48 @@ pub struct Ask {
     pub op: Operation,
 
     /// Rows of the weights
-    #[arg(long, value_name = "N", default_value_t = 4096)]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub rows: i64,
 
     /// Columns of the weights: the length of the dot products
-    #[arg(long, value_name = "N", default_value_t = 4096)]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub k: i64,
 
     /// Shared memory per block in bytes [default: what the GPU has]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub smem: Option<i64>,
 
     /// mul-mat-id: experts in all
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub experts: i64,
 
     /// mul-mat-id: experts used per token
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub experts_used: i64,
 
     /// flash-attn and rope: values per head
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub head_size: i64,
 
+    /// flash-attn: values per head of V [default: as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
+    pub head_size_v: Option<i64>,
+
     /// flash-attn and rope: heads
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub heads: i64,
 
     /// flash-attn: heads of the KV cache
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv_heads: i64,
 
     /// flash-attn: positions in the KV cache
-    #[arg(long, value_name = "N", default_value_t = 4096)]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv: i64,
+
+    /// flash-attn: no mask, as in encoders and vision models
+    #[arg(long)]
+    pub no_mask: bool,
 
     /// rope: the mode (0 normal, 2 NeoX, 8 M-RoPE, 24 vision)
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -126,11 +134,16 @@ impl Ask {
             Operation::MulMatId => Shape::MulMatId { rows, k, experts: self.experts, used: self.experts_used },
             Operation::FlashAttn => Shape::FlashAttn {
                 head: self.head_size,
-                head_v: self.head_size,
+                head_v: self.head_size_v.unwrap_or(match self.head_size {
+                    576 => 512,
+                    320 => 256,
+                    192 => 128,
+                    same => same,
+                }),
                 heads: self.heads,
                 heads_kv: self.kv_heads,
                 kv: self.kv,
-                mask: true,
+                mask: !self.no_mask,
             },
             Operation::Rope => Shape::Rope { head: self.head_size, heads: self.heads, mode: self.mode },
             Operation::GetRows => Shape::GetRows { rows, k },
@@ -173,10 +186,9 @@ fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let question = args.ask.question(&args.gpu)?;
     let mut survey = Survey::run(tree, question, &args.ask.overrides()?)?;
-    for line in notes(&survey, context) {
-        if args.format != Format::Json {
-            eprintln!("{line}");
-        }
+    if args.format != Format::Json {
+        notes(&survey, context).iter().for_each(|line| eprintln!("{line}"));
+        super::tell_skipped(&tree.skipped, context);
     }
     if args.record {
         super::declare::rules(tree, &mut survey, context)?;
@@ -435,7 +447,7 @@ fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
     }
     Ok(json!({
         "schema": "whichkernel.source/1", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
-        "open_defines": survey.open_defines, "rows": rows, "reasons": reasons,
+        "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons,
     }))
 }
 

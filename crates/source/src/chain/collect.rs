@@ -1,0 +1,47 @@
+//! The files of a tree that a chain may lead through, within bounds: parsing takes many times a file's size.
+
+use super::File;
+use crate::tree::{Skipped, Tree};
+use std::collections::BTreeSet;
+
+/// One file. What people write is under 2 MB; above this it is a generated table.
+const MAX_FILE: usize = 8 << 20;
+/// All together. Ollama and llama.cpp come to 40 MB.
+const MAX_TOTAL: usize = 128 << 20;
+
+/// Reads what `wanted` accepts of all trees; files of a second tree stand under its number. What cannot be read is left out
+/// and told; where there is too much, the largest files go first.
+pub fn collect(trees: &[Tree], wanted: fn(&str) -> bool) -> (Vec<File>, Skipped) {
+    let mut skipped = Skipped::default();
+    let mut files: Vec<Option<File>> = Vec::new();
+    let mut by_size: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut total = 0usize;
+    for (number, tree) in trees.iter().enumerate() {
+        for path in tree.paths().filter(|path| wanted(path)) {
+            let name = if number == 0 { path.to_owned() } else { format!("tree{}/{path}", number + 1) };
+            let text = match tree.text(path) {
+                Ok(text) if text.len() > MAX_FILE => {
+                    skipped.add(format!("{name}: {} bytes, too large to be followed", text.len()));
+                    continue;
+                }
+                Ok(text) => text,
+                Err(error) => {
+                    skipped.add(error.to_string());
+                    continue;
+                }
+            };
+            total += text.len();
+            by_size.insert((text.len(), files.len()));
+            files.push(Some(File { path: name, text: text.to_string() }));
+            while total > MAX_TOTAL {
+                let Some((size, index)) = by_size.pop_last() else { break };
+                total -= size;
+                if let Some(file) = files.get_mut(index).and_then(Option::take) {
+                    let why = "more sources than are followed at once; the largest go first";
+                    skipped.add(format!("{}: left out, {why}", file.path));
+                }
+            }
+        }
+    }
+    (files.into_iter().flatten().collect(), skipped)
+}
