@@ -7,6 +7,7 @@ mod gfx1201;
 mod isa;
 mod readelf;
 mod source;
+mod source_ops;
 mod watch_preload;
 
 use anyhow::bail;
@@ -22,6 +23,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
     ("source", "the evaluator's choices against the dispatcher of each version, compiled and called", source::run),
+    (
+        "source-ops",
+        "the same for flash attention, RoPE, get_rows and mul_mat_id, to the last template argument",
+        source_ops::run,
+    ),
     ("watch-preload", "ten million launches under the preload shim: every one seen, none lost", watch_preload::run),
 ];
 

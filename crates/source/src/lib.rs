@@ -3,6 +3,7 @@
 //! Nothing from the tree is ever executed. What is not understood is undetermined, with its place.
 #![forbid(unsafe_code)]
 
+mod bypass;
 pub mod chain;
 mod cmake;
 mod cpp;
@@ -10,6 +11,7 @@ pub mod device;
 mod dispatcher;
 mod eval;
 mod op;
+pub mod parting;
 mod path;
 pub mod preset;
 mod program;
@@ -22,6 +24,7 @@ pub mod table;
 pub mod tree;
 mod unknown;
 
+pub use bypass::Bypass;
 pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use op::{Op, Shape};
 pub use path::{Choice, Path};

@@ -207,6 +207,13 @@ impl Tensor {
             return Err(missing(&format!("block size of {name}")));
         }
         let [ne0, ne1, ne2, ne3] = self.ne;
+        if ne0.at % block != 0 {
+            let why = format!(
+                "rows of {} values are no multiple of {name}'s block of {block}: there is no such tensor",
+                ne0.at
+            );
+            return Err(Stop::Undetermined { at: Default::default(), why });
+        }
         let row = Dim::fixed(size.saturating_mul(ne0.at / block));
         let nb = if self.permuted {
             let nb2 = row;

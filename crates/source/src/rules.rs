@@ -73,6 +73,14 @@ pub struct Launched {
     pub stack: Vec<String>,
 }
 
+impl Launched {
+    /// The kernel with the numbers among its template arguments: `flash_attn_ext_vec<128,1,8,8,0>`.
+    pub fn instance(&self) -> String {
+        let numbers = self.args.iter().map(|(_, value)| value.as_str()).filter(|value| value.parse::<i64>().is_ok());
+        format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
+    }
+}
+
 #[derive(Debug)]
 pub struct Rules<'t> {
     pub tree: &'t Tree,
@@ -94,11 +102,7 @@ impl<'t> Rules<'t> {
             }
         }
         if !found {
-            return Err(RulesError::NoDispatcher {
-                tree: tree.label.clone(),
-                op: op.to_owned(),
-                hint: hint(tree),
-            });
+            return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint(tree) });
         }
         let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX };
         rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);

@@ -1,5 +1,6 @@
 //! Many questions to one tree: GPUs x types x column counts, under the defines that its builds have.
 
+use crate::bypass::{Bypass, bypasses};
 use crate::device::{Device, Vendor};
 use crate::dispatcher::dispatchers;
 use crate::op::Shape;
@@ -189,6 +190,15 @@ impl<'t> Survey<'t> {
     pub fn order(&self) -> Vec<String> {
         let name = self.function();
         self.backends.first().map_or_else(Vec::new, |backend| backend.rules.order(&name))
+    }
+
+    /// Where graphs are evaluated past this function, because operations are fused.
+    pub fn bypasses(&self) -> Vec<Bypass> {
+        let entry = |backend: &Backend<'_>| Some(bypasses(&backend.rules.program, backend.rules.entry()?));
+        match self.question.shape {
+            Shape::MulMat { .. } | Shape::MulMatId { .. } => self.backends.first().and_then(entry).unwrap_or_default(),
+            _ => Vec::new(),
+        }
     }
 
     pub fn preset(&self, vendor: Vendor) -> Option<&Preset> {

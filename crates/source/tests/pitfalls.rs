@@ -219,3 +219,64 @@ fn products_with_experts_have_a_chain_of_their_own() {
     // The plain product of the same tree is still decided by its own predicate.
     assert_eq!(plain(&tree, "gfx1030", "Q4_K", &[63, 64]), [Some((Path::Mmq, 64)), Some((Path::Blas, 0))]);
 }
+
+/// Fusion goes past the dispatcher: the answer for a single product stands, and the way around it is told.
+#[test]
+fn fused_products_are_told_beside_the_answer() {
+    let fusing = r#"
+struct ggml_cgraph { int n_nodes; ggml_tensor ** nodes; };
+static bool can_fuse(const ggml_cgraph * graph, int i) { return graph->n_nodes > i; }
+static void evaluate_graph(ggml_backend_cuda_context & ctx, ggml_cgraph * graph) {
+    static bool disable_fusion = getenv("GGML_CUDA_DISABLE_FUSION") != nullptr;
+    for (int i = 0; i < graph->n_nodes; ++i) {
+        ggml_tensor * node = graph->nodes[i];
+        if (!disable_fusion && can_fuse(graph, i)) {
+            op_mul_mat_vec_q(ctx, node->src[0], node->src[1], node);
+            continue;
+        }
+        ggml_cuda_compute_forward(ctx, node);
+    }
+}
+static bool supports_op("#;
+    let fused = changed("static bool supports_op(", fusing);
+    assert_eq!(why(&fused, "gfx1201", 1), Ok((Path::Mmvq, 1)), "the dispatcher's own answer stands");
+    let survey = |tree| {
+        let shape = Shape::MulMat { rows: 4096, k: 4096 };
+        let question = shape.question(vec![Device::find("gfx1201").expect("known")], vec!["Q4_K".to_owned()], vec![1]);
+        Survey::run(tree, question, &Overrides::default()).expect("evaluates").bypasses()
+    };
+    let found = survey(&fused);
+    let line = |text: &str| files_line("src/cuda/main.cu", fusing, text);
+    let told: Vec<_> = found.iter().map(|way| (way.function.as_str(), way.calls.as_str(), way.lines.clone())).collect();
+    assert_eq!(told, [("evaluate_graph", "op_mul_mat_vec_q", vec![line("op_mul_mat_vec_q(ctx, node->src[0]")])]);
+    assert_eq!(found[0].switch.as_deref(), Some("GGML_CUDA_DISABLE_FUSION"));
+    assert_eq!(survey(&tree(files())), [], "nothing is fused in the plain tree");
+}
+
+/// The line at which `text`, put in with `insert` before `supports_op`, stands in a file.
+fn files_line(file: &str, insert: &str, text: &str) -> usize {
+    let all = files();
+    let (_, before) = all.iter().find(|(path, _)| *path == file).expect("there");
+    let whole = before.replace("static bool supports_op(", insert);
+    whole[..whole.find(text).expect("there")].matches('\n').count() + 1
+}
+
+/// The same on a real tree: from 2025-10 on llama.cpp fuses at one column.
+#[test]
+fn a_real_tree_fuses_past_its_dispatcher() {
+    let Some(dir) = artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
+    let tree = Tree::open(&dir.display().to_string()).expect("opens");
+    let shape = Shape::MulMat { rows: 4096, k: 4096 };
+    let question = shape.question(vec![Device::find("gfx1201").expect("known")], vec!["Q4_K".to_owned()], vec![1]);
+    let survey = Survey::run(&tree, question, &Overrides::default()).expect("evaluates");
+    let found = survey.bypasses();
+    let mmvq = found.iter().find(|way| way.path == Path::Mmvq).expect("the vector product is fused");
+    let text = tree.text(&mmvq.file).expect("reads");
+    for line in &mmvq.lines {
+        let line = text.lines().nth(line - 1).expect("a line");
+        assert!(line.contains(&mmvq.calls) && line.contains("fusion"), "{line}");
+    }
+    assert_eq!(mmvq.switch.as_deref(), Some("GGML_CUDA_DISABLE_FUSION"));
+    // Ways of the dispatcher itself are none around it.
+    assert!(found.iter().all(|way| way.function != survey.function()), "{found:?}");
+}

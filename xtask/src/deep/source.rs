@@ -53,7 +53,7 @@ pub fn run() -> anyhow::Result<bool> {
 }
 
 /// The part of a tree that is compiled, as files.
-fn export(tree: &Tree, to: &Path) -> anyhow::Result<()> {
+pub(super) fn export(tree: &Tree, to: &Path) -> anyhow::Result<()> {
     if to.is_dir() {
         return Ok(());
     }

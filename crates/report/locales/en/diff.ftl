@@ -1,6 +1,8 @@
 # diff
 diff-source-same = Both choose the same for everything that was asked.
-diff-source-lines = The conditions where the two part:
+diff-source-lines = The decisions where the two part:
+diff-source-more = { " " }and { $count } more
+diff-source-causes = { $count } more causes: --format json has them all.
 diff-runtime-what = What
 diff-runtime-same = Nothing is selected differently: { $cells } cells of type and column count compared.
 diff-runtime-different = { $different } of { $cells } cells of type and column count are selected differently.

@@ -11,6 +11,8 @@ source-column-variant = Tile
 source-column-kernel = Kernel
 source-why = Why, at { $what } columns:
 source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or take --format json, which has them all.
+source-bypass = Fused operations go past this choice: { $function } calls { $calls } ({ $path }) itself at { $at }.
+source-bypass-switch = { $name } in the environment turns that off.
 source-cannot-show = This is what the source declares (rung Declared) for this build. It does not show that such a kernel is in a binary, was loaded, or ran.
 source-recorded = { $count ->
     [one] One rule

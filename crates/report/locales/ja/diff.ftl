@@ -1,6 +1,8 @@
 # diff
 diff-source-same = 尋ねた範囲では、どちらも同じものを選びます。
-diff-source-lines = 両者が分かれる条件:
+diff-source-lines = 両者が分かれる判断:
+diff-source-more = { "" }（ほか { $count } 件）
+diff-source-causes = 原因はほかに { $count } 件あります。--format json にはすべて含まれます。
 diff-runtime-what = 項目
 diff-runtime-same = 選択に違いはありません(型と列数の組 { $cells } 個を比較)。
 diff-runtime-different = 型と列数の組 { $cells } 個のうち { $different } 個で選択が異なります。

@@ -11,5 +11,7 @@ source-column-variant = タイル
 source-column-kernel = カーネル
 source-why = { $what } 列での理由:
 source-narrow = 条件をここに表示するには GPU、型、列数を絞ってください。--format json にはすべて含まれます。
+source-bypass = 融合された演算はこの選択を通りません: { $function } が { $calls }（{ $path }）を { $at } で直接呼び出します。
+source-bypass-switch = 環境変数 { $name } で無効にできます。
 source-cannot-show = これは、このビルドについてソースが宣言していること（Declared）です。そのカーネルがバイナリに含まれ、読み込まれ、実行されたことを示すものではありません。
 source-recorded = { $count } 件の規則を記録しました（Declared）。

@@ -12,6 +12,11 @@ const MAX_TOTAL: usize = 128 << 20;
 /// Reads what `wanted` accepts of all trees; files of a second tree stand under its number. What cannot be read is left out
 /// and told; where there is too much, the largest files go first.
 pub fn collect(trees: &[Tree], wanted: fn(&str) -> bool) -> (Vec<File>, Skipped) {
+    collect_within(trees, wanted, MAX_TOTAL)
+}
+
+/// The same with a limit of one's own, in bytes.
+pub fn collect_within(trees: &[Tree], wanted: fn(&str) -> bool, most: usize) -> (Vec<File>, Skipped) {
     let mut skipped = Skipped::default();
     let mut files: Vec<Option<File>> = Vec::new();
     let mut by_size: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -33,7 +38,7 @@ pub fn collect(trees: &[Tree], wanted: fn(&str) -> bool) -> (Vec<File>, Skipped)
             total += text.len();
             by_size.insert((text.len(), files.len()));
             files.push(Some(File { path: name, text: text.to_string() }));
-            while total > MAX_TOTAL {
+            while total > most {
                 let Some((size, index)) = by_size.pop_last() else { break };
                 total -= size;
                 if let Some(file) = files.get_mut(index).and_then(Option::take) {

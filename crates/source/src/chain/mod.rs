@@ -12,7 +12,7 @@ mod search;
 pub(crate) mod syntax;
 mod trace;
 
-pub use collect::collect;
+pub use collect::{collect, collect_within};
 pub use facts::{Fact, Subject, facts};
 pub use search::Kind;
 pub use trace::{Branch, Chain, Leg, Place, Step, between, trace};

@@ -88,7 +88,13 @@ impl Cmake<'_> {
             "GREATER" => number(&a) > number(&b),
             "LESS_EQUAL" => number(&a) <= number(&b),
             "GREATER_EQUAL" => number(&a) >= number(&b),
-            "MATCHES" => regex::Regex::new(&b).is_ok_and(|pattern| pattern.is_match(&a)),
+            "MATCHES" => {
+                let pattern = regex::Regex::new(&b).ok();
+                let Some(found) = pattern.as_ref().and_then(|pattern| pattern.captures(&a)) else { return false };
+                let groups = found.iter().map(|group| group.map_or(String::new(), |group| group.as_str().to_owned()));
+                *self.matched.borrow_mut() = groups.collect();
+                true
+            }
             "IN_LIST" => b.split(';').any(|item| item == a),
             "VERSION_LESS" => version(&a) < version(&b),
             "VERSION_GREATER" => version(&a) > version(&b),

@@ -7,6 +7,7 @@ mod parse;
 
 use crate::tree::Tree;
 use parse::{Arg, Command, parse};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -27,6 +28,8 @@ const MAX_STEPS: usize = 200_000;
 pub struct Cmake<'t> {
     tree: &'t Tree,
     vars: BTreeMap<String, String>,
+    /// What the last `MATCHES` caught: CMAKE_MATCH_0, CMAKE_MATCH_1, ...
+    matched: RefCell<Vec<String>>,
     functions: BTreeMap<String, Rc<Function>>,
     found: BTreeSet<String>,
     build: Build,
@@ -55,6 +58,7 @@ impl<'t> Cmake<'t> {
         let mut cmake = Cmake {
             tree,
             vars: given.iter().cloned().collect(),
+            matched: RefCell::default(),
             functions: BTreeMap::new(),
             found: BTreeSet::new(),
             build: Build::default(),
@@ -312,7 +316,15 @@ impl<'t> Cmake<'t> {
 
     fn string(&mut self, args: &[String]) {
         let [what, text, into, ..] = args else { return };
+        if what == "REPLACE" {
+            let input = args.get(4..).unwrap_or_default().concat();
+            if let Some(output) = args.get(3) {
+                self.vars.insert(output.clone(), input.replace(text.as_str(), into));
+            }
+            return;
+        }
         let value = match what.as_str() {
+            "STRIP" => text.trim().to_owned(),
             "TOUPPER" => text.to_ascii_uppercase(),
             "TOLOWER" => text.to_ascii_lowercase(),
             _ => return,
@@ -357,6 +369,13 @@ impl<'t> Cmake<'t> {
         out
     }
 
+    fn value(&self, name: &str) -> String {
+        match name.strip_prefix("CMAKE_MATCH_").and_then(|number| number.parse::<usize>().ok()) {
+            Some(number) => self.matched.borrow().get(number).cloned().unwrap_or_default(),
+            None => self.vars.get(name).cloned().unwrap_or_default(),
+        }
+    }
+
     fn substitute(&self, text: &str, depth: usize) -> String {
         let Some(open) = text.rfind("${") else { return text.to_owned() };
         let tail = text.get(open + 2..).unwrap_or_default();
@@ -365,7 +384,7 @@ impl<'t> Cmake<'t> {
             return String::new();
         }
         // The last one first: an inner reference is replaced before the outer one is looked at.
-        let value = self.vars.get(tail.get(..close).unwrap_or_default()).map_or("", String::as_str);
+        let value = self.value(tail.get(..close).unwrap_or_default());
         let replaced =
             format!("{}{value}{}", text.get(..open).unwrap_or_default(), tail.get(close + 1..).unwrap_or_default());
         self.substitute(&replaced, depth + 1)

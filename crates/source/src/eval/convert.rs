@@ -172,8 +172,13 @@ impl Machine<'_> {
             _ => "",
         };
         if let Value::Int(number, 0) = value {
-            if name.starts_with("type") {
-                let names = self.siblings("GGML_TYPE_F32");
+            let of = match name {
+                "op" => Some("GGML_OP_NONE"),
+                name if name.starts_with("type") => Some("GGML_TYPE_F32"),
+                _ => None,
+            };
+            if let Some(of) = of {
+                let names = self.siblings(of);
                 if let Some((name, _)) = names.iter().find(|(_, known)| known == number) {
                     return name.clone();
                 }

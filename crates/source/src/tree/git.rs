@@ -148,13 +148,7 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
         return Err(TreeError::Git { repo: name, what: "cat-file", said: "no pipes".to_owned() });
     };
     let batch = Batch { child, input, output: BufReader::with_capacity(1 << 16, output) };
-    Ok(Tree {
-        label: label.to_owned(),
-        commit: Some(commit),
-        files,
-        store: Store::Git(Mutex::new(batch)),
-        skipped,
-    })
+    Ok(Tree { label: label.to_owned(), commit: Some(commit), files, store: Store::Git(Mutex::new(batch)), skipped })
 }
 
 impl Batch {

@@ -7,11 +7,13 @@ vendor=$1 headers=$2 sources=$3 out=$4 driver=driver
 [ "${5:-}" = ops ] && driver=ops
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out/$vendor" && out=$(cd "$out" && pwd) && cd "$sources" || exit 2
+# What CMake would generate.
+printf '#define GGML_VERSION "x"\n#define GGML_COMMIT "x"\n' > "$out/ggml-version.h"
 dispatcher=$(find . -name ggml-cuda.cu | head -1)
 [ -n "$dispatcher" ] || { echo "no ggml-cuda.cu in $sources" >&2; exit 2; }
 core=$(dirname "$(find . -path '*ggml/src/ggml-backend-impl.h' -o -path './ggml-backend-impl.h' | head -1)")
 cuda=$core/ggml-cuda
-include="-I$here/$vendor -I$core/../include -I$core -I$cuda -I."
+include="-include cstring -I$here/$vendor -I$out -I$core/../include -I$core -I$cuda -I."
 common="-DNDEBUG -DGGML_USE_CUDA -DGGML_USE_CUBLAS -DGGML_CUDA_DMMV_X=32 -DGGML_CUDA_MMV_Y=1 -DK_QUANTS_PER_ITERATION=2 -DGGML_CUDA_PEER_MAX_BATCH_SIZE=128 -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4"
 if [ "$vendor" = hip ]; then
     # On the host the wave size is 64 by the compiler's own definition, where it still had one.
@@ -35,6 +37,11 @@ if [ $driver = ops ]; then
         [ -e "$unit" ] && units="$units $unit"
     done
     units=$(printf '%s\n' $units | sort -u)
+    # From 2026-08 on the build says of each pair of cache types whether its vector kernels are there; by default these are.
+    for k in F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0; do for v in F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0; do
+        case $k-$v in F16-F16 | BF16-BF16 | Q4_0-Q4_0 | Q8_0-Q8_0) built=1 ;; *) built=0 ;; esac
+        common="$common -DGGML_CUDA_FA_${k}_$v=$built"
+    done; done
 fi
 compiler=$(command -v clang++-22 || command -v clang++-21) || { echo "no clang++-22 or clang++-21 here" >&2; exit 2; }
 one() {
@@ -49,7 +56,7 @@ printf '%s\n' $units | xargs -P"${JOBS:-$(nproc)}" -I{} bash -c 'one {}'
 for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-alloc.c ggml-backend-reg.cpp ggml-threading.cpp; do
     [ -e "$core/$unit" ] && [ ! -e "$out/$vendor/$unit.o" ] || continue
     case $unit in *.c) cc="gcc -std=gnu11" ;; *) cc="g++ -std=gnu++17" ;; esac
-    $cc -w -O0 -c -I"$core/../include" -I"$core" -I. -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4 '-DGGML_VERSION="x"' '-DGGML_COMMIT="x"' "$core/$unit" -o "$out/$vendor/$unit.o" || exit 1
+    $cc -w -O0 -c -I"$out" -I"$core/../include" -I"$core" -I. -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4 $([ -e "$core/ggml-version.h.in" ] || echo '-DGGML_VERSION="x" -DGGML_COMMIT="x"') "$core/$unit" -o "$out/$vendor/$unit.o" || exit 1
 done
 # Whatever else of the runtime is called succeeds and does nothing.
 cd "$out" || exit 2

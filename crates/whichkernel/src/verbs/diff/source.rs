@@ -4,6 +4,7 @@ use crate::context::{CHECK_FAILED, Context, Format};
 use crate::verbs::source::rules::{Ask, line, notes};
 use report::{Column, Table};
 use serde_json::{Value, json};
+use source::parting::parting;
 use source::ranges::{Difference, differences};
 use source::{Outcome, Reason, Survey, Tree};
 use std::fmt::Write;
@@ -27,6 +28,7 @@ pub fn compare(
             for note in notes(survey, context) {
                 eprintln!("{}: {note}", tree.label);
             }
+            crate::verbs::source::tell_skipped(&tree.skipped, context);
         }
     }
     let text = match format {
@@ -74,24 +76,49 @@ fn table(found: &[Difference], survey: &Survey<'_>, context: &Context) -> Table 
     table
 }
 
-/// Where the two ways part. A condition that both have and that comes out differently is the symptom; the cause is the last
-/// condition before it that only one side has (or, where there is none, the symptom itself). With no such condition: the
-/// first that are not the same. Numbers that are switched on are no outcomes: an enumerator's value moves between versions.
-fn parting(a: &[Reason], b: &[Reason]) -> (Option<Reason>, Option<Reason>) {
-    let truth = |reason: &Reason| matches!(reason.outcome.as_str(), "0" | "1");
-    let same = |x: &Reason, y: &Reason| x.condition == y.condition && (x.outcome == y.outcome || !truth(x));
-    let turned = |x: &Reason, y: &Reason| x.condition == y.condition && truth(x) && truth(y) && x.outcome != y.outcome;
-    let flip = a.iter().enumerate().find_map(|(i, x)| b.iter().position(|y| turned(x, y)).map(|j| (i, j)));
-    let Some((i, j)) = flip else {
-        let at = a.iter().zip(b).take_while(|(x, y)| same(x, y)).count();
-        return (a.get(at).or(a.last()).cloned(), b.get(at).or(b.last()).cloned());
-    };
-    let cause = |list: &[Reason], at: usize, other: &[Reason]| {
-        let own = |x: &&Reason| truth(x) && !other.iter().any(|y| same(x, y) || turned(x, y));
-        list.iter().take(at).rev().find(own).or(list.get(at)).cloned()
-    };
-    (cause(a, i, b), cause(b, j, a))
+/// Where the two ways part, one line for either side; with the reasons where it was a decision.
+#[derive(Clone, Default)]
+struct Cause {
+    place: String,
+    line: String,
+    reason: Option<Reason>,
 }
+
+fn causes(found: &Difference, left: &mut Survey<'_>, right: &mut Survey<'_>) -> anyhow::Result<[Cause; 2]> {
+    let a = left.reasons(found.device, found.ty, found.from)?;
+    let b = right.reasons(found.device, found.ty, found.from)?;
+    let path = |outcome: &Outcome| match outcome {
+        Outcome::Chosen(choice) => choice.path.name(),
+        Outcome::Undetermined { .. } => "UNDETERMINED",
+    };
+    let paths = [path(&found.left), path(&found.right)];
+    let parting = parting(&a, &b, paths);
+    let decided = |reason: Option<&Reason>| {
+        reason.map_or_else(Cause::default, |reason| Cause {
+            place: format!("{}:{}", reason.file, reason.line),
+            line: line(reason),
+            reason: Some(reason.clone()),
+        })
+    };
+    // The same path by the same decisions: what differs is the tile, chosen on the way to the launch.
+    if !parting.turned && paths[0] == paths[1] {
+        let of = |survey: &Survey<'_>| {
+            let launch = survey.answer(found.device, found.ty, found.from).and_then(|answer| answer.launch.clone());
+            launch.map_or_else(Cause::default, |launch| Cause {
+                place: format!("{}:{}", launch.file, launch.line),
+                line: format!("{}:{}: {} ({})", launch.file, launch.line, launch.instance(), launch.stack.join(" > ")),
+                reason: None,
+            })
+        };
+        return Ok([of(left), of(right)]);
+    }
+    Ok([decided(parting.a), decided(parting.b)])
+}
+
+/// Differences with one cause, told together; beyond this many causes the rest is left to `--format json`.
+const CAUSES: usize = 40;
+/// Of the answers that one cause changed, those named.
+const NAMED: usize = 4;
 
 fn text(
     found: &[Difference],
@@ -103,28 +130,41 @@ fn text(
         return Ok(format!("{}\n", context.lang.text("diff-source-same")));
     }
     let mut out = table(found, left, context).text(context.width);
-    let mut seen: Vec<(Option<Reason>, Option<Reason>)> = Vec::new();
-    let _ = write!(out, "\n{}\n", context.lang.text("diff-source-lines"));
+    let mut all: Vec<([Cause; 2], Vec<&Difference>)> = Vec::new();
     for difference in found {
-        let a = left.reasons(difference.device, difference.ty, difference.from)?;
-        let b = right.reasons(difference.device, difference.ty, difference.from)?;
-        let pair = parting(&a, &b);
-        let place = |reason: &Option<Reason>| reason.as_ref().map(|reason| (reason.file.clone(), reason.line));
-        if seen.iter().any(|known| (place(&known.0), place(&known.1)) == (place(&pair.0), place(&pair.1))) {
-            continue;
-        }
-        for (side, reason) in [("A", &pair.0), ("B", &pair.1)] {
-            if let Some(reason) = reason {
-                let _ = writeln!(out, "  {side} {}", line(reason));
-            }
-        }
-        out.push('\n');
-        seen.push(pair);
-        if seen.len() >= 40 {
-            break;
+        let [a, b] = causes(difference, left, right)?;
+        match all.iter_mut().find(|([x, y], _)| x.place == a.place && y.place == b.place) {
+            Some((_, list)) => list.push(difference),
+            None => all.push(([a, b], vec![difference])),
         }
     }
+    let _ = write!(out, "\n{}\n", context.lang.text("diff-source-lines"));
+    for (sides, list) in all.iter().take(CAUSES) {
+        let named: Vec<String> = list.iter().take(NAMED).map(|found| question(found, left)).collect();
+        let more = list.len().saturating_sub(NAMED);
+        let more = if more > 0 {
+            context.lang.text_with("diff-source-more", &[("count", more.into())])
+        } else {
+            String::new()
+        };
+        let _ = writeln!(out, "{}{more}", named.join("; "));
+        for (side, cause) in ["A", "B"].iter().zip(sides).filter(|(_, cause)| !cause.line.is_empty()) {
+            let _ = writeln!(out, "  {side} {}", cause.line);
+        }
+        out.push('\n');
+    }
+    if all.len() > CAUSES {
+        let count = all.len() - CAUSES;
+        let _ = writeln!(out, "{}", context.lang.text_with("diff-source-causes", &[("count", count.into())]));
+    }
     Ok(out)
+}
+
+/// `gfx942 Q4_K 64-512: MMQ 64 -> BLAS`.
+fn question(found: &Difference, survey: &Survey<'_>) -> String {
+    let device = survey.question.devices.get(found.device).map_or("", |device| device.target.as_str());
+    let ty = survey.question.types.get(found.ty).map_or("", String::as_str);
+    format!("{device} {ty} {}: {} -> {}", range(found), outcome(&found.left), outcome(&found.right))
 }
 
 fn json(
@@ -136,17 +176,16 @@ fn json(
 ) -> anyhow::Result<Value> {
     let mut list = Vec::new();
     for difference in found {
-        let x = left.reasons(difference.device, difference.ty, difference.from)?;
-        let y = right.reasons(difference.device, difference.ty, difference.from)?;
-        let pair = parting(&x, &y);
-        let side = |reason: Option<Reason>| {
-            reason.map(|r| json!({"file": r.file, "line": r.line, "condition": r.condition, "outcome": r.outcome}))
+        let [a, b] = causes(difference, left, right)?;
+        let side = |cause: Cause| match cause.reason {
+            Some(reason) => crate::verbs::source::rules::reason(&reason),
+            None => json!({"launch": cause.line}),
         };
         list.push(json!({
             "arch": left.question.devices.get(difference.device).map(|device| &device.target),
             "type": left.question.types.get(difference.ty), "from": difference.from, "to": difference.to,
             "a": outcome(&difference.left), "b": outcome(&difference.right),
-            "lines": {"a": side(pair.0), "b": side(pair.1)},
+            "lines": {"a": side(a), "b": side(b)},
         }));
     }
     Ok(

@@ -381,12 +381,32 @@ fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
     } else {
         let _ = write!(out, "\n{}\n", context.lang.text("source-narrow"));
     }
+    for way in survey.bypasses() {
+        let lines: Vec<String> = way.lines.iter().map(usize::to_string).collect();
+        let says = [
+            ("function", way.function.into()),
+            ("calls", way.calls.into()),
+            ("at", format!("{}:{}", way.file, lines.join(",")).into()),
+            ("path", way.path.name().into()),
+        ];
+        let _ = write!(out, "\n{}", context.lang.text_with("source-bypass", &says));
+        if let Some(name) = way.switch {
+            let _ = write!(out, " {}", context.lang.text_with("source-bypass-switch", &[("name", name.into())]));
+        }
+    }
     let _ = write!(out, "\n{}\n", context.lang.text("source-cannot-show"));
     Ok(out)
 }
 
 /// `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
 pub fn line(reason: &Reason) -> String {
+    // What is switched on is its own value.
+    if let [(name, value)] = reason.values.as_slice()
+        && *name == reason.condition
+        && !matches!(value.as_str(), "0" | "1")
+    {
+        return format!("{}:{}: {name} -> {value}", reason.file, reason.line);
+    }
     let values: Vec<String> = reason.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
     let outcome = match reason.outcome.as_str() {
@@ -445,13 +465,18 @@ fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
             }
         }
     }
+    let bypasses: Vec<Value> = survey
+        .bypasses()
+        .into_iter()
+        .map(|way| json!({"function": way.function, "calls": way.calls, "path": way.path.name(), "file": way.file, "lines": way.lines, "switch": way.switch}))
+        .collect();
     Ok(json!({
         "schema": "whichkernel.source/1", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
-        "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons,
+        "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons, "bypasses": bypasses,
     }))
 }
 
-fn reason(reason: &Reason) -> Value {
+pub fn reason(reason: &Reason) -> Value {
     let values: serde_json::Map<String, Value> =
         reason.values.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
     json!({
