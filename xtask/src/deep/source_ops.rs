@@ -212,7 +212,7 @@ fn word(shape: &Shape) -> &'static str {
 
 fn ask(program: &Path, device: &Device, index: usize, grid: &Grid, into: &mut Answers) -> anyhow::Result<()> {
     let mut command = Command::new(program);
-    command.env("NM", program.with_extension("names")).arg(&device.target);
+    command.env("GGML_NO_BACKTRACE", "1").env("NM", program.with_extension("names")).arg(&device.target);
     for property in ["major", "minor", "warpSize", "multiProcessorCount", "sharedMemPerBlock", "sharedMemPerBlockOptin"]
     {
         command.arg(device.number(property).unwrap_or(0).to_string());
