@@ -45,6 +45,9 @@ pub enum Shape {
     GetRows { rows: i64, k: i64 },
 }
 
+/// GGML_ROPE_TYPE_VISION.
+const VISION: i64 = 24;
+
 impl Shape {
     pub fn operation(&self) -> &'static str {
         match self {
@@ -96,9 +99,13 @@ impl Shape {
                     Some(tensor("I32", [n, one, one, one])),
                 ];
                 // n_past, n_dims, mode, n_ctx, n_ctx_orig, then floats: freq_base, freq_scale, ext_factor, ...
-                let ints = [0, head, mode, 0, 0].map(Value::int);
+                // Vision models turn half of a head; with several positions per token the head is cut into four sections.
+                let turned = if mode == VISION { head / 2 } else { head };
+                let section = if mode & 8 != 0 { head / 4 } else { 0 };
+                let ints = [0, turned, mode, 0, 0].map(Value::int);
                 let floats = [10_000.0, 1.0, 0.0, 1.0, 32.0, 1.0].map(Value::Float);
-                (sources, tensor(ty, [fixed(head), fixed(heads), n, one]), ints.into_iter().chain(floats).collect())
+                let params = ints.into_iter().chain(floats).chain([section; 4].map(Value::int));
+                (sources, tensor(ty, [fixed(head), fixed(heads), n, one]), params.collect())
             }
             Shape::GetRows { rows, k } => {
                 let sources =

