@@ -53,7 +53,7 @@ one() {
 export -f one; export out vendor compiler flags common dispatcher
 printf '%s\n' $units | xargs -P"${JOBS:-$(nproc)}" -I{} bash -c 'one {}'
 [ -e "$out/$vendor/$driver.o" ] || exit 1
-for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-alloc.c ggml-backend-reg.cpp ggml-threading.cpp; do
+for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-alloc.c ggml-backend-reg.cpp ggml-backend-meta.cpp ggml-threading.cpp; do
     [ -e "$core/$unit" ] && [ ! -e "$out/$vendor/$unit.o" ] || continue
     case $unit in *.c) cc="gcc -std=gnu11" ;; *) cc="g++ -std=gnu++17" ;; esac
     $cc -w -O0 -c -I"$out" -I"$core/../include" -I"$core" -I. -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4 $([ -e "$core/ggml-version.h.in" ] || echo '-DGGML_VERSION="x" -DGGML_COMMIT="x"') "$core/$unit" -o "$out/$vendor/$unit.o" || exit 1
