@@ -164,6 +164,8 @@ fn a_trace_a_record_and_the_table_come_from_one_watch() {
     assert_eq!(lines.lines().count() as u64, all);
     let line: serde_json::Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!((line["api"].as_str(), line["grid"].to_string()), (Some("hipLaunchKernel"), "[6,5,4]".to_owned()));
+    let again = yard.tool(&["watch", "--read", &trace_text, "--format", "json"]).output().expect("read");
+    assert_eq!(json(&again.stdout)["seen"].as_u64(), Some(all), "what was traced can be read again");
     let verified = yard.tool(&["ledger", "verify", "--ledger", &ledger]).output().expect("verified");
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
@@ -197,6 +199,7 @@ fn what_is_not_there_is_said() {
         (&["watch", "--pid", "4194304"][..], "no process 4194304"),
         (&["watch", "--name", "no-such-program-here"][..], "no process is called"),
         (&["watch", "--read", "/nonexistent"][..], "/nonexistent"),
+        (&["watch", "--pid", "1", "--url", "nowhere"][..], "nowhere is no address"),
     ] {
         let out = tool(words);
         assert_eq!(out.status.code(), Some(2), "{words:?}");
@@ -206,4 +209,34 @@ fn what_is_not_there_is_said() {
             String::from_utf8_lossy(&out.stderr)
         );
     }
+}
+
+/// No GPU program, and several of one name: it says whom it watches, and that nothing was in view.
+#[test]
+fn a_process_without_a_gpu_runtime_is_no_answer() {
+    if !root("watch") {
+        return;
+    }
+    let mut sleepers: Vec<Child> = Vec::new();
+    let dir = tempfile::tempdir().expect("a directory");
+    let program = dir.path().join("wk-sleeper");
+    std::fs::copy("/bin/sleep", &program).expect("copied");
+    for _ in 0..2 {
+        sleepers.push(Command::new(&program).arg("600").spawn().expect("started"));
+    }
+    let tool = |lang: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+        command.args(["watch", "--name", "wk-sleeper", "--for", "100ms", "--lang", lang]).env("HOME", dir.path());
+        command.output().expect("run")
+    };
+    let (english, japanese) = (tool("en"), tool("ja"));
+    for mut sleeper in sleepers.drain(..) {
+        sleeper.kill().expect("killed");
+        sleeper.wait().expect("reaped");
+    }
+    let said = String::from_utf8_lossy(&english.stderr).into_owned();
+    assert_eq!(english.status.code(), Some(2), "{said}");
+    assert_eq!(said.matches("wk-sleeper (").count(), 2, "both are named: {said}");
+    assert!(said.contains("No GPU runtime is open") && said.contains("nothing was in view"), "{said}");
+    assert!(String::from_utf8_lossy(&japanese.stderr).contains("GPU ランタイム"), "Japanese");
 }

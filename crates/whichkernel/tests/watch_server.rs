@@ -196,6 +196,11 @@ fn ollama(behind: u16, vram: u64) -> u16 {
                 let model = json!({"name": "tiny:latest", "model": "tiny:latest", "size": 47_031_808_u64, "digest": "00",
                     "details": details, "expires_at": "2026-11-15T01:34:22.5Z", "size_vram": vram});
                 json!({"models": [model]}).to_string()
+            } else if first.starts_with("GET /api/version ") {
+                json!({"version": "0.9.3"}).to_string()
+            } else if !first.starts_with("POST /api/generate ") {
+                let _ = write!(stream, "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+                continue;
             } else {
                 let body: Value = serde_json::from_slice(&body).unwrap_or_default();
                 let ask_for = json!({"prompt": body["prompt"], "n_predict": body["options"]["num_predict"], "cache_prompt": false});

@@ -121,7 +121,8 @@ fn children(pid: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
 }
 
-fn tree(roots: Vec<u32>) -> BTreeSet<u32> {
+/// These processes and all that they started.
+pub fn tree(roots: Vec<u32>) -> BTreeSet<u32> {
     let (mut found, mut waiting) = (BTreeSet::new(), roots);
     while let Some(pid) = waiting.pop() {
         if found.insert(pid) {

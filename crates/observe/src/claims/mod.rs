@@ -14,7 +14,7 @@ mod shown;
 mod verdict;
 
 pub use command::of_command;
-pub use gather::Gatherer;
+pub use gather::{Gatherer, tree};
 pub use lines::{of_line, of_log};
 pub use record::sightings;
 pub use served::{Before, processor};

@@ -84,7 +84,11 @@ impl Fallback {
             (Name::Call(_), _) if phase == Phase::Decode && known.is_weight_product() => Why::BlasForOne,
             _ => return,
         };
-        self.note(Sign { phase, kernel: known.readable(), family: known.family(), why }, count);
+        let kernel = match &known.kind.name {
+            Name::Call(call) => call.clone(),
+            _ => known.readable(),
+        };
+        self.note(Sign { phase, kernel, family: known.family(), why }, count);
     }
 
     pub(super) fn note(&mut self, sign: Sign, count: u64) {
@@ -108,5 +112,61 @@ impl Fallback {
 
     pub fn signs(&self) -> impl Iterator<Item = (&Sign, &Heard)> {
         self.signs.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Call, Flow, Kind, Tally};
+    use super::*;
+
+    const UNPACK: &str = "void dequantize_block_q6_K<__half>(void const*, __half*)";
+    const CONVERT: &str = "void convert_unary<float, __half>(void const*, __half*, long)";
+    const FLASH: &str = "void flash_attn_tile<64, 64, 1, 2, false>(char const*)";
+
+    fn kernel(tally: &mut Tally, name: &str) -> KindId {
+        tally.kind(&Kind::kernel(Name::Kernel(name.to_owned()), "hipLaunchKernel"))
+    }
+
+    fn product(tally: &mut Tally, m: i64, n: i64) -> KindId {
+        tally.kind(&Kind::call("hipblasGemmEx", Call { m, n, k: 512, batch: 1, type_a: 150 }))
+    }
+
+    #[test]
+    fn unpacked_weights_are_one_alarm_whatever_their_shapes() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        for n in [300, 400] {
+            for m in [512, 1024] {
+                for id in [kernel(&mut tally, UNPACK), kernel(&mut tally, CONVERT), product(&mut tally, m, n)] {
+                    flow.launch(&mut tally, id, 0, 0);
+                }
+            }
+            flow.readback(&mut tally);
+        }
+        let signs: Vec<_> = tally.fallback.signs().collect();
+        assert_eq!((signs.len(), signs[0].1.count), (1, 4), "{signs:?}");
+        assert_eq!(signs[0].0.why, Why::Unpacked { by: "hipblasGemmEx".into() });
+        assert_eq!(tally.fallback.news(Duration::from_secs(1)).len(), 1);
+        assert_eq!(tally.fallback.news(Duration::from_secs(2)).len(), 0, "a sign is news once");
+    }
+
+    #[test]
+    fn a_cache_that_is_unpacked_for_attention_beside_dense_weights_is_none() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        let order = [product(&mut tally, 512, 300), kernel(&mut tally, UNPACK), kernel(&mut tally, UNPACK)];
+        for id in order.into_iter().chain([kernel(&mut tally, FLASH), product(&mut tally, 1024, 300)]) {
+            flow.launch(&mut tally, id, 0, 0);
+        }
+        flow.readback(&mut tally);
+        assert_eq!(tally.fallback.signs().count(), 0);
+    }
+
+    #[test]
+    fn a_dense_product_for_one_column_is_told() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        let id = product(&mut tally, 512, 1);
+        flow.launch(&mut tally, id, 0, 0);
+        flow.readback(&mut tally);
+        assert_eq!(tally.fallback.signs().next().map(|(sign, _)| &sign.why), Some(&Why::BlasForOne));
     }
 }

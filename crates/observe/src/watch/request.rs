@@ -81,6 +81,11 @@ pub(crate) fn get(url: &str, path: &str) -> io::Result<(u16, String)> {
     send(&host, port, "GET", path, "")
 }
 
+/// Whether this can be asked at all, before anything is touched.
+pub fn check(url: &str) -> io::Result<()> {
+    address(url).map(drop).ok_or_else(|| no_address(url))
+}
+
 fn no_address(url: &str) -> io::Error {
     io::Error::other(format!("{url} is no address: http://HOST:PORT"))
 }

@@ -130,7 +130,12 @@ impl Tally {
     pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
         if let Some(from) = unpacked.next(id, known) {
-            self.fallback.unpacks(from, known.readable());
+            // Without extents: a prompt of another length is no news.
+            let by = match &known.kind.name {
+                Name::Call(call) => call.clone(),
+                _ => known.family().key().to_owned(),
+            };
+            self.fallback.unpacks(from, by);
         }
     }
 

@@ -103,3 +103,5 @@ watch-alarm-after = ALARM after { $seconds } s: fallback in{" "}
 watch-alarm-unpacked = { $phase }: { $kernel } ({ $family }), { $count } times: weights are unpacked, and multiplied by { $by } instead of a kernel made for their type
 watch-alarm-blas-for-one = { $phase }: { $kernel } ({ $family }), { $count } times: a BLAS library multiplies for a single column, for which there are kernels made for the type
 watch-alarm-cut = { $phase }: { $products } products ({ $kernel }) without any attention between two copies to the host, { $count } times: the rest of the layers is computed elsewhere, and its data crosses the bus
+watch-armed-on = Watching { $list }. Ctrl-C ends it with a summary.
+watch-no-runtime = No GPU runtime is open in it yet (libamdhip64, libcuda): launches are seen from the moment that one is.

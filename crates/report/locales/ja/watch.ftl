@@ -103,3 +103,5 @@ watch-alarm-after = 警告 ({ $seconds } 秒後): フォールバック:{" "}
 watch-alarm-unpacked = { $phase } で { $kernel } ({ $family }) が { $count } 回: 重みが展開され、その型専用のカーネルではなく { $by } で乗算されている
 watch-alarm-blas-for-one = { $phase } で { $kernel } ({ $family }) が { $count } 回: 一列だけの積に、専用カーネルではなく BLAS ライブラリが使われている
 watch-alarm-cut = { $phase } でアテンションなしの積が { $products } 個 ({ $kernel })、ホストへのコピーに挟まれて { $count } 回: 残りの部分は別の場所で計算され、データがバスを往復している
+watch-armed-on = { $list } を観測中です。Ctrl-C で終了し、要約を表示します。
+watch-no-runtime = GPU ランタイム（libamdhip64、libcuda）がまだ開かれていません。開かれた時点から起動が見えます。

@@ -1,6 +1,7 @@
 //! `--url`: a one-token request must give launches in the target, or the watch is blind and says so.
 
 use crate::context::Context;
+use anyhow::Context as _;
 use observe::watch::{Source, State, Tally, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -43,7 +44,9 @@ pub fn in_target(
                 let _ = go.send(());
             }
             Ok(Some(told)) => {
-                answer = Some(told?);
+                let server = told
+                    .with_context(|| format!("--url {url}: no token came. Is the server there, with a model loaded?"));
+                answer = Some(server?);
                 until = Some(Instant::now() + AFTER);
             }
             Err(_) => {}

@@ -65,7 +65,6 @@ impl<'c> Screen<'c> {
 
     /// Once a second; whether it was time.
     fn show(&mut self, tally: &Tally, elapsed: Duration) -> anyhow::Result<bool> {
-        const ROWS: usize = 30;
         if Instant::now() < self.next {
             return Ok(false);
         }
@@ -79,7 +78,7 @@ impl<'c> Screen<'c> {
         let figures = figures.map(|(name, value)| (name, value.into()));
         let line = self.context.lang.text_with("watch-line", &figures);
         if self.live {
-            let table = table::of(tally, self.context, Some(ROWS)).text(self.context.width);
+            let table = table::of(tally, self.context, Some(rows())).text(self.context.width);
             self.context.print(&format!("\x1b[H\x1b[2J{line}\n{table}"))?;
         } else if self.lines && tally.launches() > self.said {
             self.context.print(&format!("{line}\n"))?;
@@ -91,4 +90,10 @@ impl<'c> Screen<'c> {
     fn clear(&self) -> anyhow::Result<()> {
         if self.live { self.context.print("\x1b[H\x1b[2J") } else { Ok(()) }
     }
+}
+
+/// As many as fit below the two lines above them, so that nothing scrolls away.
+fn rows() -> usize {
+    const USUAL: usize = 30;
+    rustix::termios::tcgetwinsize(stdout()).map_or(USUAL, |size| usize::from(size.ws_row).saturating_sub(3).max(5))
 }

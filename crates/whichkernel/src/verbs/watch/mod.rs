@@ -1,7 +1,8 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
 use crate::context::{Context, Format};
-use observe::watch::Tally;
+use anyhow::Context as _;
+use observe::watch::{Tally, request};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -74,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub said: Vec<PathBuf>,
 
-    /// Read what somebody recorded: a launch trace of the dry run or of the preload shim, a log of AMD_LOG_LEVEL,
+    /// Read what somebody recorded: a launch trace (of `--trace`, the dry run or the preload shim), a log of AMD_LOG_LEVEL,
     /// ROCBLAS_LAYER, TENSILE_DB or HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
     #[arg(long, value_name = "FILE")]
     pub read: Option<PathBuf>,
@@ -137,11 +138,16 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.certify {
         return certify::run(args, context);
     }
+    if let Some(url) = &args.url {
+        request::check(url).context("--url")?;
+    }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref())?;
     let mut gatherer = claims::gatherer(args)?;
-    eprintln!("{}", context.lang.text("watch-armed"));
+    for line in target::told(args, context)? {
+        eprintln!("{line}");
+    }
     let mut tally = Tally::default();
     let blind = match &args.url {
         Some(url) => canary::in_target(url, source.as_mut(), &mut tally, context)?,
@@ -163,6 +169,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.record {
         record::keep(context, &tally, &account, &judged, &window(args))?;
     }
+    // What nobody could have seen is no answer.
+    anyhow::ensure!(
+        blind.is_some() || !target::nothing_in_view(args, &tally, &account),
+        "none of the processes opened a GPU runtime (libamdhip64, libcuda) while they were watched: nothing was in view. \
+         Is it the right process? `whichkernel inspect PID` shows what it has loaded"
+    );
     blind.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 

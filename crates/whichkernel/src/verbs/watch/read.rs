@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::trace::{Trace, Writer};
 use observe::claims::Claims;
-use observe::watch::{Account, Tally, add_trace};
+use observe::watch::{Account, Kind, Name, Phase, Tally, add_trace};
+use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,11 +19,11 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         Ok(found) => trace(found),
         Err(error) => match observe::imports::read(path, &bytes) {
             Some(profile) => profile?,
-            None => log(&bytes).ok_or(error).with_context(|| {
+            None => log(&bytes).or_else(|| own_trace(&bytes)).or_else(|| words(path, &bytes)).ok_or(error).with_context(|| {
                 let known = "AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK";
                 let profiles = "no profile (rocprofv3, Nsight Systems)";
                 format!(
-                    "{}: no launch trace, {profiles}, and no line of the logs that are known here ({known})",
+                    "{}: no launch trace, {profiles}, no line of the logs that are known here ({known}), and no word of llama.cpp or Ollama",
                     name()
                 )
             })?,
@@ -54,22 +55,84 @@ fn log(bytes: &[u8]) -> Option<(Tally, Account)> {
     Some((tally, account))
 }
 
+/// What `--trace` wrote: one launch a line.
+fn own_trace(bytes: &[u8]) -> Option<(Tally, Account)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (mut tally, mut captured, mut replays) = (Tally::default(), 0_u64, 0_u64);
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).ok()?;
+        line.get("seq")?;
+        let three = |name: &str| [0, 1, 2].map(|at| line[name][at].as_u64().map_or(0, |n| n as u32));
+        if line.get("exec").is_some() {
+            replays += 1;
+            continue;
+        }
+        if line["graph"].as_u64().is_some_and(|graph| graph != 0) {
+            captured += 1;
+            continue;
+        }
+        let kind = match line["kernel"].as_str() {
+            Some(name) => Kind {
+                grid: three("grid"),
+                block: three("block"),
+                shared: line["shmem"].as_u64().map_or(0, |n| n as u32),
+                ne11: line["ne11"].as_u64(),
+                file: line["file"].as_str().unwrap_or_default().to_owned(),
+                bundle: line["bundle"].as_u64().map(|n| n as u32),
+                ..Kind::kernel(Name::Kernel(name.to_owned()), "trace")
+            },
+            None => continue,
+        };
+        let id = tally.kind(&kind);
+        tally.launched(Phase::Other, 0, id, 1);
+    }
+    (tally.launches() + captured + replays > 0).then(|| {
+        let mut account = plain("trace", DeviceKind::None, "the launches that a trace of watch holds".to_owned());
+        if captured + replays > 0 {
+            let why = format!(
+                "{captured} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted"
+            );
+            account.gaps.push(("graph launches".to_owned(), why));
+        }
+        (tally, account)
+    })
+}
+
+/// A server's log without any launch: what it claims can be shown, and nothing held against it.
+fn words(path: &Path, bytes: &[u8]) -> Option<(Tally, Account)> {
+    let mut claims = Claims::default();
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    observe::claims::of_log(&file, &String::from_utf8_lossy(bytes), &mut claims);
+    let mut account = plain("logs", DeviceKind::None, "lines that a server wrote of itself".to_owned());
+    account.gaps.push((
+        "launches".to_owned(),
+        "a server's log has none: watch it, or give a trace with --read and this with --said".to_owned(),
+    ));
+    (!claims.list.is_empty()).then(|| (Tally::default(), account))
+}
+
+fn plain(observer: &'static str, device: DeviceKind, reach: String) -> Account {
+    Account {
+        observer,
+        device,
+        library: None,
+        canary: Canary::None,
+        contamination: Contamination::Unchecked,
+        reach,
+        blind: Vec::new(),
+        gaps: Vec::new(),
+        seconds: 0.0,
+        cost_ns: None,
+    }
+}
+
 /// A trace says who wrote it, not which device the process had: only the stand-in's own is certain.
 fn trace(trace: Trace) -> (Tally, Account) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);
     let standin = trace.writer == Writer::StandIn;
-    let account = Account {
-        observer: if standin { "dryrun" } else { "preload" },
-        device: if standin { DeviceKind::StandIn } else { DeviceKind::None },
-        library: None,
-        canary: Canary::None,
-        contamination: Contamination::Unchecked,
-        reach: format!("the launches of process {} ({}) that its trace holds", trace.pid, trace.program),
-        blind: Vec::new(),
-        gaps: Vec::new(),
-        seconds: 0.0,
-        cost_ns: None,
-    };
+    let (observer, device) = if standin { ("dryrun", DeviceKind::StandIn) } else { ("preload", DeviceKind::None) };
+    let reach = format!("the launches of process {} ({}) that its trace holds", trace.pid, trace.program);
+    let account = plain(observer, device, reach);
     (tally, account)
 }

@@ -4,6 +4,8 @@ use crate::context::Context;
 use observe::watch::{Row, Tally};
 use report::{Column, Table};
 
+const MOST: usize = 72;
+
 /// The contract of `--format csv`.
 const KEYS: [&str; 12] =
     ["phase", "kernel", "mangled", "family", "path", "type", "columns", "grid", "block", "file", "bundle", "launches"];
@@ -19,11 +21,15 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
         Column::right("launches", title("launches")),
         Column::right("share", title("share")),
     ]);
+    // What is redrawn must not wrap: the other columns take about this much.
+    const OTHERS: usize = 62;
+    let limit =
+        context.width.filter(|_| most.is_some()).map_or(MOST, |width| width.saturating_sub(OTHERS).clamp(16, MOST));
     for row in tally.rows().iter().take(most.unwrap_or(usize::MAX)) {
         let share = if row.share > 0.0 { format!("{:.1}%", row.share * 100.0) } else { String::new() };
         table.row([
             context.lang.text(&format!("watch-phase-{}", row.phase.key())),
-            shortened(&row.kernel),
+            shortened(&row.kernel, limit),
             row.family.key().to_owned(),
             row.weights.clone().unwrap_or_default(),
             number(row.ne11),
@@ -70,11 +76,10 @@ fn dims([x, y, z]: [u32; 3]) -> String {
 }
 
 /// Template instances of some libraries have names of a thousand characters; the machine formats have them in full.
-fn shortened(name: &str) -> String {
-    const MOST: usize = 72;
-    if name.chars().count() <= MOST {
+fn shortened(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
         return name.to_owned();
     }
-    let start: String = name.chars().take(MOST - 1).collect();
+    let start: String = name.chars().take(most.saturating_sub(1)).collect();
     format!("{start}…")
 }

@@ -1,8 +1,10 @@
 //! Whom to watch: numbers, a name, or a program to start.
 
 use super::{Args, How, start};
+use crate::context::Context;
+use evidence::{Canary, DeviceKind};
 use observe::uprobe::{Options, Started, Watcher};
-use observe::watch::Source;
+use observe::watch::{Account, Source, Tally};
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
@@ -49,7 +51,10 @@ pub fn perf() -> observe::uprobe::How {
 pub fn pids(args: &Args) -> anyhow::Result<Vec<u32>> {
     let mut pids = args.pid.clone();
     for pid in &pids {
-        anyhow::ensure!(observe::uprobe::alive(*pid), "there is no process {pid}");
+        anyhow::ensure!(
+            observe::uprobe::alive(*pid),
+            "there is no process {pid}: it has ended, or the number is of another namespace. `--name` finds it by name"
+        );
     }
     if let Some(name) = &args.name {
         let named = by_name(name);
@@ -61,6 +66,29 @@ pub fn pids(args: &Args) -> anyhow::Result<Vec<u32>> {
         "nothing to watch: give --pid N, --name NAME, a command after --, or --read FILE"
     );
     Ok(pids)
+}
+
+/// Who is watched, in words; and that nothing can be seen yet, where that is so.
+pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
+    let lang = &context.lang;
+    if !args.command.is_empty() {
+        return Ok(vec![lang.text("watch-armed")]);
+    }
+    let pids = pids(args)?;
+    let name = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
+    let list: Vec<String> = pids.iter().map(|pid| format!("{} ({pid})", name(pid))).collect();
+    let mut lines = vec![lang.text_with("watch-armed-on", &[("list", list.join(", ").into())])];
+    let open = |pid: &u32| !observe::uprobe::runtimes_of(*pid).is_empty();
+    if !observe::claims::tree(pids).iter().any(open) {
+        lines.push(lang.text("watch-no-runtime"));
+    }
+    Ok(lines)
+}
+
+/// Probes had nothing to sit on: no runtime was mapped in all the time.
+pub fn nothing_in_view(args: &Args, tally: &Tally, account: &Account) -> bool {
+    let probes = matches!(args.how, How::Uprobe) && account.canary == Canary::None;
+    probes && account.device == DeviceKind::None && tally.launches() + tally.rejections() + tally.calls() == 0
 }
 
 /// By the program's own name or the thread's; not this process.
