@@ -230,10 +230,16 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
         command.output().expect("run")
     };
     let (english, japanese) = (tool("en"), tool("ja"));
+    // A port where nobody is: said at once.
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port");
+    let words = ["watch", "--name", "wk-sleeper", "--url", &format!("http://{nobody}")];
+    let refused = Command::new(env!("CARGO_BIN_EXE_whichkernel")).args(words).env("LC_ALL", "C").output().expect("run");
     for mut sleeper in sleepers.drain(..) {
         sleeper.kill().expect("killed");
         sleeper.wait().expect("reaped");
     }
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("Is the server there"), "{said}");
     let said = String::from_utf8_lossy(&english.stderr).into_owned();
     assert_eq!(english.status.code(), Some(2), "{said}");
     assert_eq!(said.matches("wk-sleeper (").count(), 2, "both are named: {said}");

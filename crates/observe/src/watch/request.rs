@@ -29,6 +29,11 @@ pub fn ready(url: &str) -> bool {
     ["/health", "/api/version"].iter().any(|path| matches!(send(&host, port, "GET", path, ""), Ok((200, _))))
 }
 
+/// Whether anybody is at the address at all.
+pub fn listens(url: &str) -> bool {
+    address(url).is_some_and(|(host, port)| TcpStream::connect((host.as_str(), port)).is_ok())
+}
+
 /// What a server generated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {

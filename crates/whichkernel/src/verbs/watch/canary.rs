@@ -12,8 +12,10 @@ const AFTER: Duration = Duration::from_secs(2);
 const STARTING: Duration = Duration::from_secs(120);
 
 /// None where it was seen; else what to say in the end. What the server claims is worth a look all the same.
+/// `started`: the server is a program of ours that has only just begun; else nobody at the address is a wrong address.
 pub fn in_target(
     url: &str,
+    started: bool,
     source: &mut dyn Source,
     tally: &mut Tally,
     context: &Context,
@@ -24,7 +26,7 @@ pub fn in_target(
     std::thread::spawn(move || {
         // A server that was only just started answers later.
         let patience = Instant::now() + STARTING;
-        while !request::ready(&address) && Instant::now() < patience {
+        while !request::ready(&address) && Instant::now() < patience && (started || request::listens(&address)) {
             std::thread::sleep(Duration::from_millis(50));
         }
         let _ = tell.send(None);

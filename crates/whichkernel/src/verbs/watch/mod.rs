@@ -150,7 +150,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let mut tally = Tally::default();
     let blind = match &args.url {
-        Some(url) => canary::in_target(url, source.as_mut(), &mut tally, context)?,
+        Some(url) => canary::in_target(url, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
         None => None,
     };
     let account = match blind {
