@@ -1,4 +1,4 @@
-//! Profiles in the layouts of their makers' own schema files and samples, made here: no profile of a real run can be fetched.
+//! Profiles in the layouts of their makers' own schema files and samples, made here; and the rows of a real run.
 
 use observe::imports::read;
 use rusqlite::Connection;
@@ -129,6 +129,59 @@ fn nsight_systems() {
     database.execute_batch(graphs).expect("graphs");
     drop(database);
     assert_eq!(launches(&path).2, ["graph launches"], "what is in no row is said");
+}
+
+/// Rows of real exports (`data/nsys-h200.tsv`) in tables with the columns that Nsight Systems 2025.3 gives them.
+#[test]
+fn a_real_run_as_nsight_systems_exported_it() {
+    let data = include_str!("data/nsys-h200.tsv");
+    let lines = || data.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
+    let of = |kind: &'static str| lines().filter(move |fields| fields[0] == kind);
+    let home = tempfile::tempdir().expect("a directory");
+    let export = |kind: &'static str, graphs: bool| {
+        let path = home.path().join(format!("{kind}.sqlite"));
+        let database = Connection::open(&path).expect("a database");
+        let others = "deviceId INTEGER, contextId INTEGER, greenContextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER";
+        let mut text = format!(
+            "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+             CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, \"end\" INTEGER NOT NULL, {others}, demangledName INTEGER,
+               shortName INTEGER, mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER, registersPerThread INTEGER, gridX INTEGER,
+               gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER,
+               dynamicSharedMemory INTEGER, localMemoryPerThread INTEGER, localMemoryTotal INTEGER, gridId INTEGER,
+               sharedMemoryExecuted INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER);"
+        );
+        for name in of("name") {
+            text.push_str(&format!("INSERT INTO StringIds VALUES ({}, '{}');", name[1], name[2]));
+        }
+        for row in of(kind) {
+            let values = row[1..].join(", ");
+            text.push_str(&format!(
+                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory,
+                 dynamicSharedMemory, graphNodeId, mangledName) VALUES ({values});"
+            ));
+        }
+        if graphs {
+            text.push_str(&format!("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, \"end\" INTEGER, {others}, graphId INTEGER, graphExecId INTEGER);"));
+            for row in of("graph") {
+                text.push_str(&format!(
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\") VALUES ({}, {});",
+                    row[1], row[2]
+                ));
+            }
+        }
+        database.execute_batch(&text).expect("an export");
+        path
+    };
+    let (whole, rows, gaps) = launches(&export("kernel", true));
+    assert_eq!(
+        (whole, gaps),
+        (of("kernel").count() as u64, vec!["graph launches".to_owned()]),
+        "what a graph launched is in no row"
+    );
+    let products: u64 = rows.iter().filter(|(name, ..)| name.contains("gemm")).map(|(.., count)| count).sum();
+    assert!(products >= 20, "20 products were made: {rows:?}");
+    let (by_node, _, gaps) = launches(&export("node", false));
+    assert_eq!((by_node - whole, gaps.len()), (2 * of("graph").count() as u64, 0), "two kernels in each replay");
 }
 
 #[test]
