@@ -1,7 +1,7 @@
 //! A program that was started with its libraries' logs switched on.
 
 use super::{LogReader, Variable, explain};
-use crate::claims::{Claims, of_line};
+use crate::claims::{Claims, of_line, tree};
 use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
@@ -26,6 +26,8 @@ pub struct LogSource {
 
 /// A line longer than this is cut: no log of ours has such, and a program may print anything.
 const LONGEST: u64 = 64 << 10;
+/// How long a program that was told to end may be silent before it is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl LogSource {
     pub fn start(command: &[OsString], variables: &[(Variable, String)]) -> Result<LogSource, WatchError> {
@@ -107,12 +109,22 @@ impl Source for LogSource {
             self.take(&line, tally);
         }
         if self.ended.is_none() && matches!(self.child.try_wait(), Ok(None)) {
-            // Its output would go nowhere from now on, and a program whose output is gone dies of it: it is ended in order.
-            if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            // Their output would go nowhere from now on, and a program whose output is gone dies of it: all that were started
+            // are ended in order.
+            for pid in tree(vec![self.child.id()]) {
+                if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
+                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+                }
             }
-            while let Ok(line) = self.lines.recv() {
+            // One that does not obey keeps its output open: its last lines are not waited for.
+            let until = Instant::now() + PATIENCE * 4;
+            while Instant::now() < until
+                && let Ok(line) = self.lines.recv_timeout(PATIENCE)
+            {
                 self.take(&line, tally);
+            }
+            if matches!(self.child.try_wait(), Ok(None)) {
+                let _ = self.child.kill();
             }
             let _ = self.child.wait();
         }
