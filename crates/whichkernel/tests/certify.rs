@@ -198,6 +198,13 @@ fn safe_server(certificate: &Value) {
         assert_eq!(verdict(certificate, what), "same", "{what}: {certificate}");
     }
     assert_eq!(verdict(certificate, "tokens per second"), "told", "{certificate}");
+    // By their builds, also in another root.
+    let libraries = certificate["libraries"].as_array().expect("libraries");
+    let built = |name: &str| {
+        let found = libraries.iter().filter_map(Value::as_str).find_map(|library| library.strip_prefix(name));
+        found.is_some_and(|id| id.trim().len() == 8)
+    };
+    assert!(built("libamdhip64.so.6") && built("libggml-hip.so"), "{libraries:?}");
     assert!(certificate["launches"].as_u64().is_some_and(|count| count > 100), "{certificate}");
 }
 

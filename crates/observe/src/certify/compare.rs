@@ -30,6 +30,8 @@ pub struct Certificate {
     /// Who was certified.
     pub observer: String,
     pub points: Vec<Point>,
+    /// What the observed run had mapped, by name and the start of the build id.
+    pub libraries: Vec<String>,
     /// What a reader must know of how it was compared.
     pub notes: Vec<String>,
     /// Launches that were seen in the observed run, in the time that was measured.
@@ -121,7 +123,8 @@ pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) ->
     }
     let launches = runs[1].launches;
     let (added_ns, least_ns) = added(runs, launches);
-    Certificate { observer: observer.to_owned(), points, notes, launches, added_ns, least_ns }
+    let libraries = runs[1].libraries.found().into_iter().map(str::to_owned).collect();
+    Certificate { observer: observer.to_owned(), points, libraries, notes, launches, added_ns, least_ns }
 }
 
 /// Launches by kernel.

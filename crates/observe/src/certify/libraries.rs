@@ -7,6 +7,7 @@ use super::tree::{descendants, program_of};
 use crate::preload::build_id;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,7 +48,7 @@ impl Libraries {
             return None;
         }
         let text = self.known.entry((device.to_owned(), inode.to_owned())).or_insert_with(|| {
-            let id = build_id(&PathBuf::from(format!("/proc/{pid}/root{path}"))).unwrap_or_default();
+            let id = reachable(pid, path, inode).and_then(|file| build_id(&file)).unwrap_or_default();
             format!("{name} {}", hex::encode(id.get(..4).unwrap_or_default())).trim_end().to_owned()
         });
         Some(text.clone())
@@ -82,6 +83,16 @@ impl Libraries {
         let found = list.iter().map(|name| (*name).to_owned()).collect();
         Libraries { last: BTreeMap::from([((1, String::new()), found)]), ..Libraries::default() }
     }
+}
+
+/// The file behind a mapping, as we can open it: of another root `maps` may name the path from outside.
+fn reachable(pid: u32, path: &str, inode: &str) -> Option<PathBuf> {
+    let root = format!("/proc/{pid}/root");
+    let outside = fs::read_link(&root).ok()?;
+    let inside = path.strip_prefix(outside.to_str()?).map(|rest| format!("{root}/{rest}"));
+    let places = [Some(format!("{root}{path}")), inside, Some(path.to_owned())];
+    let same = |file: &PathBuf| fs::metadata(file).is_ok_and(|file| file.ino().to_string() == inode);
+    places.into_iter().flatten().map(PathBuf::from).find(same)
 }
 
 /// `libc.so.6`, `libggml-hip.so`; not `ld.so.cache`.

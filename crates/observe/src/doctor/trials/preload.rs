@@ -18,9 +18,11 @@ const CANDIDATES: [&str; 6] = [
 ];
 
 pub fn map_into_child(host: &Host) -> Trial {
-    match CANDIDATES.iter().find(|path| host.exists(path)) {
-        Some(library) => map(Path::new(library)),
-        None => Trial::missing("libm.so.6"),
+    let Some(other) = CANDIDATES.iter().find(|path| host.exists(path)) else { return Trial::missing("libm.so.6") };
+    // The very library that `watch --how preload` would use, where it would put it: a directory may forbid it.
+    match crate::preload::Session::new(None) {
+        Ok(session) => map(&crate::preload::library(session.path())),
+        Err(_) => map(Path::new(other)),
     }
 }
 

@@ -67,7 +67,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         _ => None,
     };
     let name = args.with.as_deref().unwrap_or_else(|| key(args.how));
-    let certificate = compare(name, [before, during, after], counted);
+    let mut certificate = compare(name, [before, during, after], counted);
+    if let Some(cost) = seen.as_ref().and_then(|seen| seen.account.cost_ns).filter(|_| args.with.is_none()) {
+        certificate.notes.push(format!("{name} measured by itself, on this machine: {cost:.0} ns added to a launch"));
+    }
     match args.format {
         Format::Text => context.print(&text(&certificate, context))?,
         Format::Json => context.print(&format!("{:#}\n", as_json(&certificate)))?,
@@ -123,7 +126,7 @@ fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Ob
     } else {
         Contamination::Contaminated { differences: certificate.differences() }
     };
-    seen.account.cost_ns = certificate.added_ns;
+    seen.account.cost_ns = certificate.added_ns.or(seen.account.cost_ns);
     let (window, time) = (window(args), observe::now());
     let scene = Scene { account: &seen.account, window: &window, model: None, time: &time };
     let observations = scene.sightings(&seen.tally)?;
@@ -178,7 +181,8 @@ fn text(certificate: &Certificate, context: &Context) -> String {
 
 fn as_json(certificate: &Certificate) -> serde_json::Value {
     json!({
-        "schema": "whichkernel.certificate/1", "observer": certificate.observer, "points": certificate.points, "notes": certificate.notes,
+        "schema": "whichkernel.certificate/1", "observer": certificate.observer, "points": certificate.points,
+        "libraries": certificate.libraries, "notes": certificate.notes,
         "launches": certificate.launches, "added_ns": certificate.added_ns, "least_ns": certificate.least_ns, "safe": certificate.safe(),
         "differences": certificate.differences(),
     })
