@@ -3,6 +3,7 @@
 //! Nothing from the tree is ever executed. What is not understood is undetermined, with its place.
 #![forbid(unsafe_code)]
 
+mod build_script;
 mod bypass;
 pub mod chain;
 mod cmake;
@@ -21,6 +22,7 @@ mod rules;
 mod session;
 mod survey;
 pub mod table;
+mod tile;
 pub mod tree;
 mod unknown;
 

@@ -1,6 +1,7 @@
 //! Which defines a build of this tree has: its own CMake files under their own defaults, the wanted backend turned on;
 //! what Debian's packaging adds where the tree carries it; and what the compiler and the SDK define by themselves.
 
+use crate::build_script;
 use crate::cmake::Cmake;
 use crate::device::Vendor;
 use crate::rules::Defines;
@@ -9,9 +10,12 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub struct Preset {
-    /// Who builds so: `upstream`, `ollama`, `debian`, or `assumed` where the tree has no build files.
+    /// Who builds so: `upstream`, `ollama`, `debian`, `cargo` where a crate's build script alone compiles it, or `assumed`
+    /// where the tree has no build files.
     pub name: String,
     pub vendor: Vendor,
+    /// The build file names every define that it passes: what it leaves out is not defined.
+    pub complete: bool,
     pub defines: Defines,
     /// For each define where it comes from: file and line, or what it is assumed from.
     pub origin: BTreeMap<String, String>,
@@ -54,6 +58,7 @@ impl Preset {
         let mut preset = Preset {
             name: "assumed".to_owned(),
             vendor,
+            complete: false,
             defines: Vec::new(),
             origin: BTreeMap::new(),
             options: BTreeMap::new(),
@@ -84,6 +89,22 @@ impl Preset {
             Vendor::Hip => &["GGML_USE_HIP", "GGML_USE_HIPBLAS"],
             Vendor::Cuda => &["GGML_USE_CUDA", "GGML_USE_CUBLAS"],
         };
+        let mut without_cmake = None;
+        if preset.name == "assumed" {
+            let tag = if vendor == Vendor::Hip { "rocm" } else { "cuda" };
+            let mut passed = build_script::cgo(tree, dispatcher, tag);
+            if !passed.is_empty() {
+                without_cmake = Some("ollama");
+            } else if let Some(script) = build_script::find(tree, dispatcher) {
+                without_cmake = Some("cargo");
+                if vendor == Vendor::Cuda {
+                    passed = build_script::passed(tree, &script, tag);
+                }
+            }
+            for passed in passed {
+                preset.add(passed.name, passed.value, passed.place);
+            }
+        }
         // A CUDA build is one that defines no other vendor; only a tree with no build file leaves that open.
         let settled = vendor == Vendor::Cuda && preset.name != "assumed";
         if !settled && !needed.iter().any(|name| preset.origin.contains_key(*name)) {
@@ -91,6 +112,10 @@ impl Preset {
             for name in needed {
                 preset.add((*name).to_owned(), "1".to_owned(), "assumed: no build file of the tree sets it".to_owned());
             }
+        }
+        if let Some(name) = without_cmake {
+            preset.name = name.to_owned();
+            preset.complete = true;
         }
         for (name, value) in sdk {
             preset.add((*name).to_owned(), (*value).to_owned(), "the compiler and its SDK".to_owned());

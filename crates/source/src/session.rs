@@ -2,6 +2,7 @@
 
 use crate::cpp::ast::Base;
 use crate::cpp::files::Span;
+use crate::cpp::sym::Sym;
 use crate::device::Device;
 use crate::eval::{Launch, Machine, Stop, Ty, Value, Window};
 use crate::op::{Op, Stage};
@@ -13,7 +14,7 @@ use std::rc::Rc;
 /// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
 const MAX_FORKS: usize = 32;
 
-enum Ended {
+pub(crate) enum Ended {
     Launched(Launch),
     Stopped(Stop),
 }
@@ -26,6 +27,8 @@ pub struct Session<'p> {
     pub machine: Machine<'p>,
     stage: Stage,
     entry: u32,
+    /// Tiles that were measured, by kernel and type.
+    pub(crate) tiles: Vec<((Sym, Option<String>), i64)>,
 }
 
 impl<'p> Session<'p> {
@@ -35,7 +38,7 @@ impl<'p> Session<'p> {
             Stop::Need(name) => Ok(Need(name)),
             stop => Err(stop),
         })?;
-        Ok(Session { machine, stage, entry })
+        Ok(Session { machine, stage, entry, tiles: Vec::new() })
     }
 
     /// Answers for these counts, in ascending order: ranges, of which some may hold none of them.
@@ -68,6 +71,10 @@ impl<'p> Session<'p> {
         };
         let mut windows = std::mem::take(&mut self.machine.windows);
         windows.extend(last);
+        // Where a tile must be told by the grid, each count is asked by itself.
+        if windows.iter().any(|window| has_no_tile(&window.choice)) {
+            return Ok(Vec::new());
+        }
         let answer = |window: Window| Answer {
             from: window.from,
             to: window.to,
@@ -79,8 +86,8 @@ impl<'p> Session<'p> {
 
     pub fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
         let program = self.machine.program;
-        let op = op(from);
-        self.machine.decides = path::decider(&op.op);
+        let asked = op(from);
+        self.machine.decides = path::decider(&asked.op);
         let mut scripts = vec![Vec::new()];
         let mut runs = 0;
         let mut until = to;
@@ -91,7 +98,7 @@ impl<'p> Session<'p> {
             runs += 1;
             self.machine.reset(from, until);
             self.machine.script = script.clone();
-            let ended = self.run(&op)?;
+            let ended = self.run(&asked)?;
             until = until.min(self.machine.until);
             unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
             match ended {
@@ -117,6 +124,14 @@ impl<'p> Session<'p> {
                 Ended::Stopped(stop) => stopped = Some(stop),
             }
         }
+        for (choice, launch) in &mut choices {
+            if has_no_tile(choice) {
+                match self.tile(op, launch, from)? {
+                    Some(tile) => choice.variant = tile,
+                    None => stopped = Some(Stop::Undetermined { at: launch.at, why: "how wide a tile is".to_owned() }),
+                }
+            }
+        }
         let mut different: Vec<Choice> = Vec::new();
         for (choice, _) in &choices {
             if !different.contains(choice) {
@@ -128,7 +143,7 @@ impl<'p> Session<'p> {
             (_, Some(stop)) if different.is_empty() => return Ok(undetermined(program, from, until.max(from), stop)),
             _ => {
                 let (place, why) = match (unknown, &stopped) {
-                    (Some((at, why)), _) => (program.files.place(at), why),
+                    (Some((at, why)), _) => (program.files.place(at), with_absent(program, why)),
                     (None, Some(stop)) => explain(program, stop),
                     (None, None) => (String::new(), "nothing was launched".to_owned()),
                 };
@@ -168,7 +183,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    fn run(&mut self, op: &Op) -> Result<Ended, Need> {
+    pub(crate) fn run(&mut self, op: &Op) -> Result<Ended, Need> {
         let result = op.build(&mut self.machine, &mut self.stage);
         let result = match result {
             Ok(result) => result,
@@ -207,6 +222,10 @@ impl<'p> Session<'p> {
     }
 }
 
+fn has_no_tile(choice: &Choice) -> bool {
+    choice.path == path::Path::Mmq && choice.variant == 0
+}
+
 fn cc_of(machine: &Machine<'_>, place: crate::eval::Place) -> Option<i64> {
     let mut info = machine.read(place, Span::default());
     let mut devices = machine.field_mut(&mut info, "devices")?.clone();
@@ -223,7 +242,21 @@ pub fn undetermined(program: &Program, from: i64, to: i64, stop: &Stop) -> Answe
     Answer { from, to, outcome: Outcome::Undetermined { place, why, either: Vec::new() }, launch: None }
 }
 
+/// A tree that leaves out headers which its units include explains all that cannot be settled.
+fn with_absent(program: &Program, why: String) -> String {
+    match program.macros.absent.as_slice() {
+        [] => why,
+        [only] => format!("{only} is included and not in the tree; {why}"),
+        [first, rest @ ..] => format!("{first} and {} more are included and not in the tree; {why}", rest.len()),
+    }
+}
+
 fn explain(program: &Program, stop: &Stop) -> (String, String) {
+    let (place, why) = explain_stop(program, stop);
+    (place, with_absent(program, why))
+}
+
+fn explain_stop(program: &Program, stop: &Stop) -> (String, String) {
     match stop {
         Stop::Undetermined { at, why } | Stop::Fork { at, why } => {
             let text = program.files.text(*at);

@@ -73,6 +73,10 @@ macro_rules! tables {
 
 /// Oldest first.
 const TEXTS: &[(&str, &str)] = tables!(
+    "b1800",
+    "b2100",
+    "b2400",
+    "b2800",
     "b3265",
     "b3600",
     "b4000",

@@ -6,6 +6,9 @@ use crate::rules::Rules;
 impl Rules<'_> {
     /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
     pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
+        if preset.complete {
+            return Vec::new();
+        }
         let entry = self.entry().map_or(0, |function| function.span.file);
         let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
         let mut mentioned = String::new();

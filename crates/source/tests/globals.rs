@@ -18,6 +18,7 @@ struct ggml_backend_buffer { struct ggml_backend_buffer_type * buft; void * cont
 struct device_caps { int cc; size_t smpb; };
 struct tensor_extra { void * data_device[16]; };
 static int g_device_count = -1;
+static int g_main_device = 0;
 static bool g_loaded = false;
 static device_caps g_caps[16] = { {0, 0} };
 static size_t g_pool_size[16];
@@ -64,6 +65,7 @@ static void op_blas(const ggml_tensor * src0, const ggml_tensor * src1, const vo
 static void op_mul_mat(const ggml_tensor * src0, const ggml_tensor * src1, ggml_tensor * dst, mul_mat_t op) {
     tensor_extra * extra = (tensor_extra *) src0->extra;
     for (int id = 0; id < g_device_count; ++id) {
+        if (id != g_main_device) { continue; }
         size_t actual = 0;
         void * scratch = pool_malloc(id, src1->ne[1]*1024, &actual);
         GGML_ASSERT(actual > 0);

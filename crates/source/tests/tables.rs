@@ -94,6 +94,8 @@ fn the_sources_are_the_compiled_truth() {
 #[test]
 fn crates_that_vendor_ggml_are_settled() {
     for artifact in [
+        "llama-cpp-sys-2-0.1.39",
+        "llama-cpp-sys-2-0.1.64",
         "llama-cpp-sys-2-0.1.100",
         "llama-cpp-sys-2-0.1.115",
         "llama-cpp-sys-2-0.1.130",

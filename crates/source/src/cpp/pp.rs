@@ -30,6 +30,8 @@ pub struct Macros {
     pub fixed: FxSet<Sym>,
     /// Names that a conditional asked for while nothing defined them, and where first.
     pub asked: FxMap<Sym, Vec<Span>>,
+    /// Device headers that a unit includes and the tree does not have.
+    pub absent: Vec<String>,
     once: FxSet<u16>,
 }
 
@@ -287,6 +289,8 @@ impl<'a> Preprocessor<'a> {
         if let Some(path) = find_include(self.tree, &from, &wanted) {
             let file = self.files.open(self.tree, &path, self.interner)?;
             self.enter(file);
+        } else if wanted.ends_with(".cuh") && !self.macros.absent.contains(&wanted) {
+            self.macros.absent.push(wanted);
         }
         Ok(())
     }

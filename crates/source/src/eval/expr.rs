@@ -355,10 +355,8 @@ impl Machine<'_> {
         if value.is_err() || self.script_at != guesses {
             self.guessed_globals.push(index);
         }
-        let value = value?;
-        let effects = self.effects;
-        self.write(place, value);
-        self.effects = effects;
+        // What a global starts with is no effect of this run, and stays when the run goes back to another count.
+        self.put(place, value?);
         Ok(place)
     }
 

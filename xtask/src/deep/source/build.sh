@@ -23,7 +23,12 @@ else
     flags="-x cuda --cuda-host-only --cuda-path=$headers -nocudalib -Wno-unknown-cuda-version -U__CUDA_ARCH_LIST__ -D__CUDA_ARCH_LIST__=610,750,900 -DGGML_CUDA_NO_VMM $include -I$headers/include -I$headers/include/cccl"
     names='_?_?cu(da)?[A-Z][A-Za-z0-9_]+$'
 fi
-grep -qs 'enum ggml_backend_type backend' "$core/../include/ggml.h" "$core/ggml.h" && common="$common -DOLD_BACKEND"
+# What the questions need to know of a version: where a tensor says that it lives, whether the devices are globals.
+header=$(cat "$core/../include/ggml.h" "$core/ggml.h" "$core/../include/ggml-backend.h" "$core/ggml-backend.h" 2> /dev/null)
+says() { grep -oE -m1 "\b($1)\b" <<< "$header" | head -1; }
+grep -q 'enum ggml_backend_type *backend;' <<< "$header" && common="$common -DOLD_BACKEND=$(says 'GGML_BACKEND_TYPE_GPU|GGML_BACKEND_GPU')"
+grep -q 'g_device_caps\[' "$dispatcher" && common="$common -DOLD_GLOBALS=$(says 'GGML_TASK_TYPE_COMPUTE|GGML_TASK_COMPUTE')"
+grep -q GGML_BACKEND_BUFFER_USAGE_WEIGHTS <<< "$header" && common="$common -DBUFFER_USAGE"
 units="$here/$driver.cu"
 for unit in mmq mmvq mmv mmvf mmf dmmv quantize convert; do [ -e "$cuda/$unit.cu" ] && units="$units $cuda/$unit.cu"; done
 for type in q4_0 q4_k q5_k q6_k q8_0 iq1_s; do
