@@ -9,6 +9,7 @@ mod readelf;
 mod source;
 mod source_ops;
 mod watch_preload;
+mod watch_uprobe;
 
 use anyhow::bail;
 use std::process::ExitCode;
@@ -29,6 +30,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         source_ops::run,
     ),
     ("watch-preload", "ten million launches under the preload shim: every one seen, none lost", watch_preload::run),
+    (
+        "watch-uprobe",
+        "ten million launches and 4,000 threads under uprobes: every one seen, none lost",
+        watch_uprobe::run,
+    ),
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {

@@ -155,7 +155,7 @@ fn seen(tally: &Tally) -> u64 {
 fn threads_forks_execs_and_runtimes_that_are_closed_and_opened() {
     let (true, Some(yard)) = (root("uprobe under stress"), Yard::new()) else { return };
     for (mode, rounds, threads, each) in
-        [("plain", 1, 200, 50), ("fork", 100, 2, 20), ("exec", 40, 1, 20), ("reopen", 100, 1, 20)]
+        [("plain", 1, 1000, 10), ("fork", 100, 2, 20), ("exec", 40, 1, 20), ("reopen", 100, 1, 20)]
     {
         let (tally, account) = watched(&yard, Options::default(), mode, rounds, threads, each);
         assert_eq!((seen(&tally), tally.lost), (rounds * threads * each, 0), "{mode}: {account:?}");

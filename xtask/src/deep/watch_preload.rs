@@ -9,7 +9,7 @@ const ROUND: u64 = 500_000;
 const ROUNDS: u64 = 20;
 
 /// A runtime whose launch returns at once.
-const STUB: &str = "#include <stddef.h>\n#include <stdint.h>\ntypedef struct { uint32_t x, y, z; } dim3;
+pub const STUB: &str = "#include <stddef.h>\n#include <stdint.h>\ntypedef struct { uint32_t x, y, z; } dim3;
 void **__hipRegisterFatBinary(const void *w) { static void *m; (void)w; return &m; }
 void __hipRegisterFunction(void **m, const void *h, const char *a, const char *n, unsigned t, void *b, void *c, void *d, void *e, int *f)
 { (void)m; (void)h; (void)a; (void)n; (void)t; (void)b; (void)c; (void)d; (void)e; (void)f; }
@@ -41,7 +41,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok((seen, lost) == (ROUND * ROUNDS, 0))
 }
 
-fn compile(to: &Path, source: &Path, more: &[&str]) -> anyhow::Result<()> {
+pub fn compile(to: &Path, source: &Path, more: &[&str]) -> anyhow::Result<()> {
     let status = Command::new("cc").arg("-O2").arg("-o").arg(to).arg(source).args(more).status().context("cc")?;
     ensure!(status.success(), "cc failed on {}", source.display());
     Ok(())
