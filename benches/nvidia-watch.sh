@@ -48,7 +48,14 @@ first=${repeats%% *}
 reference=$(field "$out/plain.$first.job" hash)
 launches=$(awk -F'\t' '$2 != "DROPPED" { n += $1 } END { print n }' "$out/cupti.$first.tsv")
 echo "launches that CUPTI counts: $launches"
+echo "whole runs:"
 for how in $hows; do for run in $repeats; do echo "$how $(field "$out/$how.$run.job" seconds)"; done; done | $python "$here/times.py" "$launches"
+# Four fifths of the launches are made one by one, in the timed part.
+block=$((launches * 4 / 5 * 50 / rounds))
+for which in middle best; do
+    echo "the $which block of fifty rounds of each run, $block launches:"
+    for how in $hows; do for run in $repeats; do echo "$how $(field "$out/$how.$run.job" ${which}_block)"; done; done | $python "$here/times.py" "$block"
+done
 status=0
 for how in uprobe preload; do
     $python "$here/compare.py" "$out/cupti.$first.tsv" "$out/$how.$first.json" || status=1
