@@ -137,11 +137,23 @@ fn punct(rest: &[u8]) -> usize {
 }
 
 fn word(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80) {
+    while bytes.get(at).is_some_and(|&byte| WORD.get(usize::from(byte)) == Some(&true)) {
         at += 1;
     }
     at
 }
+
+/// Bytes that a name may have: letters, digits, `_`, `$`, and all of other scripts.
+static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80;
+        byte += 1;
+    }
+    table
+};
 
 /// A preprocessing number: digits, letters, dots, digit separators, and a sign after an exponent.
 fn number(bytes: &[u8], mut at: usize) -> usize {

@@ -92,7 +92,9 @@ impl<'a> Preprocessor<'a> {
         let file = self.files.open(self.tree, path, self.interner)?;
         self.enter(file);
         let mut out = Vec::new();
-        while let Some(tok) = self.next_expanded()? {
+        loop {
+            self.copy_plain(&mut out);
+            let Some(tok) = self.next_expanded()? else { break };
             out.push(tok);
             if out.len() > MAX_TOKENS {
                 break;
@@ -108,6 +110,27 @@ impl<'a> Preprocessor<'a> {
             return;
         }
         self.sources.push(Source { file, toks: self.files.toks(file), at: 0, conds: Vec::new() });
+    }
+
+    /// Takes over what stands between two directives or names of macros as it is: that is most of a file.
+    fn copy_plain(&mut self, out: &mut Vec<Tok>) {
+        if !self.frames.is_empty() || self.floor > 0 {
+            return;
+        }
+        let Some(source) = self.sources.last_mut().filter(|source| source.conds.last().is_none_or(|cond| cond.live))
+        else {
+            return;
+        };
+        let rest = source.toks.get(source.at..).unwrap_or_default();
+        let table = &self.macros.table;
+        let ends = |tok: &Tok| match tok.kind {
+            Kind::Ident => table.contains_key(&tok.sym),
+            Kind::Punct => tok.sym == sym::HASH && tok.bol(),
+            _ => false,
+        };
+        let plain = rest.get(..rest.iter().position(ends).unwrap_or(rest.len())).unwrap_or_default();
+        out.extend_from_slice(plain);
+        source.at += plain.len();
     }
 
     fn next_expanded(&mut self) -> Result<Option<Tok>, LoadError> {
