@@ -154,16 +154,40 @@ impl<'p> Session<'p> {
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 
-    /// The `cc` that the tree's own code computes for the device.
+    /// The `cc` that the tree's own code computes for the device; none where it hangs on what is not known.
     pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
-        self.machine.reset(1, 1);
         let program = self.machine.program;
-        let asked = self.machine.device_table().map(|name| program.text(name));
-        match asked.map(|name| self.machine.call_by_name(name, Vec::new())) {
-            Some(Ok(Value::Ref(place))) => Ok(cc_of(&self.machine, place)),
-            Some(Err(Stop::Need(name))) => Err(Need(name)),
-            _ => Ok(self.machine.of_first_device("cc")),
+        let Some(name) = self.machine.device_table().map(|name| program.text(name)) else {
+            self.machine.reset(1, 1);
+            return Ok(self.machine.of_first_device("cc"));
+        };
+        let mut scripts = vec![Vec::new()];
+        let mut runs = 0;
+        let mut found = None;
+        while let Some(script) = scripts.pop() {
+            runs += 1;
+            self.machine.reset(1, 1);
+            self.machine.script = script.clone();
+            let cc = match self.machine.call_by_name(name, Vec::new()) {
+                Ok(Value::Ref(place)) => cc_of(&self.machine, place),
+                Err(Stop::Need(name)) => return Err(Need(name)),
+                Err(Stop::Fork { .. }) if runs < MAX_FORKS => {
+                    for outcome in [true, false] {
+                        let mut next = script.clone();
+                        next.push(outcome);
+                        scripts.push(next);
+                    }
+                    continue;
+                }
+                _ => None,
+            };
+            match found {
+                None => found = Some(cc),
+                Some(known) if known == cc => {}
+                Some(_) => return Ok(None),
+            }
         }
+        Ok(found.flatten())
     }
 
     fn launched(&self, launch: &Launch) -> Launched {

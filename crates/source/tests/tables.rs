@@ -74,6 +74,20 @@ fn survey<'t>(tree: &'t Tree, types: &[&str], columns: Vec<i64>) -> Survey<'t> {
     Survey::run(tree, question, &Overrides::default()).expect("evaluates")
 }
 
+/// What a device is called inside does not hang on the last type that was asked about, here one that the tree does not have.
+#[test]
+fn the_compute_capability_is_told_also_beside_an_unknown_type() {
+    let Some(dir) = artifacts::need("llama-cpp-sys-2-0.1.100") else { return };
+    let tree = Tree::open(&dir.display().to_string()).expect("opens");
+    for row in survey(&tree, &["MXFP4"], vec![1]).rows() {
+        assert!(row.path.is_none(), "{row:?}");
+        match row.arch.strip_prefix("gfx") {
+            Some(target) => assert_eq!(row.cc.map(|cc| format!("{cc:x}")), Some(format!("1{target:0>6}")), "{row:?}"),
+            None => assert!(row.cc.is_some(), "{row:?}"),
+        }
+    }
+}
+
 /// With `WHICHKERNEL_LLAMA_REPO` and `WHICHKERNEL_OLLAMA_REPO` set to clones, the sources themselves are evaluated.
 #[test]
 fn the_sources_are_the_compiled_truth() {
