@@ -38,6 +38,8 @@ static START: AtomicU64 = AtomicU64::new(0);
 /// The segment's number + 1 of each slot.
 static TAGS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 static MAPS: [AtomicPtr<u8>; SLOTS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLOTS];
+/// Records that came before there was a file to say it in.
+static EARLY: AtomicU64 = AtomicU64::new(0);
 /// Slots that were ever used.
 static HIGH: AtomicUsize = AtomicUsize::new(0);
 
@@ -87,7 +89,7 @@ fn open(file: &File) {
             *header = Header {
                 magic: MAGIC,
                 used: FIRST,
-                lost: 0,
+                lost: EARLY.swap(0, Ordering::AcqRel),
                 pid,
                 ppid: parent,
                 start_ns,
@@ -137,6 +139,13 @@ extern "C" fn child() {
     HEADER.store(core::ptr::null_mut(), Ordering::Release);
     STATE.store(LATER, Ordering::Release);
     generation().fetch_add(1, Ordering::AcqRel);
+}
+
+/// In a child that was forked while the parent was opening its file: it opens its own.
+#[allow(dead_code, reason = "only the preload shim starts at any time")]
+pub fn after_early_fork() {
+    FILE.reset();
+    STATE.store(OFF, Ordering::Release);
 }
 
 /// Changes when a new file begins, so that names which the old one has are written again.
@@ -258,6 +267,10 @@ fn awake(weight: u64) -> bool {
                 // SAFETY: never unmapped; only touched atomically.
                 unsafe { AtomicU64::from_ptr(&raw mut (*header).lost) }.fetch_add(weight, Ordering::Relaxed);
             }
+            false
+        }
+        OFF => {
+            EARLY.fetch_add(weight, Ordering::Relaxed);
             false
         }
         state => state == READY,

@@ -109,6 +109,16 @@ fn thousands_of_threads_launch_and_every_launch_is_seen() {
     same(&outcome);
 }
 
+/// Whoever comes while another thread is opening the record waits for it. Nothing was registered, so all are rejected.
+#[test]
+fn threads_that_make_the_first_call_together_are_all_seen() {
+    let outcome = Launcher::new().run(&["rush", "12", "2000"]);
+    assert_eq!(outcome.seen.len(), 12);
+    for trace in &outcome.seen {
+        assert_eq!(launches(trace), 16 * 2000);
+    }
+}
+
 #[test]
 fn forks_and_execs_are_followed() {
     let outcome = Launcher::new().run(&["forks", "40"]);

@@ -40,6 +40,8 @@ mod runtimes;
 mod shapes;
 mod thread;
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe extern "C" {
@@ -49,15 +51,49 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
+/// How far the opening of the trace has come: nobody began, the process that is about it, or done.
+static STARTED: AtomicU32 = AtomicU32::new(NOBODY);
+const NOBODY: u32 = 0;
+const DONE: u32 = u32::MAX;
+/// Threads that make their first call together wait for the one that opens the file, but not for ever.
+const PATIENCE: u32 = 100_000;
+
 /// Opens the trace on the first call that is wrapped; without a directory nothing is ever written.
 #[inline]
 fn start() {
-    use core::sync::atomic::{AtomicU32, Ordering};
-    static STARTED: AtomicU32 = AtomicU32::new(0);
-    if STARTED.load(Ordering::Acquire) != 0 || STARTED.swap(1, Ordering::AcqRel) != 0 {
-        return;
+    if STARTED.load(Ordering::Acquire) != DONE {
+        start_once();
     }
-    begin();
+}
+
+#[cold]
+fn start_once() {
+    // SAFETY: no arguments.
+    let own = unsafe { sys::getpid() } as u32;
+    for _ in 0..PATIENCE {
+        let now = STARTED.load(Ordering::Acquire);
+        if now == DONE {
+            return;
+        }
+        // A signal's handler must not wait for what it interrupted.
+        let done = now != own
+            && sys::undisturbed(|| {
+                let first = STARTED.compare_exchange(now, own, Ordering::AcqRel, Ordering::Acquire).is_ok();
+                if first {
+                    // Forked while another thread of the parent was about it: that thread does not exist here.
+                    if now != NOBODY {
+                        trace::after_early_fork();
+                    }
+                    begin();
+                    STARTED.store(DONE, Ordering::Release);
+                }
+                first
+            });
+        if done {
+            return;
+        }
+        sys::pause();
+    }
 }
 
 #[cold]

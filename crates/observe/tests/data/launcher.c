@@ -80,13 +80,20 @@ int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "plain";
     long count = argc > 2 ? atol(argv[2]) : 10;
     each = argc > 3 ? atol(argv[3]) : 1;
-    if (strcmp(mode, "plugins")) begin();
+    if (strcmp(mode, "plugins") && strcmp(mode, "rush")) begin();
     if (!strcmp(mode, "plain")) {
         int status = 0;
         for (long i = 0; i < count; i++) status = launch((int)(i % 8), (uint32_t)(i + 1));
         printf("status %d\n", status);
     } else if (!strcmp(mode, "threads")) {
         return threads(count);
+    } else if (!strcmp(mode, "rush")) {
+        /* The first call of all is made by many threads at once. */
+        for (long i = 0; i < count; i++) {
+            pid_t child = fork();
+            if (child == 0) _exit(threads(16));
+            waitpid(child, 0, 0);
+        }
     } else if (!strcmp(mode, "forks")) {
         for (long i = 0; i < count; i++) {
             launch(0, 1);
