@@ -74,6 +74,12 @@ pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) ->
         judged("offloaded layers", each(&|i| said[i].layers.join("; "))),
         judged("libraries", Libraries::beside(runs.map(|run| &run.libraries))),
     ];
+    let mut notes = Vec::new();
+    let looked = runs.map(|run| !run.libraries.found().is_empty());
+    if looked.contains(&true) && looked.contains(&false) {
+        points.iter_mut().filter(|point| point.what == "libraries").for_each(|point| point.verdict = Verdict::Absent);
+        notes.push("libraries are not compared: a run was over before they could be looked at".to_owned());
+    }
     let texts = runs.map(|run| Said::without_speeds(&run.out));
     let verdict_of_texts = verdict(&texts);
     points.push(Point { what: "output", values: texts.map(|text| shortened(&text)), verdict: verdict_of_texts });
@@ -86,7 +92,6 @@ pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) ->
             _ => None,
         },
     };
-    let mut notes = Vec::new();
     if let Some(mixes) = mixes {
         let mut point = launch_mix(mixes);
         if point.verdict == Verdict::Differs && counted.is_some_and(|counted| !counted.whole) {
@@ -239,6 +244,15 @@ mod tests {
             ["libraries: 1 and libamdhip64.so.6 11223344 became 1 and libamdhip64.so.6 55667788"],
             "{certificate:?}"
         );
+    }
+
+    #[test]
+    fn libraries_that_nobody_could_look_at_are_no_difference() {
+        let (quick, mut slow) = (run("", "hello"), run("", "hello"));
+        slow.libraries = Libraries::of(&["libc.so.6 aa"]);
+        let certificate = compare("uprobe", [&quick, &slow, &quick], None);
+        assert!(certificate.safe(), "{certificate:?}");
+        assert!(certificate.notes.iter().any(|note| note.contains("libraries are not compared")), "{certificate:?}");
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     let session = matches!(runner.observer, Observer::Preload).then(|| Session::new(None)).transpose()?;
     start.envs(session.iter().flat_map(Session::environment));
     let mut watcher = match &runner.observer {
-        Observer::Uprobe(options) => Some(Watcher::ready(options.clone())?),
+        Observer::Uprobe(options) => Some(Watcher::ahead_of(runner.command, options.clone())?),
         Observer::Logs(variables) => {
             start.envs(variables.iter().map(|(variable, value)| (variable.name, value)));
             None
@@ -277,7 +277,9 @@ impl Stage {
 fn mix(tally: &Tally) -> BTreeMap<String, u64> {
     let mut mix = BTreeMap::new();
     for row in tally.rows().iter().filter(|row| !matches!(row.name, Name::Call(_))) {
-        *mix.entry(row.name.text()).or_default() += row.launches;
+        // An address says nothing from one run to the next.
+        let name = if matches!(row.name, Name::Unnamed(_)) { "unnamed".to_owned() } else { row.name.text() };
+        *mix.entry(name).or_default() += row.launches;
     }
     mix
 }

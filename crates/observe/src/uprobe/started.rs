@@ -16,12 +16,20 @@ pub struct Started {
     ended: Option<Ended>,
 }
 
+impl Watcher {
+    /// Ready for a program that is about to be started: the runtimes that it may open carry their probes already.
+    pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
+        let mut watcher = Watcher::ready(options)?;
+        watcher.expect(&candidates(command))?;
+        Ok(watcher)
+    }
+}
+
 impl Started {
     /// Everything that can be refused is set up before the program runs. Its output goes to our standard error, so that the
     /// answer stands alone.
     pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
-        let mut watcher = Watcher::ready(options)?;
-        watcher.expect(&candidates(command))?;
+        let mut watcher = Watcher::ahead_of(command, options)?;
         let program = command.first().cloned().unwrap_or_default();
         let failed = |error: std::io::Error| {
             WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")
