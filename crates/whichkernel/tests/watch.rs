@@ -220,7 +220,8 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
     let mut sleepers: Vec<Child> = Vec::new();
     let dir = tempfile::tempdir().expect("a directory");
     let program = dir.path().join("wk-sleeper");
-    std::fs::copy("/bin/sleep", &program).expect("copied");
+    // By another process: a file that a thread of ours has open for writing while another one forks cannot be started.
+    assert!(Command::new("cp").arg("/bin/sleep").arg(&program).status().expect("cp").success());
     for _ in 0..2 {
         sleepers.push(Command::new(&program).arg("600").spawn().expect("started"));
     }

@@ -132,11 +132,18 @@ pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) ->
     Certificate { observer: observer.to_owned(), points, libraries, notes, launches, added_ns, least_ns }
 }
 
+/// Kernels that whoever counted had no name for: their addresses say nothing from one run to the next.
+pub const UNNAMED: &str = "unnamed";
+
 /// Launches by kernel.
 pub type Mix = BTreeMap<String, u64>;
 
-/// Kernel by kernel; told as totals, and what differs by name.
+/// Kernel by kernel; told as totals, and what differs by name. Where one who counted could not name everything, by totals alone.
 fn launch_mix(mixes: [&Mix; 3]) -> Point {
+    if mixes.iter().any(|mix| mix.contains_key(UNNAMED)) {
+        let values = mixes.map(|mix| format!("{} launches", mix.values().sum::<u64>()));
+        return judged("launch mix", values);
+    }
     let whole =
         mixes.map(|mix| mix.iter().map(|(name, count)| format!("{name} x{count}")).collect::<Vec<_>>().join(", "));
     let values = mixes.map(|mix| {
@@ -253,6 +260,16 @@ mod tests {
         let certificate = compare("uprobe", [&quick, &slow, &quick], None);
         assert!(certificate.safe(), "{certificate:?}");
         assert!(certificate.notes.iter().any(|note| note.contains("libraries are not compared")), "{certificate:?}");
+    }
+
+    #[test]
+    fn launches_without_names_are_compared_by_their_number() {
+        let named = Mix::from([("k".to_owned(), 3), ("l".to_owned(), 1)]);
+        let judge = |count: u64| {
+            launch_mix([&Mix::from([(UNNAMED.to_owned(), count)]), &named, &Mix::from([(UNNAMED.to_owned(), count)])])
+                .verdict
+        };
+        assert_eq!((judge(4), judge(5)), (Verdict::Same, Verdict::Differs));
     }
 
     #[test]

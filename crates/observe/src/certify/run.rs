@@ -1,5 +1,6 @@
 //! Running the program once, plain or observed, wrapped or not; to its end, or as a server that is asked and stopped.
 
+use super::compare::UNNAMED;
 use super::tree::{descendants, processor, program_of, programs};
 use super::{Libraries, Run, Server};
 use crate::logs::{LogReader, Variable, account as log_account};
@@ -277,8 +278,7 @@ impl Stage {
 fn mix(tally: &Tally) -> BTreeMap<String, u64> {
     let mut mix = BTreeMap::new();
     for row in tally.rows().iter().filter(|row| !matches!(row.name, Name::Call(_))) {
-        // An address says nothing from one run to the next.
-        let name = if matches!(row.name, Name::Unnamed(_)) { "unnamed".to_owned() } else { row.name.text() };
+        let name = if matches!(row.name, Name::Unnamed(_)) { UNNAMED.to_owned() } else { row.name.text() };
         *mix.entry(name).or_default() += row.launches;
     }
     mix
