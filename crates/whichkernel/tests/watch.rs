@@ -59,7 +59,7 @@ impl Yard {
             return None;
         };
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        std::fs::copy(env!("CARGO_BIN_EXE_whichkernel"), &tool).expect("copied");
+        assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_whichkernel")).arg(&tool).status().expect("cp").success());
         Some(Yard { dir, runtime, program, tool })
     }
 

@@ -98,7 +98,7 @@ fn nobody_can_watch_by_preload() {
     let home = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(home.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open");
     let (program, tool) = (launcher(home.path()), home.path().join("whichkernel"));
-    std::fs::copy(WHICHKERNEL, &tool).expect("copied");
+    assert!(Command::new("cp").arg(WHICHKERNEL).arg(&tool).status().expect("cp").success());
     let text = r#"as=; if [ "$(id -u)" = 0 ]; then as="setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"; fi
         HOME=$2 WHICHKERNEL_CACHE=$2/cache exec $as "$0" watch --how preload --format json -- "$1" tokens 5"#;
     let [tool, program, there] = [tool.as_path(), &program, home.path()].map(|path| path.to_str().expect("text"));
