@@ -28,13 +28,29 @@ fn product(call: &Call) -> Product {
 
 /// llama-bench with weights that go to BLAS, on Debian's real hipBLAS, rocBLAS and hipBLASLt: each call of each library is seen, in order,
 /// with the extents that the stand-in in front of them recorded.
+///
+/// These libraries are opened a moment before their first call, and may carry their probes only after it: then that call is
+/// missing, and the run says nothing of how calls are read. One run of five without that has to be right in everything.
 #[test]
 fn products_of_the_real_blas_libraries_with_their_extents() {
-    let (true, Some(place)) = (root("uprobe on BLAS libraries"), place()) else { return };
+    let mut last = String::new();
+    for _ in 0..5 {
+        match products() {
+            None => return,
+            Some(missing) if missing.is_empty() => return,
+            Some(missing) => last = missing,
+        }
+    }
+    panic!("{last}");
+}
+
+/// What was not seen as it was given, in words; None where it cannot be tried.
+fn products() -> Option<String> {
+    let (true, Some(place)) = (root("uprobe on BLAS libraries"), place()) else { return None };
     let stage = Stage::new(place, "F16");
     let command = stage.bench(&["-p", "64", "-n", "0"]);
     let command: Vec<&str> = command.iter().map(String::as_str).collect();
-    let Some(running) = stage.start_on(&command, &[], Blas::Both) else { return };
+    let running = stage.start_on(&command, &[], Blas::Both)?;
     let mut watcher = Watcher::attach(&[running.id()], Options::default()).expect("attached");
     let calls: Rc<RefCell<Vec<(&'static str, Call)>>> = Rc::default();
     let into = calls.clone();
@@ -66,10 +82,12 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     assert_eq!(own.iter().skip(1).step_by(2).copied().collect::<Vec<_>>(), given);
     // The stand-in in front, and the real one behind it.
     let twice: Vec<Product> = given.iter().flat_map(|product| [*product, *product]).collect();
-    assert_eq!(seen("hipblasGemmEx"), twice, "{account:?}");
-    assert_eq!(seen("rocblas_gemm_ex"), given, "{account:?}");
-    assert_eq!(seen("hipblasLtMatmul"), given, "{account:?}");
     assert_eq!(tally.lost, 0, "{account:?}");
+    let expected = [("hipblasGemmEx", &twice), ("rocblas_gemm_ex", &given), ("hipblasLtMatmul", &given)];
+    let other = expected.into_iter().filter(|(api, products)| seen(api) != **products);
+    Some(
+        other.map(|(api, products)| format!("{api}: {:?} instead of {products:?}; {account:?}\n", seen(api))).collect(),
+    )
 }
 
 /// A process on real code of nvcc's that launched everything before anybody looked. CUDA 13's compiler passes a kernel that it got once, 12's the
