@@ -8,6 +8,7 @@
 
 mod bench;
 mod claim;
+mod conclusion;
 mod coverage;
 mod expected;
 mod fact;
@@ -31,6 +32,7 @@ mod value;
 mod view;
 
 pub use claim::Claim;
+pub use conclusion::{Basis, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Word};
 pub use coverage::{Coverage, Gap};
 pub use expected::{Answer, Expected};
 pub use fact::{About, Bound, Fact};

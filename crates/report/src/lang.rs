@@ -14,6 +14,7 @@ locales!(
     "chain",
     "check",
     "common",
+    "conclusion",
     "diff",
     "doctor",
     "dryrun",

@@ -1,0 +1,185 @@
+//! What a conclusion rests on: how much was asked, how much of it was answered, what was lost and what left out.
+
+use super::statement::{Conclusion, Says};
+use crate::rung::Rung;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    Bytes,
+    Calls,
+    Cells,
+    Claims,
+    Files,
+    Instructions,
+    Kernels,
+    Launches,
+    Libraries,
+    Observers,
+    Probes,
+    Rows,
+    Settings,
+}
+
+impl Unit {
+    pub const ALL: [Unit; 13] = [
+        Unit::Bytes,
+        Unit::Calls,
+        Unit::Cells,
+        Unit::Claims,
+        Unit::Files,
+        Unit::Instructions,
+        Unit::Kernels,
+        Unit::Launches,
+        Unit::Libraries,
+        Unit::Observers,
+        Unit::Probes,
+        Unit::Rows,
+        Unit::Settings,
+    ];
+
+    /// The name in data and in the message files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Unit::Bytes => "bytes",
+            Unit::Calls => "calls",
+            Unit::Cells => "cells",
+            Unit::Claims => "claims",
+            Unit::Files => "files",
+            Unit::Instructions => "instructions",
+            Unit::Kernels => "kernels",
+            Unit::Launches => "launches",
+            Unit::Libraries => "libraries",
+            Unit::Observers => "observers",
+            Unit::Probes => "probes",
+            Unit::Rows => "rows",
+            Unit::Settings => "settings",
+        }
+    }
+}
+
+/// Why something is not among the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// Nobody asked for it: another card, another type, another library.
+    NotAsked,
+    /// It is there and could not be read.
+    Unreadable,
+    /// The rules do not decide it with what was given.
+    Undetermined,
+    /// The run that should have answered it failed.
+    Failed,
+    /// The system refused.
+    Refused,
+    /// It happened, and the record of it was lost.
+    Lost,
+    /// It went by a door that nobody watches.
+    OutOfView,
+}
+
+impl Why {
+    pub const ALL: [Why; 7] =
+        [Why::NotAsked, Why::Unreadable, Why::Undetermined, Why::Failed, Why::Refused, Why::Lost, Why::OutOfView];
+
+    pub fn key(self) -> &'static str {
+        match self {
+            Why::NotAsked => "not-asked",
+            Why::Unreadable => "unreadable",
+            Why::Undetermined => "undetermined",
+            Why::Failed => "failed",
+            Why::Refused => "refused",
+            Why::Lost => "lost",
+            Why::OutOfView => "out-of-view",
+        }
+    }
+}
+
+/// Something that no answer speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// A proper name: a file, a target, a function. Nothing that needs translating.
+    pub what: String,
+    /// How many units; None where nobody can know.
+    pub count: Option<u64>,
+    pub why: Why,
+}
+
+/// What a conclusion rests on. Gathered by whoever looks; turned into a [`Conclusion`] by its last call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Basis {
+    pub(super) unit: Unit,
+    /// None where nobody can know how many there are (launches of a live process).
+    pub(super) asked: Option<u64>,
+    pub(super) answered: u64,
+    pub(super) lost: u64,
+    pub(super) left_out: Vec<LeftOut>,
+    pub(super) rung: Rung,
+    /// The observers' names.
+    pub(super) by: BTreeSet<String>,
+}
+
+impl Basis {
+    /// `asked` units were asked for, of which `answered` have an answer.
+    pub fn new(rung: Rung, unit: Unit, asked: u64, answered: u64) -> Self {
+        Basis { unit, asked: Some(asked), answered, lost: 0, left_out: Vec::new(), rung, by: BTreeSet::new() }
+    }
+
+    /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
+    pub fn live(rung: Rung, unit: Unit, seen: u64) -> Self {
+        Basis { asked: None, ..Basis::new(rung, unit, 0, seen) }
+    }
+
+    #[must_use]
+    pub fn by(mut self, observer: impl Into<String>) -> Self {
+        self.by.insert(observer.into());
+        self
+    }
+
+    #[must_use]
+    pub fn lost(mut self, lost: u64) -> Self {
+        self.lost += lost;
+        self
+    }
+
+    #[must_use]
+    pub fn without(mut self, what: impl Into<String>, count: Option<u64>, why: Why) -> Self {
+        self.left_out.push(LeftOut { what: what.into(), count, why });
+        self
+    }
+
+    /// Everything that there is was asked for and answered.
+    pub(super) fn is_whole(&self) -> bool {
+        self.lost == 0 && self.left_out.is_empty() && self.asked.is_none_or(|asked| asked <= self.answered)
+    }
+
+    /// Is it there? `found` of it were.
+    pub fn presence(self, found: u64) -> Conclusion {
+        Conclusion::new(if found > 0 { Says::Found { count: found } } else { Says::Nothing }, self)
+    }
+
+    /// Do the two sides agree? `different` answers do not.
+    pub fn equality(self, different: u64) -> Conclusion {
+        Conclusion::new(if different > 0 { Says::Different { count: different } } else { Says::Same }, self)
+    }
+
+    /// Does it hold of each? Of `failing` answers it does not.
+    pub fn of_all(self, failing: u64) -> Conclusion {
+        Conclusion::new(if failing > 0 { Says::NotAll { failing } } else { Says::All }, self)
+    }
+
+    /// Is what is listed all there is?
+    pub fn completeness(self) -> Conclusion {
+        let whole = self.is_whole();
+        Conclusion::new(if whole { Says::Complete } else { Says::Incomplete }, self)
+    }
+
+    /// Which one was chosen? `choices`: the answers, each once.
+    pub fn choice<T: Into<String>>(self, choices: impl IntoIterator<Item = T>) -> Conclusion {
+        let choices: BTreeSet<String> = choices.into_iter().map(Into::into).collect();
+        Conclusion::new(Says::Chosen { choices }, self)
+    }
+}

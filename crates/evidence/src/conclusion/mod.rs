@@ -1,0 +1,12 @@
+//! What a verb concludes: a value with its reach, made only from what was asked, answered, lost and left out.
+//!
+//! "None", "same", "all", "complete", "lost 0", "MMQ" are sentences that somebody relies on. Each is made here, by one of
+//! the functions of [`Basis`], and nowhere else: a [`Conclusion`] has no public constructor and does not deserialise. A
+//! thing that was found is certain however little was looked at; that nothing was found, or nothing differs, reaches
+//! exactly as far as the looking did, and where nothing was answered it is not known.
+
+mod basis;
+mod statement;
+
+pub use basis::{Basis, LeftOut, Unit, Why as LeftOutWhy};
+pub use statement::{Conclusion, Reach, Says, Word};

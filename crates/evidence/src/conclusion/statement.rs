@@ -1,0 +1,157 @@
+//! The conclusion itself: what it says, how far that reaches, and the word that an answer begins with.
+
+use super::basis::{Basis, LeftOut, Unit};
+use crate::rung::Rung;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What is said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "says", rename_all = "kebab-case")]
+pub enum Says {
+    Found { count: u64 },
+    Nothing,
+    Same,
+    Different { count: u64 },
+    All,
+    NotAll { failing: u64 },
+    Complete,
+    Incomplete,
+    Chosen { choices: BTreeSet<String> },
+}
+
+impl Says {
+    /// A single case is enough for it to be true, however little was looked at.
+    fn stands_on_a_case(&self) -> bool {
+        matches!(self, Says::Found { .. } | Says::Different { .. } | Says::NotAll { .. } | Says::Incomplete)
+    }
+}
+
+/// How far a conclusion reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// Nothing was answered: neither it nor its contrary is known.
+    Unknown,
+    /// It holds of what was answered; of what was lost or left out it says nothing.
+    Answered,
+    /// It holds of all there is.
+    Whole,
+}
+
+/// What an answer begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    Yes,
+    No,
+    Partly,
+    NotKnown,
+}
+
+impl Word {
+    pub fn key(self) -> &'static str {
+        match self {
+            Word::Yes => "yes",
+            Word::No => "no",
+            Word::Partly => "partly",
+            Word::NotKnown => "not-known",
+        }
+    }
+}
+
+/// A sentence that may be said, with what it rests on. Made by [`Basis`] alone.
+///
+/// ```compile_fail
+/// let same = evidence::Conclusion { says: evidence::Says::Same, reach: evidence::Reach::Whole, basis: todo!() };
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conclusion {
+    #[serde(flatten)]
+    says: Says,
+    reach: Reach,
+    #[serde(flatten)]
+    basis: Basis,
+}
+
+impl Conclusion {
+    pub(super) fn new(says: Says, basis: Basis) -> Self {
+        let empty = matches!(&says, Says::Chosen { choices } if choices.is_empty());
+        let reach = if says.stands_on_a_case() || (basis.is_whole() && !nothing_asked(&basis) && !empty) {
+            Reach::Whole
+        } else if basis.answered == 0 || empty {
+            Reach::Unknown
+        } else {
+            Reach::Answered
+        };
+        Conclusion { says, reach, basis }
+    }
+
+    pub fn says(&self) -> &Says {
+        &self.says
+    }
+
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    pub fn rung(&self) -> Rung {
+        self.basis.rung
+    }
+
+    pub fn unit(&self) -> Unit {
+        self.basis.unit
+    }
+
+    /// None where nobody can know.
+    pub fn asked(&self) -> Option<u64> {
+        self.basis.asked
+    }
+
+    pub fn answered(&self) -> u64 {
+        self.basis.answered
+    }
+
+    /// Asked, and neither answered nor accounted for by name.
+    pub fn unanswered(&self) -> u64 {
+        self.basis.asked.map_or(0, |asked| asked.saturating_sub(self.basis.answered))
+    }
+
+    pub fn lost(&self) -> u64 {
+        self.basis.lost
+    }
+
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.basis.left_out
+    }
+
+    pub fn by(&self) -> impl Iterator<Item = &str> {
+        self.basis.by.iter().map(String::as_str)
+    }
+
+    /// Of all there is: nothing lost, nothing left out.
+    pub fn is_whole(&self) -> bool {
+        self.reach == Reach::Whole
+    }
+
+    /// To the question whether it is there, the same, all, complete. A choice is Yes where there is exactly one.
+    pub fn word(&self) -> Word {
+        if self.reach == Reach::Unknown {
+            return Word::NotKnown;
+        }
+        match &self.says {
+            Says::Found { .. } => Word::Yes,
+            Says::Different { .. } | Says::NotAll { .. } | Says::Incomplete => Word::No,
+            Says::Nothing if self.is_whole() => Word::No,
+            Says::Nothing => Word::NotKnown,
+            Says::Chosen { choices } if choices.len() > 1 => Word::Partly,
+            _ if self.is_whole() => Word::Yes,
+            _ => Word::Partly,
+        }
+    }
+}
+
+/// An empty question has no answer: zero of zero cells are not "the same".
+fn nothing_asked(basis: &Basis) -> bool {
+    basis.answered == 0 && basis.asked == Some(0)
+}

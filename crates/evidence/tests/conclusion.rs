@@ -1,0 +1,73 @@
+//! A conclusion reaches as far as the looking did, and no further.
+
+use evidence::{Basis, LeftOutWhy, Reach, Rung, Says, Unit, Word};
+use proptest::prelude::*;
+
+fn cells(asked: u64, answered: u64) -> Basis {
+    Basis::new(Rung::Declared, Unit::Cells, asked, answered)
+}
+
+#[test]
+fn the_same_in_every_cell_is_the_same() {
+    let same = cells(312, 312).equality(0);
+    assert_eq!((same.says(), same.reach(), same.word()), (&Says::Same, Reach::Whole, Word::Yes));
+}
+
+#[test]
+fn the_same_in_what_was_asked_is_partly_the_same_where_cards_were_left_out() {
+    let same = cells(312, 312).without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
+    assert_eq!((same.reach(), same.word()), (Reach::Answered, Word::Partly));
+}
+
+#[test]
+fn one_difference_is_a_difference_however_little_was_looked_at() {
+    let different = cells(312, 1).lost(7).equality(1);
+    assert_eq!((different.reach(), different.word()), (Reach::Whole, Word::No));
+}
+
+#[test]
+fn nothing_asked_concludes_nothing() {
+    for conclusion in [cells(0, 0).equality(0), cells(0, 0).presence(0), cells(0, 0).of_all(0)] {
+        assert_eq!((conclusion.reach(), conclusion.word()), (Reach::Unknown, Word::NotKnown));
+    }
+}
+
+#[test]
+fn nothing_found_in_a_file_that_could_not_be_read_is_not_known() {
+    let none = Basis::new(Rung::Shipped, Unit::Kernels, 0, 0).without("a.so", None, LeftOutWhy::Unreadable).presence(0);
+    assert_eq!((none.reach(), none.word()), (Reach::Unknown, Word::NotKnown));
+}
+
+#[test]
+fn a_live_process_that_launched_nothing_in_full_view_launched_nothing() {
+    let none = Basis::live(Rung::Launched, Unit::Launches, 0).presence(0);
+    assert_eq!((none.reach(), none.word()), (Reach::Whole, Word::No));
+    let lost = Basis::live(Rung::Launched, Unit::Launches, 0).lost(3).presence(0);
+    assert_eq!(lost.word(), Word::NotKnown);
+}
+
+#[test]
+fn a_choice_is_one_or_several_or_not_known() {
+    assert_eq!(cells(2, 2).choice(["MMQ", "MMQ"]).word(), Word::Yes);
+    assert_eq!(cells(2, 2).choice(["MMQ", "BLAS"]).word(), Word::Partly);
+    assert_eq!(cells(2, 0).choice(Vec::<String>::new()).word(), Word::NotKnown);
+}
+
+proptest! {
+    /// Whatever is lost, left out or unanswered: no universal sentence reaches over it.
+    #[test]
+    fn no_universal_sentence_over_a_gap(asked in 0_u64..9, answered in 0_u64..9, lost in 0_u64..3, out in 0_usize..3) {
+        let answered = answered.min(asked);
+        let mut basis = cells(asked, answered).lost(lost);
+        for n in 0..out {
+            basis = basis.without(format!("{n}"), None, LeftOutWhy::Unreadable);
+        }
+        let gap = lost > 0 || out > 0 || answered < asked || asked == 0;
+        for conclusion in [basis.clone().equality(0), basis.clone().presence(0), basis.clone().of_all(0)] {
+            prop_assert_eq!(conclusion.is_whole(), !gap);
+        }
+        prop_assert_eq!(basis.clone().completeness().says() == &Says::Complete, !(lost > 0 || out > 0 || answered < asked));
+        // And a case is a case.
+        prop_assert!(basis.presence(1).is_whole());
+    }
+}

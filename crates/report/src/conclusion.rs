@@ -1,0 +1,124 @@
+//! A conclusion as a sentence: the only place where "none", "same", "all" or "complete" is worded.
+
+use crate::Lang;
+use evidence::{Conclusion, Reach, Says};
+
+/// More names than this are counted, not listed.
+const NAMED: usize = 3;
+
+/// One sentence. What it does not reach over stands in it.
+pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
+    let reach = match conclusion.reach() {
+        Reach::Whole => "whole",
+        Reach::Answered => "answered",
+        Reach::Unknown => "unknown",
+    };
+    let gaps = gaps(lang, conclusion);
+    let (key, count, choices) = match conclusion.says() {
+        Says::Found { count } => (said_with("found", &gaps), *count, String::new()),
+        Says::Different { count } => (said_with("different", &gaps), *count, String::new()),
+        Says::NotAll { failing } => (said_with("not-all", &gaps), *failing, String::new()),
+        Says::Incomplete => ("incomplete".to_owned(), 0, String::new()),
+        Says::Nothing => (format!("nothing-{reach}"), 0, String::new()),
+        Says::Same => (format!("same-{reach}"), 0, String::new()),
+        Says::All => (format!("all-{reach}"), 0, String::new()),
+        Says::Complete => (format!("complete-{reach}"), 0, String::new()),
+        Says::Chosen { choices } => {
+            let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+            (format!("chosen-{reach}"), choices.len() as u64, choices.join(" | "))
+        }
+    };
+    let unit = lang.text(&format!("unit-{}", conclusion.unit().key()));
+    let args = [
+        ("count", count.into()),
+        ("answered", conclusion.answered().into()),
+        ("unit", unit.into()),
+        ("gaps", gaps.clone().unwrap_or_else(|| lang.text("gap-nothing-asked")).into()),
+        ("choices", choices.into()),
+    ];
+    lang.text_with(&format!("conclusion-{key}"), &args)
+}
+
+fn said_with(key: &str, gaps: &Option<String>) -> String {
+    if gaps.is_some() { format!("{key}-with-gaps") } else { key.to_owned() }
+}
+
+/// What was lost, not answered or left out, in words; None where nothing was.
+pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
+    let mut parts = Vec::new();
+    let number = |key: &str, count: u64| lang.text_with(key, &[("count", count.into())]);
+    if conclusion.lost() > 0 {
+        parts.push(number("gap-lost", conclusion.lost()));
+    }
+    if conclusion.unanswered() > 0 {
+        parts.push(number("gap-unanswered", conclusion.unanswered()));
+    }
+    for left in conclusion.left_out().iter().take(NAMED) {
+        let why = lang.text(&format!("left-out-{}", left.why.key()));
+        let args =
+            [("what", left.what.as_str().into()), ("why", why.into()), ("count", left.count.unwrap_or(0).into())];
+        parts.push(lang.text_with(if left.count.is_some() { "gap-counted" } else { "gap-named" }, &args));
+    }
+    let more = conclusion.left_out().len().saturating_sub(NAMED);
+    if more > 0 {
+        parts.push(number("gap-more", more as u64));
+    }
+    (!parts.is_empty()).then(|| parts.join(&lang.text("gap-separator")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evidence::{Basis, LeftOutWhy, Rung, Unit};
+
+    fn en(conclusion: &Conclusion) -> String {
+        conclusion_text(&Lang::new("en"), conclusion)
+    }
+
+    #[test]
+    fn a_sentence_names_what_it_does_not_reach_over() {
+        let basis = Basis::new(Rung::Declared, Unit::Cells, 312, 312);
+        assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
+        let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
+        assert_eq!(en(&some), "The same in the 312 cells that were answered; nothing is said of sm_89 (not asked).");
+    }
+
+    #[test]
+    fn nothing_is_not_said_of_what_could_not_be_read() {
+        let none = Basis::new(Rung::Shipped, Unit::Kernels, 0, 0).without("a.so", None, LeftOutWhy::Unreadable);
+        assert_eq!(en(&none.presence(0)), "Not known: a.so (could not be read).");
+        assert_eq!(en(&Basis::new(Rung::Shipped, Unit::Kernels, 0, 0).presence(0)), "Not known: nothing was asked.");
+    }
+
+    #[test]
+    fn every_sentence_exists_in_both_languages() {
+        let whole = |unit| Basis::new(Rung::Declared, unit, 2, 2);
+        for lang in [Lang::new("en"), Lang::new("ja")] {
+            for unit in Unit::ALL {
+                for basis in [whole(unit), whole(unit).lost(1), Basis::new(Rung::Declared, unit, 2, 0)] {
+                    let all = [
+                        basis.clone().presence(0),
+                        basis.clone().presence(1),
+                        basis.clone().equality(0),
+                        basis.clone().equality(1),
+                        basis.clone().of_all(0),
+                        basis.clone().of_all(1),
+                        basis.clone().completeness(),
+                        basis.clone().choice(["MMQ"]),
+                    ];
+                    for conclusion in all {
+                        let text = conclusion_text(&lang, &conclusion);
+                        assert!(
+                            !text.contains("conclusion-") && !text.contains("unit-") && !text.contains("gap-"),
+                            "{text}"
+                        );
+                    }
+                }
+            }
+            for why in LeftOutWhy::ALL {
+                let text = conclusion_text(&lang, &whole(Unit::Cells).without("x", Some(3), why).presence(0));
+                assert!(!text.contains("left-out-"), "{text}");
+            }
+        }
+    }
+}
