@@ -1,6 +1,6 @@
 //! A GPU as the host code asks for it: which platform builds for it, and what its driver would answer.
 
-use crate::eval::{Platform, Property};
+use cxx::eval::{Platform, Property};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Vendor {

@@ -1,9 +1,9 @@
 //! Where a tree dispatches an operation: the units that have a case for it, and the functions in them.
 
-use crate::cpp::ast::{Base, Function};
-use crate::cpp::sym;
-use crate::program::Program;
 use crate::tree::Tree;
+use cxx::Program;
+use cxx::ast::{Base, Function};
+use cxx::sym;
 
 /// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
 /// Read one at a time: a large tree is not searched beyond the one that is wanted.

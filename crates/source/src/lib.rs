@@ -1,33 +1,33 @@
-//! The rules that a source tree declares, evaluated: preprocessor, parser, interpreter, call chains.
+//! The dispatch rules that a ggml tree declares, evaluated: which path, kernel and tile a product takes on a GPU, for
+//! every type and column count; the conditions behind it, its thresholds, and where two trees decide differently.
 //!
-//! Nothing from the tree is ever executed. What is not understood is undetermined, with its place.
+//! Nothing from the tree is ever executed: its host code is run by the evaluator of `cxx`, under the defines that its own
+//! build files give. What is not understood is undetermined, with its place. No unsafe; only `tree` opens files.
 #![forbid(unsafe_code)]
 
 mod build_script;
-mod bypass;
-pub mod chain;
 mod cmake;
-mod cpp;
+pub mod decision_diff;
 pub mod device;
+mod device_globals;
+mod device_queries;
 mod dispatcher;
-mod eval;
+mod fused_paths;
+mod ggml_dialect;
+mod infer_tile;
 mod op;
-pub mod parting;
 mod path;
 pub mod preset;
-mod program;
 pub mod ranges;
-pub mod rocblas;
 mod rules;
 mod session;
 mod survey;
 pub mod table;
-mod tile;
 pub mod tree;
-mod unknown;
+mod unknown_defines;
 
-pub use bypass::Bypass;
 pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
+pub use fused_paths::FusedPath;
 pub use op::{Op, Shape};
 pub use path::{Choice, Path};
 pub use preset::Preset;

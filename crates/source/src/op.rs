@@ -1,6 +1,6 @@
 //! Operations: the tensors that the dispatcher is asked with.
 
-use crate::eval::{Agg, FnValue, Machine, Place, Run, Shape as Held, Stop, Ty, Value};
+use cxx::eval::{Agg, FnValue, Machine, Place, Run, Shape as Held, Stop, Ty, Value};
 use std::rc::Rc;
 
 /// A dimension: a number, or one that grows by `per` with each column.
@@ -25,7 +25,7 @@ impl Dim {
         match (self.per, other.per) {
             (0, _) => other.times(self.at),
             (_, 0) => self.times(other.at),
-            _ => Dim { at: self.at.saturating_mul(other.at), per: crate::eval::CURVED },
+            _ => Dim { at: self.at.saturating_mul(other.at), per: cxx::eval::CURVED },
         }
     }
 }

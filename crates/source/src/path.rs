@@ -1,7 +1,7 @@
 //! What a launch means: the path, by what was reached, never by where the branch stood.
 
-use crate::eval::{Launch, Machine, Value};
-use crate::program::Program;
+use cxx::Program;
+use cxx::eval::{Decision, Handoff, Machine, Value};
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,7 +107,7 @@ fn family(name: &str) -> Option<Path> {
 
 /// The path that a launch takes: by the kernel's name; where that says nothing, by the innermost function on the way
 /// whose name does.
-pub fn of(program: &Program, launch: &Launch) -> Option<Path> {
+pub fn of(program: &Program, launch: &Handoff) -> Option<Path> {
     if launch.library {
         return Some(Path::Blas);
     }
@@ -116,7 +116,7 @@ pub fn of(program: &Program, launch: &Launch) -> Option<Path> {
     if path == Path::Mma {
         let definitions = program.overloads(launch.name).iter().filter_map(|&index| program.function(index));
         let mut files =
-            definitions.filter(|function| function.is_kernel()).map(|function| program.files.path(function.span.file));
+            definitions.filter(|function| function.is_remote()).map(|function| program.files.path(function.span.file));
         let near = launch.stack.iter().any(|&name| program.text(name).contains("wmma"));
         if near || files.all(|path| path.contains("wmma")) {
             return Some(Path::Wmma);
@@ -134,6 +134,14 @@ pub fn of(program: &Program, launch: &Launch) -> Option<Path> {
     Some(path)
 }
 
+/// The choice that a launch is, in the evaluator's terms: the path's place among all, the tile and the check.
+pub fn decision(machine: &mut Machine<'_>, launch: &Handoff) -> Option<Decision> {
+    let path = of(machine.program, launch)?;
+    let class = ALL.iter().position(|known| *known == path)?;
+    let choice = Choice::new(machine, launch, path);
+    Some(Decision { class, numbers: [choice.variant, i64::from(choice.need_check)] })
+}
+
 /// The family that a host function works for, by its name.
 pub fn family_of_function(name: &str) -> Option<Path> {
     let name = name.strip_prefix("ggml_cuda_").unwrap_or(name);
@@ -142,8 +150,8 @@ pub fn family_of_function(name: &str) -> Option<Path> {
 }
 
 /// Whether a launch settles an operation: a product is not settled by the copy that comes before it.
-pub fn decider(op: &str) -> fn(&Program, &Launch) -> bool {
-    let of_product: fn(&Program, &Launch) -> bool =
+pub fn decider(op: &str) -> fn(&Program, &Handoff) -> bool {
+    let of_product: fn(&Program, &Handoff) -> bool =
         |program, launch| of(program, launch).is_some_and(|path| path <= Path::Blas);
     match op {
         "GGML_OP_FLASH_ATTN_EXT" => {
@@ -156,13 +164,13 @@ pub fn decider(op: &str) -> fn(&Program, &Launch) -> bool {
 }
 
 /// The same for a kernel under a name of its own: what the functions around it are called.
-pub fn by_callers(program: &Program, launch: &Launch) -> Option<Path> {
+pub fn by_callers(program: &Program, launch: &Handoff) -> Option<Path> {
     launch.stack.iter().rev().find_map(|&name| family_of_function(program.text(name)))
 }
 
 impl Choice {
     /// The choice that a launch is. What it takes from the launch narrows the machine's range to where it is the same.
-    pub fn new(machine: &mut Machine<'_>, launch: &Launch, path: Path) -> Choice {
+    pub fn new(machine: &mut Machine<'_>, launch: &Handoff, path: Path) -> Choice {
         let program = machine.program;
         let kernel = program.text(launch.name).to_owned();
         let mut number = |wanted: &dyn Fn(&str) -> bool| {
@@ -187,6 +195,13 @@ impl Choice {
             _ => (0, 0),
         };
         Choice { path, kernel, variant, need_check: need_check != 0 }
+    }
+
+    /// What the evaluator kept of a choice, while it went on to the next window of column counts.
+    pub fn from_decision(program: &Program, launch: &Handoff, decision: Decision) -> Option<Choice> {
+        let [variant, need_check] = decision.numbers;
+        let path = *ALL.get(decision.class)?;
+        Some(Choice { path, kernel: program.text(launch.name).to_owned(), variant, need_check: need_check != 0 })
     }
 
     /// Column tiles of one launch at this many columns.

@@ -3,15 +3,16 @@
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
 //! something for it. No name, file or line of a predicate is known here.
 
-use crate::cpp::ast::Function;
-use crate::cpp::files::LoadError;
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
+use crate::ggml_dialect::GGML;
 use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
-use crate::program::Program;
 use crate::session::{Need, Session, undetermined};
 use crate::tree::Tree;
+use cxx::Program;
+use cxx::ast::Function;
+use cxx::files::LoadError;
 
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
@@ -92,7 +93,7 @@ pub struct Rules<'t> {
 
 impl<'t> Rules<'t> {
     pub fn open(tree: &'t Tree, vendor: Vendor, defines: Defines, op: &str) -> Result<Rules<'t>, RulesError> {
-        let mut program = Program::new(tree, &defines)?;
+        let mut program = Program::new(&GGML, &defines)?;
         let mut found = false;
         for path in dispatchers(tree, op) {
             program.load(tree, &path)?;

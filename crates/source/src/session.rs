@@ -1,26 +1,27 @@
 //! One machine for one device, asked again and again: forks over what is unknown, and the answer that all of them give.
 
-use crate::cpp::ast::Base;
-use crate::cpp::files::Span;
-use crate::cpp::sym::Sym;
 use crate::device::Device;
-use crate::eval::{Launch, Machine, Stop, Ty, Value, Window};
+use crate::device_globals;
 use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
-use crate::program::Program;
 use crate::rules::{Answer, Launched, Outcome};
+use cxx::Program;
+use cxx::ast::Base;
+use cxx::eval::{Handoff, Machine, Stop, Ty, Value, Window};
+use cxx::files::Span;
+use cxx::sym::Sym;
 use std::rc::Rc;
 
 /// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
 const MAX_FORKS: usize = 32;
 
 pub(crate) enum Ended {
-    Launched(Launch),
+    Launched(Handoff),
     Stopped(Stop),
 }
 
 /// A function's definition is not loaded yet.
-pub struct Need(pub crate::cpp::sym::Sym);
+pub struct Need(pub cxx::sym::Sym);
 
 /// One machine for one device.
 pub struct Session<'p> {
@@ -34,10 +35,11 @@ pub struct Session<'p> {
 impl<'p> Session<'p> {
     pub fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
         let mut machine = Machine::new(program, device.platform(), path::decider(""));
-        let stage = machine.ready().and_then(|()| Stage::new(&mut machine)).map_err(|stop| match stop {
-            Stop::Need(name) => Ok(Need(name)),
-            stop => Err(stop),
-        })?;
+        let stage =
+            device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine)).map_err(|stop| match stop {
+                Stop::Need(name) => Ok(Need(name)),
+                stop => Err(stop),
+            })?;
         Ok(Session { machine, stage, entry, tiles: Vec::new() })
     }
 
@@ -72,16 +74,19 @@ impl<'p> Session<'p> {
         let mut windows = std::mem::take(&mut self.machine.windows);
         windows.extend(last);
         // Where a tile must be told by the grid, each count is asked by itself.
-        if windows.iter().any(|window| has_no_tile(&window.choice)) {
-            return Ok(Vec::new());
-        }
-        let answer = |window: Window| Answer {
+        let choices: Option<Vec<Choice>> = windows.iter().map(|window| self.choice(window)).collect();
+        let Some(choices) = choices.filter(|choices| !choices.iter().any(has_no_tile)) else { return Ok(Vec::new()) };
+        let answer = |(window, choice): (Window, Choice)| Answer {
             from: window.from,
             to: window.to,
-            outcome: Outcome::Chosen(window.choice),
-            launch: Some(self.launched(&window.launch)),
+            outcome: Outcome::Chosen(choice),
+            launch: Some(self.launched(&window.handoff)),
         };
-        Ok(windows.into_iter().map(answer).collect())
+        Ok(windows.into_iter().zip(choices).map(answer).collect())
+    }
+
+    fn choice(&self, window: &Window) -> Option<Choice> {
+        Choice::from_decision(self.machine.program, &window.handoff, window.decision)
     }
 
     pub fn answer(&mut self, op: &dyn Fn(i64) -> Op, from: i64, to: i64) -> Result<Answer, Need> {
@@ -91,7 +96,7 @@ impl<'p> Session<'p> {
         let mut scripts = vec![Vec::new()];
         let mut runs = 0;
         let mut until = to;
-        let mut choices: Vec<(Choice, Launch)> = Vec::new();
+        let mut choices: Vec<(Choice, Handoff)> = Vec::new();
         let mut stopped: Option<Stop> = None;
         let mut unknown: Option<(Span, String)> = None;
         while let Some(script) = scripts.pop() {
@@ -126,7 +131,7 @@ impl<'p> Session<'p> {
         }
         for (choice, launch) in &mut choices {
             if has_no_tile(choice) {
-                match self.tile(op, launch, from)? {
+                match self.infer_tile(op, launch, from)? {
                     Some(tile) => choice.variant = tile,
                     None => stopped = Some(Stop::Undetermined { at: launch.at, why: "how wide a tile is".to_owned() }),
                 }
@@ -157,9 +162,9 @@ impl<'p> Session<'p> {
     /// The `cc` that the tree's own code computes for the device; none where it hangs on what is not known.
     pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
         let program = self.machine.program;
-        let Some(name) = self.machine.device_table().map(|name| program.text(name)) else {
+        let Some(name) = device_globals::table(&self.machine).map(|name| program.text(name)) else {
             self.machine.reset(1, 1);
-            return Ok(self.machine.of_first_device("cc"));
+            return Ok(device_globals::of_first_device(&self.machine, "cc"));
         };
         let mut scripts = vec![Vec::new()];
         let mut runs = 0;
@@ -190,17 +195,17 @@ impl<'p> Session<'p> {
         Ok(found.flatten())
     }
 
-    fn launched(&self, launch: &Launch) -> Launched {
+    fn launched(&self, launch: &Handoff) -> Launched {
         let program = self.machine.program;
-        let arg = |(name, value): &(Option<crate::cpp::sym::Sym>, Value)| {
+        let arg = |(name, value): &(Option<cxx::sym::Sym>, Value)| {
             let name = name.map_or("", |name| program.text(name));
             (name.to_owned(), self.machine.show(value))
         };
         Launched {
             kernel: program.text(launch.name).to_owned(),
             args: launch.args.iter().map(arg).collect(),
-            grid: launch.grid,
-            block: launch.block,
+            grid: launch.config[0],
+            block: launch.config[1],
             file: program.files.path(launch.at.file).to_owned(),
             line: program.files.line(launch.at),
             stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
@@ -237,7 +242,7 @@ impl<'p> Session<'p> {
         let values = values.collect();
         match self.machine.run_function(self.entry, values) {
             Err(Stop::Need(name)) => Err(Need(name)),
-            Err(Stop::Decided) | Ok(_) => Ok(match self.machine.launches.pop() {
+            Err(Stop::Decided) | Ok(_) => Ok(match self.machine.handoffs.pop() {
                 Some(launch) => Ended::Launched(launch),
                 None => Ended::Stopped(Stop::Decided),
             }),
@@ -250,7 +255,7 @@ fn has_no_tile(choice: &Choice) -> bool {
     choice.path == path::Path::Mmq && choice.variant == 0
 }
 
-fn cc_of(machine: &Machine<'_>, place: crate::eval::Place) -> Option<i64> {
+fn cc_of(machine: &Machine<'_>, place: cxx::eval::Place) -> Option<i64> {
     let mut info = machine.read(place, Span::default());
     let mut devices = machine.field_mut(&mut info, "devices")?.clone();
     let Value::Agg(list) = &mut devices else { return None };

@@ -1,8 +1,8 @@
 //! Many questions to one tree: GPUs x types x column counts, under the defines that its builds have.
 
-use crate::bypass::{Bypass, bypasses};
 use crate::device::{Device, Vendor};
 use crate::dispatcher::dispatchers;
+use crate::fused_paths::{FusedPath, fused_paths};
 use crate::op::Shape;
 use crate::path::{Choice, Path};
 use crate::preset::Preset;
@@ -193,8 +193,8 @@ impl<'t> Survey<'t> {
     }
 
     /// Where graphs are evaluated past this function, because operations are fused.
-    pub fn bypasses(&self) -> Vec<Bypass> {
-        let entry = |backend: &Backend<'_>| Some(bypasses(&backend.rules.program, backend.rules.entry()?));
+    pub fn fused_paths(&self) -> Vec<FusedPath> {
+        let entry = |backend: &Backend<'_>| Some(fused_paths(&backend.rules.program, backend.rules.entry()?));
         match self.question.shape {
             Shape::MulMat { .. } | Shape::MulMatId { .. } => self.backends.first().and_then(entry).unwrap_or_default(),
             _ => Vec::new(),

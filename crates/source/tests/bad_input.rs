@@ -4,7 +4,7 @@
 mod ours;
 
 use ours::{ask, files, plain};
-use source::{Device, Overrides, Path as Way, Shape, Survey, Tree, TreeError, chain};
+use source::{Device, Overrides, Path as Way, Shape, Survey, Tree, TreeError, tree};
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
@@ -82,7 +82,7 @@ fn a_partial_clone_without_the_dispatcher_says_so() {
     let question = shape.question(vec![Device::find("gfx1201").expect("known")], vec!["Q4_K".to_owned()], vec![1]);
     let error = Survey::run(&tree, question, &Overrides::default()).expect_err("no dispatcher").to_string();
     assert!(error.contains("main.cu") && error.contains("not in this clone"), "{error}");
-    let (left, skipped) = chain::collect(&[tree], chain::wanted);
+    let (left, skipped) = tree::collect(&[tree], is_source);
     assert!(!left.is_empty());
     assert_eq!(skipped.len(), 1, "{skipped:?}");
 }
@@ -157,10 +157,15 @@ fn more_sources_than_are_followed_are_cut_and_told() {
     }
     let tree = open(dir.path());
     assert_eq!(answers(&tree), right());
-    let (kept, skipped) = chain::collect_within(&[tree], chain::wanted, 2 << 20);
-    assert_eq!(kept.iter().map(|file| file.text.len()).sum::<usize>() >> 16, 31, "within 2 MiB");
+    let (kept, skipped) = tree::collect_within(&[tree], is_source, 2 << 20);
+    assert_eq!(kept.iter().map(|(_, text)| text.len()).sum::<usize>() >> 16, 31, "within 2 MiB");
     assert_eq!(skipped.len(), 9, "{skipped:?}");
-    assert!(kept.iter().any(|file| file.path == "src/cuda/main.cu"), "the smaller ones stay");
+    assert!(kept.iter().any(|(path, _)| path == "src/cuda/main.cu"), "the smaller ones stay");
+}
+
+/// All that a parser may want of these small trees.
+fn is_source(path: &str) -> bool {
+    path.ends_with(".cu") || path.ends_with(".cuh") || path.ends_with(".h") || path.ends_with(".c")
 }
 
 fn archive(dir: &Path, pack: impl FnOnce(&mut tar::Builder<flate2::write::GzEncoder<fs::File>>)) -> String {

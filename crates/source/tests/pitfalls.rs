@@ -243,7 +243,7 @@ static bool supports_op("#;
     let survey = |tree| {
         let shape = Shape::MulMat { rows: 4096, k: 4096 };
         let question = shape.question(vec![Device::find("gfx1201").expect("known")], vec!["Q4_K".to_owned()], vec![1]);
-        Survey::run(tree, question, &Overrides::default()).expect("evaluates").bypasses()
+        Survey::run(tree, question, &Overrides::default()).expect("evaluates").fused_paths()
     };
     let found = survey(&fused);
     let line = |text: &str| files_line("src/cuda/main.cu", fusing, text);
@@ -269,7 +269,7 @@ fn a_real_tree_fuses_past_its_dispatcher() {
     let shape = Shape::MulMat { rows: 4096, k: 4096 };
     let question = shape.question(vec![Device::find("gfx1201").expect("known")], vec!["Q4_K".to_owned()], vec![1]);
     let survey = Survey::run(&tree, question, &Overrides::default()).expect("evaluates");
-    let found = survey.bypasses();
+    let found = survey.fused_paths();
     let mmvq = found.iter().find(|way| way.path == Path::Mmvq).expect("the vector product is fused");
     let text = tree.text(&mmvq.file).expect("reads");
     for line in &mmvq.lines {

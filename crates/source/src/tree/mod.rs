@@ -4,9 +4,11 @@
 //! executed: git is asked for objects only, with hooks, monitors, helpers and lazy fetching turned off.
 
 mod archive;
+mod collect;
 mod dir;
 mod git;
 
+pub use collect::{Text, collect, collect_within};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -166,6 +168,20 @@ impl Tree {
     /// What names this tree in a record: the commit if there is one, else what the user typed.
     pub fn identity(&self) -> String {
         self.commit.clone().unwrap_or_else(|| self.label.clone())
+    }
+}
+
+impl cxx::Sources for Tree {
+    fn has(&self, path: &str) -> bool {
+        Tree::has(self, path)
+    }
+
+    fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(Tree::paths(self))
+    }
+
+    fn text(&self, path: &str) -> Result<Arc<str>, cxx::files::Unreadable> {
+        Ok(Tree::text(self, path)?)
     }
 }
 

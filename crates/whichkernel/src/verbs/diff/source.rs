@@ -4,7 +4,7 @@ use crate::context::{CHECK_FAILED, Context, Format};
 use crate::verbs::source::rules::{Ask, line, notes};
 use report::{Column, Table};
 use serde_json::{Value, json};
-use source::parting::parting;
+use source::decision_diff::decision_diff;
 use source::ranges::{Difference, differences};
 use source::{Outcome, Reason, Survey, Tree};
 use std::fmt::Write;
@@ -92,7 +92,7 @@ fn causes(found: &Difference, left: &mut Survey<'_>, right: &mut Survey<'_>) -> 
         Outcome::Undetermined { .. } => "UNDETERMINED",
     };
     let paths = [path(&found.left), path(&found.right)];
-    let parting = parting(&a, &b, paths);
+    let diff = decision_diff(&a, &b, paths);
     let decided = |reason: Option<&Reason>| {
         reason.map_or_else(Cause::default, |reason| Cause {
             place: format!("{}:{}", reason.file, reason.line),
@@ -101,7 +101,7 @@ fn causes(found: &Difference, left: &mut Survey<'_>, right: &mut Survey<'_>) -> 
         })
     };
     // The same path by the same decisions: what differs is the tile, chosen on the way to the launch.
-    if !parting.turned && paths[0] == paths[1] {
+    if !diff.turned && paths[0] == paths[1] {
         let of = |survey: &Survey<'_>| {
             let launch = survey.answer(found.device, found.ty, found.from).and_then(|answer| answer.launch.clone());
             launch.map_or_else(Cause::default, |launch| Cause {
@@ -112,7 +112,7 @@ fn causes(found: &Difference, left: &mut Survey<'_>, right: &mut Survey<'_>) -> 
         };
         return Ok([of(left), of(right)]);
     }
-    Ok([decided(parting.a), decided(parting.b)])
+    Ok([decided(diff.a), decided(diff.b)])
 }
 
 /// Differences with one cause, told together; beyond this many causes the rest is left to `--format json`.

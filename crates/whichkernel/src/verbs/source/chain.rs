@@ -2,10 +2,10 @@
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use anyhow::bail;
+use callchain::{Chain, Fact, File, Place, Step, Subject};
 use report::{Column, Table};
 use serde_json::{Value, json};
 use source::Tree;
-use source::chain::{self, Chain, Fact, Place, Step, Subject};
 use std::process::ExitCode;
 
 /// Routes that a server of language models serves, the most telling first.
@@ -13,12 +13,13 @@ const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completion
 
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
 pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let (files, skipped) = chain::collect(trees, chain::wanted);
+    let (texts, skipped) = source::tree::collect(trees, callchain::wanted);
+    let files: Vec<File> = texts.into_iter().map(File::from).collect();
     for tree in trees {
         super::tell_skipped(&tree.skipped, context);
     }
     super::tell_skipped(&skipped, context);
-    let index = chain::index(&files);
+    let index = callchain::index(&files);
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
         return between(trees, &index, (from, to), files.len(), args, context);
     }
@@ -36,8 +37,8 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
             if known.is_empty() { "none".into() } else { known.join(", ") }
         );
     }
-    let chains = chain::trace(&index, route);
-    let facts = chain::facts(&files);
+    let chains = callchain::trace(&index, route);
+    let facts = callchain::facts(&files);
     if args.record
         && let Some(tree) = trees.first()
     {
@@ -56,7 +57,7 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
 /// `--from A --to B`: one way between two functions by name. No way is an answer, and fails the check asked for.
 fn between(
     trees: &[Tree],
-    index: &chain::Index,
+    index: &callchain::Index,
     ends: (&str, &str),
     files: usize,
     args: &super::Args,
@@ -67,7 +68,7 @@ fn between(
     if let Some(name) = unknown {
         bail!("no function named {name} in this tree");
     }
-    let found = chain::between(index, from, to);
+    let found = callchain::between(index, from, to);
     if args.record
         && let Some(tree) = trees.first()
     {
@@ -80,7 +81,7 @@ fn between(
         context.print(&format!("{}\n", context.lang.text_with("chain-no-way", &ends)))?;
         return Ok(ExitCode::from(CHECK_FAILED));
     };
-    let chain = Chain { legs: vec![chain::Leg { steps }], ..Chain::default() };
+    let chain = Chain { legs: vec![callchain::Leg { steps }], ..Chain::default() };
     let table = steps_table(std::slice::from_ref(&chain), context);
     context.print(&match args.format {
         Format::Json => format!("{:#}\n", json(trees, "", &[chain], &[])),
@@ -210,7 +211,7 @@ fn branches(chain: &Chain, context: &Context) -> String {
 }
 
 fn ends_way(step: &Step) -> bool {
-    matches!(step.kind, chain::Kind::Launch | chain::Kind::Vendor) || step.to.starts_with("cublas")
+    matches!(step.kind, callchain::Kind::Launch | callchain::Kind::Vendor) || step.to.starts_with("cublas")
 }
 
 /// The file's own name: directories repeat in every line of a branch.

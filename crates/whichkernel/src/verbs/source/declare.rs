@@ -1,11 +1,11 @@
 //! `--record` for call chains and for rocBLAS' rules: what the source declares, to the ledger, on the rung Declared.
 
 use crate::context::Context;
+use callchain::rocblas::Rocblas;
+use callchain::{Chain, Fact as Beside, Place, Step, Subject as Topic};
 use evidence::{About, Coverage, Declared, Fact, Finding, Observation, ObserverId, Subject, Value};
 use ledger::Ledger;
 use source::Tree;
-use source::chain::{Chain, Fact as Beside, Place, Step, Subject as Topic};
-use source::rocblas::Rocblas;
 use std::collections::BTreeSet;
 
 /// A way found between two functions, by their names.
@@ -30,7 +30,7 @@ pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize, co
                     let part = steps.iter().skip(start).take_while(|step| step.from != to.to);
                     way(bare(&from.from), bare(&to.to), part)
                 }));
-                if from.kind == source::chain::Kind::Vendor {
+                if from.kind == callchain::Kind::Vendor {
                     let about = About::new([("name", from.from.as_str())]);
                     facts.push(Fact::new("source.remap", about, from.to.as_str()));
                 }

@@ -1,10 +1,11 @@
 //! `source TREE` on a rocBLAS tree: which GPUs it knows, how it tells them apart, where it looks for kernels.
 
 use crate::context::{Context, Format};
+use callchain::File;
+use callchain::rocblas::{Rocblas, read, wanted};
 use report::{Column, Table};
 use serde_json::json;
 use source::Tree;
-use source::rocblas::{Rocblas, read, wanted};
 use std::process::ExitCode;
 
 /// None where the tree is no rocBLAS.
@@ -12,7 +13,8 @@ pub fn find(tree: &Tree) -> Option<Rocblas> {
     if !tree.paths().any(|path| path.ends_with("library/src/include/handle.hpp")) {
         return None;
     }
-    read(&source::chain::collect(std::slice::from_ref(tree), wanted).0)
+    let (texts, _) = source::tree::collect(std::slice::from_ref(tree), wanted);
+    read(&texts.into_iter().map(File::from).collect::<Vec<_>>())
 }
 
 pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {

@@ -381,7 +381,7 @@ fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
     } else {
         let _ = write!(out, "\n{}\n", context.lang.text("source-narrow"));
     }
-    for way in survey.bypasses() {
+    for way in survey.fused_paths() {
         let lines: Vec<String> = way.lines.iter().map(usize::to_string).collect();
         let says = [
             ("function", way.function.into()),
@@ -465,14 +465,14 @@ fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
             }
         }
     }
-    let bypasses: Vec<Value> = survey
-        .bypasses()
+    let fused: Vec<Value> = survey
+        .fused_paths()
         .into_iter()
         .map(|way| json!({"function": way.function, "calls": way.calls, "path": way.path.name(), "file": way.file, "lines": way.lines, "switch": way.switch}))
         .collect();
     Ok(json!({
         "schema": "whichkernel.source/1", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
-        "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons, "bypasses": bypasses,
+        "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons, "bypasses": fused,
     }))
 }
 

@@ -1,0 +1,66 @@
+//! Call chains: from an entry (an HTTP handler, a function by name) to the kernel launch, through whole trees of Go, cgo
+//! and C++, with file and line at each step; beside them the lines that settle what a chain hangs on ([`facts`]), and how
+//! rocBLAS tells GPUs apart ([`rocblas`]).
+//!
+//! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives what could be read of
+//! it. Resolution is by name, narrowed by package, class and directory. Where the words allow more than one function, the
+//! step says so: a chain is what the source declares possible, not what ran.
+//!
+//! Why another parser than that of `cxx`: a chain leads through thousands of files of two languages, under no one set of
+//! defines, and must survive whatever stands in them. tree-sitter reads each file by itself and goes on after an error.
+//! To evaluate a condition macros must be expanded, which only `cxx` does.
+#![forbid(unsafe_code)]
+
+mod cpp;
+mod facts;
+mod go;
+mod index;
+pub mod rocblas;
+mod search;
+mod syntax;
+mod trace;
+
+pub use facts::{Fact, Subject, facts};
+pub use search::Kind;
+pub use trace::{Branch, Chain, Leg, Place, Step, between, trace};
+
+pub use index::Index;
+use index::Part;
+use rayon::prelude::*;
+
+/// One source file. Whoever reads the tree gives its path and text.
+#[derive(Debug, Clone)]
+pub struct File {
+    pub path: String,
+    pub text: String,
+}
+
+impl From<(String, String)> for File {
+    fn from((path, text): (String, String)) -> File {
+        File { path, text }
+    }
+}
+
+/// Whether a chain may lead through a file: Go without tests, C, C++ and CUDA without other vendors' backends.
+pub fn wanted(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let go = name.ends_with(".go") && !name.ends_with("_test.go");
+    let cpp = [".c", ".cpp", ".h", ".hpp", ".cu", ".cuh"].iter().any(|end| name.ends_with(end));
+    let vendored = ["vendor/", "tests/", "app/", "examples/", "pocs/", "integration/"];
+    name == "LLAMA_CPP_VERSION"
+        || (go || cpp) && !vendored.iter().any(|part| path.starts_with(part) || path.contains(&format!("/{part}")))
+}
+
+/// Parses every file, in parallel, into one index.
+pub fn index(files: &[File]) -> Index {
+    let parts: Vec<Part> = files
+        .par_iter()
+        .map(|file| if file.path.ends_with(".go") { go::read(&file.text) } else { cpp::read(&file.text) })
+        .collect();
+    let mut index = Index::default();
+    for (file, part) in files.iter().zip(parts) {
+        index.add(&file.path, part);
+    }
+    index.finish();
+    index
+}

@@ -1,0 +1,301 @@
+//! Call chains over small trees of our own with the constructs of the real ones.
+
+use callchain::{Chain, File, Kind, Subject, facts, index, trace};
+
+const ROUTES: &str = r#"package server
+import "example.com/x/llm"
+func (s *Server) GenerateHandler(c *Context) {
+	r, err := s.schedule(c)
+	r.Completion(c, nil)
+}
+func (s *Server) register(r *Router) {
+	r.POST("/api/generate", s.logged("/api/generate", s.GenerateHandler)...)
+}
+"#;
+
+const LLM: &str = r#"package llm
+import "fmt"
+func (s *llmServer) Completion(ctx Context) error {
+	endpoint := fmt.Sprintf("http://127.0.0.1:%d/completion", s.port)
+	return post(endpoint)
+}
+func StartRunner(exe string) {
+	cmd = exec.Command(exe, params...)
+	pathEnv = "LD_LIBRARY_PATH"
+}
+"#;
+
+const RUNNER: &str = r#"package runner
+import "encoding/json"
+type Server struct {
+	lc *llama.Context
+	cond *sync.Cond
+}
+func (s *Server) completion(w Writer, r *Request) {
+	json.NewDecoder(r.Body).Decode(&req)
+	s.seqs = append(s.seqs, req)
+	s.cond.Signal()
+}
+func (s *Server) processBatch() error {
+	s.cond.Wait()
+	return s.lc.Decode(batch)
+}
+func Execute() {
+	go server.run(ctx)
+	mux.HandleFunc("POST /completion", server.completion)
+}
+"#;
+
+const CGO: &str = r#"package llama
+func (c *Context) Decode(batch *Batch) error {
+	code := int(C.llama_decode(c.c, batch.c))
+	return nil
+}
+"#;
+
+/// Another method of the same name, which only the type of the field tells apart.
+const OTHER_DECODE: &str = "package gguf\nfunc (g *Reader) Decode() error { return nil }\n";
+
+const CONTEXT: &str = r#"
+int llama_context::decode(const llama_batch & batch) {
+    return graph_compute(gf);
+}
+int llama_context::graph_compute(ggml_cgraph * gf) {
+    return ggml_backend_graph_compute(backend, gf);
+}
+int32_t llama_decode(llama_context * ctx, llama_batch batch) {
+    return ctx->decode(batch);
+}
+void defaults() {
+    llama_model_params result = {
+        /*.split_mode =*/ LLAMA_SPLIT_MODE_LAYER,
+    };
+}
+"#;
+
+const BACKEND: &str = r#"
+int ggml_backend_graph_compute(ggml_backend_t backend, ggml_cgraph * gf) {
+    return backend->iface.graph_compute(backend, gf);
+}
+"#;
+
+const CPU: &str = r#"
+static int cpu_graph_compute(ggml_backend_t b, ggml_cgraph * g) { return 0; }
+static const ggml_backend_i cpu_i = { /* .graph_compute = */ cpu_graph_compute, };
+"#;
+
+const CUDA: &str = r#"
+static void mul_mat_q_launch(ctx & c) {
+    mul_mat_q<type, 8><<<grid, block, 0, stream>>>(x, y);
+}
+template <typename K> static void launch_with(const K kernel, params p) {
+    kernel<<<p.grid, p.block>>>(p.args);
+}
+static void fwht(ctx & c) {
+    launch_with(fwht_kernel<128>, p);
+}
+static void op_cublas(ctx & c) {
+    cublasGemmEx(handle, CUBLAS_OP_T);
+}
+static void mul_mat(ctx & c, tensor * dst) {
+    if (hadamard) {
+        fwht(c);
+    } else if (use_mmq) {
+        mul_mat_q_launch(c);
+    } else {
+        op_mul_mat(c, dst, op_cublas, nullptr);
+    }
+}
+static bool compute_forward(ctx & c, tensor * dst) {
+    switch (dst->op) {
+        case GGML_OP_MUL_MAT:
+            mul_mat(c, dst);
+            break;
+    }
+    return true;
+}
+static int cuda_graph_compute(ggml_backend_t b, ggml_cgraph * g) {
+    return compute_forward(c, g->nodes[0]);
+}
+static const ggml_backend_i cuda_i = { /* .graph_compute = */ cuda_graph_compute, };
+"#;
+
+const HIP: &str = "#define cublasGemmEx hipblasGemmEx\n#define CUBLAS_OP_T 1\n";
+
+const SERVER: &str = r#"
+struct server_queue {
+    std::function<void(void)> callback_update_slots;
+    void on_update_slots(std::function<void(void)> callback) {
+        callback_update_slots = std::move(callback);
+    }
+    void post(task && t) {
+        condition_tasks.notify_one();
+    }
+    void start_loop() {
+        condition_tasks.wait(lock);
+        callback_update_slots();
+    }
+};
+struct server_context {
+    server_queue queue_tasks;
+    void init() {
+        queue_tasks.on_update_slots([this]() {
+            update_slots();
+        });
+        this->post_completions = [this](const req & r) {
+            return handle(r);
+        };
+    }
+    void handle(const req & r) {
+        queue_tasks.post(task(r));
+    }
+    void update_slots() {
+        llama_decode(ctx, batch);
+    }
+};
+int main() {
+    http.post("/completion", wrap(routes.post_completions));
+}
+"#;
+
+fn file(path: &str, text: &str) -> File {
+    File { path: path.into(), text: text.into() }
+}
+
+fn library() -> Vec<File> {
+    vec![
+        file("src/llama-context.cpp", CONTEXT),
+        file("ggml/src/ggml-backend.cpp", BACKEND),
+        file("ggml/src/ggml-cpu/ggml-cpu.cpp", CPU),
+        file("ggml/src/ggml-cuda/ggml-cuda.cu", CUDA),
+        file("ggml/src/ggml-cuda/vendors/hip.h", HIP),
+    ]
+}
+
+fn go_server() -> Vec<File> {
+    vec![
+        file("server/routes.go", ROUTES),
+        file("llm/server.go", LLM),
+        file("runner/runner.go", RUNNER),
+        file("llama/llama.go", CGO),
+        file("fs/gguf/gguf.go", OTHER_DECODE),
+    ]
+}
+
+fn titles(chain: &Chain) -> Vec<(Kind, &str)> {
+    chain.legs.iter().flat_map(|leg| &leg.steps).map(|step| (step.kind, step.to.as_str())).collect()
+}
+
+#[test]
+fn a_request_is_followed_over_http_a_condition_cgo_and_an_interface_table() {
+    let files = [go_server(), library()].concat();
+    let chains = trace(&index(&files), "/api/generate");
+    assert_eq!(chains.len(), 1);
+    assert_eq!(
+        titles(&chains[0]),
+        [
+            (Kind::Route, "Server.GenerateHandler"),
+            (Kind::Call, "llmServer.Completion"),
+            (Kind::Http, "Server.completion"),
+            (Kind::HandOff, "Server.processBatch"),
+            (Kind::Call, "Context.Decode"),
+            (Kind::Cgo, "llama_decode"),
+            (Kind::Call, "llama_context::decode"),
+            (Kind::Call, "llama_context::graph_compute"),
+            (Kind::Call, "ggml_backend_graph_compute"),
+            (Kind::Interface, "cuda_graph_compute"),
+            (Kind::Call, "compute_forward"),
+            (Kind::Call, "mul_mat"),
+        ]
+    );
+}
+
+#[test]
+fn lines_are_those_of_the_call() {
+    let files = [go_server(), library()].concat();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    let steps: Vec<_> = chain.legs.iter().flat_map(|leg| &leg.steps).collect();
+    let http = steps.iter().find(|step| step.kind == Kind::Http).expect("a step over HTTP");
+    assert_eq!((http.at.file.as_str(), http.at.line), ("llm/server.go", 4));
+    assert_eq!((http.arrives.file.as_str(), http.arrives.line), ("runner/runner.go", 7));
+    let cgo = steps.iter().find(|step| step.kind == Kind::Cgo).expect("a step into C");
+    assert_eq!((cgo.at.file.as_str(), cgo.at.line), ("llama/llama.go", 3));
+}
+
+#[test]
+fn the_other_backends_table_is_named_as_an_alternative() {
+    let files = [go_server(), library()].concat();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    let table = chain.legs.iter().flat_map(|leg| &leg.steps).find(|step| step.kind == Kind::Interface);
+    assert_eq!(table.expect("a step through a table").others, ["cpu_graph_compute ggml/src/ggml-cpu/ggml-cpu.cpp:2"]);
+}
+
+#[test]
+fn branches_end_in_a_launch_or_in_the_vendors_name_for_a_blas_call() {
+    let files = [go_server(), library()].concat();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    let ends: Vec<(&str, Kind, &str)> = chain
+        .branches
+        .iter()
+        .flat_map(|branch| {
+            branch.ways.iter().filter_map(|way| way.last()).map(|end| (branch.name.as_str(), end.kind, end.to.as_str()))
+        })
+        .collect();
+    assert_eq!(
+        ends[0],
+        ("fwht", Kind::Launch, "fwht_kernel"),
+        "a launch through a wrapper names the kernel it is given"
+    );
+    assert_eq!(
+        ends[1..],
+        [("mul_mat_q_launch", Kind::Launch, "mul_mat_q"), ("op_cublas", Kind::Vendor, "hipblasGemmEx")]
+    );
+}
+
+#[test]
+fn a_cpp_server_hands_over_through_its_queue_and_callback() {
+    let files = [vec![file("tools/server/server.cpp", SERVER)], library()].concat();
+    let chain = trace(&index(&files), "/completion").remove(0);
+    let way: Vec<&str> = titles(&chain).into_iter().map(|(_, title)| title).take(6).collect();
+    assert_eq!(
+        way,
+        [
+            "server_context::post_completions",
+            "server_context::handle",
+            "server_queue::post",
+            "server_queue::start_loop",
+            "server_context::on_update_slots()",
+            "server_context::update_slots",
+        ]
+    );
+}
+
+#[test]
+fn a_child_program_that_is_not_in_the_tree_is_said_to_be_missing_and_found_in_a_second_tree() {
+    let mut files: Vec<File> = go_server().into_iter().filter(|file| !file.path.starts_with("runner/")).collect();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    assert_eq!(chain.open.len(), 1, "{:?}", chain.open);
+    files.push(file("tree2/tools/server/server.cpp", SERVER));
+    files.extend(library().into_iter().map(|part| File { path: format!("tree2/{}", part.path), ..part }));
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    assert!(chain.open.is_empty(), "{:?}", chain.open);
+    assert!(titles(&chain).contains(&(Kind::Http, "server_context::post_completions")));
+}
+
+#[test]
+fn a_tree_without_a_gpu_backend_says_where_it_stops() {
+    let files: Vec<File> =
+        [go_server(), library()].concat().into_iter().filter(|file| !file.path.ends_with(".cu")).collect();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    assert!(chain.branches.is_empty());
+    assert!(chain.open[0].contains("GGML_OP_MUL_MAT"), "{:?}", chain.open);
+}
+
+#[test]
+fn what_stands_beside_the_chain_is_found_with_its_lines() {
+    let files = [go_server(), library()].concat();
+    let found: Vec<(Subject, u32)> = facts(&files).iter().map(|fact| (fact.subject, fact.at.line)).collect();
+    assert!(found.contains(&(Subject::Process, 8)));
+    assert!(found.contains(&(Subject::LibraryPath, 9)));
+    assert!(!found.iter().any(|(subject, _)| *subject == Subject::SplitRequest));
+}

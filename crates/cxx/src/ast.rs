@@ -1,0 +1,308 @@
+//! The parsed subset of C++. Local names are numbers already: every variable, parameter and template parameter of a
+//! function has one slot in its frame, and a lambda shares the frame of the function it stands in.
+
+use super::dialect::Role;
+use super::files::Span;
+use super::sym::{FxMap, Sym};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+#[derive(Debug, Clone)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub enum ExprKind {
+    Int(i64),
+    Float(f64),
+    Str(Sym),
+    Bool(bool),
+    Null,
+    Local(u32, Sym),
+    Name(Box<Name>),
+    This,
+    Unary(Unary, Box<Expr>),
+    Step {
+        target: Box<Expr>,
+        by: i64,
+        before: bool,
+    },
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
+    Ternary(Box<[Expr; 3]>),
+    Call(Box<Expr>, Vec<Expr>),
+    /// `f<<<a, b>>>(x)`: a call with a configuration.
+    Configured(Box<Expr>, Vec<Expr>, Vec<Expr>),
+    Index(Box<Expr>, Box<Expr>),
+    Member {
+        base: Box<Expr>,
+        name: Sym,
+        arrow: bool,
+    },
+    Cast(Box<Type>, Box<Expr>),
+    Construct(Box<Type>, Vec<Expr>),
+    SizeofType(Box<Type>),
+    SizeofExpr(Box<Expr>),
+    Lambda(Arc<Lambda>),
+    Init(Vec<(Option<Designator>, Expr)>),
+    Comma(Box<Expr>, Box<Expr>),
+    Pack(Box<Expr>),
+    Throw,
+    /// `new` and `delete`: a value that nobody looks into.
+    Heap,
+}
+
+#[derive(Debug, Clone)]
+pub enum Designator {
+    Field(Sym),
+    Index(Box<Expr>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unary {
+    Neg,
+    Plus,
+    Not,
+    BitNot,
+    Deref,
+    Address,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binary {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Lt,
+    Gt,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    BitAnd,
+    BitXor,
+    BitOr,
+    And,
+    Or,
+}
+
+/// A name that no local scope declares: `a`, `a<1>`, `std::min`, `traits<type>::qk`, `T::value`.
+#[derive(Debug, Clone)]
+pub struct Name {
+    pub root: Root,
+    pub path: Vec<Segment>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Root {
+    Global,
+    Local(u32),
+    Decltype(Box<Expr>),
+}
+
+#[derive(Debug, Clone)]
+pub struct Segment {
+    pub sym: Sym,
+    pub args: Option<Vec<TemplateArg>>,
+}
+
+#[derive(Debug, Clone)]
+pub enum TemplateArg {
+    Type(Type),
+    Expr(Expr),
+}
+
+#[derive(Debug, Clone)]
+pub struct Type {
+    pub base: Base,
+    pub pointers: u8,
+    pub reference: bool,
+    pub constant: bool,
+    pub dims: Vec<Option<Expr>>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub enum Base {
+    Void,
+    Bool,
+    Int { bits: u8, signed: bool },
+    Float(u8),
+    Auto,
+    Local(u32),
+    Name(Box<Name>),
+    Inline(Arc<Struct>),
+    Decltype(Box<Expr>),
+    Function,
+}
+
+#[derive(Debug, Clone)]
+pub enum Stmt {
+    Expr(Expr),
+    Decl(Vec<Var>),
+    If { init: Option<Box<Stmt>>, cond: Expr, then: Box<Stmt>, other: Option<Box<Stmt>> },
+    Switch(Arc<Switch>),
+    For { init: Box<Stmt>, cond: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
+    Each { slot: u32, by_ref: bool, range: Expr, body: Box<Stmt> },
+    While { cond: Expr, body: Box<Stmt>, first: bool },
+    Return(Option<Expr>, Span),
+    Break,
+    Continue,
+    Block(Vec<Stmt>),
+    Case(Expr),
+    Default,
+    Empty,
+    Unparsed(Span),
+}
+
+#[derive(Debug)]
+pub struct Switch {
+    pub value: Expr,
+    pub body: Vec<Stmt>,
+    /// Label to statement, once it is known that all labels are the same in every run.
+    pub jumps: OnceLock<Jumps>,
+}
+
+#[derive(Debug)]
+pub struct Jumps {
+    pub labels: FxMap<i64, usize>,
+    pub default: Option<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Var {
+    pub slot: u32,
+    pub name: Sym,
+    pub ty: Type,
+    pub init: Initial,
+    pub fixed: bool,
+    pub is_static: bool,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub enum Initial {
+    None,
+    Value(Expr),
+    Arguments(Vec<Expr>),
+}
+
+#[derive(Debug)]
+pub struct Lambda {
+    pub params: Vec<Param>,
+    pub body: Vec<Stmt>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Param {
+    pub slot: u32,
+    pub name: Option<Sym>,
+    pub ty: Type,
+    pub default: Option<Expr>,
+    pub pack: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct TemplateParam {
+    pub name: Option<Sym>,
+    pub is_type: bool,
+    pub default: Option<TemplateArg>,
+    pub pack: bool,
+}
+
+/// Marks of a function: it runs where this program does not.
+pub const ELSEWHERE: u8 = 1;
+/// It runs where this program does; with `ELSEWHERE`, in both places.
+pub const HERE: u8 = 2;
+/// It is never called, but handed over to run elsewhere.
+pub const REMOTE: u8 = 4;
+/// `static`.
+pub const INTERNAL: u8 = 8;
+
+#[derive(Debug)]
+pub struct Function {
+    pub name: Sym,
+    pub templates: Vec<TemplateParam>,
+    /// An explicit specialisation's arguments.
+    pub special: Option<Vec<TemplateArg>>,
+    pub params: Vec<Param>,
+    pub variadic: bool,
+    pub attrs: u8,
+    pub ret: Type,
+    pub span: Span,
+    pub unit: u32,
+    pub body: Option<Range<usize>>,
+    /// A constructor's `: field(value), ...`.
+    pub inits: Option<Range<usize>>,
+    /// The fields of the struct whose method this is: names in its body may mean them.
+    pub owner: Option<Arc<[Sym]>>,
+    pub parsed: OnceLock<Body>,
+}
+
+impl Function {
+    pub fn is_remote(&self) -> bool {
+        self.attrs & REMOTE != 0
+    }
+    /// The twin of a function of the same name, for another place than this.
+    pub fn is_elsewhere_only(&self) -> bool {
+        self.attrs & ELSEWHERE != 0 && self.attrs & HERE == 0
+    }
+}
+
+#[derive(Debug)]
+pub struct Body {
+    pub stmts: Vec<Stmt>,
+    pub inits: Vec<(Sym, Vec<Expr>)>,
+    pub slots: u32,
+    /// Whether a slot is ever read; macros declare dozens of variables of which a function uses a few.
+    pub used: Vec<bool>,
+}
+
+#[derive(Debug)]
+pub struct Struct {
+    pub name: Option<Sym>,
+    pub templates: Vec<TemplateParam>,
+    pub special: Option<Vec<TemplateArg>>,
+    pub bases: Vec<Type>,
+    pub union: bool,
+    pub role: Role,
+    pub unit: u32,
+    pub body: Range<usize>,
+    pub span: Span,
+    pub members: OnceLock<Members>,
+}
+
+#[derive(Debug, Default)]
+pub struct Members {
+    pub fields: Vec<Field>,
+    pub statics: Vec<Field>,
+    pub methods: Vec<Arc<Function>>,
+    pub types: Vec<(Sym, Type)>,
+    pub enumerators: Vec<Enumerator>,
+}
+
+#[derive(Debug)]
+pub struct Field {
+    pub name: Option<Sym>,
+    pub ty: Type,
+    pub init: Option<Expr>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Enumerator {
+    pub name: Sym,
+    pub value: Option<Expr>,
+}
+
+#[derive(Debug)]
+pub struct Enum {
+    pub name: Option<Sym>,
+    pub list: Vec<Enumerator>,
+    pub span: Span,
+}

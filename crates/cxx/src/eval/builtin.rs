@@ -1,0 +1,230 @@
+//! The outside world as a program meets it: C strings, the standard algorithms, the checks whose only part is to abort,
+//! and what the dialect answers itself.
+
+use super::machine::{Machine, Run, Stop};
+use super::value::Value;
+use crate::Program;
+use crate::ast::{Binary, Expr, Name};
+use crate::files::Span;
+use crate::sym::{FxMap, Sym};
+
+/// A function that is answered here and not looked for in the sources.
+#[derive(Debug, Clone, Copy)]
+pub enum Builtin {
+    /// Does nothing; its arguments are not looked at.
+    Ignore,
+    /// Its argument is evaluated; it returns nothing.
+    Check,
+    Assert,
+    Abort,
+    Min,
+    Max,
+    Getenv,
+    /// Returns what is not known, and writes nothing.
+    Unknown,
+    /// Stores this number where its first argument points, and returns 0.
+    Give(i64),
+    /// The dialect's own.
+    Answer(fn(&mut Machine<'_>, &[Expr], Span) -> Run<Value>),
+    Same,
+    Find,
+    Memset,
+    Memcpy,
+    Strlen,
+    Strcpy,
+    Strcspn,
+    Strstr,
+    Strtok,
+    Strtoul,
+    Strcmp,
+    Atoi,
+    Float(fn(f64) -> f64),
+}
+
+const TABLE: &[(&str, Builtin)] = &[
+    ("printf", Builtin::Ignore),
+    ("fprintf", Builtin::Ignore),
+    ("assert", Builtin::Assert),
+    ("abort", Builtin::Abort),
+    ("exit", Builtin::Abort),
+    ("min", Builtin::Min),
+    ("max", Builtin::Max),
+    ("getenv", Builtin::Getenv),
+    ("move", Builtin::Same),
+    ("forward", Builtin::Same),
+    ("find", Builtin::Find),
+    ("memset", Builtin::Memset),
+    ("memcpy", Builtin::Memcpy),
+    ("strlen", Builtin::Strlen),
+    ("strcpy", Builtin::Strcpy),
+    ("strcspn", Builtin::Strcspn),
+    ("strstr", Builtin::Strstr),
+    ("strtok", Builtin::Strtok),
+    ("strtoul", Builtin::Strtoul),
+    ("strtol", Builtin::Strtoul),
+    ("strcmp", Builtin::Strcmp),
+    ("atoi", Builtin::Atoi),
+    ("floor", Builtin::Float(f64::floor)),
+    ("floorf", Builtin::Float(f64::floor)),
+    ("ceil", Builtin::Float(f64::ceil)),
+    ("ceilf", Builtin::Float(f64::ceil)),
+    ("log2", Builtin::Float(f64::log2)),
+    ("log2f", Builtin::Float(f64::log2)),
+    ("sqrt", Builtin::Float(f64::sqrt)),
+    ("sqrtf", Builtin::Float(f64::sqrt)),
+];
+
+pub(super) fn table(program: &Program) -> FxMap<Sym, Builtin> {
+    let all = TABLE.iter().chain(program.dialect().builtins);
+    all.filter_map(|&(name, builtin)| Some((program.interner.get(name)?, builtin))).collect()
+}
+
+impl Machine<'_> {
+    pub(super) fn builtin(&mut self, name: &Name, last: Sym, args: &[Expr], at: Span) -> Run<Option<Value>> {
+        let Some(&builtin) = self.builtins.get(&last) else { return Ok(None) };
+        let own = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Find | Builtin::Same | Builtin::Float(_));
+        // min, find and the like may be functions of the tree's own; std's are meant by name or where there is none.
+        if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
+            return Ok(None);
+        }
+        let first = args.first();
+        Ok(Some(match builtin {
+            Builtin::Ignore => Value::Void,
+            Builtin::Check => {
+                if let Some(expr) = first {
+                    self.eval(expr)?;
+                }
+                Value::Void
+            }
+            Builtin::Assert => {
+                self.assert(first, at)?;
+                Value::Void
+            }
+            Builtin::Abort => return Err(Stop::Abort { at, what: self.program.files.text(at) }),
+            Builtin::Min | Builtin::Max => self.extreme(args, matches!(builtin, Builtin::Min), at)?,
+            Builtin::Give(number) => self.give(first, Value::int(number))?,
+            Builtin::Answer(answer) => answer(self, args, at)?,
+            Builtin::Getenv => {
+                let name = self.text_arg(first)?;
+                let found = self.platform.environment.iter().find(|(known, _)| Some(known) == name.as_ref());
+                found.map_or(Value::Null, |(_, value)| Value::Str(value.as_str().into()))
+            }
+            Builtin::Unknown => Value::Opaque(at),
+            Builtin::Same => match first {
+                Some(expr) => self.eval(expr)?,
+                None => Value::Void,
+            },
+            Builtin::Find => self.find(args, at)?,
+            Builtin::Memset => self.memset(args, at)?,
+            Builtin::Memcpy => self.memcpy(args, at)?,
+            Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
+                Some(Value::Float(value)) => Value::Float(function(value)),
+                Some(Value::Int(value, 0)) => Value::Float(function(value as f64)),
+                _ => Value::Opaque(at),
+            },
+            _ => self.c_string(builtin, args, at)?,
+        }))
+    }
+
+    /// An assertion that is false aborts; one that holds ends the range where it would not.
+    fn assert(&mut self, cond: Option<&Expr>, at: Span) -> Run<()> {
+        let Some(cond) = cond else { return Ok(()) };
+        let value = self.eval(cond)?;
+        if self.truth(&value) == Some(false) {
+            return Err(Stop::Abort { at, what: self.program.files.text(at) });
+        }
+        Ok(())
+    }
+
+    fn extreme(&mut self, args: &[Expr], least: bool, at: Span) -> Run<Value> {
+        let mut values = Vec::new();
+        for arg in args {
+            match self.eval(arg)? {
+                Value::Agg(agg) if args.len() == 1 => values.extend(agg.items.iter().cloned()),
+                value => values.push(value),
+            }
+        }
+        let mut best: Option<Value> = None;
+        for value in values {
+            best = Some(match best {
+                None => value,
+                Some(known) => {
+                    let less = self.binary(Binary::Lt, &value, &known, at)?;
+                    match self.truth(&less) {
+                        Some(less) if less == least => value,
+                        Some(_) => known,
+                        None => return Ok(Value::Opaque(at)),
+                    }
+                }
+            });
+        }
+        Ok(best.unwrap_or(Value::Opaque(at)))
+    }
+
+    /// Stores an answer through an output pointer; the call itself succeeded.
+    pub fn give(&mut self, target: Option<&Expr>, value: Value) -> Run<Value> {
+        if let Some(target) = target
+            && let Value::Ptr(place) = self.eval(target)?
+        {
+            self.write(place, value);
+        }
+        Ok(Value::int(0))
+    }
+
+    fn find(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let [from, to, wanted] = args else { return Ok(Value::Opaque(at)) };
+        let (from, to, wanted) = (self.eval(from)?, self.eval(to)?, self.eval(wanted)?);
+        let (Value::Ptr(mut place), Value::Ptr(end)) = (from, to) else { return Ok(Value::Opaque(at)) };
+        while place != end {
+            self.step(at)?;
+            let item = self.read(place, at);
+            let equal = self.binary(Binary::Eq, &item, &wanted, at)?;
+            match self.truth(&equal) {
+                Some(true) => break,
+                Some(false) => {}
+                None => return Ok(Value::Opaque(at)),
+            }
+            let Some(next) = place.moved(1) else { break };
+            place = next;
+        }
+        Ok(Value::Ptr(place))
+    }
+
+    /// Names that neither the tree nor a scope declares.
+    pub(super) fn constant(&mut self, name: &Name, last: Sym, at: Span) -> Run<Value> {
+        let text = self.program.text(last);
+        Ok(match text {
+            "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
+            "INT_MIN" => Value::int(i64::from(i32::MIN)),
+            "UINT_MAX" | "UINT32_MAX" => Value::int(i64::from(u32::MAX)),
+            "INT64_MAX" | "SIZE_MAX" | "npos" => Value::int(super::text::NPOS),
+            "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
+            "INFINITY" => Value::Float(f64::INFINITY),
+            "__func__" | "__FUNCTION__" | "__FILE__" => Value::Str("".into()),
+            "is_same_v" | "is_same" => {
+                let Some(args) = name.path.last().and_then(|segment| segment.args.as_ref()) else {
+                    return Ok(Value::Opaque(at));
+                };
+                match self.template_values(args)?.as_slice() {
+                    [a, b] => a.same(b).map_or(Value::Opaque(at), Value::bool),
+                    _ => Value::Opaque(at),
+                }
+            }
+            // std::is_same<A, B>::value
+            "value" => match name.path.len().checked_sub(2).and_then(|index| name.path.get(index)) {
+                Some(segment) if self.program.text(segment.sym) == "is_same" => {
+                    let args = segment.args.clone().unwrap_or_default();
+                    match self.template_values(&args)?.as_slice() {
+                        [a, b] => a.same(b).map_or(Value::Opaque(at), Value::bool),
+                        _ => Value::Opaque(at),
+                    }
+                }
+                _ => Value::Opaque(at),
+            },
+            _ => {
+                let told = self.program.dialect().constants.iter().find(|(known, _)| *known == text);
+                told.map_or(Value::Opaque(at), |(_, number)| Value::int(*number))
+            }
+        })
+    }
+}

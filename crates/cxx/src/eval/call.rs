@@ -1,0 +1,227 @@
+//! Calls: what a name means here (a built-in, a function, a lambda, a type, a stranger), and its arguments.
+
+use super::exec::Flow;
+use super::machine::{Frame, Machine, Run, Stop};
+use super::value::{Closure, Ty, Value};
+use crate::ast::{Base, Expr, ExprKind, Function, Name};
+use crate::dialect::Outside;
+use crate::files::Span;
+use crate::sym::Sym;
+use std::rc::Rc;
+
+impl<'p> Machine<'p> {
+    pub(super) fn call(&mut self, callee: &Expr, args: &[Expr], at: Span) -> Run<Value> {
+        match self.call_raw(callee, args, at)? {
+            Value::Ref(place) => Ok(self.read(place, at)),
+            value => Ok(value),
+        }
+    }
+
+    /// As `call`, but a returned reference stays one.
+    pub(super) fn call_raw(&mut self, callee: &Expr, args: &[Expr], at: Span) -> Run<Value> {
+        match &callee.kind {
+            ExprKind::Name(name) => self.call_name(name, args, at),
+            ExprKind::Member { base, name, arrow } => self.call_member(base, *name, *arrow, args, at),
+            _ => {
+                let function = self.eval(callee)?;
+                self.call_value(&function, args, at)
+            }
+        }
+    }
+
+    fn call_name(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Value> {
+        let Some(last) = name.path.last() else { return Ok(Value::Opaque(at)) };
+        if let Some(result) = self.builtin(name, last.sym, args, at)? {
+            return Ok(result);
+        }
+        if !self.program.overloads(last.sym).is_empty() {
+            let explicit = match &last.args {
+                Some(list) => self.template_values(list)?,
+                None => Vec::new(),
+            };
+            return self.call_function(last.sym, explicit, args, at);
+        }
+        if let Some(global) = self.program.global(last.sym) {
+            let place = self.global_place(global)?;
+            let value = self.read(place, at);
+            return self.call_value(&value, args, at);
+        }
+        if self.program.is_type(last.sym) {
+            let mut ty = crate::ast::Type {
+                base: Base::Name(Box::new(name.clone())),
+                pointers: 0,
+                reference: false,
+                constant: false,
+                dims: Vec::new(),
+                span: at,
+            };
+            ty.reference = false;
+            let ty = self.resolve(&ty)?;
+            return self.construct(&ty, args, at);
+        }
+        // A method of the object at hand, called by its bare name.
+        if let Some(this) = self.frames.last().and_then(|frame| frame.this)
+            && let Some(instance) = self.peek(this).and_then(Self::instance)
+            && let Some(result) = self.method(&instance, this, last.sym, args, at)?
+        {
+            return Ok(result);
+        }
+        self.call_foreign(name, last.sym, args, at)
+    }
+
+    /// A function of the platform or the standard library that nothing here knows: its result, and what it was given
+    /// to write to, are unknown from now on.
+    pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
+        let outside = self.outside(name);
+        let values = self.stranger(Some(full), args, at)?;
+        if outside == Outside::Work {
+            self.hand_to_library(name, at)?;
+            return Ok(Value::int(0));
+        }
+        if outside != Outside::Query
+            && let Some(remote) = self.remote_among(&values)
+        {
+            return self.hand_over(&remote, at);
+        }
+        Ok(Value::Opaque(at))
+    }
+
+    pub(super) fn call_value(&mut self, function: &Value, args: &[Expr], at: Span) -> Run<Value> {
+        match function {
+            Value::Fn(found) => {
+                let found = found.clone();
+                self.call_function(found.name, found.args.clone(), args, at)
+            }
+            Value::Lambda(closure) => {
+                let closure = closure.clone();
+                self.call_lambda(&closure, args, at)
+            }
+            Value::Type(ty) => {
+                let ty = ty.clone();
+                self.construct(&ty, args, at)
+            }
+            Value::Null => Err(Stop::Abort { at, what: "a call of a null function".to_owned() }),
+            _ => {
+                self.stranger(None, args, at)?;
+                Ok(Value::Opaque(at))
+            }
+        }
+    }
+
+    fn call_lambda(&mut self, closure: &Rc<Closure>, args: &[Expr], at: Span) -> Run<Value> {
+        let mut values = Vec::with_capacity(args.len());
+        for (index, arg) in args.iter().enumerate() {
+            let by_ref = closure.lambda.params.get(index).is_some_and(|param| param.ty.reference);
+            values.push(self.argument(arg, by_ref)?);
+        }
+        // The lambda's variables live in the frame of the function that it was written in.
+        let (function, name, file, this) = match self.frames.iter().rev().find(|frame| frame.base == closure.base) {
+            Some(frame) => (frame.function, frame.name, frame.file, frame.this),
+            None => return Err(self.unsure(at, "a lambda that outlived its function")),
+        };
+        for (param, value) in closure.lambda.params.iter().zip(values) {
+            let root = closure.base.saturating_add(param.slot as usize);
+            self.set_slot(root as u32, value);
+        }
+        // No declared return type: the value is taken as it comes.
+        self.enter(Frame { function: None, name, file, base: closure.base, this }, at)?;
+        let _ = function;
+        let flow = self.block(&closure.lambda.body);
+        self.frames.pop();
+        Ok(match flow? {
+            Flow::Return(value) => value,
+            _ => Value::Void,
+        })
+    }
+
+    fn argument(&mut self, arg: &Expr, by_ref: bool) -> Run<Value> {
+        if by_ref && let Some(place) = self.place(arg)? {
+            return Ok(Value::Ref(place));
+        }
+        self.eval(arg)
+    }
+
+    /// Arguments with packs spread out: `std::forward<Args>(args)...`.
+    pub(super) fn arguments(&mut self, args: &[Expr], function: Option<&Function>) -> Run<Vec<Value>> {
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            let by_ref =
+                function.and_then(|function| function.params.get(values.len())).is_some_and(|p| p.ty.reference);
+            let value = match &arg.kind {
+                ExprKind::Pack(inner) => {
+                    let inner = forwarded(inner);
+                    match self.eval(inner)? {
+                        Value::Pack(list) => {
+                            values.extend(list.iter().cloned());
+                            continue;
+                        }
+                        value => value,
+                    }
+                }
+                ExprKind::Init(_) => match function.and_then(|function| function.params.get(values.len())) {
+                    Some(param) if matches!(param.ty.base, Base::Name(_)) => {
+                        let ty = self.resolve(&param.ty)?;
+                        self.initialise(&ty, arg)?
+                    }
+                    _ => self.eval(arg)?,
+                },
+                _ => {
+                    let param = function.and_then(|function| function.params.get(values.len()));
+                    match param.is_some_and(|param| param.ty.pointers > 0 || !param.ty.dims.is_empty()) && !by_ref {
+                        true => self.decayed(arg)?,
+                        false => self.argument(arg, by_ref)?,
+                    }
+                }
+            };
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    pub(super) fn call_function(&mut self, name: Sym, explicit: Vec<Value>, args: &[Expr], at: Span) -> Run<Value> {
+        let spread = args.iter().any(|arg| matches!(arg.kind, ExprKind::Pack(_)));
+        let (picked, values) = if spread {
+            let values = self.arguments(args, None)?;
+            (self.pick(name, values.len(), &explicit, at)?, values)
+        } else {
+            let picked = self.pick(name, args.len(), &explicit, at)?;
+            let function = picked.and_then(|index| self.program.function(index));
+            (picked, self.arguments(args, function)?)
+        };
+        if let Some(remote) = self.remote_among(&values)
+            && self.outside(name) != Outside::Query
+        {
+            return self.hand_over(&remote, at);
+        }
+        let Some(index) = picked else {
+            if self.program.missing.contains(&name) {
+                let program = self.program;
+                let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
+                let declared = declared.find(|function| function.params.len() >= values.len());
+                // What returns nothing does something; if that is a hand-off, nobody would know.
+                if declared
+                    .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
+                {
+                    let name = self.program.text(name);
+                    return Err(self.unsure(at, format!("{name} is declared, and defined nowhere in the tree")));
+                }
+                self.undefined(declared, &values, at);
+                return Ok(Value::Opaque(at));
+            }
+            return Err(Stop::Need(name));
+        };
+        if let Some(function) = self.program.function(index).filter(|function| self.hands_out_memory(function)) {
+            self.undefined(Some(function), &values, at);
+            return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
+        }
+        self.invoke(index, explicit, values, at)
+    }
+}
+
+/// `std::forward<T>(x)` and `std::move(x)` are x.
+fn forwarded(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Call(_, args) if args.len() == 1 => args.first().unwrap_or(expr),
+        _ => expr,
+    }
+}

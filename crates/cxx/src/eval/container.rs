@@ -1,0 +1,89 @@
+//! Methods of std's containers and strings, as far as real decisions use them; after any other method the object is unknown.
+
+use super::machine::{Machine, Run};
+use super::value::{Place, Shape, Value};
+use crate::ast::Expr;
+use crate::files::Span;
+use crate::sym::Sym;
+
+impl Machine<'_> {
+    pub(super) fn container(
+        &mut self,
+        place: Option<Place>,
+        value: &Value,
+        name: Sym,
+        args: &[Expr],
+        at: Span,
+    ) -> Run<Option<Value>> {
+        let method = self.program.text(name);
+        match value {
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => {
+                let items = agg.items.clone();
+                self.sequence(place, items, method, args, at)
+            }
+            Value::Str(text) => {
+                let text = text.clone();
+                self.string_method(place, &text, method, args, at)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn sequence(
+        &mut self,
+        place: Option<Place>,
+        mut items: Vec<Value>,
+        method: &str,
+        args: &[Expr],
+        at: Span,
+    ) -> Run<Option<Value>> {
+        let unknown = Value::Opaque(at);
+        let end = |index: usize| place.and_then(|place| place.part(index)).map_or(Value::Opaque(at), Value::Ptr);
+        // A part of what is in memory, or of a value that is not.
+        let item = |index: usize| match (place.and_then(|place| place.part(index)), items.get(index)) {
+            (Some(part), Some(_)) => Value::Ref(part),
+            (None, Some(item)) => item.clone(),
+            (_, None) => Value::Opaque(at),
+        };
+        Ok(Some(match method {
+            "size" | "length" => Value::int(items.len() as i64),
+            "empty" => Value::bool(items.is_empty()),
+            "begin" | "data" | "cbegin" => end(0),
+            "end" | "cend" => end(items.len()),
+            "front" => item(0),
+            "back" => item(items.len().wrapping_sub(1)),
+            "reserve" | "shrink_to_fit" => Value::Void,
+            "at" => {
+                let [index] = args else { return Ok(None) };
+                let index = self.eval(index)?;
+                let index = self.settle(&index).and_then(|index| usize::try_from(index).ok());
+                index.map_or(unknown, item)
+            }
+            "push_back" | "emplace_back" | "clear" | "pop_back" | "resize" | "assign" | "fill" => {
+                let mut values = Vec::new();
+                for arg in args {
+                    values.push(self.eval(arg)?);
+                }
+                match (method, values.as_slice()) {
+                    ("push_back" | "emplace_back", [only]) => items.push(only.clone()),
+                    ("push_back" | "emplace_back", _) => items.push(unknown),
+                    ("clear", _) => items.clear(),
+                    ("pop_back", _) => drop(items.pop()),
+                    ("fill", [value]) => items.iter_mut().for_each(|item| *item = value.clone()),
+                    ("resize" | "assign", [Value::Int(count @ 0..=4096, 0), fill @ ..]) => {
+                        if method == "assign" {
+                            items.clear();
+                        }
+                        items.resize(*count as usize, fill.first().cloned().unwrap_or(Value::int(0)));
+                    }
+                    _ => return Ok(None),
+                }
+                if let Some(place) = place {
+                    self.write(place, Value::array(items));
+                }
+                Value::Void
+            }
+            _ => return Ok(None),
+        }))
+    }
+}

@@ -1,0 +1,245 @@
+//! Conversions, and how a value reads to a person.
+
+use super::machine::{Machine, Run};
+use super::symbolic_int::wrap;
+use super::value::{Shape, Ty, Value};
+use crate::ast::{Base, Expr, ExprKind, Type};
+use crate::sym::{self, Sym};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// What storing a value into a variable of this type makes of it.
+    pub(super) fn convert(&mut self, ty: &Type, value: Value) -> Run<Value> {
+        if ty.pointers == 0
+            && ty.dims.is_empty()
+            && let Base::Name(name) = &ty.base
+            && matches!(value, Value::Agg(_) | Value::Ptr(_))
+            && name.path.last().is_some_and(|last| last.sym == sym::STRING)
+        {
+            // std::string out of a C string.
+            let at = ty.span;
+            return Ok(self.text_of(&value).map_or(Value::Opaque(at), |text| Value::Str(text.into())));
+        }
+        if ty.pointers > 0 || ty.reference || !ty.dims.is_empty() {
+            return Ok(match value {
+                Value::Int(0, 0) if ty.pointers > 0 => Value::Null,
+                value => value,
+            });
+        }
+        match &ty.base {
+            Base::Bool => self.convert_to(&Ty::Bool, value),
+            Base::Int { bits, signed } => self.convert_to(&Ty::Int(*bits, *signed), value),
+            Base::Float(bits) => self.convert_to(&Ty::Float(*bits), value),
+            _ => Ok(value),
+        }
+    }
+
+    pub(super) fn convert_to(&mut self, ty: &Ty, value: Value) -> Run<Value> {
+        Ok(match (ty, value) {
+            (Ty::Bool, value) => match self.truth(&value) {
+                Some(truth) => Value::bool(truth),
+                None => value,
+            },
+            (Ty::Int(bits, signed), Value::Int(value, 0)) => Value::int(wrap(value, *bits, *signed)),
+            (Ty::Int(bits, signed), Value::Int(value, dependence)) => {
+                self.wrap_symbolic(*bits, *signed, (value, dependence))
+            }
+            (Ty::Int(..) | Ty::Enum, Value::Float(value)) => Value::int(value as i64),
+            (Ty::Float(_), value @ Value::Int(..)) => match self.settle(&value) {
+                Some(number) => Value::Float(number as f64),
+                None => value,
+            },
+            (_, value) => value,
+        })
+    }
+
+    pub(super) fn cast(&mut self, ty: &Type, value: Value) -> Run<Value> {
+        if ty.pointers == 0 && matches!(ty.base, Base::Void) {
+            return Ok(Value::Void);
+        }
+        let target = self.resolve(ty)?;
+        Ok(match (&target, value) {
+            (Ty::Ptr(_), Value::Int(0, 0)) => Value::Null,
+            (Ty::Ptr(to), Value::Pointer(_)) => Value::Pointer(to.clone()),
+            (Ty::Ptr(_), value) => value,
+            (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(_))) => match value {
+                // What an allocator gives is aligned to 256 bytes or more; its address is not known otherwise.
+                Value::Pointer(_) => Value::int(0x7f00_0000_0000),
+                value => value,
+            },
+            (target, value) => {
+                let target = target.clone();
+                self.convert_to(&target, value)?
+            }
+        })
+    }
+
+    pub(super) fn enumerator(&mut self, name: Sym) -> Run<Option<Value>> {
+        if let Some(&value) = self.enum_values.get(&name) {
+            return Ok(Some(Value::int(value)));
+        }
+        let Some((index, _)) = self.program.enumerator(name) else { return Ok(None) };
+        let program = self.program;
+        let Some(found) = program.enums.get(index as usize) else { return Ok(None) };
+        let mut next = 0i64;
+        let mut known = true;
+        for item in &found.list {
+            if let Some(expr) = &item.value {
+                let base = self.stack.len();
+                let frame = super::machine::Frame { function: None, name, file: found.span.file, base, this: None };
+                self.enter(frame, found.span)?;
+                let value = self.eval(expr);
+                self.frames.pop();
+                let value = value?;
+                match self.settle(&value) {
+                    Some(value) => (next, known) = (value, true),
+                    None => known = false,
+                }
+            }
+            if known {
+                self.enum_values.entry(item.name).or_insert(next);
+            }
+            next = next.wrapping_add(1);
+        }
+        Ok(self.enum_values.get(&name).map(|&value| Value::int(value)))
+    }
+
+    /// The number of an enumerator, by its spelling.
+    pub fn constant_named(&mut self, name: &str) -> Option<i64> {
+        let sym = self.program.interner.get(name)?;
+        match self.enumerator(sym).ok()?? {
+            Value::Int(value, _) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// All (enumerator, value) of the enum that `name` belongs to.
+    pub fn siblings(&mut self, name: &str) -> Vec<(String, i64)> {
+        let program = self.program;
+        let Some(found) = program.interner.get(name).and_then(|sym| program.enumerator(sym)) else { return Vec::new() };
+        let Some(list) = program.enums.get(found.0 as usize).map(|found| &found.list) else { return Vec::new() };
+        let mut out = Vec::new();
+        for item in list {
+            if let Ok(Some(Value::Int(value, _))) = self.enumerator(item.name) {
+                out.push((program.text(item.name).to_owned(), value));
+            }
+        }
+        out
+    }
+
+    /// The names in a condition with their values, for the reasons. Calls are not made again.
+    pub(super) fn leaves(&mut self, expr: &Expr, out: &mut Vec<(String, String)>) {
+        if out.len() >= 12 {
+            return;
+        }
+        match &expr.kind {
+            ExprKind::Local(..) | ExprKind::Member { .. } | ExprKind::Index(..) => {
+                let text = self.program.files.text(expr.span);
+                if out.iter().any(|(known, _)| *known == text) {
+                    return;
+                }
+                if let Ok(value) = self.eval(expr)
+                    && !matches!(value, Value::Opaque(_) | Value::Agg(_) | Value::Ptr(_) | Value::Pointer(_))
+                {
+                    let shown = self.show_as(expr, &value);
+                    out.push((text, shown));
+                }
+            }
+            ExprKind::Name(name) => {
+                let Some(last) = name.path.last() else { return };
+                // An enumerator is its own name; a constant's number is worth saying.
+                if self.program.enumerator(last.sym).is_some() || !self.program.overloads(last.sym).is_empty() {
+                    return;
+                }
+                if let Ok(value @ Value::Int(..)) = self.eval(expr) {
+                    out.push((self.program.files.text(expr.span), self.show(&value)));
+                }
+            }
+            ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => self.leaves(inner, out),
+            ExprKind::Binary(_, left, right) => {
+                self.leaves(left, out);
+                self.leaves(right, out);
+            }
+            ExprKind::Ternary(parts) => parts.iter().for_each(|part| self.leaves(part, out)),
+            ExprKind::Call(_, args) => args.iter().for_each(|arg| self.leaves(arg, out)),
+            _ => {}
+        }
+    }
+
+    fn show_as(&mut self, expr: &Expr, value: &Value) -> String {
+        let name = match &expr.kind {
+            ExprKind::Local(_, name) | ExprKind::Member { name, .. } => self.program.text(*name),
+            _ => "",
+        };
+        if let Value::Int(number, 0) = value {
+            let shown = (self.program.dialect().show)(self, name, *number);
+            if let Some(shown) = shown {
+                return shown;
+            }
+        }
+        self.show(value)
+    }
+
+    pub fn show(&self, value: &Value) -> String {
+        match value {
+            Value::Int(value, _) => value.to_string(),
+            Value::Float(value) => value.to_string(),
+            Value::Null => "nullptr".to_owned(),
+            Value::Str(text) => format!("{text:?}"),
+            Value::Fn(found) => self.program.text(found.name).to_owned(),
+            Value::Type(ty) => self.show_type(ty),
+            _ => "?".to_owned(),
+        }
+    }
+
+    fn show_type(&self, ty: &Rc<Ty>) -> String {
+        match ty.as_ref() {
+            Ty::Void => "void".to_owned(),
+            Ty::Bool => "bool".to_owned(),
+            Ty::Int(32, true) => "int".to_owned(),
+            Ty::Int(bits, true) => format!("int{bits}_t"),
+            Ty::Int(bits, false) => format!("uint{bits}_t"),
+            Ty::Float(32) => "float".to_owned(),
+            Ty::Float(_) => "double".to_owned(),
+            Ty::Ptr(inner) => format!("{} *", self.show_type(inner)),
+            Ty::Struct(instance) => instance.of.name.map_or("struct", |name| self.program.text(name)).to_owned(),
+            Ty::Named(name) => self.program.text(*name).to_owned(),
+            _ => "?".to_owned(),
+        }
+    }
+
+    /// The characters of a string or of a character array, up to its zero.
+    pub(super) fn text_of(&self, value: &Value) -> Option<String> {
+        let chars = |items: &[Value]| {
+            let mut text = String::new();
+            for item in items {
+                match item {
+                    Value::Int(0, _) => return Some(text),
+                    Value::Int(value, _) => text.push(char::from(u8::try_from(*value).ok()?)),
+                    _ => return None,
+                }
+            }
+            Some(text)
+        };
+        match value {
+            Value::Str(text) => Some(text.to_string()),
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => chars(&agg.items),
+            Value::Ptr(place) => {
+                let mut whole = *place;
+                let Some(last) = usize::from(whole.len).checked_sub(1) else {
+                    return self.peek(*place).and_then(|value| self.text_of(value));
+                };
+                if let Some(value @ (Value::Agg(_) | Value::Str(_))) = self.peek(*place) {
+                    return self.text_of(value);
+                }
+                let from = usize::from(*whole.path.get(last)?);
+                whole.len -= 1;
+                match self.peek(whole) {
+                    Some(Value::Agg(agg)) => chars(agg.items.get(from..)?),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}

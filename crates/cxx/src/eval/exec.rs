@@ -1,0 +1,404 @@
+//! Statements.
+
+use super::machine::{Machine, Run, Step};
+use super::value::{GLOBAL_ROOT, Place, Shape, Value};
+use crate::ast::{Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Var};
+use crate::files::Span;
+use crate::sym::FxMap;
+
+pub(super) enum Flow {
+    On,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+impl Machine<'_> {
+    pub(super) fn block(&mut self, stmts: &[Stmt]) -> Run<Flow> {
+        if self.exploring {
+            return self.block_of_windows(stmts);
+        }
+        for stmt in stmts {
+            match self.exec(stmt)? {
+                Flow::On => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    pub(super) fn exec(&mut self, stmt: &Stmt) -> Run<Flow> {
+        self.nested += 1;
+        let flow = self.statement(stmt);
+        self.nested = self.nested.saturating_sub(1);
+        flow
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Run<Flow> {
+        match stmt {
+            Stmt::Expr(expr) => {
+                self.discard(expr)?;
+            }
+            Stmt::Decl(vars) => {
+                for var in vars {
+                    self.declare(var)?;
+                }
+            }
+            Stmt::Block(stmts) => return self.block(stmts),
+            // Tables written as a chain of ifs: most of their rows are passed over without further ado.
+            Stmt::If { init: None, cond, other: None, .. }
+                if self.trace.is_none() && self.plain_truth(cond) == Some(false) => {}
+            Stmt::If { init, cond, then, other } => {
+                if let Some(init) = init {
+                    self.exec(init)?;
+                }
+                if self.condition(cond)? {
+                    return self.exec(then);
+                }
+                if let Some(other) = other {
+                    return self.exec(other);
+                }
+            }
+            Stmt::Switch(switch) => return self.switch(switch),
+            Stmt::For { init, cond, step, body } => {
+                self.exec(init)?;
+                loop {
+                    if let Some(cond) = cond
+                        && !self.quiet_condition(cond)?
+                    {
+                        break;
+                    }
+                    match self.exec(body)? {
+                        Flow::Break => break,
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::On | Flow::Continue => {}
+                    }
+                    if let Some(step) = step {
+                        self.discard(step)?;
+                    }
+                }
+            }
+            Stmt::While { cond, body, first } => {
+                let mut test = *first;
+                loop {
+                    if test && !self.quiet_condition(cond)? {
+                        break;
+                    }
+                    test = true;
+                    match self.exec(body)? {
+                        Flow::Break => break,
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::On | Flow::Continue => {}
+                    }
+                }
+            }
+            Stmt::Each { slot, by_ref, range, body } => return self.each(*slot, *by_ref, range, body),
+            Stmt::Return(None, _) => return Ok(Flow::Return(Value::Void)),
+            Stmt::Return(Some(value), at) => {
+                let result = self.returned(value)?;
+                if self.trace.is_some() && is_condition(value) {
+                    self.note(value, *at, &result);
+                }
+                return Ok(Flow::Return(result));
+            }
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Case(_) | Stmt::Default | Stmt::Empty => {}
+            Stmt::Unparsed(at) => return Err(self.unsure(*at, "a statement that is not understood")),
+        }
+        Ok(Flow::On)
+    }
+
+    fn returned(&mut self, value: &Expr) -> Run<Value> {
+        let function = self.function();
+        if let ExprKind::Init(_) = value.kind
+            && let Some(function) = function
+        {
+            let ty = self.resolve(&function.ret)?;
+            return self.initialise(&ty, value);
+        }
+        // A reference stays one: `return info;` of a static must not copy it per call.
+        if function.is_some_and(|function| function.ret.reference)
+            && let Some(place) = self.place(value)?
+            && place.root & GLOBAL_ROOT != 0
+        {
+            return Ok(Value::Ref(place));
+        }
+        let result = self.eval(value)?;
+        match function {
+            Some(function) if !matches!(result, Value::Opaque(_)) => self.convert(&function.ret, result),
+            _ => Ok(result),
+        }
+    }
+
+    fn each(&mut self, slot: u32, by_ref: bool, range: &Expr, body: &Stmt) -> Run<Flow> {
+        let whole = self.place(range)?;
+        let value = self.eval(range)?;
+        let count = match &value {
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => agg.items.len(),
+            _ => return Err(self.unsure(range.span, "a loop over what is not known")),
+        };
+        for index in 0..count {
+            self.step(range.span)?;
+            let part = whole.and_then(|place| place.part(index)).filter(|_| by_ref);
+            let item = match (part, &value) {
+                (Some(place), _) => Value::Ref(place),
+                (None, Value::Agg(agg)) => agg.items.get(index).cloned().unwrap_or_default(),
+                _ => Value::Uninit,
+            };
+            let root = self.slot(slot);
+            self.write(Place::new(root), item);
+            match self.exec(body)? {
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::On | Flow::Continue => {}
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn declare(&mut self, var: &Var) -> Run<()> {
+        self.step(var.span)?;
+        if let Some(function) = self.function()
+            && !self.program.body(function).used.get(var.slot as usize).copied().unwrap_or(true)
+            && matches!(&var.init, Initial::Value(init) if is_plain(init))
+        {
+            return Ok(());
+        }
+        let root = self.slot(var.slot);
+        // A static that is computed once is kept for all runs.
+        let kept =
+            var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
+        if kept {
+            return self.declare_static(var, root);
+        }
+        let value = self.initial(var)?;
+        self.set_slot(root, value);
+        Ok(())
+    }
+
+    fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
+        let key = (u64::from(var.span.file) << 32 | u64::from(var.span.start), self.template_key());
+        let id = match self.statics.get(&key) {
+            Some(&id) => id,
+            None => {
+                let guesses = self.script_at;
+                let value = self.initial(var)?;
+                let place = self.global(value);
+                self.statics.insert(key, place.root);
+                // One that hangs on the input of its first call holds for this very run.
+                let varies = self.peek(place).is_some_and(Value::varies);
+                if varies {
+                    self.hold_point();
+                }
+                if varies || self.script_at != guesses {
+                    self.guessed_statics.push(key);
+                }
+                place.root
+            }
+        };
+        self.set_slot(root, Value::Ref(Place::new(id)));
+        Ok(())
+    }
+
+    /// Template arguments of the running function, folded: a template's statics are one per instance.
+    fn template_key(&self) -> u64 {
+        let Some(function) = self.function() else { return 0 };
+        let values = (0..function.templates.len()).map(|at| self.stack.get(self.base() + at));
+        values.fold(1, |key, value| match value {
+            Some(Value::Int(value, _)) => key.wrapping_mul(31).wrapping_add(*value as u64),
+            _ => key.wrapping_mul(37),
+        })
+    }
+
+    fn initial(&mut self, var: &Var) -> Run<Value> {
+        if var.ty.reference
+            && let Initial::Value(init) = &var.init
+            && let Some(place) = self.place(init)?
+        {
+            return Ok(Value::Ref(place));
+        }
+        match &var.init {
+            Initial::Value(init) if matches!(init.kind, ExprKind::Init(_)) => {
+                let ty = self.resolve(&var.ty)?;
+                self.initialise(&ty, init)
+            }
+            Initial::Value(init) => {
+                let value = self.eval(init)?;
+                self.convert(&var.ty, value)
+            }
+            Initial::Arguments(args) => {
+                let ty = self.resolve(&var.ty)?;
+                self.construct(&ty, args, var.span)
+            }
+            Initial::None => {
+                let ty = self.resolve(&var.ty)?;
+                self.default_value(&ty, false, var.span)
+            }
+        }
+    }
+
+    fn switch(&mut self, switch: &Switch) -> Run<Flow> {
+        let value = self.eval(&switch.value)?;
+        let Value::Int(number, slope) = value else {
+            let Value::Opaque(from) = value else {
+                return Err(self.unsure(switch.value.span, "a switch on no number"));
+            };
+            let why = format!("a switch on `{}`, which is not known", self.program.files.text(from));
+            return Err(self.unsure(switch.value.span, why));
+        };
+        let start = match switch.jumps.get() {
+            Some(jumps) => {
+                self.hold_labels(jumps.labels.keys().copied(), number, slope);
+                jumps.labels.get(&self.now((number, slope))).copied().or(jumps.default)
+            }
+            None => self.find_label(switch, number, slope)?,
+        };
+        if self.trace.is_some() {
+            self.note(&switch.value, switch.value.span, &Value::int(number));
+        }
+        let Some(start) = start else { return Ok(Flow::On) };
+        match self.block(switch.body.get(start..).unwrap_or_default())? {
+            Flow::Break => Ok(Flow::On),
+            other => Ok(other),
+        }
+    }
+
+    /// The range ends before the next label's value.
+    fn hold_labels(&mut self, labels: impl Iterator<Item = i64>, number: i64, slope: i64) {
+        if slope == 0 {
+            return;
+        }
+        for label in labels {
+            self.equal((number, slope), (label, 0));
+        }
+    }
+
+    fn find_label(&mut self, switch: &Switch, number: i64, slope: i64) -> Run<Option<usize>> {
+        let mut jumps: FxMap<i64, usize> = FxMap::default();
+        let (mut default, mut fixed) = (None, true);
+        for (position, stmt) in switch.body.iter().enumerate() {
+            match stmt {
+                Stmt::Case(label) => {
+                    fixed &= self.is_fixed(label);
+                    let value = self.eval(label)?;
+                    let Some(value) = self.settle(&value) else {
+                        return Err(self.unsure(label.span, "a label that is not known"));
+                    };
+                    jumps.entry(value).or_insert(position);
+                }
+                Stmt::Default => default = Some(position),
+                _ => {}
+            }
+        }
+        self.hold_labels(jumps.keys().copied(), number, slope);
+        let found = jumps.get(&self.now((number, slope))).copied().or(default);
+        if fixed {
+            let _ = switch.jumps.set(Jumps { labels: jumps, default });
+        }
+        Ok(found)
+    }
+
+    /// Whether an expression is the same in every run: literals and enumerators.
+    fn is_fixed(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Int(_) | ExprKind::Bool(_) => true,
+            ExprKind::Name(name) => name.path.last().is_some_and(|last| self.program.enumerator(last.sym).is_some()),
+            ExprKind::Unary(_, inner) => self.is_fixed(inner),
+            ExprKind::Binary(_, left, right) => self.is_fixed(left) && self.is_fixed(right),
+            _ => false,
+        }
+    }
+
+    /// The truth of a condition on plain numbers, of equalities joined by `&&`; None where it is not so plain.
+    fn plain_truth(&self, cond: &Expr) -> Option<bool> {
+        match &cond.kind {
+            ExprKind::Binary(Binary::And, left, right) => match self.plain_truth(left)? {
+                true => self.plain_truth(right),
+                false => Some(false),
+            },
+            ExprKind::Binary(Binary::Eq, left, right) => Some(self.plain_number(left)? == self.plain_number(right)?),
+            _ => None,
+        }
+    }
+
+    fn plain_number(&self, expr: &Expr) -> Option<i64> {
+        match &expr.kind {
+            ExprKind::Int(value) => Some(*value),
+            ExprKind::Bool(value) => Some(i64::from(*value)),
+            ExprKind::Local(slot, _) => match self.stack.get(self.slot(*slot) as usize) {
+                Some(Value::Int(value, 0)) => Some(*value),
+                _ => None,
+            },
+            ExprKind::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {
+                [only] => self.enum_values.get(&only.sym).copied(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn condition(&mut self, cond: &Expr) -> Run<bool> {
+        let value = self.eval(cond)?;
+        let truth = self.decide(&value, cond)?;
+        if self.trace.is_some() {
+            self.note(cond, cond.span, &Value::bool(truth));
+        }
+        Ok(truth)
+    }
+
+    fn quiet_condition(&mut self, cond: &Expr) -> Run<bool> {
+        self.step(cond.span)?;
+        let value = self.eval(cond)?;
+        self.decide(&value, cond)
+    }
+
+    /// Keeps a condition with the values of the names in it.
+    fn note(&mut self, cond: &Expr, at: Span, outcome: &Value) {
+        let Some(trace) = self.trace.take() else { return };
+        let mut values = Vec::new();
+        let (until, steps) = (self.until, self.steps);
+        self.leaves(cond, &mut values);
+        (self.until, self.steps) = (until, steps);
+        let mut trace = trace;
+        let Some(frame) = self.frames.last() else {
+            self.trace = Some(trace);
+            return;
+        };
+        if trace.len() < 20_000 {
+            trace.push(Step {
+                function: frame.name,
+                depth: self.frames.len(),
+                at,
+                outcome: self.show(outcome),
+                values,
+            });
+        }
+        self.trace = Some(trace);
+    }
+}
+
+/// Worth a line in the reasons: a comparison or a logical expression, not a plain value.
+fn is_condition(expr: &Expr) -> bool {
+    use crate::ast::Unary;
+    match &expr.kind {
+        ExprKind::Binary(op, ..) => matches!(
+            op,
+            Binary::And | Binary::Or | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne
+        ),
+        ExprKind::Unary(Unary::Not, _) => true,
+        ExprKind::Call(..) | ExprKind::Bool(_) | ExprKind::Ternary(_) => true,
+        _ => false,
+    }
+}
+
+/// Reads of variables and fields: nothing happens when they are left out.
+fn is_plain(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(_) | ExprKind::Local(..) | ExprKind::Null | ExprKind::Bool(_) => true,
+        ExprKind::Member { base, .. } => is_plain(base),
+        ExprKind::Index(base, index) => is_plain(base) && is_plain(index),
+        ExprKind::Ternary(parts) => parts.iter().all(is_plain),
+        _ => false,
+    }
+}

@@ -1,0 +1,427 @@
+//! Expressions: their value, and the place that an assignable one names.
+
+use super::machine::{Machine, Run, Stop};
+use super::value::{Agg, Closure, FnValue, Place, Shape, Ty, Value};
+use crate::ast::{Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
+use crate::files::Span;
+use crate::sym::{self, Sym};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// For its effects only.
+    pub(super) fn discard(&mut self, expr: &Expr) -> Run<()> {
+        match &expr.kind {
+            ExprKind::Comma(left, right) => {
+                self.discard(left)?;
+                self.discard(right)
+            }
+            _ => self.eval(expr).map(|_| ()),
+        }
+    }
+
+    pub fn eval(&mut self, expr: &Expr) -> Run<Value> {
+        self.step(expr.span)?;
+        self.nested += 1;
+        let value = self.value(expr);
+        self.nested = self.nested.saturating_sub(1);
+        value
+    }
+
+    fn value(&mut self, expr: &Expr) -> Run<Value> {
+        Ok(match &expr.kind {
+            ExprKind::Int(value) => Value::int(*value),
+            ExprKind::Float(value) => Value::Float(*value),
+            ExprKind::Bool(value) => Value::bool(*value),
+            ExprKind::Str(sym) => Value::Str(crate::lex::string(self.program.text(*sym)).into()),
+            ExprKind::Null => Value::Null,
+            ExprKind::Local(slot, _) => {
+                let root = self.slot(*slot) as usize;
+                match self.stack.get(root) {
+                    Some(Value::Ref(place)) => self.read(*place, expr.span),
+                    Some(Value::Uninit) | None => Value::Opaque(expr.span),
+                    Some(value) => value.clone(),
+                }
+            }
+            ExprKind::Name(name) => self.name_value(name, expr.span)?,
+            ExprKind::This => {
+                self.frames.last().and_then(|frame| frame.this).map_or(Value::Opaque(expr.span), Value::Ptr)
+            }
+            ExprKind::Unary(op, inner) => self.unary(*op, inner, expr.span)?,
+            ExprKind::Step { target, by, before } => self.step_by(target, *by, *before)?,
+            ExprKind::Binary(Binary::And, left, right) => self.logical(left, right, false, expr.span)?,
+            ExprKind::Binary(Binary::Or, left, right) => self.logical(left, right, true, expr.span)?,
+            ExprKind::Binary(op, left, right) => {
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
+                self.binary(*op, &left, &right, expr.span)?
+            }
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span)?,
+            ExprKind::Ternary(parts) => {
+                let [cond, yes, no] = parts.as_ref();
+                let value = self.eval(cond)?;
+                let chosen = if self.decide(&value, cond)? { yes } else { no };
+                self.eval(chosen)?
+            }
+            ExprKind::Call(callee, args) => self.call(callee, args, expr.span)?,
+            ExprKind::Configured(callee, config, _) => self.configured(callee, config, expr.span)?,
+            ExprKind::Index(base, index) => self.index(base, index, expr.span)?,
+            ExprKind::Member { base, name, arrow } => self.member(base, *name, *arrow, expr.span)?,
+            ExprKind::Cast(ty, inner) => {
+                let value = match &inner.kind {
+                    ExprKind::Init(_) => {
+                        let ty = self.resolve(ty)?;
+                        return self.initialise(&ty, inner);
+                    }
+                    // An array cast to a pointer points to its first element.
+                    _ if ty.pointers > 0 => match self.place(inner)? {
+                        Some(place) => match self.peek(place) {
+                            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => {
+                                place.part(0).map_or(Value::Opaque(expr.span), Value::Ptr)
+                            }
+                            _ => self.read(place, expr.span),
+                        },
+                        None => self.eval(inner)?,
+                    },
+                    _ => self.eval(inner)?,
+                };
+                self.cast(ty, value)?
+            }
+            ExprKind::Construct(ty, args) => {
+                let ty = self.resolve(ty)?;
+                self.construct(&ty, args, expr.span)?
+            }
+            ExprKind::SizeofType(ty) => {
+                let ty = self.resolve(ty)?;
+                self.size_of(&ty).map_or(Value::Opaque(expr.span), |size| Value::int(size as i64))
+            }
+            ExprKind::SizeofExpr(inner) => self.size_of_expr(inner, expr.span)?,
+            ExprKind::Lambda(lambda) => Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base: self.base() })),
+            ExprKind::Init(_) => self.initialise(&Ty::Unknown, expr)?,
+            ExprKind::Comma(left, right) => {
+                self.discard(left)?;
+                self.eval(right)?
+            }
+            ExprKind::Pack(inner) => self.eval(inner)?,
+            ExprKind::Throw => {
+                return Err(Stop::Abort { at: expr.span, what: self.program.files.text(expr.span) });
+            }
+            ExprKind::Heap => Value::Opaque(expr.span),
+        })
+    }
+
+    fn unary(&mut self, op: Unary, inner: &Expr, at: Span) -> Run<Value> {
+        if op == Unary::Address {
+            return Ok(match self.place(inner)? {
+                Some(place) => Value::Ptr(place),
+                None => match self.eval(inner)? {
+                    value @ (Value::Fn(_) | Value::Pointer(_)) => value,
+                    _ => Value::Opaque(at),
+                },
+            });
+        }
+        let value = self.eval(inner)?;
+        Ok(match (op, &value) {
+            (Unary::Deref, Value::Ptr(place)) => self.read(*place, at),
+            (Unary::Deref, Value::Fn(_)) => value,
+            (Unary::Deref, Value::Agg(agg)) => agg.items.first().cloned().unwrap_or(Value::Opaque(at)),
+            (Unary::Deref, _) => Value::Opaque(at),
+            (Unary::Not, value) => match self.truth(value) {
+                Some(truth) => Value::bool(!truth),
+                None => value.clone(),
+            },
+            (Unary::Neg, Value::Int(a, s)) => self.binary(Binary::Sub, &Value::int(0), &Value::Int(*a, *s), at)?,
+            (Unary::Neg, Value::Float(a)) => Value::Float(-a),
+            (Unary::Plus, _) => value,
+            (Unary::BitNot, Value::Int(a, 0)) => Value::int(!a),
+            (Unary::BitNot, Value::Int(a, s)) => self.not_symbolic((*a, *s)),
+            (_, Value::Opaque(from)) => Value::Opaque(*from),
+            _ => Value::Opaque(at),
+        })
+    }
+
+    /// `&&` and `||` with an unknown side: false and anything is false, true or anything is true.
+    fn logical(&mut self, left: &Expr, right: &Expr, settles: bool, _at: Span) -> Run<Value> {
+        let first = self.eval(left)?;
+        let known = self.truth(&first);
+        if known == Some(settles) {
+            return Ok(Value::bool(settles));
+        }
+        // Whether the other side is evaluated at all matters where it changes something.
+        if known.is_none() && super::taint::changes(right) && self.decide(&first, left)? == settles {
+            return Ok(Value::bool(settles));
+        }
+        let second = self.eval(right)?;
+        let other = self.truth(&second);
+        Ok(match (known, other) {
+            (_, Some(truth)) if truth == settles => Value::bool(settles),
+            (Some(_), Some(_)) => Value::bool(!settles),
+            (None, _) => unknown_of(first, left.span),
+            (_, None) => unknown_of(second, right.span),
+        })
+    }
+
+    fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, at: Span) -> Run<Value> {
+        let place = self.place(target)?;
+        let mut new = match (&value.kind, place) {
+            (ExprKind::Init(_), Some(place)) => {
+                let ty = self.peek(place).map_or(Ty::Unknown, Value::ty);
+                self.initialise(&ty, value)?
+            }
+            _ => self.eval(value)?,
+        };
+        let Some(place) = place else {
+            self.lost(target, at)?;
+            return Ok(if op.is_some() { Value::Opaque(at) } else { new });
+        };
+        if let Some(op) = op {
+            let old = self.read(place, target.span);
+            new = self.binary(op, &old, &new, at)?;
+        }
+        // An integer variable stays one when a float is stored into it, and the other way round.
+        if matches!(self.peek(place), Some(Value::Float(_)))
+            && let Some(number) = self.settle(&new)
+        {
+            new = Value::int(number);
+        }
+        new = match (self.peek(place), new) {
+            (Some(Value::Int(..)), Value::Float(value)) => Value::int(value as i64),
+            (Some(Value::Float(_)), Value::Int(value, _)) => Value::Float(value as f64),
+            (Some(Value::Str(_)), new @ (Value::Agg(_) | Value::Ptr(_))) => {
+                self.text_of(&new).map_or(new, |text| Value::Str(text.into()))
+            }
+            (_, new) => new,
+        };
+        self.write(place, new.clone());
+        Ok(new)
+    }
+
+    fn step_by(&mut self, target: &Expr, by: i64, before: bool) -> Run<Value> {
+        let Some(place) = self.place(target)? else {
+            self.lost(target, target.span)?;
+            return Ok(Value::Opaque(target.span));
+        };
+        let old = self.read(place, target.span);
+        let new = self.binary(Binary::Add, &old, &Value::int(by), target.span)?;
+        self.write(place, new.clone());
+        Ok(if before { new } else { old })
+    }
+
+    fn index(&mut self, base: &Expr, index: &Expr, at: Span) -> Run<Value> {
+        let number = self.eval(index)?;
+        let base = match self.place(base)? {
+            Some(place) => self.read(place, at),
+            None => self.eval(base)?,
+        };
+        Ok(match (&base, &number) {
+            (Value::Agg(agg), number) if matches!(agg.shape, Shape::Array) => {
+                let agg = agg.clone();
+                self.item(&agg, number, at)
+            }
+            (Value::Ptr(place), Value::Int(by, 0)) => match (place.moved(*by), by) {
+                (Some(place), _) => self.read(place, at),
+                (None, 0) => self.read(*place, at),
+                _ => Value::Opaque(at),
+            },
+            (Value::Str(text), Value::Int(by, 0)) => {
+                let byte = usize::try_from(*by).ok().and_then(|by| text.as_bytes().get(by));
+                Value::int(byte.copied().map_or(0, i64::from))
+            }
+            _ => Value::Opaque(at),
+        })
+    }
+
+    fn item(&mut self, agg: &Agg, index: &Value, at: Span) -> Value {
+        let Some(index) = self.settle(index) else { return Value::Opaque(at) };
+        match usize::try_from(index).ok().and_then(|index| agg.items.get(index)) {
+            Some(Value::Uninit) | None => Value::Opaque(at),
+            Some(value) => value.clone(),
+        }
+    }
+
+    fn member(&mut self, base: &Expr, name: Sym, arrow: bool, at: Span) -> Run<Value> {
+        let place = if arrow { None } else { self.place(base)? };
+        let value = match place {
+            Some(place) => Value::Ptr(place),
+            None => self.eval(base)?,
+        };
+        if let Value::Ptr(place) = value
+            && let Some(field) = self.field_place(place, name)
+        {
+            return Ok(self.read(field, at));
+        }
+        Ok(match &value {
+            Value::Agg(agg) => {
+                self.field_of(agg, name).or_else(|| self.static_member(&value, name)).unwrap_or(Value::Opaque(at))
+            }
+            Value::Ptr(place) => match self.peek(*place).and_then(Self::instance) {
+                Some(instance) => self.static_of(&instance, name)?.unwrap_or(Value::Opaque(at)),
+                None => Value::Opaque(at),
+            },
+            _ => Value::Opaque(at),
+        })
+    }
+
+    fn static_member(&mut self, value: &Value, name: Sym) -> Option<Value> {
+        let instance = Self::instance(value)?;
+        self.static_of(&instance, name).ok().flatten()
+    }
+
+    /// The place of `base.name` or `base->name`; None where the base is no struct in memory.
+    fn member_place(&mut self, base: &Expr, name: Sym, arrow: bool) -> Run<Option<Place>> {
+        let place = if arrow {
+            match self.eval(base)? {
+                Value::Ptr(place) => Some(place),
+                _ => None,
+            }
+        } else {
+            self.place(base)?
+        };
+        Ok(place.and_then(|place| self.field_place(place, name)))
+    }
+
+    fn field_place(&self, place: Place, name: Sym) -> Option<Place> {
+        let Some(Value::Agg(agg)) = self.peek(place) else { return None };
+        let Shape::Struct(instance) = &agg.shape else { return None };
+        place.part(self.field_index(instance, name)?)
+    }
+
+    /// The place that an expression names. None for values without one, and for what is not in our memory.
+    pub(super) fn place(&mut self, expr: &Expr) -> Run<Option<Place>> {
+        Ok(match &expr.kind {
+            ExprKind::Local(slot, _) => {
+                let root = self.slot(*slot);
+                match self.stack.get(root as usize) {
+                    Some(Value::Ref(place)) => Some(*place),
+                    _ => Some(Place::new(root)),
+                }
+            }
+            ExprKind::Name(name) if matches!(name.root, Root::Global) && name.path.len() == 1 => {
+                let Some(segment) = name.path.first() else { return Ok(None) };
+                match self.program.global(segment.sym) {
+                    Some(global) => Some(self.global_place(global)?),
+                    None => None,
+                }
+            }
+            ExprKind::Member { base, name, arrow } => self.member_place(base, *name, *arrow)?,
+            ExprKind::Index(base, index) => {
+                let whole = match self.place(base)? {
+                    Some(place) => Some(place),
+                    None => match self.eval(base)? {
+                        Value::Ref(place) => Some(place),
+                        Value::Ptr(place) => {
+                            let index = self.eval(index)?;
+                            let by = self.settle(&index);
+                            return Ok(by.and_then(|by| place.moved(by)));
+                        }
+                        _ => None,
+                    },
+                };
+                let Some(whole) = whole else { return Ok(None) };
+                let number = self.eval(index)?;
+                let Some(number) = self.settle(&number) else { return Ok(None) };
+                match self.peek(whole) {
+                    Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => {
+                        usize::try_from(number).ok().and_then(|index| whole.part(index))
+                    }
+                    Some(Value::Ptr(place)) => place.moved(number).or((number == 0).then_some(*place)),
+                    _ => None,
+                }
+            }
+            ExprKind::Unary(Unary::Deref, inner) => match self.eval(inner)? {
+                Value::Ptr(place) => Some(place),
+                _ => None,
+            },
+            ExprKind::Cast(_, inner) => self.place(inner)?,
+            // A call is made once: what it returns stands on the stack for as long as the caller runs.
+            ExprKind::Call(callee, args) => match self.call_raw(callee, args, expr.span)? {
+                Value::Ref(place) => Some(place),
+                Value::Opaque(_) => None,
+                value => Some(self.push_temporary(value)),
+            },
+            _ => None,
+        })
+    }
+
+    pub(super) fn global_place(&mut self, index: u32) -> Run<Place> {
+        if let Some(&root) = self.global_slots.get(&index) {
+            return Ok(Place::new(root));
+        }
+        let program = self.program;
+        let Some(global) = program.globals.get(index as usize) else { return Ok(Place::new(u32::MAX)) };
+        let place = self.global(Value::Opaque(global.span));
+        self.global_slots.insert(index, place.root);
+        let guesses = self.script_at;
+        let value = self.initial_global(global);
+        if value.is_err() || self.script_at != guesses {
+            self.guessed_globals.push(index);
+        }
+        // What a global starts with is no effect of this run, and stays when the run goes back to another count.
+        self.put(place, value?);
+        Ok(place)
+    }
+
+    pub(super) fn template_values(&mut self, args: &[TemplateArg]) -> Run<Vec<Value>> {
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = match arg {
+                TemplateArg::Type(ty) => Value::Type(Rc::new(self.resolve(ty)?)),
+                TemplateArg::Expr(expr) => self.eval(expr)?,
+            };
+            match value {
+                Value::Pack(list) => values.extend(list.iter().cloned()),
+                value => values.push(value),
+            }
+        }
+        Ok(values)
+    }
+
+    fn name_value(&mut self, name: &Name, at: Span) -> Run<Value> {
+        let Some(last) = name.path.last() else { return Ok(Value::Opaque(at)) };
+        let alone = matches!(name.root, Root::Global) && name.path.len() == 1;
+        if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
+            if let Some(value) = self.enumerator(last.sym)? {
+                return Ok(value);
+            }
+            if let Some(global) = self.program.global(last.sym) {
+                let place = self.global_place(global)?;
+                return Ok(self.read(place, at));
+            }
+            if !self.program.overloads(last.sym).is_empty() {
+                let args = match &last.args {
+                    Some(args) => self.template_values(args)?,
+                    None => Vec::new(),
+                };
+                return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args })));
+            }
+            return self.constant(name, last.sym, at);
+        }
+        // X::member: of a struct, of an enum, or of a namespace.
+        if let Some(instance) = self.scope_of(name)?
+            && let Some(value) = self.static_of(&instance, last.sym)?
+        {
+            return Ok(value);
+        }
+        if let Some(value) = self.enumerator(last.sym)? {
+            return Ok(value);
+        }
+        if let Some(global) = self.program.global(last.sym) {
+            let place = self.global_place(global)?;
+            return Ok(self.read(place, at));
+        }
+        if !self.program.overloads(last.sym).is_empty() {
+            let args = match &last.args {
+                Some(args) => self.template_values(args)?,
+                None => Vec::new(),
+            };
+            return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args })));
+        }
+        self.constant(name, last.sym, at)
+    }
+}
+
+fn unknown_of(value: Value, at: Span) -> Value {
+    match value {
+        Value::Opaque(_) => value,
+        _ => Value::Opaque(at),
+    }
+}

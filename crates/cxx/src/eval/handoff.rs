@@ -1,0 +1,151 @@
+//! Hand-offs: functions that are not run here but given to whatever runs them elsewhere: by `f<<<...>>>(x)`, by a call
+//! that takes the function, or within a library. They are what a run is for: which function, with which template
+//! arguments, in what configuration.
+
+use super::machine::{Frame, Machine, Run, Stop};
+use super::value::{FnValue, Shape, Value};
+use crate::ast::{Expr, Function, Stmt};
+use crate::dialect::Outside;
+use crate::files::Span;
+use crate::sym::Sym;
+use std::rc::Rc;
+
+#[derive(Debug, Clone)]
+pub struct Handoff {
+    pub name: Sym,
+    /// Template arguments by the parameter's name.
+    pub args: Vec<(Option<Sym>, Value)>,
+    /// The first two values of a configuration, each a number or up to three.
+    pub config: [Option<[i64; 3]>; 2],
+    pub at: Span,
+    /// The functions that were active, outermost first.
+    pub stack: Vec<Sym>,
+    /// Done within a library: there is no function to look at.
+    pub library: bool,
+    /// Local integers of the function that hands over, by name.
+    pub locals: Vec<(Sym, Value)>,
+}
+
+/// What a hand-off comes to, in terms of whoever asks: a class of theirs, and numbers that hold for all inputs of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    pub class: usize,
+    pub numbers: [i64; 2],
+}
+
+impl Machine<'_> {
+    pub(super) fn names(&self) -> Vec<Sym> {
+        self.frames.iter().map(|frame| frame.name).collect()
+    }
+
+    pub(super) fn remote_among(&self, values: &[Value]) -> Option<Rc<FnValue>> {
+        values.iter().find_map(|value| match value {
+            Value::Fn(found) if self.is_remote(found.name) => Some(found.clone()),
+            _ => None,
+        })
+    }
+
+    fn is_remote(&self, name: Sym) -> bool {
+        self.program.overloads(name).iter().filter_map(|&index| self.program.function(index)).any(Function::is_remote)
+    }
+
+    pub(super) fn outside(&self, name: Sym) -> Outside {
+        (self.program.dialect().outside)(self.program.text(name))
+    }
+
+    /// A remote function given to one that hands it over.
+    pub(super) fn hand_over(&mut self, remote: &Rc<FnValue>, at: Span) -> Run<Value> {
+        let handoff = self.handoff_of(remote, [None; 2], at)?;
+        self.handed_over(handoff)?;
+        Ok(Value::Opaque(at))
+    }
+
+    /// Work that is done within a library.
+    pub(super) fn hand_to_library(&mut self, name: Sym, at: Span) -> Run<()> {
+        let (stack, locals) = (self.names(), Vec::new());
+        self.handed_over(Handoff { name, args: Vec::new(), config: [None; 2], at, stack, library: true, locals })
+    }
+
+    pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], at: Span) -> Run<Value> {
+        let function = self.eval(callee)?;
+        let Value::Fn(remote) = function else {
+            return Err(self.unsure(callee.span, "`<<<...>>>` after what is not known"));
+        };
+        let mut dims = [None; 2];
+        for (slot, expr) in dims.iter_mut().zip(config) {
+            let value = self.eval(expr)?;
+            *slot = self.dim(&value);
+        }
+        let handoff = self.handoff_of(&remote, dims, at)?;
+        self.handed_over(handoff)?;
+        Ok(Value::Void)
+    }
+
+    fn dim(&mut self, value: &Value) -> Option<[i64; 3]> {
+        let mut number = |value: Option<&Value>| match value {
+            Some(Value::Int(value, dependence)) => Some(self.now((*value, *dependence))),
+            _ => None,
+        };
+        match value {
+            Value::Int(..) => Some([number(Some(value))?, 1, 1]),
+            Value::Agg(agg) if matches!(agg.shape, Shape::Struct(_)) => {
+                Some([number(agg.items.first())?, number(agg.items.get(1))?, number(agg.items.get(2))?])
+            }
+            _ => None,
+        }
+    }
+
+    fn handoff_of(&mut self, remote: &Rc<FnValue>, config: [Option<[i64; 3]>; 2], at: Span) -> Run<Handoff> {
+        let program = self.program;
+        let found = program.overloads(remote.name).iter().filter_map(|&index| program.function(index));
+        let function =
+            found.into_iter().find(|function| function.is_remote() && remote.args.len() <= function.templates.len());
+        let mut args = Vec::new();
+        if let Some(function) = function {
+            let base = self.stack.len();
+            self.stack.resize(base + function.templates.len() + function.params.len(), Value::Uninit);
+            let frame = Frame { function: None, name: remote.name, file: function.span.file, base, this: None };
+            self.enter(frame, at)?;
+            let bound = self.bind_templates(function, remote.args.clone(), &[]);
+            let values = self.stack.get(base..base + function.templates.len()).unwrap_or_default().to_vec();
+            self.frames.pop();
+            self.stack.truncate(base);
+            bound?;
+            args = function.templates.iter().map(|param| param.name).zip(values).collect();
+        }
+        let locals = self.local_integers();
+        Ok(Handoff { name: remote.name, args, config, at, stack: self.names(), library: false, locals })
+    }
+
+    fn local_integers(&self) -> Vec<(Sym, Value)> {
+        let Some(function) = self.function() else { return Vec::new() };
+        let mut out = Vec::new();
+        collect_locals(&self.program.body(function).stmts, &mut |name, slot| {
+            if let Some(value @ Value::Int(..)) = self.stack.get(self.base() + slot as usize) {
+                out.push((name, value.clone()));
+            }
+        });
+        out
+    }
+
+    fn handed_over(&mut self, handoff: Handoff) -> Run<()> {
+        self.effects += 1;
+        let decides = (self.decides)(self.program, &handoff);
+        if decides && self.exploring {
+            self.decision = (self.program.dialect().decision)(self, &handoff);
+        }
+        if self.handoffs.len() < 1000 {
+            self.handoffs.push(handoff);
+        }
+        if decides { Err(Stop::Decided) } else { Ok(()) }
+    }
+}
+
+/// Declarations at a function's own level.
+fn collect_locals(stmts: &[Stmt], take: &mut impl FnMut(Sym, u32)) {
+    for stmt in stmts {
+        if let Stmt::Decl(vars) = stmt {
+            vars.iter().for_each(|var| take(var.name, var.slot));
+        }
+    }
+}

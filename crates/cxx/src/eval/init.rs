@@ -1,0 +1,283 @@
+//! What an object starts as: by default, by `{...}`, by a constructor.
+
+use super::machine::{Machine, Run};
+use super::types::MAX_ITEMS;
+use super::value::{Agg, Instance, Place, Shape, Ty, Value};
+use crate::ast::{Designator, Expr, ExprKind, Initial};
+use crate::dialect::Role;
+use crate::files::Span;
+use crate::parse::Global;
+use crate::sym;
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// What a variable of a type holds before anything is stored: zero where `zero`, else nothing known.
+    pub(super) fn default_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
+        self.step(at)?;
+        self.nested += 4;
+        let value = self.start_value(ty, zero, at);
+        self.nested = self.nested.saturating_sub(4);
+        value
+    }
+
+    fn start_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
+        Ok(match ty {
+            Ty::Struct(instance) => {
+                if instance.of.role == Role::Foreign {
+                    return Ok(Value::Opaque(at));
+                }
+                let program = self.program;
+                let fields = &program.members(&instance.of).fields;
+                let mut items = Vec::with_capacity(fields.len());
+                for field in fields {
+                    let value = match &field.init {
+                        Some(init) => self.within(instance, |machine| match &init.kind {
+                            ExprKind::Init(_) => {
+                                let ty = machine.resolve(&field.ty)?;
+                                machine.initialise(&ty, init)
+                            }
+                            _ => machine.eval(init),
+                        })?,
+                        None => {
+                            let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
+                            self.default_value(&ty, zero, at)?
+                        }
+                    };
+                    items.push(value);
+                }
+                Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items }))
+            }
+            Ty::Array(item, count) => {
+                let one = self.default_value(item, zero, at)?;
+                Value::array(vec![one; (*count).min(MAX_ITEMS)])
+            }
+            Ty::Named(name) => match *name {
+                sym::VECTOR => Value::array(Vec::new()),
+                sym::STRING => Value::Str("".into()),
+                _ => Value::Opaque(at),
+            },
+            _ if !zero => Value::Uninit,
+            Ty::Int(..) | Ty::Bool | Ty::Enum => Value::int(0),
+            Ty::Float(_) => Value::Float(0.0),
+            Ty::Ptr(_) | Ty::Func => Value::Null,
+            Ty::Void | Ty::Unknown => Value::Uninit,
+        })
+    }
+
+    /// `{...}` for an object of a type.
+    pub(super) fn initialise(&mut self, ty: &Ty, init: &Expr) -> Run<Value> {
+        let ExprKind::Init(items) = &init.kind else {
+            return self.eval(init);
+        };
+        match ty {
+            Ty::Struct(instance) => {
+                let program = self.program;
+                let members = program.members(&instance.of);
+                let has_constructor = members.methods.iter().any(|method| Some(method.name) == instance.of.name);
+                if has_constructor && !items.is_empty() && items.iter().all(|(designator, _)| designator.is_none()) {
+                    let args: Vec<Expr> = items.iter().map(|(_, value)| value.clone()).collect();
+                    return self.construct(ty, &args, init.span);
+                }
+                let Value::Agg(mut object) = self.default_value(ty, true, init.span)? else {
+                    return Ok(Value::Opaque(init.span));
+                };
+                let mut next = 0;
+                for (designator, value) in items {
+                    if let Some(Designator::Field(name)) = designator {
+                        next = self.field_index(instance, *name).unwrap_or(usize::MAX);
+                    }
+                    let Some(field) = members.fields.get(next) else { break };
+                    let value = match &value.kind {
+                        ExprKind::Init(_) => {
+                            let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
+                            self.initialise(&ty, value)?
+                        }
+                        _ => {
+                            let value = self.eval(value)?;
+                            self.convert(&field.ty, value)?
+                        }
+                    };
+                    if let Some(slot) = Rc::make_mut(&mut object).items.get_mut(next) {
+                        *slot = value;
+                    }
+                    next += 1;
+                }
+                Ok(Value::Agg(object))
+            }
+            Ty::Array(item, count) => self.initialise_array(item, *count, items, init.span),
+            Ty::Unknown | Ty::Named(_) => {
+                let mut values = Vec::with_capacity(items.len());
+                for (_, value) in items {
+                    values.push(self.eval(value)?);
+                }
+                Ok(Value::array(values))
+            }
+            _ => match items.first() {
+                Some((_, value)) => self.eval(value),
+                None => self.default_value(ty, true, init.span),
+            },
+        }
+    }
+
+    fn initialise_array(
+        &mut self,
+        item: &Rc<Ty>,
+        count: usize,
+        items: &[(Option<Designator>, Expr)],
+        at: Span,
+    ) -> Run<Value> {
+        let zero = self.default_value(item, true, at)?;
+        let mut values = vec![zero.clone(); count.min(MAX_ITEMS)];
+        // std::array a = {{...}}: the inner braces are the array itself.
+        let items = match items {
+            [(None, Expr { kind: ExprKind::Init(inner), .. })] if !matches!(**item, Ty::Struct(_) | Ty::Array(..)) => {
+                inner
+            }
+            _ => items,
+        };
+        let mut next = 0usize;
+        for (designator, value) in items {
+            if let Some(Designator::Index(index)) = designator {
+                let index = self.eval(index)?;
+                next = self.settle(&index).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX);
+            }
+            let value = self.initialise(item, value)?;
+            if next >= MAX_ITEMS {
+                break;
+            }
+            if next >= values.len() {
+                values.resize(next + 1, zero.clone());
+            }
+            if let Some(slot) = values.get_mut(next) {
+                *slot = value;
+            }
+            next += 1;
+        }
+        Ok(Value::array(values))
+    }
+
+    pub(super) fn initial_global(&mut self, global: &Global) -> Run<Value> {
+        let base = self.stack.len();
+        let frame =
+            super::machine::Frame { function: None, name: global.name, file: global.span.file, base, this: None };
+        self.enter(frame, global.span)?;
+        let value = self.global_value(global);
+        self.frames.pop();
+        value
+    }
+
+    fn global_value(&mut self, global: &Global) -> Run<Value> {
+        let ty = self.resolve(&global.ty)?;
+        match &global.init {
+            Initial::Value(init) if matches!(init.kind, ExprKind::Init(_)) => self.initialise(&ty, init),
+            Initial::Value(init) => {
+                let value = self.eval(init)?;
+                self.convert(&global.ty, value)
+            }
+            Initial::Arguments(args) => self.construct(&ty, args, global.span),
+            // Mutable state that nobody set: a global starts as zero, but what it is now nobody knows.
+            Initial::None => Ok(Value::Opaque(global.span)),
+        }
+    }
+
+    pub(super) fn construct(&mut self, ty: &Ty, args: &[Expr], at: Span) -> Run<Value> {
+        if let [only] = args
+            && matches!(only.kind, ExprKind::Init(_))
+        {
+            return self.initialise(ty, only);
+        }
+        match ty {
+            Ty::Struct(instance) if instance.of.role != Role::Foreign => self.construct_struct(instance, args, at),
+            Ty::Named(name) if *name == sym::VECTOR => {
+                let size = match args.first() {
+                    Some(size) => self.eval(size)?,
+                    None => Value::int(0),
+                };
+                let fill = match args.get(1) {
+                    Some(fill) => self.eval(fill)?,
+                    None => Value::int(0),
+                };
+                let size = self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= 4096);
+                Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), |size| Value::array(vec![fill; size])))
+            }
+            Ty::Named(name) if *name == sym::STRING && args.len() < 2 => match args.first() {
+                Some(text) => {
+                    let value = self.eval(text)?;
+                    Ok(self.text_of(&value).map_or(Value::Opaque(at), |text| Value::Str(text.into())))
+                }
+                None => Ok(Value::Str("".into())),
+            },
+            Ty::Struct(_) | Ty::Named(_) | Ty::Unknown => {
+                for arg in args {
+                    self.eval(arg)?;
+                }
+                Ok(Value::Opaque(at))
+            }
+            _ => match args.first() {
+                Some(value) => {
+                    let value = self.eval(value)?;
+                    self.convert_to(ty, value)
+                }
+                None => self.default_value(ty, true, at),
+            },
+        }
+    }
+
+    fn construct_struct(&mut self, instance: &Rc<Instance>, args: &[Expr], at: Span) -> Run<Value> {
+        let program = self.program;
+        let methods = &program.members(&instance.of).methods;
+        let fits = |required: usize, most: usize| (required..=most).contains(&args.len());
+        let found = methods.iter().find(|method| {
+            let required = method.params.iter().filter(|param| param.default.is_none()).count();
+            Some(method.name) == instance.of.name && fits(required, method.params.len())
+        });
+        let object = self.default_value(&Ty::Struct(instance.clone()), false, at)?;
+        if let Some(constructor) = found {
+            if constructor.body.is_none() {
+                return Ok(Value::Opaque(at));
+            }
+            let place = self.push_temporary(object);
+            self.call_method(constructor, instance, place, args, at)?;
+            let object = self.read(place, at);
+            self.drop_temporary(place);
+            return Ok(object);
+        }
+        // T t(a, b): an aggregate by its fields in order.
+        let Value::Agg(mut object) = object else { return Ok(Value::Opaque(at)) };
+        let constructors = methods.iter().any(|method| Some(method.name) == instance.of.name);
+        if let [only] = args {
+            let value = self.eval(only)?;
+            if Self::instance(&value).is_some() {
+                return Ok(value);
+            }
+            if constructors {
+                return Ok(Value::Opaque(at));
+            }
+            if let Some(slot) = Rc::make_mut(&mut object).items.first_mut() {
+                *slot = value;
+            }
+            return Ok(Value::Agg(object));
+        }
+        if constructors && !args.is_empty() {
+            self.stranger(None, args, at)?;
+            return Ok(Value::Opaque(at));
+        }
+        for (index, arg) in args.iter().enumerate() {
+            let value = self.eval(arg)?;
+            if let Some(slot) = Rc::make_mut(&mut object).items.get_mut(index) {
+                *slot = value;
+            }
+        }
+        Ok(Value::Agg(object))
+    }
+
+    /// An object that has no name yet, on top of the stack.
+    pub(super) fn push_temporary(&mut self, value: Value) -> Place {
+        self.stack.push(value);
+        Place::new((self.stack.len() - 1) as u32)
+    }
+
+    pub(super) fn drop_temporary(&mut self, place: Place) {
+        self.stack.truncate(place.root as usize);
+    }
+}

@@ -1,0 +1,167 @@
+//! From one range of inputs to the next without starting over. A run that has reached its hand-off holds for a
+//! window of them; the first statement on the way that could have gone otherwise for later counts is run again for
+//! them, with memory as it was there. What stands before it is not repeated: it holds for them too.
+
+use super::exec::Flow;
+use super::handoff::{Decision, Handoff};
+use super::machine::{Machine, Run, Stop};
+use super::symbolic_int::Number;
+use super::value::{Place, Value};
+use crate::ast::Stmt;
+
+/// What a window of inputs comes to.
+#[derive(Debug)]
+pub struct Window {
+    pub from: i64,
+    pub to: i64,
+    pub decision: Decision,
+    pub handoff: Handoff,
+}
+
+/// Where a machine stands between two statements.
+#[derive(Clone, Copy)]
+struct Mark {
+    until: i64,
+    undo: usize,
+    stack: usize,
+    handoffs: usize,
+    frames: usize,
+    nested: usize,
+    steps: u64,
+}
+
+/// Old values kept; a run that writes more is not gone back into.
+const MAX_UNDO: usize = 1 << 20;
+
+impl Machine<'_> {
+    /// As `block`, going back where a hand-off was reached and later inputs are still open.
+    pub(super) fn block_of_windows(&mut self, stmts: &[Stmt]) -> Run<Flow> {
+        // Statements after which fewer counts were left than before.
+        let mut narrowed: Vec<(usize, Mark)> = Vec::new();
+        let mut next = 0;
+        while let Some(stmt) = stmts.get(next) {
+            let mark = self.mark();
+            let flow = self.exec(stmt);
+            let narrows = mark.until > self.until;
+            match flow {
+                Ok(Flow::On) => {
+                    if narrows {
+                        narrowed.push((next, mark));
+                    }
+                    next += 1;
+                }
+                Err(Stop::Decided) => {
+                    if narrows {
+                        narrowed.push((next, mark));
+                    }
+                    match self.go_back(&mut narrowed) {
+                        Some(again) => next = again,
+                        None => return Err(Stop::Decided),
+                    }
+                }
+                other => return other,
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// The statement to run again for the next count that is wanted; None where this block has no more to give.
+    fn go_back(&mut self, narrowed: &mut Vec<(usize, Mark)>) -> Option<usize> {
+        if !self.exploring || self.lost {
+            return None;
+        }
+        let from = self.next_wanted(self.until)?;
+        // Marks of counts that nobody asks for are passed over.
+        while let Some((statement, mark)) = narrowed.pop() {
+            if mark.until < from {
+                continue;
+            }
+            let handoff = self.handoffs.pop()?;
+            let window = self.window_of(handoff)?;
+            self.windows.push(window);
+            self.restore(&mark);
+            self.from = from;
+            return Some(statement);
+        }
+        None
+    }
+
+    /// The window that has just ended in this hand-off.
+    pub fn window_of(&mut self, handoff: Handoff) -> Option<Window> {
+        let decision = self.decision.take().filter(|_| !self.lost)?;
+        Some(Window { from: self.from, to: self.until, decision, handoff })
+    }
+
+    fn next_wanted(&self, after: i64) -> Option<i64> {
+        if self.wanted.is_empty() {
+            return after.checked_add(1);
+        }
+        self.wanted.get(self.wanted.partition_point(|&count| count <= after)).copied()
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            until: self.until,
+            undo: self.undo.len(),
+            stack: self.stack.len(),
+            handoffs: self.handoffs.len(),
+            frames: self.frames.len(),
+            nested: self.nested,
+            steps: self.steps,
+        }
+    }
+
+    fn restore(&mut self, mark: &Mark) {
+        self.stack.truncate(mark.stack);
+        while self.undo.len() > mark.undo {
+            if let Some((place, old)) = self.undo.pop() {
+                self.put(place, old);
+            }
+        }
+        self.handoffs.truncate(mark.handoffs);
+        self.frames.truncate(mark.frames);
+        (self.until, self.nested, self.steps) = (mark.until, mark.nested, mark.steps);
+    }
+
+    /// Keeps what a place holds before it is written to.
+    pub(super) fn remember(&mut self, place: Place) {
+        if !self.exploring {
+            return;
+        }
+        if self.undo.len() >= MAX_UNDO {
+            self.exploring = false;
+            return;
+        }
+        if let Some(old) = self.peek(place) {
+            self.undo.push((place, old.clone()));
+        }
+    }
+
+    /// A number at the first count of this window. One that cannot be told there makes the window void: whoever asks
+    /// starts over at that count.
+    pub(super) fn now(&mut self, number: Number) -> i64 {
+        if number.1 == 0 || self.from == self.input {
+            return number.0;
+        }
+        match self.at(number, self.from.saturating_sub(self.input)) {
+            Some(piece) => piece.value,
+            None => {
+                self.lost = true;
+                number.0
+            }
+        }
+    }
+
+    /// Holds for the window's first count alone, which is returned.
+    pub fn one_count(&mut self) -> i64 {
+        self.hold_point();
+        self.from
+    }
+
+    pub(super) fn set_slot(&mut self, root: u32, value: Value) {
+        self.remember(Place::new(root));
+        if let Some(slot) = self.stack.get_mut(root as usize) {
+            *slot = value;
+        }
+    }
+}

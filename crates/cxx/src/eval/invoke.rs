@@ -1,0 +1,202 @@
+//! Running a function that was found: its arguments and template arguments bound, its result remembered where it can
+//! depend on nothing else.
+
+use super::exec::Flow;
+use super::machine::{Frame, Machine, MemoKey, Run, Stop};
+use super::value::{Ty, Value};
+use crate::ast::{Base, Function};
+use crate::files::Span;
+use std::rc::Rc;
+
+impl<'p> Machine<'p> {
+    /// Runs a function. With plain numbers as arguments its result is remembered: it can depend on nothing else.
+    pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, values: Vec<Value>, at: Span) -> Run<Value> {
+        let program = self.program;
+        let Some(function) = program.function(index) else { return Ok(Value::Opaque(at)) };
+        if self.trace_stop == Some(function.name)
+            && let Some(trace) = self.trace.take()
+        {
+            self.traced = trace;
+        }
+        let key = if self.trace.is_none() { self.memo_key(index, function, &explicit, &values) } else { None };
+        let key = match key {
+            Some(key) => match self.memo.get(&key) {
+                Some(value) => {
+                    let value = value.clone();
+                    self.scratch = key.args;
+                    return Ok(value);
+                }
+                None => Some(key),
+            },
+            None => None,
+        };
+        let body = program.body(function);
+        let base = self.stack.len();
+        let frame = Frame { function: Some(index), name: function.name, file: function.span.file, base, this: None };
+        self.stack.resize(base + body.slots as usize, Value::Uninit);
+        self.enter(frame, at)?;
+        let (effects, guesses) = (self.effects, self.script_at);
+        let result = self.bind_and_run(function, explicit, values);
+        self.frames.pop();
+        self.stack.truncate(base);
+        let result = result?;
+        if let Some(key) = key
+            && (self.effects, self.script_at) == (effects, guesses)
+            && !matches!(result, Value::Void | Value::Opaque(_))
+        {
+            self.memo.insert(key, result.clone());
+        }
+        Ok(result)
+    }
+
+    /// The arguments as numbers, where they are nothing else: plain integers, and structs of them given by constant
+    /// reference. A result can then depend on nothing else.
+    fn memo_key(&mut self, index: u32, function: &Function, explicit: &[Value], values: &[Value]) -> Option<MemoKey> {
+        let mut args = std::mem::take(&mut self.scratch);
+        args.clear();
+        match self.numbers(function, explicit, values, &mut args) {
+            Some(()) => Some(MemoKey { function: index, args }),
+            None => {
+                self.scratch = args;
+                None
+            }
+        }
+    }
+
+    fn numbers(&self, function: &Function, explicit: &[Value], values: &[Value], args: &mut Vec<i64>) -> Option<()> {
+        for value in explicit {
+            push_number(value, args)?;
+        }
+        args.push(explicit.len() as i64);
+        for (position, value) in values.iter().enumerate() {
+            match value {
+                Value::Ref(place) => {
+                    if !function.params.get(position)?.ty.constant {
+                        return None;
+                    }
+                    match self.peek(*place)? {
+                        Value::Agg(agg) if agg.items.len() <= 16 => {
+                            agg.items.iter().try_for_each(|item| push_number(item, args))?;
+                        }
+                        value => push_number(value, args)?,
+                    }
+                }
+                value => push_number(value, args)?,
+            }
+        }
+        Some(())
+    }
+
+    fn bind_and_run(&mut self, function: &Function, explicit: Vec<Value>, values: Vec<Value>) -> Run<Value> {
+        let base = self.base();
+        let templates = function.templates.len();
+        self.bind_templates(function, explicit, &values)?;
+        let mut values = values.into_iter();
+        for (position, param) in function.params.iter().enumerate() {
+            let value = if param.pack {
+                Value::Pack(Rc::new(values.by_ref().collect()))
+            } else {
+                match values.next() {
+                    Some(value) => self.convert(&param.ty, value)?,
+                    None => match param.default.as_ref().or_else(|| self.declared_default(function, position)) {
+                        Some(default) => {
+                            let value = self.eval(default)?;
+                            self.convert(&param.ty, value)?
+                        }
+                        None => Value::Uninit,
+                    },
+                }
+            };
+            if let Some(slot) = self.stack.get_mut(base + templates + position) {
+                *slot = value;
+            }
+        }
+        let program = self.program;
+        Ok(match self.block(&program.body(function).stmts)? {
+            Flow::Return(value) => value,
+            _ => Value::Void,
+        })
+    }
+
+    pub(super) fn bind_templates(&mut self, function: &Function, explicit: Vec<Value>, values: &[Value]) -> Run<()> {
+        let base = self.base();
+        let given = explicit.len();
+        let mut explicit = explicit.into_iter();
+        for (position, param) in function.templates.iter().enumerate() {
+            let value = if param.pack {
+                Value::Pack(Rc::new(explicit.by_ref().collect()))
+            } else if let Some(value) = explicit.next() {
+                value
+            } else if let Some(value) = self.deduce(function, position, values) {
+                value
+            } else {
+                match &param.default {
+                    Some(default) => {
+                        let mut list = self.template_values(std::slice::from_ref(default))?;
+                        list.pop().unwrap_or_default()
+                    }
+                    None if param.is_type => Value::Type(Rc::new(Ty::Unknown)),
+                    None => Value::Opaque(function.span),
+                }
+            };
+            let _ = given;
+            if let Some(slot) = self.stack.get_mut(base + position) {
+                *slot = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// A template parameter from the argument whose type names it: `const T * x`.
+    fn deduce(&self, function: &Function, template: usize, values: &[Value]) -> Option<Value> {
+        for (param, value) in function.params.iter().zip(values) {
+            if !matches!(param.ty.base, Base::Local(slot) if slot as usize == template) {
+                continue;
+            }
+            let value = match value {
+                Value::Ref(place) => self.peek(*place)?,
+                value => value,
+            };
+            let mut ty = value.ty();
+            for _ in 0..param.ty.pointers {
+                ty = match ty {
+                    Ty::Ptr(inner) => inner.as_ref().clone(),
+                    _ => Ty::Unknown,
+                };
+            }
+            if !matches!(ty, Ty::Unknown) {
+                return Some(Value::Type(Rc::new(ty)));
+            }
+        }
+        None
+    }
+
+    pub fn call_by_name(&mut self, name: &str, values: Vec<Value>) -> Run<Value> {
+        let at = Span::default();
+        let Some(sym) = self.program.interner.get(name) else {
+            return Err(self.unsure(at, format!("the tree has no function {name}")));
+        };
+        match self.pick(sym, values.len(), &[], at)? {
+            Some(index) => self.invoke(index, Vec::new(), values, at),
+            None if self.program.missing.contains(&sym) => {
+                Err(self.unsure(at, format!("the tree defines {name} nowhere, or not with these arguments")))
+            }
+            None => Err(Stop::Need(sym)),
+        }
+    }
+
+    /// Runs one function to its end, or to the hand-off that decides.
+    pub fn run_function(&mut self, index: u32, values: Vec<Value>) -> Run<Value> {
+        let at = self.program.function(index).map_or(Span::default(), |function| function.span);
+        self.invoke(index, Vec::new(), values, at)
+    }
+}
+
+fn push_number(value: &Value, into: &mut Vec<i64>) -> Option<()> {
+    match value {
+        Value::Int(value, 0) => into.push(*value),
+        Value::Null => into.push(i64::MIN + 1),
+        _ => return None,
+    }
+    Some(())
+}

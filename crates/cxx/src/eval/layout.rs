@@ -1,0 +1,77 @@
+//! How large a type is, as the compilers lay it out.
+
+use super::machine::{Machine, Run};
+use super::value::{Instance, Shape, Ty, Value};
+use crate::ast::Expr;
+use crate::files::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    pub(super) fn size_of(&mut self, ty: &Ty) -> Option<usize> {
+        self.layout(ty, 0).map(|(size, _)| size)
+    }
+
+    fn layout(&mut self, ty: &Ty, depth: usize) -> Option<(usize, usize)> {
+        if depth > 16 {
+            return None;
+        }
+        let plain = |size: usize| Some((size, size));
+        match ty {
+            Ty::Bool => plain(1),
+            Ty::Int(bits, _) | Ty::Float(bits) => plain(usize::from(*bits) / 8),
+            Ty::Enum => plain(4),
+            Ty::Ptr(_) | Ty::Func => plain(8),
+            Ty::Array(item, count) => {
+                let (size, align) = self.layout(item, depth + 1)?;
+                Some((size.checked_mul(*count)?, align))
+            }
+            Ty::Struct(instance) if instance.args.is_empty() => {
+                let key = Arc::as_ptr(&instance.of) as usize;
+                if let Some(&known) = self.layouts.get(&key) {
+                    return known;
+                }
+                let layout = self.struct_layout(instance, depth);
+                self.layouts.insert(key, layout);
+                layout
+            }
+            Ty::Struct(instance) => self.struct_layout(instance, depth),
+            Ty::Void | Ty::Named(_) | Ty::Unknown => None,
+        }
+    }
+
+    fn struct_layout(&mut self, instance: &Rc<Instance>, depth: usize) -> Option<(usize, usize)> {
+        let program = self.program;
+        let (mut size, mut align) = (0usize, 1usize);
+        for field in &program.members(&instance.of).fields {
+            let ty = self.within(instance, |machine| machine.resolve(&field.ty)).ok()?;
+            let (field_size, field_align) = self.layout(&ty, depth + 1)?;
+            align = align.max(field_align);
+            if instance.of.union {
+                size = size.max(field_size);
+            } else {
+                size = size.checked_next_multiple_of(field_align)?.checked_add(field_size)?;
+            }
+        }
+        let name = instance.of.name.map_or("", |name| program.text(name));
+        let told = program.dialect().aligned.iter().find(|(known, _)| *known == name);
+        let align = told.map_or(align, |(_, align)| *align);
+        Some((size.checked_next_multiple_of(align)?, align))
+    }
+
+    pub(super) fn size_of_expr(&mut self, inner: &Expr, at: Span) -> Run<Value> {
+        let value = match self.place(inner)? {
+            Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
+            None => self.eval(inner)?,
+        };
+        let size = match &value {
+            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) => Some(8),
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => None,
+            value => {
+                let ty = value.ty();
+                self.size_of(&ty)
+            }
+        };
+        Ok(size.map_or(Value::Opaque(at), |size| Value::int(size as i64)))
+    }
+}

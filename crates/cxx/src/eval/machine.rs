@@ -1,0 +1,373 @@
+//! The machine that functions are run on: memory, the range of inputs that the run stands for, and what it has seen.
+
+use super::handoff::{Decision, Handoff};
+use super::input_window::Window;
+use super::symbolic_int::SymbolicInt;
+use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
+use crate::Program;
+use crate::ast::{Expr, Function};
+use crate::files::Span;
+use crate::sym::{FxMap, Sym};
+use std::rc::Rc;
+
+/// Why a run ended before its function returned.
+#[derive(Debug, Clone)]
+pub enum Stop {
+    /// Something was not understood or not known, here.
+    Undetermined { at: Span, why: String },
+    /// A function is declared and its unit is not loaded.
+    Need(Sym),
+    /// A condition is unknown and the script of outcomes has run out.
+    Fork { at: Span, why: String },
+    /// The program would abort here.
+    Abort { at: Span, what: String },
+    /// A hand-off was reached that settles the question.
+    Decided,
+}
+
+pub type Run<T> = Result<T, Stop>;
+
+/// A condition that was asked on the way.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub function: Sym,
+    pub depth: usize,
+    pub at: Span,
+    pub outcome: String,
+    pub values: Vec<(String, String)>,
+}
+
+pub(super) struct Frame {
+    pub function: Option<u32>,
+    pub name: Sym,
+    pub file: u16,
+    pub base: usize,
+    pub this: Option<Place>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct MemoKey {
+    pub function: u32,
+    pub args: Vec<i64>,
+}
+
+/// What the platform would answer: its properties, by the name of the field or attribute.
+#[derive(Debug, Clone, Default)]
+pub struct Platform {
+    pub properties: Vec<(String, Property)>,
+    /// `getenv`.
+    pub environment: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Property {
+    Int(i64),
+    Text(String),
+}
+
+/// One run may take this many steps; the longest real one takes some 50,000.
+const MAX_STEPS: u64 = 500_000;
+/// Expressions, statements and calls within each other; real programs stay under 120. Keeps a run within the stack of
+/// a worker thread.
+const MAX_NESTED: usize = 240;
+const MAX_STACK: usize = 1 << 20;
+const MAX_CALLS: usize = 120;
+
+pub struct Machine<'p> {
+    pub program: &'p Program,
+    pub platform: Platform,
+    pub(super) stack: Vec<Value>,
+    pub(super) globals: Vec<Value>,
+    pub(super) statics: FxMap<(u64, u64), u32>,
+    pub(super) global_slots: FxMap<u32, u32>,
+    /// Those whose value hangs on an outcome that the script gave: they hold for one run.
+    pub(super) guessed_statics: Vec<(u64, u64)>,
+    pub(super) guessed_globals: Vec<u32>,
+    pub(super) enum_values: FxMap<Sym, i64>,
+    pub(super) memo: FxMap<MemoKey, Value>,
+    /// Room for the next key, so that a result that is known costs no allocation.
+    pub(super) scratch: Vec<i64>,
+    pub(super) picks: FxMap<(Sym, usize, usize, u16), Option<u32>>,
+    pub(super) frames: Vec<Frame>,
+    /// The input that numbers are told at; the first and the last one for which the run holds now.
+    pub input: i64,
+    pub(super) from: i64,
+    pub until: i64,
+    /// Whether a hand-off is followed by the next window of inputs; those wanted, in ascending order (none: all).
+    pub exploring: bool,
+    pub wanted: Rc<[i64]>,
+    pub windows: Vec<Window>,
+    /// What places held before they were written to.
+    pub(super) undo: Vec<(Place, Value)>,
+    /// A number could not be told at the window's first count: nothing that follows is to be believed.
+    pub(super) lost: bool,
+    pub(super) decision: Option<Decision>,
+    pub(super) steps: u64,
+    pub(super) nested: usize,
+    /// Outcomes for conditions that are unknown, in order.
+    pub script: Vec<bool>,
+    pub(super) script_at: usize,
+    pub unknown: Vec<(Span, String)>,
+    pub handoffs: Vec<Handoff>,
+    /// Those for which this holds end the run.
+    pub decides: fn(&Program, &Handoff) -> bool,
+    pub trace: Option<Vec<Step>>,
+    /// Entering this function ends the trace: what follows chose no path, only how it is taken.
+    pub trace_stop: Option<Sym>,
+    pub traced: Vec<Step>,
+    pub(super) effects: u64,
+    pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
+    pub(super) token_rest: Option<String>,
+    pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
+    /// How the numbers of this run that are not linear depend on the input, and how many there were before.
+    pub(super) symbolic: Vec<SymbolicInt>,
+    pub(super) first_symbolic: i64,
+}
+
+impl std::fmt::Debug for Machine<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Machine").field("input", &self.input).field("until", &self.until).finish_non_exhaustive()
+    }
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program, platform: Platform, decides: fn(&Program, &Handoff) -> bool) -> Self {
+        Machine {
+            program,
+            platform,
+            stack: Vec::new(),
+            globals: Vec::new(),
+            statics: FxMap::default(),
+            global_slots: FxMap::default(),
+            guessed_statics: Vec::new(),
+            guessed_globals: Vec::new(),
+            enum_values: FxMap::default(),
+            memo: FxMap::default(),
+            scratch: Vec::new(),
+            picks: FxMap::default(),
+            frames: Vec::new(),
+            input: 1,
+            from: 1,
+            until: i64::MAX,
+            exploring: false,
+            wanted: Rc::new([]),
+            windows: Vec::new(),
+            undo: Vec::new(),
+            lost: false,
+            decision: None,
+            steps: 0,
+            nested: 0,
+            script: Vec::new(),
+            script_at: 0,
+            unknown: Vec::new(),
+            handoffs: Vec::new(),
+            decides,
+            trace: None,
+            trace_stop: None,
+            traced: Vec::new(),
+            effects: 0,
+            builtins: super::builtin::table(program),
+            token_rest: None,
+            layouts: FxMap::default(),
+            symbolic: Vec::new(),
+            first_symbolic: 0,
+        }
+    }
+
+    /// Ready for another run; what is the same for every run (globals) is kept.
+    pub fn reset(&mut self, input: i64, until: i64) {
+        self.stack.clear();
+        self.frames.clear();
+        (self.input, self.from, self.until) = (input, input, until);
+        (self.exploring, self.lost, self.decision) = (false, false, None);
+        self.windows.clear();
+        self.undo.clear();
+        (self.steps, self.script_at, self.nested) = (0, 0, 0);
+        self.unknown.clear();
+        self.forget_symbolic();
+        self.handoffs.clear();
+        if !self.guessed_statics.is_empty() || !self.guessed_globals.is_empty() {
+            self.memo.clear();
+        }
+        for key in self.guessed_statics.drain(..) {
+            self.statics.remove(&key);
+        }
+        for index in self.guessed_globals.drain(..) {
+            self.global_slots.remove(&index);
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.clear();
+        }
+    }
+
+    pub(super) fn step(&mut self, at: Span) -> Run<()> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
+            return Err(self.unsure(at, "more steps than any real dispatch takes"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn unsure(&self, at: Span, why: impl Into<String>) -> Stop {
+        Stop::Undetermined { at, why: why.into() }
+    }
+
+    pub(super) fn enter(&mut self, frame: Frame, at: Span) -> Run<()> {
+        if self.frames.len() >= MAX_CALLS {
+            return Err(self.unsure(at, "calls nested too deep"));
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    pub(super) fn base(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.base)
+    }
+
+    pub(super) fn function(&self) -> Option<&'p Function> {
+        self.program.function(self.frames.last()?.function?)
+    }
+
+    pub(super) fn slot(&self, slot: u32) -> u32 {
+        (self.base() as u32).saturating_add(slot)
+    }
+
+    /// A new variable that lives as long as the machine.
+    pub fn global(&mut self, value: Value) -> Place {
+        let root = GLOBAL_ROOT | self.globals.len() as u32;
+        self.globals.push(value);
+        Place::new(root)
+    }
+
+    fn root(&self, root: u32) -> Option<&Value> {
+        if root & GLOBAL_ROOT != 0 {
+            self.globals.get((root & !GLOBAL_ROOT) as usize)
+        } else {
+            self.stack.get(root as usize)
+        }
+    }
+
+    fn root_mut(&mut self, root: u32) -> Option<&mut Value> {
+        if root & GLOBAL_ROOT != 0 {
+            self.globals.get_mut((root & !GLOBAL_ROOT) as usize)
+        } else {
+            self.stack.get_mut(root as usize)
+        }
+    }
+
+    pub fn peek(&self, place: Place) -> Option<&Value> {
+        let mut value = self.root(place.root)?;
+        for &step in place.steps() {
+            match value {
+                Value::Agg(agg) => value = agg.items.get(usize::from(step))?,
+                _ => return None,
+            }
+        }
+        Some(value)
+    }
+
+    pub fn read(&self, place: Place, at: Span) -> Value {
+        match self.peek(place) {
+            Some(Value::Ref(inner)) => self.read(*inner, at),
+            Some(Value::Uninit) | None => Value::Opaque(at),
+            Some(value) => value.clone(),
+        }
+    }
+
+    pub fn write(&mut self, place: Place, new: Value) {
+        if place.root & GLOBAL_ROOT != 0 {
+            self.effects += 1;
+        }
+        self.remember(place);
+        self.put(place, new);
+    }
+
+    pub(super) fn put(&mut self, place: Place, new: Value) {
+        let Some(mut value) = self.root_mut(place.root) else { return };
+        for &step in place.steps() {
+            match value {
+                Value::Agg(agg) => match Rc::make_mut(agg).items.get_mut(usize::from(step)) {
+                    Some(next) => value = next,
+                    None => return,
+                },
+                _ => return,
+            }
+        }
+        *value = new;
+    }
+
+    /// The globals that were asked for so far, in the order of the sources.
+    pub fn globals_in_use(&self) -> impl Iterator<Item = Place> {
+        let mut known: Vec<(u32, u32)> = self.global_slots.iter().map(|(&index, &slot)| (index, slot)).collect();
+        known.sort_unstable();
+        known.into_iter().map(|(_, slot)| Place::new(slot))
+    }
+
+    /// The struct that a value is of, whatever way it is held.
+    pub fn instance(value: &Value) -> Option<Rc<Instance>> {
+        match value {
+            Value::Agg(agg) => match &agg.shape {
+                Shape::Struct(instance) => Some(instance.clone()),
+                Shape::Array => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub fn field_index(&self, instance: &Instance, name: Sym) -> Option<usize> {
+        self.program.members(&instance.of).fields.iter().position(|field| field.name == Some(name))
+    }
+
+    pub fn field_of(&self, agg: &Agg, name: Sym) -> Option<Value> {
+        let Shape::Struct(instance) = &agg.shape else { return None };
+        agg.items.get(self.field_index(instance, name)?).cloned()
+    }
+
+    pub(super) fn hold_point(&mut self) {
+        self.until = self.until.min(self.from);
+    }
+
+    /// An integer as a plain one: the range ends where it would be another.
+    pub fn settle(&mut self, value: &Value) -> Option<i64> {
+        match value {
+            Value::Int(value, 0) => Some(*value),
+            Value::Int(value, dependence) => {
+                let now = self.now((*value, *dependence));
+                self.equal((*value, *dependence), (now, 0));
+                Some(now)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn truth(&mut self, value: &Value) -> Option<bool> {
+        match value {
+            Value::Int(value, slope) => Some(!self.equal((*value, *slope), (0, 0))),
+            Value::Float(value) => Some(*value != 0.0),
+            Value::Null => Some(false),
+            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
+            // An array is an address; what an object is as a condition is for its own operator to say.
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(true),
+            Value::Ref(place) => {
+                let value = self.read(*place, Span::default());
+                self.truth(&value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The truth of a condition; an unknown one follows the script, or ends the run with a fork.
+    pub(super) fn decide(&mut self, value: &Value, cond: &Expr) -> Run<bool> {
+        if let Some(truth) = self.truth(value) {
+            return Ok(truth);
+        }
+        let why = match value {
+            Value::Opaque(from) => format!("`{}` is not known", self.program.files.text(*from)),
+            _ => "its value is not known".to_owned(),
+        };
+        let Some(&outcome) = self.script.get(self.script_at) else { return Err(Stop::Fork { at: cond.span, why }) };
+        self.script_at += 1;
+        self.unknown.push((cond.span, why));
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,145 @@
+//! Calls of methods, on objects of the tree's own structs and on what is known of others.
+
+use super::exec::Flow;
+use super::machine::{Frame, Machine, Run};
+use super::value::{Instance, Place, Ty, Value};
+use crate::ast::{Expr, Function};
+use crate::dialect::Role;
+use crate::files::Span;
+use crate::sym::{self, Sym};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    pub(super) fn call_member(&mut self, base: &Expr, name: Sym, arrow: bool, args: &[Expr], at: Span) -> Run<Value> {
+        let place = if arrow { None } else { self.place(base)? };
+        let value = match place {
+            Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
+            None => self.eval(base)?,
+        };
+        let (place, value) = match value {
+            Value::Ptr(inner) | Value::Ref(inner) => (Some(inner), self.read(inner, at)),
+            value => (place, value),
+        };
+        if let Some(instance) = Self::instance(&value)
+            && instance.of.role != Role::Foreign
+        {
+            // A field that holds a function.
+            if let Value::Agg(agg) = &value
+                && let Some(field) = self.field_of(agg, name)
+            {
+                return self.call_value(&field, args, at);
+            }
+            let place = match place {
+                Some(place) => place,
+                None => self.push_temporary(value),
+            };
+            if let Some(result) = self.method(&instance, place, name, args, at)? {
+                return Ok(result);
+            }
+        } else if let Some(result) = self.container(place, &value, name, args, at)? {
+            return Ok(result);
+        }
+        for arg in args {
+            let value = self.decayed(arg)?;
+            self.taint_reached(&value, at);
+        }
+        // A method that is not known may change its object. A context is what it is for a whole run.
+        let kept = Self::instance(&self.here(place)).is_some_and(|instance| instance.of.role == Role::Context);
+        if let Some(place) = place
+            && !kept
+        {
+            self.taint(place, at);
+        }
+        // What a memory pool hands out is not known, but it is something.
+        if name == sym::ALLOC {
+            return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
+        }
+        Ok(Value::Opaque(at))
+    }
+
+    fn here(&self, place: Option<Place>) -> Value {
+        place.and_then(|place| self.peek(place)).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn method(
+        &mut self,
+        instance: &Rc<Instance>,
+        this: Place,
+        name: Sym,
+        args: &[Expr],
+        at: Span,
+    ) -> Run<Option<Value>> {
+        let program = self.program;
+        let methods = &program.members(&instance.of).methods;
+        let found = methods.iter().find(|method| {
+            let required = method.params.iter().filter(|param| param.default.is_none()).count();
+            let arity = (required..=method.params.len()).contains(&args.len());
+            method.name == name && arity && method.body.is_some() && !method.is_elsewhere_only()
+        });
+        match found {
+            // A context hands out handles: nothing in them decides.
+            Some(method) if instance.of.role != Role::Context => {
+                self.call_method(method, instance, this, args, at).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn call_method(
+        &mut self,
+        method: &Function,
+        instance: &Rc<Instance>,
+        this: Place,
+        args: &[Expr],
+        at: Span,
+    ) -> Run<Value> {
+        let program = self.program;
+        let values = self.arguments(args, Some(method))?;
+        let body = program.body(method);
+        let base = self.stack.len();
+        self.stack.resize(base + body.slots as usize, Value::Uninit);
+        let frame = Frame { function: None, name: method.name, file: method.span.file, base, this: Some(this) };
+        self.enter(frame, at)?;
+        let result = self.run_method(method, instance, this, values);
+        self.frames.pop();
+        self.stack.truncate(base);
+        result
+    }
+
+    fn run_method(
+        &mut self,
+        method: &Function,
+        instance: &Rc<Instance>,
+        this: Place,
+        values: Vec<Value>,
+    ) -> Run<Value> {
+        let base = self.base();
+        let program = self.program;
+        let mut values = values.into_iter();
+        for (position, param) in method.params.iter().enumerate() {
+            let value = match (values.next(), &param.default) {
+                (Some(value), _) => self.convert(&param.ty, value)?,
+                (None, Some(default)) => self.eval(default)?,
+                (None, None) => Value::Uninit,
+            };
+            if let Some(slot) = self.stack.get_mut(base + position) {
+                *slot = value;
+            }
+        }
+        let body = program.body(method);
+        for (name, args) in &body.inits {
+            let Some(index) = self.field_index(instance, *name) else { continue };
+            let value = match args.as_slice() {
+                [only] => self.eval(only)?,
+                _ => Value::Opaque(method.span),
+            };
+            if let Some(place) = this.part(index) {
+                self.write(place, value);
+            }
+        }
+        Ok(match self.block(&body.stmts)? {
+            Flow::Return(value) => value,
+            _ => Value::Void,
+        })
+    }
+}

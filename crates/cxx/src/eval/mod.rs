@@ -1,0 +1,31 @@
+//! The interpreter: functions, run with real values, up to the hand-off that settles the question.
+//!
+//! Whatever is not known is carried as unknown; a decision on it is a fork, and a construct that is not understood
+//! ends the run with its place. Nothing is guessed.
+
+mod arith;
+mod builtin;
+mod call;
+mod container;
+mod convert;
+mod exec;
+mod expr;
+mod handoff;
+mod init;
+mod input_window;
+mod invoke;
+mod layout;
+mod machine;
+mod method;
+mod overload;
+mod symbolic_int;
+mod taint;
+mod text;
+mod types;
+mod value;
+
+pub use builtin::Builtin;
+pub use handoff::{Decision, Handoff};
+pub use input_window::Window;
+pub use machine::{Machine, Platform, Property, Run, Step, Stop};
+pub use value::{Agg, CURVED, FnValue, Instance, Place, Shape, Ty, Value};

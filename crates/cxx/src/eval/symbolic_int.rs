@@ -1,0 +1,308 @@
+//! Integers that depend on the inputs. A linear one carries its slope; any other is kept as the operation that made
+//! it, and its value at any other count can be computed again. A decision is followed forward from the count of the run,
+//! piece by piece, to the first count at which it would fall otherwise: up to there this very run holds, and no further.
+
+use super::machine::Machine;
+use super::value::{CURVED, Value};
+use crate::ast::Binary;
+
+/// A value at the count of the run, and how it depends on the count: 0 not at all, a slope, the number of a symbolic integer, or CURVED.
+pub(super) type Number = (i64, i64);
+
+/// Dependences below this are numbers of symbolic integers; no slope that matters is so steep.
+const SYMBOLIC: i64 = i64::MIN / 2;
+/// Operations in one of them; beyond, a decision holds for one count only.
+const MAX_SIZE: u32 = 64;
+/// Pieces that one decision is followed through.
+const MAX_PIECES: usize = 4096;
+
+#[derive(Debug)]
+pub(super) struct SymbolicInt {
+    kind: Kind,
+    size: u32,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Binary(Binary, Number, Number),
+    Not(Number),
+    /// Stored into an integer of so many bits, signed or not.
+    Wrap(u8, bool, Number),
+}
+
+/// Linear for `more` counts after the one that was asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    pub value: i64,
+    slope: i64,
+    more: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    Less,
+    Equal,
+}
+
+impl Test {
+    fn of(self, left: i64, right: i64) -> bool {
+        match self {
+            Test::Less => left < right,
+            Test::Equal => left == right,
+        }
+    }
+}
+
+/// A slope, or none: known to be linear.
+pub(super) fn is_linear(dependence: i64) -> bool {
+    dependence > SYMBOLIC
+}
+
+/// A slope that was computed; one that is too steep for the encoding is not followed.
+pub(super) fn linear(slope: Option<i64>) -> i64 {
+    slope.filter(|&slope| is_linear(slope)).unwrap_or(CURVED)
+}
+
+impl Machine<'_> {
+    pub(super) fn binary_symbolic(&mut self, op: Binary, value: i64, left: Number, right: Number) -> Value {
+        let size = self.size_of_symbolic(left.1) + self.size_of_symbolic(right.1);
+        Value::Int(value, self.add_symbolic(Kind::Binary(op, left, right), size, &[left.1, right.1]))
+    }
+
+    pub(super) fn not_symbolic(&mut self, number: Number) -> Value {
+        let size = self.size_of_symbolic(number.1);
+        Value::Int(!number.0, self.add_symbolic(Kind::Not(number), size, &[number.1]))
+    }
+
+    /// A number stored into fewer bits. Linear ones that fit at both ends of the range stay as they are.
+    pub(super) fn wrap_symbolic(&mut self, bits: u8, signed: bool, number: Number) -> Value {
+        let fits = |value: i64| wrap(value, bits, signed) == value;
+        let last = self.until.saturating_sub(self.input).max(0);
+        let end = number.1.checked_mul(last).and_then(|rise| rise.checked_add(number.0));
+        if bits >= 64 || (is_linear(number.1) && fits(number.0) && end.is_some_and(fits)) {
+            return Value::Int(number.0, number.1);
+        }
+        if self.rises(number) && fits(number.0) && self.at(number, last).is_some_and(|end| fits(end.value)) {
+            return Value::Int(number.0, number.1);
+        }
+        let size = self.size_of_symbolic(number.1);
+        let value = wrap(number.0, bits, signed);
+        Value::Int(value, self.add_symbolic(Kind::Wrap(bits, signed, number), size, &[number.1]))
+    }
+
+    fn add_symbolic(&mut self, kind: Kind, size: u32, parts: &[i64]) -> i64 {
+        if size >= MAX_SIZE || parts.contains(&CURVED) {
+            return CURVED;
+        }
+        self.symbolic.push(SymbolicInt { kind, size: size + 1 });
+        let number = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
+        if is_linear(CURVED.saturating_add(number)) { CURVED } else { CURVED + number }
+    }
+
+    /// Forms of earlier runs are forgotten; whoever still holds one holds a number that is not followed.
+    pub(super) fn forget_symbolic(&mut self) {
+        self.first_symbolic = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
+        self.symbolic.clear();
+    }
+
+    fn symbolic_int(&self, dependence: i64) -> Option<&SymbolicInt> {
+        let number = dependence.checked_sub(CURVED)?.checked_sub(self.first_symbolic)?.checked_sub(1)?;
+        self.symbolic.get(usize::try_from(number).ok()?)
+    }
+
+    fn size_of_symbolic(&self, dependence: i64) -> u32 {
+        if is_linear(dependence) { 0 } else { self.symbolic_int(dependence).map_or(MAX_SIZE, |known| known.size) }
+    }
+
+    /// left < right, and that for the whole range from here on.
+    pub(super) fn less(&mut self, left: Number, right: Number) -> bool {
+        self.test(Test::Less, left, right)
+    }
+
+    pub(super) fn equal(&mut self, left: Number, right: Number) -> bool {
+        self.test(Test::Equal, left, right)
+    }
+
+    fn test(&mut self, test: Test, left: Number, right: Number) -> bool {
+        if left.1 == 0 && right.1 == 0 {
+            return test.of(left.0, right.0);
+        }
+        let truth = test.of(self.now(left), self.now(right));
+        if self.stays(test, left, right, truth) {
+            return truth;
+        }
+        let last = self.until.saturating_sub(self.input);
+        let mut at = self.from.saturating_sub(self.input);
+        for _ in 0..MAX_PIECES {
+            if at > last {
+                return truth;
+            }
+            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { break };
+            if test.of(a.value, b.value) != truth {
+                break;
+            }
+            let same = keeps(test, a, b).min(a.more).min(b.more);
+            at = at.saturating_add(same).saturating_add(1);
+        }
+        // Counted from where numbers are told; the window's own first count always holds.
+        self.until = self.until.min(self.input.saturating_add(at - 1)).max(self.from);
+        truth
+    }
+
+    /// Whether a number never falls up to the last count: linear upwards, or such a one divided by a constant.
+    fn rises(&self, (value, dependence): Number) -> bool {
+        if is_linear(dependence) {
+            let last = self.until.saturating_sub(self.input).max(0);
+            return dependence >= 0 && dependence.checked_mul(last).and_then(|rise| rise.checked_add(value)).is_some();
+        }
+        match self.symbolic_int(dependence).map(|known| &known.kind) {
+            Some(&Kind::Binary(Binary::Div, left, (by, 0))) => {
+                by > 0 && left.0 >= 0 && is_linear(left.1) && self.rises(left)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a number that never falls stays on its side of a constant: its two ends tell for all between.
+    fn stays(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
+        let (rising, constant) = match (left.1, right.1) {
+            (_, 0) => (left, right.0),
+            (0, _) => (right, left.0),
+            _ => return false,
+        };
+        let last = self.until.saturating_sub(self.input).max(0);
+        let first = self.from.saturating_sub(self.input);
+        if !self.rises(rising) {
+            return false;
+        }
+        let (Some(low), Some(high)) = (self.at(rising, first), self.at(rising, last)) else { return false };
+        match test {
+            Test::Less if right.1 == 0 => test.of(high.value, constant) == truth,
+            Test::Less => test.of(constant, high.value) == truth,
+            Test::Equal => low.value == high.value || low.value > constant || high.value < constant,
+        }
+    }
+
+    /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
+    pub(super) fn at(&self, (value, dependence): Number, at: i64) -> Option<Piece> {
+        if is_linear(dependence) {
+            let value = value.wrapping_add(dependence.wrapping_mul(at));
+            return Some(Piece { value, slope: dependence, more: i64::MAX });
+        }
+        match &self.symbolic_int(dependence)?.kind {
+            Kind::Binary(op, left, right) => combine(*op, self.at(*left, at)?, self.at(*right, at)?),
+            Kind::Not(inner) => {
+                let inner = self.at(*inner, at)?;
+                Some(Piece { value: !inner.value, slope: 0, more: if inner.slope == 0 { inner.more } else { 0 } })
+            }
+            Kind::Wrap(bits, signed, inner) => {
+                let inner = self.at(*inner, at)?;
+                let value = wrap(inner.value, *bits, *signed);
+                let more = if inner.slope == 0 { inner.more } else { 0 };
+                Some(Piece { value, slope: 0, more })
+            }
+        }
+    }
+}
+
+/// For how many counts after this one the test comes out the same, as long as both stay linear.
+fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
+    let Some(slope) = left.slope.checked_sub(right.slope) else { return 0 };
+    let Some(difference) = left.value.checked_sub(right.value) else { return 0 };
+    match (test, slope) {
+        (_, 0) => i64::MAX,
+        (Test::Less, s) if difference >= 0 && s < 0 => difference.checked_div(s.saturating_neg()).unwrap_or(0),
+        (Test::Less, s) if difference < 0 && s > 0 => {
+            difference.saturating_neg().saturating_sub(1).checked_div(s).unwrap_or(0)
+        }
+        (Test::Less, _) => i64::MAX,
+        (Test::Equal, _) if difference == 0 => 0,
+        (Test::Equal, s) if difference.checked_rem(s) == Some(0) => {
+            let meets = difference.checked_div(s).unwrap_or(0).saturating_neg();
+            if meets > 0 { meets - 1 } else { i64::MAX }
+        }
+        (Test::Equal, _) => i64::MAX,
+    }
+}
+
+fn combine(op: Binary, left: Piece, right: Piece) -> Option<Piece> {
+    let value = plain(op, left.value, right.value)?;
+    let more = left.more.min(right.more);
+    let fixed = Piece { value, slope: 0, more };
+    let point = Piece { value, slope: 0, more: 0 };
+    let sloped = |slope: Option<i64>| slope.map_or(point, |slope| Piece { value, slope, more });
+    if left.slope == 0 && right.slope == 0 {
+        return Some(fixed);
+    }
+    let divides = right.slope == 0 && right.value > 0 && left.value >= 0 && left.slope > 0;
+    Some(match op {
+        Binary::Add => sloped(left.slope.checked_add(right.slope)),
+        Binary::Sub => sloped(left.slope.checked_sub(right.slope)),
+        Binary::Mul if right.slope == 0 => sloped(left.slope.checked_mul(right.value)),
+        Binary::Mul if left.slope == 0 => sloped(right.slope.checked_mul(left.value)),
+        Binary::Shl if right.slope == 0 => sloped(power(right.value).and_then(|by| left.slope.checked_mul(by))),
+        Binary::Shr if right.slope == 0 => match power(right.value) {
+            Some(by) => {
+                return combine(Binary::Div, left, Piece { value: by, ..right })
+                    .filter(|_| left.value >= 0)
+                    .or(Some(point));
+            }
+            None => point,
+        },
+        // The same quotient up to the next multiple; the remainder grows as far.
+        Binary::Div | Binary::Rem if divides => {
+            let (s, b) = (left.slope, right.value);
+            let same = (b - 1 - left.value % b) / s;
+            match (op, s % b) {
+                (Binary::Div, 0) => Piece { value, slope: s / b, more },
+                (Binary::Div, _) => Piece { value, slope: 0, more: more.min(same) },
+                (_, 0) => fixed,
+                _ => Piece { value, slope: s, more: more.min(same) },
+            }
+        }
+        _ => point,
+    })
+}
+
+fn power(by: i64) -> Option<i64> {
+    u32::try_from(by).ok().and_then(|by| 1i64.checked_shl(by)).filter(|&power| power > 0)
+}
+
+/// Arithmetic on plain numbers; None for a division by zero, and for what makes no number.
+pub(super) fn plain(op: Binary, a: i64, b: i64) -> Option<i64> {
+    Some(match op {
+        Binary::Add => a.wrapping_add(b),
+        Binary::Sub => a.wrapping_sub(b),
+        Binary::Mul => a.wrapping_mul(b),
+        Binary::Div | Binary::Rem if b == 0 => return None,
+        Binary::Div => a.wrapping_div(b),
+        Binary::Rem => a.wrapping_rem(b),
+        Binary::Shl => {
+            u32::try_from(b).ok().and_then(|by| 1i64.checked_shl(by)).map_or(0, |factor| a.wrapping_mul(factor))
+        }
+        Binary::Shr => u32::try_from(b).ok().and_then(|by| a.checked_shr(by)).unwrap_or(0),
+        Binary::BitAnd => a & b,
+        Binary::BitOr => a | b,
+        Binary::BitXor => a ^ b,
+        Binary::Lt => i64::from(a < b),
+        Binary::Gt => i64::from(a > b),
+        Binary::Le => i64::from(a <= b),
+        Binary::Ge => i64::from(a >= b),
+        Binary::Eq => i64::from(a == b),
+        Binary::Ne => i64::from(a != b),
+        Binary::And => i64::from(a != 0 && b != 0),
+        Binary::Or => i64::from(a != 0 || b != 0),
+    })
+}
+
+pub(super) fn wrap(value: i64, bits: u8, signed: bool) -> i64 {
+    match (bits, signed) {
+        (8, true) => i64::from(value as i8),
+        (8, false) => i64::from(value as u8),
+        (16, true) => i64::from(value as i16),
+        (16, false) => i64::from(value as u16),
+        (32, true) => i64::from(value as i32),
+        (32, false) => i64::from(value as u32),
+        _ => value,
+    }
+}

@@ -1,0 +1,206 @@
+//! What was not understood: whatever it may have written to is unknown from then on, with the place where that
+//! happened. A value is never kept because a call, a method or a target was not recognised.
+
+use super::machine::{Machine, Run};
+use super::value::{Place, Shape, Value};
+use crate::ast::{Base, Expr, ExprKind, Function, Name, Unary};
+use crate::files::Span;
+use crate::sym;
+
+/// Functions of `std` that only look at what they are given.
+const PURE: &[&str] = &[
+    "abs",
+    "fabs",
+    "pow",
+    "exp",
+    "log",
+    "round",
+    "fmod",
+    "isnan",
+    "isinf",
+    "to_string",
+    "make_pair",
+    "make_tuple",
+    "make_unique",
+    "make_shared",
+    "size",
+    "begin",
+    "end",
+    "cbegin",
+    "cend",
+    "data",
+    "accumulate",
+    "count",
+    "count_if",
+    "any_of",
+    "all_of",
+    "none_of",
+    "min_element",
+    "max_element",
+    "gcd",
+    "lcm",
+    "clamp",
+    "find_if",
+    "distance",
+    "next",
+    "prev",
+    "get",
+    "as_const",
+    "strcmp",
+    "strncmp",
+    "memcmp",
+    "string",
+    "tuple_size",
+    "declval",
+];
+
+impl Machine<'_> {
+    pub(super) fn taint(&mut self, place: Place, at: Span) {
+        self.write(place, Value::Opaque(at));
+    }
+
+    /// A pointer to an item may be used to reach the rest of its array.
+    pub(super) fn taint_around(&mut self, place: Place, at: Span) {
+        let whole = self.array_around(place).unwrap_or(place);
+        self.taint(whole, at);
+    }
+
+    pub(super) fn in_array(&self, place: Place) -> bool {
+        self.array_around(place).is_some()
+    }
+
+    fn array_around(&self, place: Place) -> Option<Place> {
+        let mut whole = place;
+        whole.len = whole.len.checked_sub(1)?;
+        match self.peek(whole) {
+            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => Some(whole),
+            _ => None,
+        }
+    }
+
+    /// The value of an argument; an array is the address of its first item.
+    pub(super) fn decayed(&mut self, arg: &Expr) -> Run<Value> {
+        // Only a variable can be an array; a cast has a type of its own.
+        if matches!(arg.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. } | ExprKind::Index(..))
+            && let Some(place) = self.place(arg)?
+            && matches!(self.peek(place), Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array))
+        {
+            return Ok(place.part(0).map_or(Value::Opaque(arg.span), Value::Ptr));
+        }
+        self.eval(arg)
+    }
+
+    /// Everything that a value lets a stranger write to.
+    pub(super) fn taint_reached(&mut self, value: &Value, at: Span) {
+        if let Value::Ptr(place) | Value::Ref(place) = value {
+            self.taint_around(*place, at);
+        }
+    }
+
+    /// The arguments of a call that nothing here knows. C functions write through pointers alone; one of `std` may
+    /// take references.
+    pub(super) fn stranger(&mut self, name: Option<&Name>, args: &[Expr], at: Span) -> Run<Vec<Value>> {
+        let first = name.and_then(|name| name.path.first()).map(|segment| segment.sym);
+        let last = name.and_then(|name| name.path.last()).map_or("", |segment| self.program.text(segment.sym));
+        let standard = first == Some(sym::STD);
+        let pure = standard && PURE.contains(&last);
+        let by_reference = (standard || name.is_none()) && !pure;
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = self.decayed(arg)?;
+            if by_reference
+                && is_variable(arg)
+                && let Some(place) = self.place(arg)?
+            {
+                self.taint(place, at);
+            }
+            values.push(value);
+        }
+        if !pure {
+            for value in &values {
+                self.taint_reached(value, at);
+            }
+        }
+        Ok(values)
+    }
+
+    /// A function that is declared and defined nowhere: what its declaration lets it write to.
+    pub(super) fn undefined(&mut self, declared: Option<&Function>, values: &[Value], at: Span) {
+        for (position, value) in values.iter().enumerate() {
+            let param = declared.and_then(|function| function.params.get(position));
+            if param.is_none_or(|param| !param.ty.constant) {
+                self.taint_reached(value, at);
+            }
+        }
+    }
+
+    /// Which memory it gives hangs on every call before, and decides nothing.
+    pub(super) fn hands_out_memory(&self, function: &Function) -> bool {
+        let gives_memory = matches!(function.ret.base, Base::Void) && function.ret.pointers == 1;
+        gives_memory && (self.program.dialect().hands_out_memory)(self.program.text(function.name))
+    }
+
+    /// The target of an assignment has no place: what it may be a part of is unknown now.
+    pub(super) fn lost(&mut self, target: &Expr, at: Span) -> Run<()> {
+        match &target.kind {
+            ExprKind::Index(base, _) | ExprKind::Cast(_, base) => match self.place(base)? {
+                Some(place) => match self.peek(place).cloned() {
+                    Some(Value::Ptr(inner)) => self.taint_around(inner, at),
+                    _ => self.taint(place, at),
+                },
+                None => self.lost(base, at)?,
+            },
+            ExprKind::Member { base, arrow: false, .. } => match self.place(base)? {
+                Some(place) => self.taint(place, at),
+                None => self.lost(base, at)?,
+            },
+            ExprKind::Member { base, arrow: true, .. } | ExprKind::Unary(Unary::Deref, base) => {
+                let value = self.eval(base)?;
+                self.taint_reached(&value, at);
+            }
+            ExprKind::Ternary(parts) => {
+                let [_, yes, no] = parts.as_ref();
+                for side in [yes, no] {
+                    match self.place(side)? {
+                        Some(place) => self.taint(place, at),
+                        None => self.lost(side, at)?,
+                    }
+                }
+            }
+            // x.at(i) = 1, std::get<0>(x) = 1: of the object, or of what was given.
+            ExprKind::Call(callee, args) => {
+                let object = match &callee.kind {
+                    ExprKind::Member { base, .. } => Some(base.as_ref()),
+                    _ => None,
+                };
+                for part in args.iter().chain(object) {
+                    if let Some(place) = self.place(part)? {
+                        self.taint(place, at);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn is_variable(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(..) => true,
+        ExprKind::Member { base, .. } | ExprKind::Index(base, _) => is_variable(base),
+        _ => false,
+    }
+}
+
+/// Whether evaluating an expression may change a variable.
+pub(super) fn changes(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Assign(..) | ExprKind::Step { .. } => true,
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => changes(inner),
+        ExprKind::Binary(_, left, right) | ExprKind::Comma(left, right) => changes(left) || changes(right),
+        ExprKind::Ternary(parts) => parts.iter().any(changes),
+        ExprKind::Call(_, args) => args.iter().any(changes),
+        _ => false,
+    }
+}

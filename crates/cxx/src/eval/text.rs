@@ -1,0 +1,305 @@
+//! Text: C strings, `std::string`, and the raw copies that fill them. A string is held as its characters, whether the
+//! code has it as an array, a pointer or an object.
+
+use super::builtin::Builtin;
+use super::machine::{Machine, Run};
+use super::value::{Place, Shape, Ty, Value};
+use crate::ast::Expr;
+use crate::files::Span;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// `std::string::npos` and `SIZE_MAX`, as far as a signed number goes.
+pub(super) const NPOS: i64 = i64::MAX;
+
+impl Machine<'_> {
+    pub(super) fn text_arg(&mut self, arg: Option<&Expr>) -> Run<Option<String>> {
+        let Some(arg) = arg else { return Ok(None) };
+        let value = match self.place(arg)? {
+            Some(place) => self.read(place, arg.span),
+            None => self.eval(arg)?,
+        };
+        Ok(self.text_of(&value))
+    }
+
+    pub(super) fn c_string(&mut self, builtin: Builtin, args: &[Expr], at: Span) -> Run<Value> {
+        if matches!(builtin, Builtin::Strcpy) {
+            return self.strcpy(args, at);
+        }
+        let first = self.text_arg(args.first())?;
+        if matches!(builtin, Builtin::Strtok) {
+            return self.strtok(args, first, at);
+        }
+        if matches!(builtin, Builtin::Strtoul) {
+            return self.strtoul(args, first, at);
+        }
+        let Some(text) = first else { return Ok(Value::Opaque(at)) };
+        Ok(match builtin {
+            Builtin::Strlen => Value::int(text.len() as i64),
+            Builtin::Atoi => Value::int(leading_number(&text, 10)),
+            Builtin::Strcspn | Builtin::Strstr | Builtin::Strcmp => {
+                let Some(other) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
+                match builtin {
+                    Builtin::Strcspn => {
+                        let end = text.find(|c| other.contains(c)).unwrap_or(text.len());
+                        Value::int(end as i64)
+                    }
+                    Builtin::Strcmp => order(text.as_bytes().cmp(other.as_bytes())),
+                    _ if text.contains(&other) => Value::Pointer(Rc::new(Ty::Int(8, true))),
+                    _ => Value::Null,
+                }
+            }
+            _ => Value::Opaque(at),
+        })
+    }
+
+    fn strtoul(&mut self, args: &[Expr], text: Option<String>, at: Span) -> Run<Value> {
+        // Where the number ended is not kept.
+        if let Some(end) = args.get(1)
+            && let Value::Ptr(end) = self.eval(end)?
+        {
+            self.taint(end, at);
+        }
+        let radix = match args.get(2) {
+            Some(radix) => self.eval(radix)?,
+            None => Value::int(10),
+        };
+        Ok(match (text, radix) {
+            (Some(text), Value::Int(radix @ 2..=36, 0)) => Value::int(leading_number(&text, radix as u32)),
+            _ => Value::Opaque(at),
+        })
+    }
+
+    fn strcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let text = self.text_arg(args.get(1))?;
+        let place = match args.first() {
+            Some(target) => self.place(target)?,
+            None => None,
+        };
+        match (text, place) {
+            (Some(text), Some(place)) if matches!(self.peek(place), Some(Value::Agg(_))) => {
+                self.store_text(place, &text);
+            }
+            (_, Some(place)) => match self.peek(place).cloned() {
+                Some(Value::Ptr(inner)) => self.taint(inner, at),
+                _ => self.taint(place, at),
+            },
+            _ => {}
+        }
+        Ok(Value::Opaque(at))
+    }
+
+    fn store_text(&mut self, place: Place, text: &str) {
+        let length = match self.peek(place) {
+            Some(Value::Agg(agg)) => agg.items.len(),
+            _ => 0,
+        };
+        let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
+        chars.resize(length.max(chars.len() + 1), Value::int(0));
+        self.write(place, Value::array(chars));
+    }
+
+    /// The pieces of one string, asked for one after the other.
+    fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
+        if let Some(text) = first {
+            self.token_rest = Some(text);
+        }
+        let Some(separators) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
+        let Some(rest) = self.token_rest.take() else { return Ok(Value::Null) };
+        let rest = rest.trim_start_matches(|c| separators.contains(c));
+        if rest.is_empty() {
+            return Ok(Value::Null);
+        }
+        let end = rest.find(|c| separators.contains(c)).unwrap_or(rest.len());
+        let (piece, tail) = rest.split_at(end);
+        self.token_rest = Some(tail.to_owned());
+        Ok(Value::Str(piece.into()))
+    }
+
+    /// Whole objects and single items are copied; a stretch of an array that is not the whole is unknown afterwards.
+    pub(super) fn memcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let [to, from, rest @ ..] = args else { return Ok(Value::Void) };
+        let (to, from) = (self.decayed(to)?, self.decayed(from)?);
+        let bytes = match rest.first() {
+            Some(bytes) => self.eval(bytes)?,
+            None => Value::Opaque(at),
+        };
+        let Value::Ptr(to) = to else { return Ok(Value::Void) };
+        let value = match from {
+            Value::Ptr(from) => self.read(from, at),
+            _ => Value::Opaque(at),
+        };
+        let ty = value.ty();
+        match (self.size_of(&ty), self.settle(&bytes)) {
+            (Some(size), Some(bytes)) if bytes <= size as i64 => self.write(to, value),
+            (None, _) | (_, None) if !self.in_array(to) => self.write(to, value),
+            // More than the one item that is pointed to: what follows it is written too.
+            _ => self.taint_around(to, at),
+        }
+        Ok(Value::Void)
+    }
+
+    pub(super) fn memset(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.decayed(arg)?);
+        }
+        match values.as_slice() {
+            [Value::Ptr(place), Value::Int(0, 0), ..] => {
+                let whole = self.peek(*place).cloned().unwrap_or_default();
+                match whole {
+                    Value::Agg(agg) if matches!(agg.shape, Shape::Struct(_)) => {
+                        let zero = self.default_value(&Value::Agg(agg).ty(), true, at)?;
+                        self.write(*place, zero);
+                    }
+                    // An array or a part of one: how much of it is a matter of bytes.
+                    _ => self.taint_around(*place, at),
+                }
+            }
+            [Value::Ptr(place), ..] => self.taint_around(*place, at),
+            _ => {}
+        }
+        Ok(Value::Void)
+    }
+
+    /// Methods of `std::string`. None: not one that is known.
+    pub(super) fn string_method(
+        &mut self,
+        place: Option<Place>,
+        text: &str,
+        method: &str,
+        args: &[Expr],
+        at: Span,
+    ) -> Run<Option<Value>> {
+        let unknown = Ok(Some(Value::Opaque(at)));
+        Ok(Some(match method {
+            "c_str" | "data" => Value::Str(text.into()),
+            "size" | "length" => Value::int(text.len() as i64),
+            "empty" => Value::bool(text.is_empty()),
+            "find" | "rfind" => {
+                let Some(wanted) = self.piece(args.first())? else { return unknown };
+                let from = match args.get(1) {
+                    Some(from) => {
+                        let from = self.eval(from)?;
+                        self.settle(&from)
+                    }
+                    None => Some(if method == "find" { 0 } else { NPOS }),
+                };
+                let Some(from) = from else { return unknown };
+                let from = index(from, text.len());
+                let found = match method {
+                    "find" => text.get(from..).and_then(|rest| rest.find(&wanted)).map(|found| found + from),
+                    _ => text
+                        .get(..from.saturating_add(wanted.len()).min(text.len()))
+                        .and_then(|part| part.rfind(&wanted)),
+                };
+                Value::int(found.map_or(NPOS, |found| found as i64))
+            }
+            "starts_with" | "ends_with" => match self.piece(args.first())? {
+                Some(piece) if method == "starts_with" => Value::bool(text.starts_with(&piece)),
+                Some(piece) => Value::bool(text.ends_with(&piece)),
+                None => return unknown,
+            },
+            "compare" => match args {
+                [other] => match self.piece(Some(other))? {
+                    Some(other) => order(text.as_bytes().cmp(other.as_bytes())),
+                    None => return unknown,
+                },
+                [from, count, other] => {
+                    let bounds = self.bounds(&[from, count])?;
+                    match (bounds.as_slice(), self.piece(Some(other))?) {
+                        (&[Some(from), Some(count)], Some(other)) => {
+                            order(part(text, from, count).as_bytes().cmp(other.as_bytes()))
+                        }
+                        _ => return unknown,
+                    }
+                }
+                _ => return unknown,
+            },
+            "substr" => match self.bounds(&args.iter().collect::<Vec<_>>())?.as_slice() {
+                [] => Value::Str(text.into()),
+                &[Some(from)] => Value::Str(part(text, from, NPOS).into()),
+                &[Some(from), Some(count)] => Value::Str(part(text, from, count).into()),
+                _ => return unknown,
+            },
+            "front" | "back" => {
+                let byte = if method == "front" { text.bytes().next() } else { text.bytes().last() };
+                byte.map_or(Value::Opaque(at), |byte| Value::int(i64::from(byte)))
+            }
+            "erase" | "resize" | "clear" | "append" | "push_back" | "pop_back" => {
+                let changed = self.changed(text, method, args)?;
+                let value = changed.map_or(Value::Opaque(at), |text| Value::Str(text.into()));
+                if let Some(place) = place {
+                    self.write(place, value.clone());
+                }
+                value
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The text after a method that changes it; None where its arguments are not known.
+    fn changed(&mut self, text: &str, method: &str, args: &[Expr]) -> Run<Option<String>> {
+        if let ("append" | "push_back", [only]) = (method, args) {
+            return Ok(self.piece(Some(only))?.map(|piece| format!("{text}{piece}")));
+        }
+        let numbers = self.bounds(&args.iter().collect::<Vec<_>>())?;
+        let at = |position: i64| index(position, text.len());
+        let join = |keep: usize, from: usize| Some(format!("{}{}", text.get(..keep)?, text.get(from..)?));
+        Ok(match (method, numbers.as_slice()) {
+            ("clear", []) | ("erase", []) => Some(String::new()),
+            ("pop_back", []) => text.get(..text.len().saturating_sub(1)).map(str::to_owned),
+            ("resize", &[Some(length)]) if length <= text.len() as i64 => join(at(length), text.len()),
+            ("erase", &[Some(from)]) => join(at(from), text.len()),
+            ("erase", &[Some(from), Some(count)]) => join(at(from), at(from.saturating_add(count))),
+            _ => None,
+        })
+    }
+
+    fn bounds(&mut self, args: &[&Expr]) -> Run<Vec<Option<i64>>> {
+        let mut out = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = self.eval(arg)?;
+            out.push(self.settle(&value));
+        }
+        Ok(out)
+    }
+
+    /// A string, or one character given as a number.
+    fn piece(&mut self, arg: Option<&Expr>) -> Run<Option<String>> {
+        let Some(arg) = arg else { return Ok(None) };
+        let value = self.eval(arg)?;
+        Ok(match self.settle(&value) {
+            Some(code) => u8::try_from(code).ok().filter(u8::is_ascii).map(|byte| char::from(byte).to_string()),
+            None => self.text_of(&value),
+        })
+    }
+}
+
+fn index(position: i64, length: usize) -> usize {
+    usize::try_from(position.max(0)).unwrap_or(usize::MAX).min(length)
+}
+
+fn part(text: &str, from: i64, count: i64) -> &str {
+    let start = index(from, text.len());
+    let end = index(from.max(0).saturating_add(count.max(0)), text.len());
+    text.get(start..end.max(start)).unwrap_or_default()
+}
+
+fn order(order: Ordering) -> Value {
+    Value::int(order as i64)
+}
+
+/// The number that a text begins with, as C reads it: blanks, a sign, a `0x` before hexadecimal digits.
+fn leading_number(text: &str, radix: u32) -> i64 {
+    let text = text.trim_start();
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let bare = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).filter(|_| radix == 16);
+    let text = bare.unwrap_or(text);
+    let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
+    let number = text.get(..end).and_then(|digits| i64::from_str_radix(digits, radix).ok()).unwrap_or(0);
+    if negative { number.wrapping_neg() } else { number }
+}

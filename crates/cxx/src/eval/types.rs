@@ -1,0 +1,225 @@
+//! Types at run time: what a name means here, and the constants that a struct has.
+
+use super::machine::{Machine, Run};
+use super::value::{Instance, Shape, Ty, Value};
+use crate::ast::{Base, Name, Root, Type};
+use crate::files::Span;
+use crate::sym::{self, Sym};
+use std::rc::Rc;
+
+pub(super) const MAX_ITEMS: usize = 1 << 16;
+
+impl Machine<'_> {
+    /// A type that is made of itself runs into the same bound as an endless expression.
+    pub(super) fn resolve(&mut self, ty: &Type) -> Run<Ty> {
+        self.step(ty.span)?;
+        self.nested += 4;
+        let found = self.resolve_type(ty);
+        self.nested = self.nested.saturating_sub(4);
+        found
+    }
+
+    fn resolve_type(&mut self, ty: &Type) -> Run<Ty> {
+        let mut base = match &ty.base {
+            Base::Void => Ty::Void,
+            Base::Bool => Ty::Bool,
+            Base::Int { bits, signed } => Ty::Int(*bits, *signed),
+            Base::Float(bits) => Ty::Float(*bits),
+            Base::Auto => Ty::Unknown,
+            Base::Function => Ty::Func,
+            Base::Inline(of) => Ty::Struct(Rc::new(Instance { of: of.clone(), args: Vec::new() })),
+            Base::Local(slot) => match self.stack.get(self.slot(*slot) as usize) {
+                Some(Value::Type(ty)) => ty.as_ref().clone(),
+                _ => Ty::Unknown,
+            },
+            Base::Decltype(expr) => self.eval(expr)?.ty(),
+            Base::Name(name) => self.resolve_name(name)?,
+        };
+        for _ in 0..ty.pointers {
+            base = Ty::Ptr(Rc::new(base));
+        }
+        for dim in ty.dims.iter().rev() {
+            let size = match dim {
+                Some(expr) => {
+                    let value = self.eval(expr)?;
+                    self.settle(&value).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= MAX_ITEMS)
+                }
+                None => Some(0),
+            };
+            base = match size {
+                Some(size) => Ty::Array(Rc::new(base), size),
+                None => Ty::Unknown,
+            };
+        }
+        Ok(base)
+    }
+
+    fn resolve_name(&mut self, name: &Name) -> Run<Ty> {
+        let Some(last) = name.path.last() else { return Ok(Ty::Unknown) };
+        if !matches!(name.root, Root::Global) || (name.path.len() > 1 && !self.is_namespace(name)) {
+            // T::type, traits<x>::value_type.
+            let Some(instance) = self.scope_of(name)? else { return Ok(Ty::Unknown) };
+            let program = self.program;
+            let found = program.members(&instance.of).types.iter().find(|(known, _)| *known == last.sym);
+            return match found {
+                Some((_, ty)) => self.within(&instance, |machine| machine.resolve(ty)),
+                None => Ok(Ty::Unknown),
+            };
+        }
+        let args = match &last.args {
+            Some(args) => self.template_values(args)?,
+            None => Vec::new(),
+        };
+        self.named(last.sym, args)
+    }
+
+    fn is_namespace(&self, name: &Name) -> bool {
+        name.path.iter().rev().skip(1).all(|segment| self.program.structs(segment.sym).is_empty())
+    }
+
+    fn named(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
+        let program = self.program;
+        if let (sym::ARRAY, [Value::Type(item), Value::Int(count, 0)]) = (name, args.as_slice()) {
+            let count = usize::try_from(*count).ok().filter(|&count| count <= MAX_ITEMS);
+            return Ok(count.map_or(Ty::Unknown, |count| Ty::Array(item.clone(), count)));
+        }
+        if let Some(alias) = program.alias(name)
+            && program.structs(name).is_empty()
+        {
+            return self.resolve(alias);
+        }
+        let candidates = program.structs(name);
+        if candidates.is_empty() {
+            return Ok(match program.enums.iter().any(|found| found.name == Some(name)) {
+                true => Ty::Enum,
+                false => Ty::Named(name),
+            });
+        }
+        let mut general = None;
+        for of in candidates {
+            match &of.special {
+                None => general = Some(of),
+                Some(special) => {
+                    let wanted = self.template_values(special)?;
+                    let fits =
+                        wanted.len() == args.len() && wanted.iter().zip(&args).all(|(a, b)| a.same(b) == Some(true));
+                    if fits {
+                        return Ok(Ty::Struct(Rc::new(Instance { of: of.clone(), args })));
+                    }
+                }
+            }
+        }
+        Ok(match general {
+            Some(of) => Ty::Struct(Rc::new(Instance { of: of.clone(), args })),
+            None => Ty::Named(name),
+        })
+    }
+
+    /// The struct that `a::b::last` looks into.
+    pub(super) fn scope_of(&mut self, name: &Name) -> Run<Option<Rc<Instance>>> {
+        let ty = match &name.root {
+            Root::Local(slot) => match self.stack.get(self.slot(*slot) as usize) {
+                Some(Value::Type(ty)) => ty.as_ref().clone(),
+                Some(value) => value.ty(),
+                None => Ty::Unknown,
+            },
+            Root::Decltype(expr) => self.eval(expr)?.ty(),
+            Root::Global => {
+                let Some(segment) = name.path.len().checked_sub(2).and_then(|at| name.path.get(at)) else {
+                    return Ok(None);
+                };
+                let args = match &segment.args {
+                    Some(args) => self.template_values(args)?,
+                    None => Vec::new(),
+                };
+                self.named(segment.sym, args)?
+            }
+        };
+        Ok(match ty {
+            Ty::Struct(instance) => Some(instance),
+            _ => None,
+        })
+    }
+
+    /// Runs something with a struct's template parameters in scope.
+    pub(super) fn within<T>(&mut self, instance: &Rc<Instance>, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
+        let base = self.stack.len();
+        self.stack.extend(instance.args.iter().cloned());
+        let missing = instance.of.templates.len().saturating_sub(instance.args.len());
+        self.stack.extend(std::iter::repeat_n(Value::Uninit, missing + 8));
+        let name = instance.of.name.unwrap_or(sym::STRUCT);
+        let frame = super::machine::Frame { function: None, name, file: instance.of.span.file, base, this: None };
+        self.enter(frame, instance.of.span)?;
+        let result = run(self);
+        self.frames.pop();
+        self.stack.truncate(base);
+        result
+    }
+
+    /// A constant of a struct, its own or a base's.
+    pub(super) fn static_of(&mut self, instance: &Rc<Instance>, name: Sym) -> Run<Option<Value>> {
+        self.step(instance.of.span)?;
+        self.nested += 8;
+        let value = self.find_static(instance, name);
+        self.nested = self.nested.saturating_sub(8);
+        value
+    }
+
+    fn find_static(&mut self, instance: &Rc<Instance>, name: Sym) -> Run<Option<Value>> {
+        let program = self.program;
+        let members = program.members(&instance.of);
+        if let Some(field) = members.statics.iter().find(|field| field.name == Some(name)) {
+            let Some(init) = &field.init else { return Ok(None) };
+            return self.within(instance, |machine| {
+                let value = machine.eval(init)?;
+                machine.convert(&field.ty, value).map(Some)
+            });
+        }
+        let mut next = 0;
+        for item in &members.enumerators {
+            if let Some(value) = &item.value {
+                let value = self.within(instance, |machine| machine.eval(value))?;
+                next = self.settle(&value).unwrap_or(next);
+            }
+            if item.name == name {
+                return Ok(Some(Value::int(next)));
+            }
+            next += 1;
+        }
+        for base in &instance.of.bases {
+            let ty = self.within(instance, |machine| machine.resolve(base))?;
+            if let Ty::Struct(base) = ty
+                && let Some(value) = self.static_of(&base, name)?
+            {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What the questioner needs of a machine before a run.
+impl Machine<'_> {
+    /// A zeroed object of a struct that the tree defines.
+    pub fn object(&mut self, name: &str) -> Run<Value> {
+        let missing = |machine: &Self| machine.unsure(Span::default(), format!("the tree has no struct {name}"));
+        let Some(sym) = self.program.interner.get(name) else { return Err(missing(self)) };
+        let ty = self.named(sym, Vec::new())?;
+        match self.default_value(&ty, true, Span::default())? {
+            value @ Value::Agg(_) => Ok(value),
+            _ => Err(missing(self)),
+        }
+    }
+
+    pub fn field_mut<'v>(&self, object: &'v mut Value, field: &str) -> Option<&'v mut Value> {
+        let Value::Agg(agg) = object else { return None };
+        let Shape::Struct(instance) = agg.shape.clone() else { return None };
+        let index = self.field_index(&instance, self.program.interner.get(field)?)?;
+        Rc::make_mut(agg).items.get_mut(index)
+    }
+
+    pub fn field_names(&self, instance: &Instance) -> Vec<Option<&str>> {
+        let fields = &self.program.members(&instance.of).fields;
+        fields.iter().map(|field| field.name.map(|name| self.program.text(name))).collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision that
+//! is taken on it narrows the range of inputs for which this very run holds. One run so answers for a whole range, exactly.
+
+use crate::ast::{Lambda, Struct};
+use crate::files::Span;
+use crate::sym::Sym;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The dependence of an integer that cannot be followed: a decision on it holds for one input.
+pub const CURVED: i64 = i64::MIN;
+
+#[derive(Debug, Clone, Default)]
+pub enum Value {
+    #[default]
+    Uninit,
+    Void,
+    Null,
+    Int(i64, i64),
+    Float(f64),
+    Str(Rc<str>),
+    Ptr(Place),
+    Ref(Place),
+    Fn(Rc<FnValue>),
+    Lambda(Rc<Closure>),
+    Agg(Rc<Agg>),
+    Type(Rc<Ty>),
+    Pack(Rc<Vec<Value>>),
+    /// A pointer that is not null, to memory of this type that nobody looks into.
+    Pointer(Rc<Ty>),
+    /// Not known, and where it came from.
+    Opaque(Span),
+}
+
+/// A function's name with template arguments, not yet called.
+#[derive(Debug)]
+pub struct FnValue {
+    pub name: Sym,
+    pub args: Vec<Value>,
+}
+
+#[derive(Debug)]
+pub struct Closure {
+    pub lambda: Arc<Lambda>,
+    /// Where the frame of the function that made it begins.
+    pub base: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct Agg {
+    pub shape: Shape,
+    pub items: Vec<Value>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Shape {
+    Array,
+    Struct(Rc<Instance>),
+}
+
+/// A struct with its template arguments.
+#[derive(Debug)]
+pub struct Instance {
+    pub of: Arc<Struct>,
+    pub args: Vec<Value>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Ty {
+    Void,
+    Bool,
+    Int(u8, bool),
+    Float(u8),
+    Ptr(Rc<Ty>),
+    Array(Rc<Ty>, usize),
+    Struct(Rc<Instance>),
+    Enum,
+    Named(Sym),
+    Func,
+    Unknown,
+}
+
+/// A place in memory: a variable, and the way down to a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub root: u32,
+    pub len: u8,
+    pub path: [u16; 5],
+}
+
+/// Roots from here on are globals.
+pub const GLOBAL_ROOT: u32 = 1 << 31;
+
+impl Place {
+    pub fn new(root: u32) -> Place {
+        Place { root, len: 0, path: [0; 5] }
+    }
+
+    /// One step further down; None beyond the depth that real code has.
+    pub fn part(mut self, index: usize) -> Option<Place> {
+        *self.path.get_mut(usize::from(self.len))? = u16::try_from(index).ok()?;
+        self.len += 1;
+        Some(self)
+    }
+
+    pub fn steps(&self) -> &[u16] {
+        self.path.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    /// The element `by` further on in the same array.
+    pub fn moved(mut self, by: i64) -> Option<Place> {
+        let last = self.path.get_mut(usize::from(self.len).checked_sub(1)?)?;
+        *last = u16::try_from(i64::from(*last).checked_add(by)?).ok()?;
+        Some(self)
+    }
+}
+
+impl Value {
+    pub fn int(value: i64) -> Value {
+        Value::Int(value, 0)
+    }
+
+    pub fn bool(value: bool) -> Value {
+        Value::Int(i64::from(value), 0)
+    }
+
+    pub fn array(items: Vec<Value>) -> Value {
+        Value::Agg(Rc::new(Agg { shape: Shape::Array, items }))
+    }
+
+    /// Whether any number in it depends on the input.
+    pub fn varies(&self) -> bool {
+        match self {
+            Value::Int(_, dependence) => *dependence != 0,
+            Value::Agg(agg) => agg.items.iter().any(Value::varies),
+            Value::Pack(list) => list.iter().any(Value::varies),
+            _ => false,
+        }
+    }
+
+    /// The type that a template parameter would be deduced as.
+    pub fn ty(&self) -> Ty {
+        match self {
+            Value::Pointer(ty) => Ty::Ptr(ty.clone()),
+            Value::Float(_) => Ty::Float(32),
+            Value::Int(..) => Ty::Int(32, true),
+            Value::Fn(_) | Value::Lambda(_) => Ty::Func,
+            Value::Agg(agg) => match &agg.shape {
+                Shape::Struct(instance) => Ty::Struct(instance.clone()),
+                Shape::Array => Ty::Unknown,
+            },
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// Equality of what can stand as a template argument.
+    pub fn same(&self, other: &Value) -> Option<bool> {
+        Some(match (self, other) {
+            (Value::Int(a, 0), Value::Int(b, 0)) => a == b,
+            (Value::Null, Value::Null) => true,
+            (Value::Fn(a), Value::Fn(b)) => a.name == b.name,
+            (Value::Type(a), Value::Type(b)) => return a.same(b),
+            (Value::Fn(_), Value::Null) | (Value::Null, Value::Fn(_)) => false,
+            _ => return None,
+        })
+    }
+}
+
+impl Ty {
+    /// Whether two types are one; None where either is not known well enough.
+    pub fn same(&self, other: &Ty) -> Option<bool> {
+        Some(match (self, other) {
+            (Ty::Unknown, _) | (_, Ty::Unknown) => return None,
+            (Ty::Void, Ty::Void) | (Ty::Bool, Ty::Bool) | (Ty::Func, Ty::Func) | (Ty::Enum, Ty::Enum) => true,
+            (Ty::Int(a, x), Ty::Int(b, y)) => a == b && x == y,
+            (Ty::Float(a), Ty::Float(b)) => a == b,
+            (Ty::Ptr(a), Ty::Ptr(b)) => return a.same(b),
+            (Ty::Array(a, n), Ty::Array(b, m)) => return if n == m { a.same(b) } else { Some(false) },
+            (Ty::Named(a), Ty::Named(b)) => a == b,
+            (Ty::Struct(a), Ty::Struct(b)) => {
+                if a.of.name != b.of.name || a.args.len() != b.args.len() {
+                    return Some(false);
+                }
+                for (x, y) in a.args.iter().zip(&b.args) {
+                    match x.same(y) {
+                        Some(true) => {}
+                        other => return other,
+                    }
+                }
+                true
+            }
+            _ => false,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Macro expansion: arguments, `#`, `##`, variadic lists, and the rule that a name is not expanded within itself.
+
+use super::files::LoadError;
+use super::lex::{Kind, PAINTED, SPACE, Tok};
+use super::preprocess::{Macro, Preprocessor};
+use super::sym::{self, Sym};
+use std::sync::Arc;
+
+const MAX_ARGS: usize = 4096;
+const MAX_NESTED: usize = 40;
+
+/// What stands between a macro's parentheses, and the closing one.
+type Arguments = (Vec<Vec<Tok>>, Tok);
+
+impl Preprocessor<'_> {
+    /// Pushes the replacement of `tok` where it is a macro's name; false where it stays as it is.
+    pub(super) fn expand(&mut self, tok: Tok) -> Result<bool, LoadError> {
+        if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
+            return Ok(false);
+        }
+        let Some(found) = self.macros.table.get(&tok.sym).cloned() else { return Ok(false) };
+        if self.frames.iter().any(|frame| frame.name == Some(tok.sym)) {
+            return Ok(false);
+        }
+        let mut at = tok;
+        let args = match &found.params {
+            None => Vec::new(),
+            Some(params) => match self.arguments(params.len(), found.variadic)? {
+                Some((args, close)) => {
+                    // What the macro makes stands where the whole call does, so that a quote shows its arguments.
+                    if close.file == tok.file && close.end() > tok.off {
+                        at.len = u16::try_from(close.end() - tok.off).unwrap_or(tok.len);
+                    }
+                    args
+                }
+                None => return Ok(false),
+            },
+        };
+        let toks = self.replace(&found, &args, at)?;
+        self.push_back(toks, Some(tok.sym));
+        Ok(true)
+    }
+
+    /// The arguments of a function-like macro; None (and nothing consumed) where no parenthesis follows.
+    fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<Arguments>, LoadError> {
+        let Some(open) = self.next_raw()? else { return Ok(None) };
+        if !open.is(sym::LPAREN) {
+            self.push_back(vec![open], None);
+            return Ok(None);
+        }
+        let mut args = vec![Vec::new()];
+        let mut depth = 0usize;
+        let mut close = open;
+        while let Some(tok) = self.next_raw()? {
+            close = tok;
+            let tok = self.painted(tok);
+            let closes = tok.is(sym::RPAREN) || tok.is(sym::RBRACE) || tok.is(sym::RBRACKET);
+            if tok.is(sym::RPAREN) && depth == 0 {
+                break;
+            }
+            // Only parentheses protect a comma; braces are counted with them since macros here take initialisers.
+            if tok.is(sym::COMMA) && depth == 0 && !(variadic && args.len() >= params) && args.len() < MAX_ARGS {
+                args.push(Vec::new());
+                continue;
+            }
+            if tok.is(sym::LPAREN) {
+                depth += 1;
+            } else if closes && tok.is(sym::RPAREN) {
+                depth = depth.saturating_sub(1);
+            }
+            if let Some(arg) = args.last_mut() {
+                arg.push(tok);
+            }
+        }
+        Ok(Some((args, close)))
+    }
+
+    fn replace(&mut self, found: &Arc<Macro>, args: &[Vec<Tok>], at: Tok) -> Result<Vec<Tok>, LoadError> {
+        let placed = |tok: &Tok| Tok { file: at.file, off: at.off, len: at.len, flags: tok.flags & SPACE, ..*tok };
+        let Some(params) = &found.params else { return Ok(self.paste_all(found.body.iter().map(placed).collect())) };
+        let empty = Vec::new();
+        let index = |name: Sym| params.iter().position(|&param| param == name);
+        let mut expanded: Vec<Option<Vec<Tok>>> = vec![None; params.len()];
+        let mut out: Vec<Tok> = Vec::with_capacity(found.body.len());
+        let mut position = 0;
+        while let Some(tok) = found.body.get(position) {
+            position += 1;
+            if tok.is(sym::HASH)
+                && let Some(param) = found.body.get(position).and_then(|next| index(next.sym))
+            {
+                let text = self.stringize(args.get(param).unwrap_or(&empty));
+                out.push(Tok { kind: Kind::String, sym: text, ..placed(tok) });
+                position += 1;
+                continue;
+            }
+            let Some(param) = index(tok.sym).filter(|_| tok.kind == Kind::Ident) else {
+                out.push(placed(tok));
+                continue;
+            };
+            let arg = args.get(param).unwrap_or(&empty);
+            let after = found.body.get(position.wrapping_sub(2)).is_some_and(|tok| tok.is(sym::PASTE));
+            let before = found.body.get(position).is_some_and(|tok| tok.is(sym::PASTE));
+            if after || before {
+                // `, ## rest` with nothing in rest drops the comma; with something it pastes nothing.
+                let comma = out.len() >= 2 && out.get(out.len() - 2).is_some_and(|tok| tok.is(sym::COMMA));
+                if after && comma && found.variadic && param + 1 == params.len() {
+                    out.pop();
+                    if arg.is_empty() {
+                        out.pop();
+                    }
+                } else if arg.is_empty() && after {
+                    out.pop();
+                }
+                out.extend(arg.iter().copied());
+                if arg.is_empty() && before && !after {
+                    position += 1;
+                }
+                continue;
+            }
+            if expanded.get(param).is_none_or(|slot| slot.is_none()) {
+                let full = self.expand_list(arg)?;
+                if let Some(slot) = expanded.get_mut(param) {
+                    *slot = Some(full);
+                }
+            }
+            if let Some(Some(full)) = expanded.get(param) {
+                out.extend(full.iter().copied());
+            }
+        }
+        Ok(self.paste_all(out))
+    }
+
+    /// A list expanded on its own, as an argument is before it is put in place.
+    pub(super) fn expand_list(&mut self, toks: &[Tok]) -> Result<Vec<Tok>, LoadError> {
+        if toks.iter().all(|tok| tok.kind != Kind::Ident || !self.macros.table.contains_key(&tok.sym)) {
+            return Ok(toks.to_vec());
+        }
+        // Calls within arguments within calls; real ones stay under ten.
+        if self.nested >= MAX_NESTED {
+            return Ok(toks.to_vec());
+        }
+        self.nested += 1;
+        let floor = self.floor;
+        let depth = self.frames.len();
+        self.push_back(toks.to_vec(), None);
+        self.floor = depth.max(1);
+        // A floor of 0 means "the file": with no frame below, a placeholder keeps the level above it.
+        if depth == 0 {
+            let frame = self.frames.pop();
+            self.push_back(Vec::new(), None);
+            self.frames.extend(frame);
+        }
+        let mut out = Vec::new();
+        while let Some(tok) = self.next_raw()? {
+            if !self.expand(tok)? {
+                let tok = self.painted(tok);
+                out.push(tok);
+            }
+        }
+        self.frames.truncate(depth);
+        self.floor = floor;
+        self.nested -= 1;
+        Ok(out)
+    }
+
+    fn paste_all(&mut self, toks: Vec<Tok>) -> Vec<Tok> {
+        if !toks.iter().any(|tok| tok.is(sym::PASTE)) {
+            return toks;
+        }
+        let mut out: Vec<Tok> = Vec::with_capacity(toks.len());
+        let mut rest = toks.into_iter();
+        while let Some(tok) = rest.next() {
+            if !tok.is(sym::PASTE) {
+                out.push(tok);
+                continue;
+            }
+            let (Some(left), Some(right)) = (out.pop(), rest.next()) else { break };
+            let text = format!("{}{}", self.interner.text(left.sym), self.interner.text(right.sym));
+            let kind = match text.bytes().next() {
+                Some(byte) if byte.is_ascii_digit() => Kind::Number,
+                Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => Kind::Ident,
+                _ => Kind::Punct,
+            };
+            out.push(Tok { kind, sym: self.interner.intern(&text), ..left });
+        }
+        out
+    }
+
+    fn stringize(&mut self, toks: &[Tok]) -> Sym {
+        let mut text = String::from("\"");
+        for (at, tok) in toks.iter().enumerate() {
+            if at > 0 && tok.flags & SPACE != 0 {
+                text.push(' ');
+            }
+            text.push_str(&self.interner.text(tok.sym).replace('\\', "\\\\").replace('"', "\\\""));
+        }
+        text.push('"');
+        self.interner.intern(&text)
+    }
+}

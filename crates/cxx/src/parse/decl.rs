@@ -1,0 +1,178 @@
+//! Declarations of a unit: what there is, with its signature; bodies are only measured.
+
+use super::types::Specifiers;
+use super::{Names, Parsed, Parser, Stuck};
+use crate::ast::{Enum, Function, Initial, Struct, TemplateParam, Type};
+use crate::files::Span;
+use crate::lex::{Kind, Tok};
+use crate::sym::{self, Interner, Sym};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Global {
+    pub name: Sym,
+    pub ty: Type,
+    pub init: Initial,
+    pub span: Span,
+    /// `extern` with no value: it is defined elsewhere.
+    pub external: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Declared {
+    pub functions: Vec<Function>,
+    pub structs: Vec<Arc<Struct>>,
+    pub enums: Vec<Enum>,
+    pub globals: Vec<Global>,
+    pub aliases: Vec<(Sym, Type)>,
+    pub names: Names,
+}
+
+/// Everything that one unit declares.
+pub fn declarations(toks: &[Tok], names: &Names, interner: &Interner, unit: u32) -> Declared {
+    let mut parser = Parser::new(toks, 0..toks.len(), names, interner, unit);
+    let mut out = Declared::default();
+    while parser.peek().is_some() {
+        let before = parser.pos;
+        parser.depth = 0;
+        parser.scopes.clear();
+        parser.local_types.clear();
+        parser.slots = 0;
+        if parser.top(&mut out).is_err() {
+            parser.pos = before;
+            parser.recover();
+        }
+        if parser.pos == before {
+            parser.pos += 1;
+        }
+    }
+    out.names = std::mem::take(&mut parser.more);
+    out
+}
+
+impl Parser<'_> {
+    /// To the end of a declaration that was not understood.
+    pub(super) fn recover(&mut self) {
+        while let Some(tok) = self.peek() {
+            match tok.sym {
+                _ if tok.kind != Kind::Punct => self.pos += 1,
+                sym::SEMI => {
+                    self.pos += 1;
+                    return;
+                }
+                sym::LBRACE => {
+                    self.skip_balanced();
+                    self.eat(sym::SEMI);
+                    return;
+                }
+                sym::LPAREN | sym::LBRACKET => self.skip_balanced(),
+                sym::RBRACE => return,
+                _ => self.pos += 1,
+            }
+        }
+    }
+
+    fn top(&mut self, out: &mut Declared) -> Parsed<()> {
+        let Some(tok) = self.peek() else { return Ok(()) };
+        match tok.sym {
+            sym::SEMI | sym::RBRACE => {
+                self.pos += 1;
+                Ok(())
+            }
+            sym::NAMESPACE => {
+                while self.peek().is_some_and(|tok| !tok.is(sym::LBRACE) && !tok.is(sym::SEMI)) {
+                    self.pos += 1;
+                }
+                self.pos += 1;
+                Ok(())
+            }
+            sym::EXTERN if self.ahead(1).is_some_and(|tok| tok.kind == Kind::String) => {
+                self.pos += 2;
+                self.eat(sym::LBRACE);
+                Ok(())
+            }
+            sym::TEMPLATE if self.at_ahead(1, sym::LT) => {
+                let templates = self.template_params()?;
+                self.declaration(templates, out)
+            }
+            // An explicit instantiation declares nothing new.
+            sym::TEMPLATE => Err(Stuck),
+            sym::EXTERN if self.at_ahead(1, sym::TEMPLATE) => Err(Stuck),
+            sym::STATIC_ASSERT | sym::STATIC_ASSERT_C => Err(Stuck),
+            sym::USING => self.using(false, out),
+            sym::TYPEDEF => self.typedef(out),
+            _ => self.declaration(Vec::new(), out),
+        }
+    }
+
+    fn declaration(&mut self, templates: Vec<TemplateParam>, out: &mut Declared) -> Parsed<()> {
+        let start = self.span();
+        if self.at(sym::USING) {
+            return self.using(!templates.is_empty(), out);
+        }
+        if let Some(base) = self.definition(templates.clone(), out)? {
+            if self.eat(sym::SEMI) {
+                return Ok(());
+            }
+            return self.declarators_of(base, Specifiers::default(), templates, start, out);
+        }
+        // A forward declaration makes the name a type, and `template <...>` makes it a template.
+        if (self.at(sym::STRUCT) || self.at(sym::CLASS) || self.at(sym::ENUM) || self.at(sym::UNION))
+            && self.is_ident(1)
+            && self.at_ahead(2, sym::SEMI)
+        {
+            let name = self.ahead(1).map(|tok| tok.sym);
+            self.more.types.extend(name);
+            if !templates.is_empty() {
+                self.more.templates.extend(name);
+            }
+            self.pos += 3;
+            return Ok(());
+        }
+        let mut specifiers = Specifiers::default();
+        let base = self.specified_type(&mut specifiers)?;
+        self.declarators_of(base, specifiers, templates, start, out)
+    }
+
+    fn declarators_of(
+        &mut self,
+        base: Type,
+        mut specifiers: Specifiers,
+        templates: Vec<TemplateParam>,
+        start: Span,
+        out: &mut Declared,
+    ) -> Parsed<()> {
+        loop {
+            let mut ty = base.clone();
+            self.stars(&mut ty);
+            self.skip_attributes(&mut specifiers);
+            let name = self.ident()?;
+            let special = if self.at(sym::LT) { Some(self.try_template_args().ok_or(Stuck)?) } else { None };
+            if self.at(sym::LPAREN) {
+                let function = self.function(name, ty, specifiers, templates, special, start)?;
+                if !function.templates.is_empty() || function.special.is_some() {
+                    self.more.templates.insert(name);
+                }
+                out.functions.push(function);
+                return Ok(());
+            }
+            self.dims(&mut ty)?;
+            self.skip_attributes(&mut specifiers);
+            let init = if self.eat(sym::ASSIGN) {
+                match self.at(sym::LBRACE) {
+                    true => Initial::Value(self.init_list()?),
+                    false => Initial::Value(self.assignment()?),
+                }
+            } else if self.at(sym::LBRACE) {
+                Initial::Value(self.init_list()?)
+            } else {
+                Initial::None
+            };
+            let external = specifiers.external && matches!(init, Initial::None);
+            out.globals.push(Global { name, ty, init, span: self.since(start), external });
+            if !self.eat(sym::COMMA) {
+                return self.want(sym::SEMI);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What stands in a struct: fields, constants, methods, nested types.
+
+use super::types::Specifiers;
+use super::{Parsed, Parser, Stuck};
+use crate::ast::{Base, Enumerator, Expr, Field, Members, Struct};
+use crate::lex::Kind;
+use crate::sym::{self, Sym};
+use std::sync::Arc;
+
+impl Parser<'_> {
+    pub(super) fn members(&mut self, of: &Struct) -> Members {
+        let mut out = Members::default();
+        // Two passes: methods may use fields that stand below them.
+        let start = self.pos;
+        self.member_list(of, &mut out, false);
+        let names: Vec<Sym> = out.fields.iter().chain(&out.statics).filter_map(|field| field.name).collect();
+        self.fields = Some(Arc::from(names));
+        self.pos = start;
+        let mut methods = Members::default();
+        self.member_list(of, &mut methods, true);
+        out.methods = methods.methods;
+        out
+    }
+
+    fn member_list(&mut self, of: &Struct, out: &mut Members, methods: bool) {
+        while self.peek().is_some() {
+            let before = self.mark();
+            self.depth = 0;
+            if self.member(of, out, methods).is_err() {
+                self.rewind(before);
+                self.skip_member();
+            }
+            // Slots of a method's parameters are its own; the struct's template parameters stay.
+            self.slots = before.slots;
+            self.scopes.truncate(before.scopes);
+            if self.pos == before.pos {
+                self.pos += 1;
+            }
+        }
+    }
+
+    fn skip_member(&mut self) {
+        while let Some(tok) = self.peek() {
+            match tok.sym {
+                _ if tok.kind != Kind::Punct => self.pos += 1,
+                sym::SEMI => {
+                    self.pos += 1;
+                    return;
+                }
+                sym::LBRACE => {
+                    self.skip_balanced();
+                    self.eat(sym::SEMI);
+                    return;
+                }
+                sym::LPAREN | sym::LBRACKET => self.skip_balanced(),
+                _ => self.pos += 1,
+            }
+        }
+    }
+
+    fn member(&mut self, of: &Struct, out: &mut Members, methods: bool) -> Parsed<()> {
+        let start = self.span();
+        let Some(tok) = self.peek() else { return Ok(()) };
+        match tok.sym {
+            sym::SEMI => {
+                self.pos += 1;
+                return Ok(());
+            }
+            sym::PUBLIC | sym::PRIVATE | sym::PROTECTED => {
+                self.pos += 2;
+                return Ok(());
+            }
+            sym::USING if self.is_ident(1) && self.at_ahead(2, sym::ASSIGN) => {
+                let name = tok.sym;
+                let _ = name;
+                self.pos += 1;
+                let name = self.ident()?;
+                self.pos += 1;
+                let ty = self.type_id()?;
+                self.local_types.push(name);
+                out.types.push((name, ty));
+                return self.want(sym::SEMI);
+            }
+            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT | sym::TILDE => {
+                return Err(Stuck);
+            }
+            sym::ENUM if self.at_ahead(1, sym::LBRACE) || self.at_ahead(2, sym::LBRACE) => {
+                self.nested_enum(out)?;
+                return self.want(sym::SEMI);
+            }
+            _ => {}
+        }
+        let mut specifiers = Specifiers::default();
+        self.skip_attributes(&mut specifiers);
+        // A constructor: the struct's own name and a parenthesis.
+        if let Some(name) = of.name
+            && self.at(name)
+            && self.at_ahead(1, sym::LPAREN)
+        {
+            self.pos += 1;
+            let ty = self.unknown_type(start);
+            let function = self.function(name, ty, specifiers, Vec::new(), None, start)?;
+            if methods {
+                out.methods.push(Arc::new(function));
+            }
+            return Ok(());
+        }
+        let nested = self.at(sym::STRUCT) || self.at(sym::UNION) || self.at(sym::CLASS);
+        let ahead = if self.is_ident(1) { 2 } else { 1 };
+        let base = if nested && (self.at_ahead(ahead, sym::LBRACE) || self.at_ahead(ahead, sym::COLON)) {
+            let inner = self.struct_definition(Vec::new())?;
+            if let Some(name) = inner.name {
+                self.local_types.push(name);
+                self.local_structs.push((name, inner.clone()));
+            }
+            let named = inner.name.is_some();
+            let mut ty = self.unknown_type(start);
+            ty.base = Base::Inline(inner);
+            if self.eat(sym::SEMI) {
+                if !named {
+                    out.fields.push(Field { name: None, ty, init: None });
+                }
+                return Ok(());
+            }
+            ty
+        } else {
+            self.specified_type(&mut specifiers)?
+        };
+        loop {
+            let mut ty = base.clone();
+            self.stars(&mut ty);
+            self.skip_attributes(&mut specifiers);
+            if self.at(sym::OPERATOR) {
+                return Err(Stuck);
+            }
+            // A pointer to a function as a field.
+            if self.at(sym::LPAREN) && self.at_ahead(1, sym::STAR) {
+                self.pos += 2;
+                let name = self.ident()?;
+                self.want(sym::RPAREN)?;
+                self.skip_balanced();
+                ty.base = Base::Function;
+                out.fields.push(Field { name: Some(name), ty, init: None });
+                return self.want(sym::SEMI);
+            }
+            let name = self.ident()?;
+            if self.at(sym::LPAREN) {
+                let function = self.function(name, ty, specifiers, Vec::new(), None, start)?;
+                if methods {
+                    out.methods.push(Arc::new(function));
+                }
+                return Ok(());
+            }
+            self.dims(&mut ty)?;
+            self.skip_attributes(&mut specifiers);
+            let init = match self.peek() {
+                Some(tok) if tok.is(sym::ASSIGN) => {
+                    self.pos += 1;
+                    Some(if self.at(sym::LBRACE) { self.init_list()? } else { self.assignment()? })
+                }
+                Some(tok) if tok.is(sym::LBRACE) => Some(self.init_list()?),
+                Some(tok) if tok.is(sym::COLON) => {
+                    // A bit field; its width does not matter here.
+                    self.pos += 1;
+                    self.assignment()?;
+                    None
+                }
+                _ => None,
+            };
+            let list = if specifiers.is_static { &mut out.statics } else { &mut out.fields };
+            list.push(Field { name: Some(name), ty, init });
+            if !self.eat(sym::COMMA) {
+                return self.want(sym::SEMI);
+            }
+        }
+    }
+
+    fn nested_enum(&mut self, out: &mut Members) -> Parsed<()> {
+        self.pos += 1;
+        if self.is_ident(0) {
+            let name = self.ident()?;
+            self.local_types.push(name);
+        }
+        self.want(sym::LBRACE)?;
+        while !self.at(sym::RBRACE) {
+            let name = self.ident()?;
+            let value = if self.eat(sym::ASSIGN) { Some(self.assignment()?) } else { None };
+            out.enumerators.push(Enumerator { name, value });
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        self.want(sym::RBRACE)
+    }
+
+    /// `a(1), b{2}` of a constructor.
+    pub(super) fn member_inits(&mut self) -> Vec<(Sym, Vec<Expr>)> {
+        let mut out = Vec::new();
+        while let Ok(name) = self.ident() {
+            let args = match self.at(sym::LBRACE) {
+                true => self.init_list().map(|list| vec![list]),
+                false => self.arguments(),
+            };
+            let Ok(args) = args else { break };
+            out.push((name, args));
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        out
+    }
+}

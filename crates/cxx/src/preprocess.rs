@@ -1,0 +1,348 @@
+//! The preprocessor: a stream of tokens in, a stream out. Every token keeps the place it came from (what a macro made
+//! stands where the macro was called), so lines survive whatever is expanded.
+//!
+//! All units are read into one program: a header counts once, and what a unit defines for itself is
+//! forgotten at its end. Files are named as they lie in the tree; a header outside of it (the compiler's, a
+//! platform's) is passed over.
+
+use super::condition;
+use super::files::{Files, LoadError, Sources, Span};
+use super::lex::{Kind, PAINTED, Tok};
+use super::sym::{self, FxMap, FxSet, Interner, Sym};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Macro {
+    /// None: object-like.
+    pub params: Option<Vec<Sym>>,
+    pub variadic: bool,
+    pub body: Vec<Tok>,
+    pub file: u16,
+}
+
+#[derive(Debug, Default)]
+pub struct Macros {
+    pub table: FxMap<Sym, Arc<Macro>>,
+    /// Names whose `#define` is not taken: checks and logs that the interpreter answers itself.
+    pub kept: FxSet<Sym>,
+    /// Given from outside (`-D`, `-U`): the sources' own `#define` and `#undef` do not change them.
+    pub fixed: FxSet<Sym>,
+    /// Names that a conditional asked for while nothing defined them, and where first.
+    pub asked: FxMap<Sym, Vec<Span>>,
+    /// Headers of the dialect's own that a unit includes and the tree does not have.
+    pub absent: Vec<String>,
+    pub own_header: &'static str,
+    once: FxSet<u16>,
+}
+
+const MAX_TOKENS: usize = 30_000_000;
+const MAX_FRAMES: usize = 400;
+const MAX_INCLUDES: usize = 100;
+
+pub struct Preprocessor<'a> {
+    pub tree: &'a dyn Sources,
+    pub files: &'a mut Files,
+    pub interner: &'a mut Interner,
+    pub macros: &'a mut Macros,
+    pub(super) frames: Vec<Frame>,
+    sources: Vec<Source>,
+    pub(super) floor: usize,
+    pub(super) made: usize,
+    pub(super) nested: usize,
+}
+
+/// Tokens waiting to be read again: a macro's replacement.
+pub(super) struct Frame {
+    pub toks: Vec<Tok>,
+    pub at: usize,
+    pub name: Option<Sym>,
+}
+
+struct Source {
+    file: u16,
+    toks: Arc<[Tok]>,
+    at: usize,
+    conds: Vec<Cond>,
+}
+
+#[derive(Clone, Copy)]
+struct Cond {
+    live: bool,
+    taken: bool,
+    outer: bool,
+}
+
+impl<'a> Preprocessor<'a> {
+    pub fn new(
+        tree: &'a dyn Sources,
+        files: &'a mut Files,
+        interner: &'a mut Interner,
+        macros: &'a mut Macros,
+    ) -> Self {
+        Preprocessor {
+            tree,
+            files,
+            interner,
+            macros,
+            frames: Vec::new(),
+            sources: Vec::new(),
+            floor: 0,
+            made: 0,
+            nested: 0,
+        }
+    }
+
+    /// All tokens of one unit with what it includes.
+    pub fn unit(&mut self, path: &str) -> Result<Vec<Tok>, LoadError> {
+        let file = self.files.open(self.tree, path, self.interner)?;
+        self.enter(file);
+        let mut out = Vec::new();
+        loop {
+            self.copy_plain(&mut out);
+            let Some(tok) = self.next_expanded()? else { break };
+            out.push(tok);
+            if out.len() > MAX_TOKENS {
+                break;
+            }
+        }
+        let fixed = &self.macros.fixed;
+        self.macros.table.retain(|name, made| made.file != file || fixed.contains(name));
+        Ok(out)
+    }
+
+    fn enter(&mut self, file: u16) {
+        if self.macros.once.contains(&file) || self.sources.len() >= MAX_INCLUDES {
+            return;
+        }
+        self.sources.push(Source { file, toks: self.files.toks(file), at: 0, conds: Vec::new() });
+    }
+
+    /// Takes over what stands between two directives or names of macros as it is: that is most of a file.
+    fn copy_plain(&mut self, out: &mut Vec<Tok>) {
+        if !self.frames.is_empty() || self.floor > 0 {
+            return;
+        }
+        let Some(source) = self.sources.last_mut().filter(|source| source.conds.last().is_none_or(|cond| cond.live))
+        else {
+            return;
+        };
+        let rest = source.toks.get(source.at..).unwrap_or_default();
+        let table = &self.macros.table;
+        let ends = |tok: &Tok| match tok.kind {
+            Kind::Ident => table.contains_key(&tok.sym),
+            Kind::Punct => tok.sym == sym::HASH && tok.bol(),
+            _ => false,
+        };
+        let plain = rest.get(..rest.iter().position(ends).unwrap_or(rest.len())).unwrap_or_default();
+        out.extend_from_slice(plain);
+        source.at += plain.len();
+    }
+
+    fn next_expanded(&mut self) -> Result<Option<Tok>, LoadError> {
+        loop {
+            let Some(tok) = self.next_raw()? else { return Ok(None) };
+            if !self.expand(tok)? {
+                return Ok(Some(self.painted(tok)));
+            }
+        }
+    }
+
+    /// A name that is being expanded right now is marked: it never will be.
+    pub(super) fn painted(&self, mut tok: Tok) -> Tok {
+        if tok.kind == Kind::Ident && self.frames.iter().any(|frame| frame.name == Some(tok.sym)) {
+            tok.flags |= PAINTED;
+        }
+        tok
+    }
+
+    /// The next token before expansion: from the innermost replacement, else from the file, whose directives are
+    /// obeyed on the way.
+    pub(super) fn next_raw(&mut self) -> Result<Option<Tok>, LoadError> {
+        while self.frames.len() > self.floor {
+            let Some(frame) = self.frames.last_mut() else { break };
+            if let Some(&tok) = frame.toks.get(frame.at) {
+                frame.at += 1;
+                return Ok(Some(tok));
+            }
+            self.frames.pop();
+        }
+        if self.floor > 0 {
+            return Ok(None);
+        }
+        self.next_from_file()
+    }
+
+    pub(super) fn push_back(&mut self, toks: Vec<Tok>, name: Option<Sym>) {
+        if self.frames.len() < MAX_FRAMES && self.made < MAX_TOKENS {
+            self.made += toks.len();
+            self.frames.push(Frame { toks, at: 0, name });
+        }
+    }
+
+    fn next_from_file(&mut self) -> Result<Option<Tok>, LoadError> {
+        loop {
+            let Some(source) = self.sources.last_mut() else { return Ok(None) };
+            let Some(&tok) = source.toks.get(source.at) else {
+                self.sources.pop();
+                continue;
+            };
+            source.at += 1;
+            if tok.is(sym::HASH) && tok.bol() {
+                let start = source.at;
+                while source.toks.get(source.at).is_some_and(|tok| !tok.bol()) {
+                    source.at += 1;
+                }
+                let (toks, end) = (source.toks.clone(), source.at);
+                self.directive(toks.get(start..end).unwrap_or_default())?;
+                continue;
+            }
+            let live = source.conds.last().is_none_or(|cond| cond.live);
+            if live {
+                return Ok(Some(tok));
+            }
+            while source.toks.get(source.at).is_some_and(|tok| !(tok.bol() && tok.is(sym::HASH))) {
+                source.at += 1;
+            }
+        }
+    }
+
+    fn live(&self) -> bool {
+        self.sources.last().is_none_or(|source| source.conds.last().is_none_or(|cond| cond.live))
+    }
+
+    fn directive(&mut self, line: &[Tok]) -> Result<(), LoadError> {
+        let Some((name, rest)) = line.split_first() else { return Ok(()) };
+        match name.sym {
+            sym::IF | sym::IFDEF | sym::IFNDEF => {
+                let outer = self.live();
+                let live = outer && self.test(name.sym, rest)?;
+                self.conds(|conds| conds.push(Cond { live, taken: live, outer }));
+            }
+            sym::ELIF | sym::ELIFDEF | sym::ELIFNDEF => {
+                let last = self.sources.last().and_then(|source| source.conds.last()).copied();
+                let Some(cond) = last else { return Ok(()) };
+                let live = cond.outer && !cond.taken && self.test(name.sym, rest)?;
+                self.conds(|conds| {
+                    if let Some(cond) = conds.last_mut() {
+                        *cond = Cond { live, taken: cond.taken || live, outer: cond.outer };
+                    }
+                });
+            }
+            sym::ELSE => self.conds(|conds| {
+                if let Some(cond) = conds.last_mut() {
+                    *cond = Cond { live: cond.outer && !cond.taken, taken: true, outer: cond.outer };
+                }
+            }),
+            sym::ENDIF => self.conds(|conds| {
+                conds.pop();
+            }),
+            _ if !self.live() => {}
+            sym::DEFINE => self.define(rest),
+            sym::UNDEF => {
+                if let Some(name) = rest.first()
+                    && !self.macros.fixed.contains(&name.sym)
+                {
+                    self.macros.table.remove(&name.sym);
+                }
+            }
+            sym::INCLUDE => self.include(rest)?,
+            sym::PRAGMA_DIR if rest.first().is_some_and(|tok| tok.is(sym::ONCE)) => {
+                if let Some(source) = self.sources.last() {
+                    self.macros.once.insert(source.file);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn conds(&mut self, change: impl FnOnce(&mut Vec<Cond>)) {
+        if let Some(source) = self.sources.last_mut() {
+            change(&mut source.conds);
+        }
+    }
+
+    fn test(&mut self, kind: Sym, line: &[Tok]) -> Result<bool, LoadError> {
+        let name = line.first();
+        Ok(match kind {
+            sym::IFDEF | sym::ELIFDEF => name.is_some_and(|name| self.defined(name)),
+            sym::IFNDEF | sym::ELIFNDEF => name.is_some_and(|name| !self.defined(name)),
+            _ => condition::evaluate(self, line)?,
+        })
+    }
+
+    pub(super) fn defined(&mut self, name: &Tok) -> bool {
+        let defined = self.macros.table.contains_key(&name.sym);
+        if !defined {
+            self.macros.asked.entry(name.sym).or_default().push(Span::of(name));
+        }
+        defined
+    }
+
+    fn define(&mut self, line: &[Tok]) {
+        let Some((name, rest)) = line.split_first() else { return };
+        if name.kind != Kind::Ident || self.macros.kept.contains(&name.sym) || self.macros.fixed.contains(&name.sym) {
+            return;
+        }
+        let file = self.sources.last().map_or(u16::MAX, |source| source.file);
+        // Function-like only where the parenthesis follows with no blank.
+        let opens = rest.first().is_some_and(|tok| tok.is(sym::LPAREN) && tok.off == name.end());
+        let (params, variadic, body) = match opens {
+            false => (None, false, rest),
+            true => {
+                let close = rest.iter().position(|tok| tok.is(sym::RPAREN)).unwrap_or(rest.len());
+                let list = rest.get(1..close).unwrap_or_default();
+                let variadic = list.iter().any(|tok| tok.is(sym::ELLIPSIS));
+                let mut params: Vec<Sym> =
+                    list.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym).collect();
+                // `args...` names the rest itself; `...` calls it __VA_ARGS__.
+                let named = list.iter().rev().nth(1).is_some_and(|tok| tok.kind == Kind::Ident);
+                if variadic && !named {
+                    params.push(sym::VA_ARGS);
+                }
+                (Some(params), variadic, rest.get(close + 1..).unwrap_or_default())
+            }
+        };
+        let made = Macro { params, variadic, body: body.to_vec(), file };
+        self.macros.table.insert(name.sym, Arc::new(made));
+    }
+
+    fn include(&mut self, line: &[Tok]) -> Result<(), LoadError> {
+        let Some(first) = line.first() else { return Ok(()) };
+        if first.kind != Kind::String {
+            return Ok(());
+        }
+        let wanted = super::lex::string(self.interner.text(first.sym));
+        let from = self.sources.last().map_or(String::new(), |source| self.files.path(source.file).to_owned());
+        if let Some(path) = find_include(self.tree, &from, &wanted) {
+            let file = self.files.open(self.tree, &path, self.interner)?;
+            self.enter(file);
+        } else if wanted.ends_with(self.macros.own_header) && !self.macros.absent.contains(&wanted) {
+            self.macros.absent.push(wanted);
+        }
+        Ok(())
+    }
+}
+
+/// A header by its name: beside the including file, else the one in the tree that shares the longest path with it.
+pub fn find_include(tree: &dyn Sources, from: &str, wanted: &str) -> Option<String> {
+    let dir = from.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+    for part in wanted.split('/') {
+        match part {
+            ".." => {
+                parts.pop();
+            }
+            "." | "" => {}
+            _ => parts.push(part),
+        }
+    }
+    let beside = parts.join("/");
+    if tree.has(&beside) {
+        return Some(beside);
+    }
+    let name = wanted.trim_start_matches("../");
+    let shared = |path: &str| path.bytes().zip(from.bytes()).take_while(|(a, b)| a == b).count();
+    let fits = |path: &&str| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('/'));
+    tree.paths().filter(fits).max_by_key(|path| (shared(path), usize::MAX - path.len())).map(str::to_owned)
+}

@@ -1,0 +1,252 @@
+//! A loaded program: every unit read so far, and what its names mean. Grows on demand: where a function is called that
+//! is only declared, the unit that defines it is looked for and loaded.
+
+use crate::ast::{Body, Enum, Function, Members, Struct, Type};
+use crate::dialect::Dialect;
+use crate::files::{Files, LoadError, Sources, Span, Unreadable};
+use crate::lex::{Kind, Tok};
+use crate::parse::{self, Declared, Global, Names};
+use crate::preprocess::{Macro, Macros, Preprocessor};
+use crate::sym::{FxMap, FxSet, Interner, Sym};
+use std::sync::Arc;
+
+/// Their macros are left alone and answered as calls: they have no part in a decision.
+const KEPT: &[&str] = &["assert", "static_assert"];
+
+#[derive(Debug, Default)]
+pub struct Program {
+    pub files: Files,
+    pub interner: Interner,
+    pub macros: Macros,
+    names: Names,
+    units: Vec<Arc<[Tok]>>,
+    pub functions: Vec<Function>,
+    by_name: FxMap<Sym, Vec<u32>>,
+    structs: FxMap<Sym, Vec<Arc<Struct>>>,
+    aliases: FxMap<Sym, Type>,
+    pub enums: Vec<Enum>,
+    enumerators: FxMap<Sym, (u32, u32)>,
+    pub globals: Vec<Global>,
+    global_names: FxMap<Sym, u32>,
+    loaded: FxSet<Sym>,
+    /// Functions that were looked for and are defined nowhere in the tree.
+    pub missing: FxSet<Sym>,
+}
+
+impl Program {
+    /// An empty program under these defines; `None` undefines a name for good.
+    pub fn new(dialect: &'static Dialect, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
+        let mut program =
+            Program { interner: Interner::with(dialect.words), names: Names::new(dialect), ..Program::default() };
+        program.macros.own_header = dialect.own_header;
+        for name in KEPT.iter().chain(dialect.kept) {
+            let name = program.interner.intern(name);
+            program.macros.kept.insert(name);
+        }
+        for (name, value) in defines {
+            program.define(name, value.as_deref());
+        }
+        program.files.add("<prelude>", dialect.prelude.into(), &mut program.interner)?;
+        program.load(&Nothing, "<prelude>")?;
+        Ok(program)
+    }
+
+    pub fn dialect(&self) -> &'static Dialect {
+        self.names.dialect
+    }
+
+    fn define(&mut self, name: &str, value: Option<&str>) {
+        let sym = self.interner.intern(name);
+        self.macros.fixed.insert(sym);
+        if let Some(value) = value {
+            let body = crate::lex::lex(u16::MAX, value, &mut self.interner);
+            let made = Macro { params: None, variadic: false, body, file: u16::MAX };
+            self.macros.table.insert(sym, Arc::new(made));
+        }
+    }
+
+    /// Reads a unit with what it includes; a second time it does nothing.
+    pub fn load(&mut self, tree: &dyn Sources, path: &str) -> Result<(), LoadError> {
+        let key = self.interner.intern(path);
+        if !self.loaded.insert(key) {
+            return Ok(());
+        }
+        let toks = Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
+        let unit = self.units.len() as u32;
+        let declared = parse::declarations(&toks, &self.names, &self.interner, unit);
+        self.units.push(toks.into());
+        self.merge(declared);
+        Ok(())
+    }
+
+    fn merge(&mut self, declared: Declared) {
+        self.names.types.extend(declared.names.types);
+        self.names.templates.extend(declared.names.templates);
+        for function in declared.functions {
+            let list = self.by_name.entry(function.name).or_default();
+            list.push(self.functions.len() as u32);
+            self.functions.push(function);
+        }
+        for found in declared.structs {
+            if let Some(name) = found.name {
+                self.structs.entry(name).or_default().push(found);
+            }
+        }
+        for (name, ty) in declared.aliases {
+            self.aliases.entry(name).or_insert(ty);
+        }
+        for found in declared.enums {
+            let index = self.enums.len() as u32;
+            for (position, item) in found.list.iter().enumerate() {
+                self.enumerators.entry(item.name).or_insert((index, position as u32));
+            }
+            self.enums.push(found);
+        }
+        for global in declared.globals {
+            let index = self.globals.len() as u32;
+            let known = self.global_names.get(&global.name).and_then(|&known| self.globals.get(known as usize));
+            if known.is_none_or(|known| known.external) {
+                self.global_names.insert(global.name, index);
+            }
+            self.globals.push(global);
+        }
+    }
+
+    pub fn overloads(&self, name: Sym) -> &[u32] {
+        self.by_name.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn function(&self, index: u32) -> Option<&Function> {
+        self.functions.get(index as usize)
+    }
+
+    pub fn structs(&self, name: Sym) -> &[Arc<Struct>] {
+        self.structs.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn alias(&self, name: Sym) -> Option<&Type> {
+        self.aliases.get(&name)
+    }
+
+    pub fn is_type(&self, name: Sym) -> bool {
+        self.names.types.contains(&name)
+    }
+
+    pub fn enumerator(&self, name: Sym) -> Option<(u32, u32)> {
+        self.enumerators.get(&name).copied()
+    }
+
+    pub fn global(&self, name: Sym) -> Option<u32> {
+        self.global_names.get(&name).copied()
+    }
+
+    pub fn text(&self, sym: Sym) -> &str {
+        self.interner.text(sym)
+    }
+
+    pub fn body<'a>(&'a self, function: &'a Function) -> &'a Body {
+        function.parsed.get_or_init(|| parse::body(function, self.toks(function.unit), &self.names, &self.interner))
+    }
+
+    pub fn members<'a>(&'a self, of: &'a Struct) -> &'a Members {
+        of.members.get_or_init(|| parse::members(of, self.toks(of.unit), &self.names, &self.interner))
+    }
+
+    fn toks(&self, unit: u32) -> &[Tok] {
+        self.units.get(unit as usize).map_or(&[], |toks| toks)
+    }
+
+    /// The tokens of a function's body, for questions that need no parse.
+    pub fn body_toks(&self, function: &Function) -> &[Tok] {
+        function.body.clone().and_then(|range| self.toks(function.unit).get(range)).unwrap_or_default()
+    }
+
+    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then
+    /// any unit near by whose text has the name. False where there is none.
+    pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
+        let text = self.text(name).to_owned();
+        let declared: Vec<Span> =
+            self.overloads(name).iter().filter_map(|&index| Some(self.function(index)?.span)).collect();
+        let mut beside = Vec::new();
+        for span in &declared {
+            let path = self.files.path(span.file);
+            let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+            let other = stem.replace("/include/", "/src/");
+            for extension in self.dialect().beside {
+                beside.push(format!("{stem}.{extension}"));
+                beside.push(format!("{other}.{extension}"));
+            }
+        }
+        beside.retain(|path| tree.has(path));
+        let home = declared.first().map_or(String::new(), |span| self.files.path(span.file).to_owned());
+        let mut near: Vec<&str> = tree.paths().filter(|path| self.dialect().is_unit(path)).collect();
+        let shared = |path: &str| path.split('/').zip(home.split('/')).take_while(|(a, b)| a == b).count();
+        near.sort_by_cached_key(|path| (usize::MAX - shared(path), path.len()));
+        let near: Vec<String> = near.into_iter().take(600).map(str::to_owned).collect();
+        let mut depth = 0;
+        for (position, path) in beside.iter().chain(near.iter()).enumerate() {
+            // Beyond its own directory and the one above it nothing of ours is defined.
+            let level = shared(path);
+            if position >= beside.len() {
+                depth = depth.max(level);
+                if level + 2 < depth {
+                    break;
+                }
+            }
+            if self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym)) {
+                continue;
+            }
+            if !tree.text(path).is_ok_and(|content| mentions_call(&content, &text)) {
+                continue;
+            }
+            self.load(tree, path)?;
+            if self.overloads(name).iter().any(|&index| self.function(index).is_some_and(|f| f.body.is_some())) {
+                return Ok(true);
+            }
+        }
+        self.missing.insert(name);
+        Ok(false)
+    }
+
+    /// Names that conditionals asked for and nothing ever defined, with where.
+    pub fn asked(&self) -> impl Iterator<Item = (&str, &[Span])> {
+        self.macros.asked.iter().map(|(&name, spans)| (self.text(name), spans.as_slice()))
+    }
+
+    pub fn is_defined(&self, name: &str) -> bool {
+        self.interner.get(name).is_some_and(|name| self.macros.table.contains_key(&name))
+    }
+
+    /// Every identifier of a token list.
+    pub fn idents<'a>(&self, toks: &'a [Tok]) -> impl Iterator<Item = Sym> + 'a {
+        toks.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym)
+    }
+}
+
+/// No files: what the prelude includes.
+struct Nothing;
+
+impl Sources for Nothing {
+    fn has(&self, _: &str) -> bool {
+        false
+    }
+
+    fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    fn text(&self, path: &str) -> Result<Arc<str>, Unreadable> {
+        Err(format!("{path}: no such file").into())
+    }
+}
+
+/// Whether `text` has `name` as a whole word with a parenthesis after it.
+fn mentions_call(text: &str, name: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let bytes = text.as_bytes();
+    text.match_indices(name).any(|(at, _)| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|&byte| word(byte));
+        let after = bytes.get(at + name.len()..).unwrap_or_default();
+        !before && after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'(')
+    })
+}

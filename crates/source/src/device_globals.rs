@@ -1,0 +1,62 @@
+//! What has happened before a dispatcher is called: the devices are known. Until March 2024 a function wrote them to
+//! globals, which is run once per machine; later versions find them on the first question.
+
+use crate::ggml_dialect::DEVICE_COUNT;
+use cxx::Sym;
+use cxx::ast::{Base, Function, Struct};
+use cxx::eval::{Machine, Run, Shape, Value};
+use std::sync::Arc;
+
+/// Runs what asks for the devices, takes nothing and gives nothing back: its only part is to write them down.
+pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
+    let program = machine.program;
+    let count = DEVICE_COUNT.map(|name| program.interner.get(name));
+    let asks = |function: &Function| {
+        let mut names = program.idents(program.body_toks(function));
+        names.any(|name| count.contains(&Some(name)))
+    };
+    let writes = |function: &Function| {
+        function.params.is_empty()
+            && function.body.is_some()
+            && matches!(function.ret.base, Base::Void)
+            && function.ret.pointers == 0
+            && asks(function)
+    };
+    let found: Vec<u32> =
+        (0..program.functions.len() as u32).filter(|&index| program.function(index).is_some_and(writes)).collect();
+    for index in found {
+        machine.reset(1, 1);
+        machine.run_function(index, Vec::new())?;
+    }
+    Ok(())
+}
+
+/// The function that gives the table of devices: it takes nothing and returns a reference to what has `devices`.
+pub fn table(machine: &Machine<'_>) -> Option<Sym> {
+    let program = machine.program;
+    let devices = program.interner.get("devices")?;
+    let holds = |of: &Arc<Struct>| program.members(of).fields.iter().any(|field| field.name == Some(devices));
+    let gives = |function: &&Function| {
+        let Base::Name(name) = &function.ret.base else { return false };
+        let of = name.path.last().map_or(&[][..], |last| program.structs(last.sym));
+        function.params.is_empty() && function.ret.reference && of.iter().any(holds)
+    };
+    program.functions.iter().find(gives).map(|function| function.name)
+}
+
+/// The field of the first device in a global table of devices.
+pub fn of_first_device(machine: &Machine<'_>, field: &str) -> Option<i64> {
+    let field = machine.program.interner.get(field)?;
+    machine.globals_in_use().find_map(|place| {
+        let Value::Agg(table) = machine.peek(place)? else { return None };
+        let first = match &table.shape {
+            Shape::Array => table.items.first()?,
+            Shape::Struct(_) => return None,
+        };
+        let Value::Agg(device) = first else { return None };
+        match machine.field_of(device, field)? {
+            Value::Int(value, _) => Some(value),
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,64 @@
+//! What host code asks its driver and ggml's buffers, answered for the GPU that the question is about.
+
+use cxx::Span;
+use cxx::ast::Expr;
+use cxx::eval::{Machine, Property, Run, Value};
+
+/// `cudaGetDeviceProperties(&prop, device)`: fills the fields that are known.
+pub fn properties(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
+    let Some(target) = args.first() else { return Ok(Value::int(0)) };
+    let Value::Ptr(place) = machine.eval(target)? else { return Ok(Value::int(0)) };
+    let Some(instance) = machine.peek(place).and_then(Machine::instance) else { return Ok(Value::int(0)) };
+    for (name, value) in machine.platform.properties.clone() {
+        let index = machine.program.interner.get(&name).and_then(|name| machine.field_index(&instance, name));
+        let value = match value {
+            Property::Int(value) => Value::int(value),
+            Property::Text(text) => {
+                let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
+                chars.resize(256.max(chars.len() + 1), Value::int(0));
+                Value::array(chars)
+            }
+        };
+        if let Some(field) = index.and_then(|index| place.part(index)) {
+            machine.write(field, value);
+        }
+    }
+    Ok(Value::int(0))
+}
+
+/// `cudaDeviceGetAttribute(&value, attribute, device)`.
+pub fn attribute(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    let name = args.get(1).map(|attribute| machine.program.files.text(attribute.span)).unwrap_or_default();
+    let value = property_of(machine, &name).map_or(Value::Opaque(at), Value::int);
+    machine.give(args.first(), value)
+}
+
+fn property_of(machine: &Machine<'_>, attribute: &str) -> Option<i64> {
+    let plain: String = attribute.chars().filter(|c| *c != '_').collect::<String>().to_ascii_lowercase();
+    let known = [
+        ("virtualmemory", "virtualMemoryManagementSupported"),
+        ("cooperativelaunch", "cooperativeLaunch"),
+        ("multiprocessorcount", "multiProcessorCount"),
+        ("warpsize", "warpSize"),
+        ("computecapabilitymajor", "major"),
+        ("computecapabilityminor", "minor"),
+        ("sharedmemoryperblockoptin", "sharedMemPerBlockOptin"),
+        ("sharedmemoryperblock", "sharedMemPerBlock"),
+    ];
+    let property = known.iter().find(|(part, _)| plain.contains(part))?.1;
+    machine.platform.properties.iter().find_map(|(name, value)| match value {
+        Property::Int(value) if name == property => Some(*value),
+        _ => None,
+    })
+}
+
+/// `ggml_backend_buffer_get_usage(buffer)`: its field, in every version.
+pub fn buffer_usage(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    let Some(buffer) = args.first() else { return Ok(Value::Opaque(at)) };
+    let Value::Ptr(place) = machine.eval(buffer)? else { return Ok(Value::Opaque(at)) };
+    let usage = machine.program.interner.get("usage");
+    Ok(match (machine.peek(place), usage) {
+        (Some(Value::Agg(agg)), Some(usage)) => machine.field_of(agg, usage).unwrap_or(Value::Opaque(at)),
+        _ => Value::Opaque(at),
+    })
+}

@@ -1,0 +1,74 @@
+//! Ways around the dispatcher: where operations are fused, a graph's evaluation calls a product's function itself.
+//!
+//! Which nodes are fused depends on the graph around them, so this is told beside an answer, not evaluated into it.
+
+use crate::path::{Path, family_of_function};
+use cxx::Program;
+use cxx::ast::Function;
+use cxx::files::Span;
+use cxx::lex::Kind;
+use cxx::sym;
+
+/// A function that fuses, and what it calls past the dispatcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FusedPath {
+    pub function: String,
+    pub calls: String,
+    pub path: Path,
+    pub file: String,
+    /// Where the calls stand.
+    pub lines: Vec<usize>,
+    /// The environment variable that is asked for there, such as GGML_CUDA_DISABLE_FUSION.
+    pub switch: Option<String>,
+}
+
+/// All of the unit that the dispatcher stands in.
+pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
+    let mut out: Vec<FusedPath> = Vec::new();
+    let all = || (0..program.functions.len() as u32).filter_map(|index| program.function(index));
+    // Where the function that fuses does not ask itself, one that it is called by or calls does.
+    let elsewhere = all().filter(|other| other.unit == dispatcher.unit).find_map(|other| switch(program, other));
+    for function in all() {
+        if function.unit != dispatcher.unit || function.name == dispatcher.name || function.is_remote() {
+            continue;
+        }
+        let toks = program.body_toks(function);
+        let fuses = |name: sym::Sym| program.text(name).to_ascii_lowercase().contains("fus");
+        if !program.idents(toks).any(fuses) {
+            continue;
+        }
+        let switch = switch(program, function).or_else(|| elsewhere.clone());
+        for pair in toks.windows(2) {
+            let [name, open] = pair else { continue };
+            let text = program.text(name.sym);
+            let asks = ["should", "can_", "fuse", "supports"].iter().any(|word| text.contains(word));
+            if name.kind != Kind::Ident || !open.is(sym::LPAREN) || asks || program.overloads(name.sym).is_empty() {
+                continue;
+            }
+            let Some(path) = family_of_function(text).filter(|path| *path <= Path::Blas) else { continue };
+            let span = Span { file: name.file, start: name.off, end: name.end() };
+            let (file, line) = (program.files.path(span.file).to_owned(), program.files.line(span));
+            let caller = program.text(function.name);
+            match out.iter_mut().find(|known| known.function == caller && known.calls == text) {
+                Some(known) => known.lines.push(line),
+                None => out.push(FusedPath {
+                    function: caller.to_owned(),
+                    calls: text.to_owned(),
+                    path,
+                    file,
+                    lines: vec![line],
+                    switch: switch.clone(),
+                }),
+            }
+        }
+    }
+    out
+}
+
+/// A variable of the environment that speaks of fusion, among the strings of a function.
+fn switch(program: &Program, function: &Function) -> Option<String> {
+    let strings = program.body_toks(function).iter().filter(|tok| tok.kind == Kind::String);
+    let mut names = strings.map(|tok| program.text(tok.sym).trim_matches('"'));
+    let variable = |name: &&str| name.contains("FUS") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    names.find(variable).map(str::to_owned)
+}

@@ -1,0 +1,165 @@
+//! What ggml's host code, CUDA and HIP add to C++: handed to the evaluator, which knows none of it.
+
+use crate::device_queries::{attribute, buffer_usage, properties};
+use crate::path;
+use cxx::ast::{ELSEWHERE, HERE, REMOTE};
+use cxx::eval::{Builtin, Machine};
+use cxx::{Dialect, Outside, Role, Word};
+
+pub static GGML: Dialect = Dialect {
+    words: &[
+        ("__host__", Word::Mark(HERE)),
+        ("__device__", Word::Mark(ELSEWHERE)),
+        ("__global__", Word::Mark(REMOTE)),
+        ("__shared__", Word::Storage),
+        ("__constant__", Word::Ignored),
+        ("__grid_constant__", Word::Ignored),
+        ("__launch_bounds__", Word::WithArguments),
+        ("__cluster_dims__", Word::WithArguments),
+    ],
+    kept: KEPT,
+    unused: &["GGML_UNUSED"],
+    prelude: include_str!("platform_types.hpp"),
+    units: &["cu", "c", "cpp", "hip"],
+    beside: &["cu", "c", "cpp"],
+    own_header: ".cuh",
+    builtins: BUILTINS,
+    constants: &[
+        ("cudaSuccess", 0),
+        ("hipSuccess", 0),
+        ("CUDA_SUCCESS", 0),
+        ("CUBLAS_STATUS_SUCCESS", 0),
+        ("HIPBLAS_STATUS_SUCCESS", 0),
+    ],
+    // Words of four bytes to the compilers.
+    aligned: &[("half2", 4), ("nv_bfloat162", 4)],
+    role,
+    hands_out_memory: |name| name.contains("pool"),
+    outside,
+    show,
+    decision: path::decision,
+};
+
+/// Checks, logs and markers that have no part in a decision.
+const KEPT: &[&str] = &[
+    "GGML_ASSERT",
+    "GGML_ABORT",
+    "CUDA_CHECK",
+    "CUBLAS_CHECK",
+    "CU_CHECK",
+    "NCCL_CHECK",
+    "GGML_UNUSED",
+    "GGML_UNUSED_VARS",
+    "UNUSED",
+    "GGML_LOG_INFO",
+    "GGML_LOG_WARN",
+    "GGML_LOG_ERROR",
+    "GGML_LOG_DEBUG",
+    "GGML_LOG_CONT",
+    "GGML_CUDA_LOG_INFO",
+    "GGML_CUDA_LOG_WARN",
+    "GGML_CUDA_LOG_ERROR",
+    "CUDA_SET_SHARED_MEMORY_LIMIT",
+    "GGML_PRINT_DEBUG",
+    "NO_DEVICE_CODE",
+    "GGML_CUDA_ASSUME",
+    "HIP_CHECK",
+    "ROCBLAS_CHECK",
+    "CURAND_CHECK",
+];
+
+/// Ask how many devices there are: the stand-in for all of them is the one that is asked about.
+pub const DEVICE_COUNT: [&str; 2] = ["cudaGetDeviceCount", "hipGetDeviceCount"];
+
+const BUILTINS: &[(&str, Builtin)] = &[
+    ("GGML_UNUSED", Builtin::Ignore),
+    ("GGML_UNUSED_VARS", Builtin::Ignore),
+    ("UNUSED", Builtin::Ignore),
+    ("GGML_LOG_INFO", Builtin::Ignore),
+    ("GGML_LOG_WARN", Builtin::Ignore),
+    ("GGML_LOG_ERROR", Builtin::Ignore),
+    ("GGML_LOG_DEBUG", Builtin::Ignore),
+    ("GGML_LOG_CONT", Builtin::Ignore),
+    ("GGML_CUDA_LOG_INFO", Builtin::Ignore),
+    ("GGML_CUDA_LOG_WARN", Builtin::Ignore),
+    ("GGML_CUDA_LOG_ERROR", Builtin::Ignore),
+    ("GGML_PRINT_DEBUG", Builtin::Ignore),
+    ("NO_DEVICE_CODE", Builtin::Ignore),
+    ("GGML_CUDA_ASSUME", Builtin::Ignore),
+    ("CUDA_SET_SHARED_MEMORY_LIMIT", Builtin::Ignore),
+    ("ggml_cuda_set_device", Builtin::Ignore),
+    ("CUDA_CHECK", Builtin::Check),
+    ("CUBLAS_CHECK", Builtin::Check),
+    ("CU_CHECK", Builtin::Check),
+    ("NCCL_CHECK", Builtin::Check),
+    ("HIP_CHECK", Builtin::Check),
+    ("ROCBLAS_CHECK", Builtin::Check),
+    ("GGML_ASSERT", Builtin::Assert),
+    ("GGML_ABORT", Builtin::Abort),
+    ("ggml_abort", Builtin::Abort),
+    ("cudaGetDevice", Builtin::Give(0)),
+    ("hipGetDevice", Builtin::Give(0)),
+    (DEVICE_COUNT[0], Builtin::Give(1)),
+    (DEVICE_COUNT[1], Builtin::Give(1)),
+    ("cudaGetDeviceProperties", Builtin::Answer(properties)),
+    ("hipGetDeviceProperties", Builtin::Answer(properties)),
+    ("hipGetDevicePropertiesR0600", Builtin::Answer(properties)),
+    ("cudaDeviceGetAttribute", Builtin::Answer(attribute)),
+    ("hipDeviceGetAttribute", Builtin::Answer(attribute)),
+    ("cuDeviceGetAttribute", Builtin::Answer(attribute)),
+    ("ggml_backend_buffer_get_usage", Builtin::Answer(buffer_usage)),
+    ("ggml_backend_buffer_get_alloc_size", Builtin::Unknown),
+    ("init_fastdiv_values", Builtin::Unknown),
+];
+
+/// Memory pools and guards have no part in a choice; the backend's context hands out streams and handles, and nothing in
+/// them decides.
+fn role(name: &str) -> Role {
+    let pool = name.contains("pool") && !name.ends_with("_alloc");
+    if pool || name.contains("scope") || name.contains("guard") {
+        Role::Foreign
+    } else if name.ends_with("_context") {
+        Role::Context
+    } else {
+        Role::Plain
+    }
+}
+
+fn outside(name: &str) -> Outside {
+    if asks_about_kernel(name) {
+        Outside::Query
+    } else if is_blas(name) {
+        Outside::Work
+    } else {
+        Outside::Unknown
+    }
+}
+
+/// Asks about a kernel without launching it.
+fn asks_about_kernel(name: &str) -> bool {
+    ["FuncSetAttribute", "FuncGetAttributes", "Occupancy", "FuncSetCache", "SHARED_MEMORY_LIMIT", "FuncSetShared"]
+        .iter()
+        .any(|part| name.contains(part))
+}
+
+/// A matrix product of a BLAS library, under any vendor's name.
+fn is_blas(name: &str) -> bool {
+    let library = ["cublas", "hipblas", "rocblas", "mublas"].iter().any(|prefix| name.starts_with(prefix));
+    library && ["gemm", "Gemm", "GEMM", "Matmul", "gemv"].iter().any(|part| name.contains(part))
+}
+
+/// Operations and types by their names, AMD's compute capabilities in the base in which ggml writes them.
+fn show(machine: &mut Machine<'_>, variable: &str, number: i64) -> Option<String> {
+    let of = match variable {
+        "op" => Some("GGML_OP_NONE"),
+        name if name.starts_with("type") => Some("GGML_TYPE_F32"),
+        _ => None,
+    };
+    if let Some(of) = of
+        && let Some((name, _)) = machine.siblings(of).into_iter().find(|(_, known)| *known == number)
+    {
+        return Some(name);
+    }
+    let capability = variable == "cc" || variable.ends_with("_cc") || variable == "compute_capability";
+    (capability && number >= 0x100_0000).then(|| format!("{number:#x}"))
+}

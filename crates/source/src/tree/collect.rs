@@ -1,0 +1,54 @@
+//! The texts of whole trees that a parser is to read, within bounds: parsing takes many times a file's size.
+
+use super::{Skipped, Tree};
+use std::collections::BTreeSet;
+
+/// A file's path and its text.
+pub type Text = (String, String);
+
+/// One file. What people write is under 2 MB; above this it is a generated table.
+const MAX_FILE: usize = 8 << 20;
+/// All together. Ollama and llama.cpp come to 40 MB.
+const MAX_TOTAL: usize = 128 << 20;
+
+/// Reads what `wanted` accepts of all trees; files of a second tree stand under its number. What cannot be read is left out
+/// and told; where there is too much, the largest files go first.
+pub fn collect(trees: &[Tree], wanted: fn(&str) -> bool) -> (Vec<Text>, Skipped) {
+    collect_within(trees, wanted, MAX_TOTAL)
+}
+
+/// The same with a limit of one's own, in bytes.
+pub fn collect_within(trees: &[Tree], wanted: fn(&str) -> bool, most: usize) -> (Vec<Text>, Skipped) {
+    let mut skipped = Skipped::default();
+    let mut files: Vec<Option<Text>> = Vec::new();
+    let mut by_size: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut total = 0usize;
+    for (number, tree) in trees.iter().enumerate() {
+        for path in tree.paths().filter(|path| wanted(path)) {
+            let name = if number == 0 { path.to_owned() } else { format!("tree{}/{path}", number + 1) };
+            let text = match tree.text(path) {
+                Ok(text) if text.len() > MAX_FILE => {
+                    skipped.add(format!("{name}: {} bytes, too large to be followed", text.len()));
+                    continue;
+                }
+                Ok(text) => text,
+                Err(error) => {
+                    skipped.add(error.to_string());
+                    continue;
+                }
+            };
+            total += text.len();
+            by_size.insert((text.len(), files.len()));
+            files.push(Some((name, text.to_string())));
+            while total > most {
+                let Some((size, index)) = by_size.pop_last() else { break };
+                total -= size;
+                if let Some((path, _)) = files.get_mut(index).and_then(Option::take) {
+                    let why = "more sources than are followed at once; the largest go first";
+                    skipped.add(format!("{path}: left out, {why}"));
+                }
+            }
+        }
+    }
+    (files.into_iter().flatten().collect(), skipped)
+}
