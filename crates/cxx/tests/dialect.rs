@@ -1,0 +1,120 @@
+//! The evaluator by itself: plain C++, and a dialect made for the test.
+
+use cxx::ast::REMOTE;
+use cxx::eval::{Builtin, Decision, Handoff, Machine, Platform, Stop, Value};
+use cxx::files::Unreadable;
+use cxx::{Dialect, LoadError, Outside, Program, Sources, Word};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+static PLAIN: Dialect = Dialect::PLAIN;
+
+struct Texts(BTreeMap<&'static str, &'static str>);
+
+impl Sources for Texts {
+    fn has(&self, path: &str) -> bool {
+        self.0.contains_key(path)
+    }
+
+    fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.0.keys().copied())
+    }
+
+    fn text(&self, path: &str) -> Result<Arc<str>, Unreadable> {
+        self.0.get(path).map(|text| Arc::from(*text)).ok_or_else(|| format!("{path} is not there").into())
+    }
+}
+
+/// Work is done far away by functions marked `__far__`, and by everything that is called `send_...`.
+static FAR: Dialect = Dialect {
+    words: &[("__far__", Word::Mark(REMOTE)), ("__pinned__", Word::Storage), ("__at__", Word::WithArguments)],
+    builtins: &[
+        ("far_count", Builtin::Give(3)),
+        (
+            "far_sum",
+            Builtin::Answer(|machine, args, _| {
+                let mut sum = 0;
+                for arg in args {
+                    let value = machine.eval(arg)?;
+                    sum += machine.settle(&value).unwrap_or(0);
+                }
+                Ok(Value::int(sum))
+            }),
+        ),
+    ],
+    constants: &[("FAR_OK", 0)],
+    outside: |name| if name.starts_with("send_") { Outside::Work } else { Outside::Unknown },
+    decision: |machine, handoff| {
+        let width = handoff.args.first().and_then(|(_, value)| machine.settle(value)).unwrap_or(0);
+        Some(Decision { class: usize::from(handoff.library), numbers: [width, 0] })
+    },
+    ..Dialect::PLAIN
+};
+
+const MAIN: &str = r#"
+#include "width.hpp"
+#define LIMIT (4 * 2)
+template <int width> __far__ __at__(1) void work(int n) { }
+template <int width> static void run(int n) { __pinned__ int slot = n; work<width><<<(n + width - 1) / width, 64>>>(slot); }
+static int count() { int n = -1; return far_count(&n) == FAR_OK ? n : 0; }
+void choose(int n) {
+    if (n <= LIMIT) { run<1>(n); return; }
+    if (n <= wide(count())) { run<16>(n); return; }
+    send_away(n);
+}
+"#;
+
+fn program(dialect: &'static Dialect, files: &Texts) -> Result<Program, LoadError> {
+    let mut program = Program::new(dialect, &[])?;
+    program.load(files, "main.cpp")?;
+    Ok(program)
+}
+
+fn texts() -> Texts {
+    let header = "int wide(int n);\n";
+    let unit = "#include \"width.hpp\"\nint wide(int n) { return far_sum(n, 29); }\n";
+    Texts(BTreeMap::from([("main.cpp", MAIN), ("width.hpp", header), ("width.cpp", unit)]))
+}
+
+/// Runs `choose` for all inputs from 1 to 100 and gives the windows, as (from, to, class, width).
+fn windows(program: &Program) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
+    let all: fn(&Program, &Handoff) -> bool = |_, _| true;
+    let mut machine = Machine::new(program, Platform::default(), all);
+    let entry = program.interner.get("choose").map_or(&[][..], |name| program.overloads(name));
+    machine.reset(1, 100);
+    machine.exploring = true;
+    match machine.run_function(entry[0], vec![Value::Int(1, 1)]) {
+        Err(Stop::Decided) => {}
+        Err(stop) => return Err(stop),
+        Ok(_) => panic!("it ended without a hand-off"),
+    }
+    let last = machine.handoffs.pop().and_then(|handoff| machine.window_of(handoff)).expect("a decision");
+    let mut windows = std::mem::take(&mut machine.windows);
+    windows.push(last);
+    Ok(windows.iter().map(|w| (w.from, w.to, w.decision.class, w.decision.numbers[0])).collect())
+}
+
+#[test]
+fn one_run_goes_through_all_windows_of_its_input() {
+    let files = texts();
+    let mut program = program(&FAR, &files).expect("it loads");
+    // What is only declared is asked for, and found beside its header.
+    let Err(Stop::Need(name)) = windows(&program) else { panic!("wide is not loaded yet") };
+    assert_eq!(program.text(name), "wide");
+    assert!(program.define_function(&files, name).expect("it loads"));
+    assert_eq!(windows(&program).expect("it runs"), [(1, 8, 0, 1), (9, 32, 0, 16), (33, 100, 1, 0)]);
+}
+
+#[test]
+fn without_the_dialect_the_same_words_mean_nothing() {
+    let files = texts();
+    let program = program(&PLAIN, &files).expect("it loads");
+    let run = program.interner.get("work").map_or(&[][..], |name| program.overloads(name));
+    assert!(!run.iter().any(|&index| program.function(index).is_some_and(|function| function.is_remote())));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_in_its_owners_words() {
+    let error = program(&FAR, &Texts(BTreeMap::new())).expect_err("nothing is there");
+    assert_eq!(error.to_string(), "main.cpp is not there");
+}
