@@ -4,6 +4,7 @@ use codeobject::elf::Elf;
 use codeobject::{
     Body, CodeObject, Coverage, Descriptor, Piece, Range, ReadAt, TargetId, Window, ccob, check, host, walk,
 };
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
@@ -14,9 +15,11 @@ pub struct Target {
 
 pub const TARGETS: &[Target] = &[
     Target { name: "bundle", try_on: bundle },
+    Target { name: "callchain", try_on: call_chain },
     Target { name: "catalog", try_on: catalog },
     Target { name: "ccob", try_on: bundle },
     Target { name: "code_object", try_on: code_object },
+    Target { name: "cxx", try_on: cxx_program },
     Target { name: "deb", try_on: deb },
     Target { name: "descriptor", try_on: descriptor },
     Target { name: "host", try_on: host_elf },
@@ -204,6 +207,52 @@ fn nvidia(data: &[u8]) {
 fn kernel_name(data: &[u8]) {
     let facts = launch::grammar::read(&String::from_utf8_lossy(data));
     let _ = (facts.to_string(), launch::grammar::variants([(&facts, true)]));
+}
+
+/// One text as a Go and as a C++ file of one tree, followed from every route.
+fn call_chain(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).into_owned();
+    let file = |path: &str| callchain::File { path: path.to_owned(), text: text.clone() };
+    let files = [file("llm/server.go"), file("src/llama-model.cpp"), file("library/src/handle.cpp")];
+    let index = callchain::index(&files);
+    for route in index.routes.iter().take(4) {
+        let _ = callchain::trace(&index, &route.path);
+    }
+    let _ = callchain::rocblas::read(&files);
+}
+
+struct OneFile(Arc<str>);
+
+impl cxx::Sources for OneFile {
+    fn has(&self, path: &str) -> bool {
+        path == "main.cpp"
+    }
+
+    fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(std::iter::once("main.cpp"))
+    }
+
+    fn text(&self, _: &str) -> Result<Arc<str>, cxx::files::Unreadable> {
+        Ok(self.0.clone())
+    }
+}
+
+/// Tokens, preprocessor and parser; then every function without parameters is run, and those of one number over a range.
+fn cxx_program(data: &[u8]) {
+    static PLAIN: cxx::Dialect = cxx::Dialect::PLAIN;
+    let files = OneFile(String::from_utf8_lossy(data).into());
+    let Ok(mut program) = cxx::Program::new(&PLAIN, &[]) else { return };
+    if program.load(&files, "main.cpp").is_err() {
+        return;
+    }
+    let mut machine = cxx::eval::Machine::new(&program, cxx::eval::Platform::default(), |_, _| true);
+    for index in (0..program.functions.len().min(16)).map(|index| index as u32) {
+        let params = program.function(index).map_or(0, |function| function.params.len());
+        let values = vec![cxx::eval::Value::Int(1, 1); params.min(1)];
+        machine.reset(1, 512);
+        machine.exploring = true;
+        let _ = machine.run_function(index, values);
+    }
 }
 
 /// One file is a whole tree: read, and asked what it would launch.
