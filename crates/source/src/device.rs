@@ -123,16 +123,9 @@ fn nvidia(name: &str) -> Option<Device> {
 
 /// Any `gfx` target by its name alone: version, wave size, and the 64 KiB of LDS that a work-group can have.
 fn amd(name: &str) -> Option<Device> {
-    let processor = name.split(':').next()?;
-    let digits = processor.strip_prefix("gfx")?;
-    let (head, tail) = digits.split_at_checked(digits.len().checked_sub(2)?)?;
-    let major: u32 = head.parse().ok()?;
-    let mut tail = tail.chars();
-    let (minor, stepping) = (tail.next()?.to_digit(16)?, tail.next()?.to_digit(16)?);
-    let _ = stepping;
-    if !(6..=20).contains(&major) {
-        return None;
-    }
+    let target = gpu::TargetId::parse(name).ok()?;
+    let (major, minor, _) = target.version().filter(|(major, ..)| (6..=20).contains(major))?;
+    let processor = target.processor.as_str();
     let mut device = Device { target: processor.to_owned(), card: None, vendor: Vendor::Hip, properties: Vec::new() };
     device.common(i64::from(major), i64::from(minor), if major >= 10 { 32 } else { 64 });
     device.set("name", Property::Text(format!("AMD {processor}")));

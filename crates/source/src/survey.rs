@@ -18,7 +18,7 @@ pub const DEFAULT_TYPES: &[&str] = &["Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ
 pub const DEFAULT_COLUMNS: &[i64] =
     &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 17, 24, 32, 63, 64, 65, 127, 128, 129, 255, 256, 257, 290, 512];
 
-/// All types that weights are stored in, for `--type all`.
+/// All types that weights are stored in, for `--type all`, in the order of a table. A test holds them against gguf's.
 pub const ALL_TYPES: &[&str] = &[
     "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ1_S",
     "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4", "NVFP4",
@@ -305,5 +305,25 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], define: &str) -> bool {
 impl Shape {
     pub fn question(self, devices: Vec<Device>, types: Vec<String>, columns: Vec<i64>) -> Question {
         Question { shape: self, devices, types, columns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gguf::TensorType;
+
+    /// Types of weights that the tables do not ask for yet: adding one to `ALL_TYPES` adds it to every table.
+    const LEFT_OUT: &[&str] = &["TQ1_0", "TQ2_0", "Q1_0", "Q2_0", "F8_E4M3"];
+
+    #[test]
+    fn every_type_of_weights_is_asked_for_or_left_out_by_name() {
+        for ty in TensorType::weights().map(TensorType::name) {
+            let asked = ALL_TYPES.contains(&ty.as_str());
+            assert_ne!(asked, LEFT_OUT.contains(&ty.as_str()), "{ty} must stand in ALL_TYPES or in LEFT_OUT");
+        }
+        for ty in ALL_TYPES.iter().chain(DEFAULT_TYPES).chain(LEFT_OUT) {
+            assert!(TensorType::parse(ty).is_ok(), "gguf knows no {ty}");
+        }
     }
 }
