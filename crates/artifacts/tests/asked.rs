@@ -71,3 +71,28 @@ fn what_is_missing_is_counted_with_its_reason_and_fails_in_ci() {
     assert!(!failed.status.success() && said.contains("lacking needs bitsandbytes-0.50.2"), "{said}");
     assert_eq!(std::fs::read_to_string(&log).expect("a log"), text, "what failed is not counted as skipped");
 }
+
+/// A test that prints that it was skipped, and passes, is not counted: only `artifacts` may say so.
+#[test]
+fn no_test_skips_by_itself() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.ancestors().nth(2).expect("the repository");
+    let (mut looked_at, mut wrong) = (0, Vec::new());
+    for room in ["crates", "xtask"] {
+        artifacts::files(&root.join(room), &mut |path| {
+            let test =
+                path.extension().is_some_and(|end| end == "rs") && path.components().any(|c| c.as_os_str() == "tests");
+            if !test || path.starts_with(here) {
+                return;
+            }
+            looked_at += 1;
+            let text = std::fs::read_to_string(path).expect("readable").to_lowercase();
+            let said = ["println!(\"skip", "println!(\n            \"skip", "println!(\n        \"skip"];
+            if said.iter().any(|said| text.contains(said)) {
+                wrong.push(path.to_owned());
+            }
+        });
+    }
+    assert!(looked_at > 50, "{looked_at} files of tests");
+    assert!(wrong.is_empty(), "artifacts::skip counts it: {wrong:?}");
+}
