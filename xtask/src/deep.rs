@@ -8,6 +8,7 @@ mod isa;
 mod readelf;
 mod source;
 mod source_ops;
+mod tests;
 mod watch_preload;
 mod watch_uprobe;
 
@@ -29,6 +30,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         "the same for flash attention, RoPE, get_rows and mul_mat_id, to the last template argument",
         source_ops::run,
     ),
+    ("tests", "tests that need what only the deep tier or a clone has", tests::run),
     ("watch-preload", "ten million launches under the preload shim: every one seen, none lost", watch_preload::run),
     (
         "watch-uprobe",

@@ -1,29 +1,26 @@
-//! `cargo xtask fetch`: the test artifacts, into the cache.
+//! `cargo xtask fetch`: the test artifacts, into the tests' cache.
 
-use artifacts::Tier;
-use std::process::{Command, ExitCode};
-
-/// Runtimes that the tests run on, brought by the tool itself. Two targets of rocBLAS are enough for the quick tier:
-/// all of them are 4 GB.
-const RUNTIMES: &[(&str, Tier, &[&str])] = &[
-    ("debian-sid", Tier::Quick, &["--parts", "ggml,tools,hip,rocblas", "--targets", "gfx1100,gfx900"]),
-    ("debian-sid", Tier::Deep, &["--parts", "hipblaslt", "--targets", "gfx1201"]),
-    ("debian-experimental", Tier::Deep, &["--parts", "rocblas", "--targets", "gfx1201,gfx942"]),
-    ("debian-trixie", Tier::Deep, &["--parts", "rocblas", "--targets", "gfx900"]),
-];
+use artifacts::{Artifact, FetchError, Kind, Tier};
+use runtime::fetch::{Planned, Request, plan};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Fetches every artifact of the quick tier (and of the deep one, if asked). What cannot be had is named; the tests
 /// that need it are then skipped, or fail with `CI=true`.
 pub fn run(deep: bool) -> anyhow::Result<ExitCode> {
     let mut missing = 0;
     for artifact in artifacts::manifest() {
-        if artifact.tier == Tier::Deep && !deep {
+        if artifact.is_here() || artifact.tier == Tier::Deep && !deep {
             continue;
         }
         let name = artifact.name();
-        let cached = artifacts::directory(&name).is_dir();
-        match artifacts::fetch(&artifact) {
-            Ok(_) if cached => {}
+        eprintln!("fetching {name}");
+        let outcome = match artifact.kind {
+            Kind::Runtime => artifacts::settle(&artifact, |work| bring(&artifact, work)),
+            _ => artifacts::fetch(&artifact),
+        };
+        match outcome {
             Ok(place) => eprintln!("fetched {name} -> {}", place.display()),
             Err(error) => {
                 eprintln!("missing {name}: {error}");
@@ -31,20 +28,37 @@ pub fn run(deep: bool) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    for (name, tier, args) in RUNTIMES {
-        if *tier == Tier::Deep && !deep {
-            continue;
-        }
-        // A cached runtime that has these parts is taken as it is, without asking the network.
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(["run", "--quiet", "-p", "whichkernel", "--", "runtime", "fetch", name, "--yes"])
-            .args(*args)
-            .status()?;
-        if !status.success() {
-            eprintln!("missing {name}: see above");
-            missing += 1;
-        }
-    }
     Ok(if missing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A runtime by the product's own hands, in a cache aside: an interrupted download goes on there. Of the packages only those
+/// that tests ask for are kept.
+fn bring(artifact: &Artifact, work: &Path) -> Result<PathBuf, FetchError> {
+    let refused = |said: &dyn std::fmt::Display| FetchError::Client {
+        program: "runtime fetch",
+        artifact: artifact.name(),
+        said: said.to_string(),
+    };
+    let cache = runtime::Cache::at(work);
+    let request = Request {
+        suite: artifact.package.clone(),
+        parts: artifact.parts.clone(),
+        targets: Some(artifact.targets.clone()),
+        ..Request::default()
+    };
+    let index = match plan(&cache, &request, false).map_err(|error| refused(&error))? {
+        Planned::Here(index) => *index,
+        Planned::Fetch(plan) => {
+            eprintln!("  {} MB of packages", plan.download_bytes() / 1_000_000);
+            plan.carry_out(&cache, &|_| ()).map_err(|error| refused(&error))?
+        }
+    };
+    let made = cache.runtime(&artifact.package);
+    let (archives, debs) = (cache.apt(&artifact.package).join("cache/archives"), made.join("debs"));
+    fs::create_dir_all(&debs).map_err(|error| refused(&error))?;
+    for name in &artifact.debs {
+        let package = index.package(name).ok_or_else(|| refused(&format!("{name} is not among its packages")))?;
+        fs::copy(archives.join(&package.deb), debs.join(&package.deb)).map_err(|error| refused(&error))?;
+    }
+    Ok(made)
 }

@@ -16,8 +16,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  test [ARGS...]   install and fetch what the tests need, run them all, name what was skipped (ARGS go to cargo test)
-  deep [NAME...]   the long comparisons with other tools, over everything in the cache
+  test [ARGS...]   install and fetch what the tests need, run them all, say what was skipped and why (ARGS go to cargo test)
+  deep [NAME...]   the long comparisons with other tools, over everything in the tests' cache
   fuzz [--seconds N] [--target NAME] [--seed N]
                    mutated files against the parsers
   isa-tables [--check] [TARGET...]
@@ -28,7 +28,7 @@ cargo xtask COMMAND
                    when each ggml kernel existed, from a clone of llama.cpp and sources of later builds
   decision-tables [--check] [--llama REPO] [--ollama REPO] [NAME...]
                    the embedded decision tables, extracted from the sources
-  fetch [--deep]   bring the test artifacts into the cache
+  fetch [--deep]   bring the test artifacts into the tests' cache
 ";
 
 fn main() -> anyhow::Result<ExitCode> {

@@ -2,16 +2,9 @@
 
 use std::process::Command;
 
-/// LLVM 22's tools and library, or None with a word about the test that is skipped. Other versions name some
-/// instructions differently: the tables are of this one.
+/// LLVM 22's tools and library. Other versions name some instructions differently: the tables are of this one.
 fn llvm() -> Option<()> {
-    let there = Command::new("llvm-objdump-22").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !there {
-        let test = std::thread::current().name().unwrap_or("?").to_owned();
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs llvm-22");
-        eprintln!("SKIPPED {test}: llvm-22 is not installed");
-    }
-    there.then_some(())
+    artifacts::program("llvm-objdump-22", "install llvm-22").map(drop)
 }
 
 fn xtask(args: &[&str]) {

@@ -15,34 +15,73 @@ pub enum FetchError {
     Client { program: &'static str, artifact: String, said: String },
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
+    #[error("{artifact} holds no {path}, which tests ask for")]
+    Lacks { artifact: String, path: String },
+    #[error("{artifact} comes from no registry: `cargo xtask fetch` brings it")]
+    NoRegistry { artifact: String },
     #[error("{path} is not a readable wheel: {source}")]
     Wheel { path: PathBuf, source: zip::result::ZipError },
 }
 
-/// Brings the artifact into the cache unless it is there, and says where it lies.
-///
-/// It is unpacked beside its place and moved there whole, so an interrupted fetch leaves nothing half done.
+/// Brings what a registry has into the cache unless it is there, and says where it lies.
 pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
-    let home = cache().join("artifacts");
-    let place = home.join(artifact.name());
-    if place.is_dir() {
+    settle(artifact, |work| {
+        // What an interrupted fetch left.
+        let _ = fs::remove_dir_all(work);
+        let unpacked = work.join("unpacked");
+        make(&unpacked)?;
+        match artifact.kind {
+            Kind::Wheel => wheel(artifact, work, &unpacked)?,
+            Kind::Crate => krate(artifact, work, &unpacked)?,
+            Kind::DebianSource => crate::debian::source(artifact, work, &unpacked)?,
+            Kind::Runtime => return Err(FetchError::NoRegistry { artifact: artifact.name() }),
+        }
+        Ok(unpacked)
+    })
+}
+
+/// Has `bring` make the artifact's directory in a place aside, and moves it to its own by one rename: what is interrupted
+/// leaves nothing that looks whole. Who comes second waits, and takes what the first one brought. What `bring` leaves aside
+/// when it fails is there when it is tried again.
+pub fn settle(
+    artifact: &Artifact,
+    bring: impl FnOnce(&Path) -> Result<PathBuf, FetchError>,
+) -> Result<PathBuf, FetchError> {
+    settle_in(&cache(), artifact, bring)
+}
+
+fn settle_in(
+    cache: &Path,
+    artifact: &Artifact,
+    bring: impl FnOnce(&Path) -> Result<PathBuf, FetchError>,
+) -> Result<PathBuf, FetchError> {
+    let (place, name) = (artifact.place_in(cache), artifact.name());
+    if artifact.is_whole(&place) {
         return Ok(place);
     }
-    let work = home.join(format!(".part-{}-{}", artifact.name(), std::process::id()));
-    let unpacked = work.join("unpacked");
-    let result = make(&unpacked)
-        .and_then(|()| match artifact.kind {
-            Kind::Wheel => wheel(artifact, &work, &unpacked),
-            Kind::Crate => krate(artifact, &work, &unpacked),
-            Kind::DebianSource => crate::debian::source(artifact, &work, &unpacked),
-        })
-        .and_then(|()| match fs::rename(&unpacked, &place) {
-            // Somebody else was faster: theirs is as good.
-            Err(_) if place.is_dir() => Ok(()),
-            moved => moved.map_err(at(&place)),
-        });
+    let aside = cache.join("aside");
+    make(&aside)?;
+    let path = aside.join(format!("{name}.lock"));
+    // The file stays: removing it would let two processes hold two different locks.
+    let lock = fs::OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))?;
+    lock.lock().map_err(at(&path))?;
+    if artifact.is_whole(&place) {
+        return Ok(place);
+    }
+    let work = aside.join(&name);
+    let made = bring(&work)?;
+    if let Some(path) = artifact.holds.iter().find(|path| !made.join(path).exists()) {
+        return Err(FetchError::Lacks { artifact: name, path: path.clone() });
+    }
+    artifact.write_stamp(&made).map_err(at(&made))?;
+    if place.exists() {
+        // Fetched as something else was declared.
+        fs::remove_dir_all(&place).map_err(at(&place))?;
+    }
+    make(place.parent().unwrap_or(&place))?;
+    fs::rename(&made, &place).map_err(at(&place))?;
     let _ = fs::remove_dir_all(&work);
-    result.map(|()| place)
+    Ok(place)
 }
 
 fn wheel(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchError> {
@@ -111,4 +150,90 @@ fn make(dir: &Path) -> Result<(), FetchError> {
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> FetchError {
     let path = path.to_owned();
     move |source| FetchError::Io { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn made_up(kind: Kind) -> Artifact {
+        let mut artifact = crate::manifest().into_iter().find(|artifact| artifact.kind == kind).expect("one");
+        "made-up".clone_into(&mut artifact.package);
+        artifact.version.clear();
+        artifact.holds = vec!["file".to_owned()];
+        artifact
+    }
+
+    fn write(dir: &Path, text: &str) -> Result<PathBuf, FetchError> {
+        make(dir)?;
+        fs::write(dir.join("file"), text).map_err(at(dir))?;
+        Ok(dir.to_owned())
+    }
+
+    #[test]
+    fn an_interrupted_fetch_leaves_nothing_that_looks_whole_and_the_next_one_succeeds() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let artifact = made_up(Kind::Wheel);
+        let interrupted = catch_unwind(AssertUnwindSafe(|| {
+            settle_in(cache.path(), &artifact, |work| {
+                write(&work.join("half"), "half")?;
+                panic!("interrupted")
+            })
+        }));
+        assert!(interrupted.is_err() && !artifact.place_in(cache.path()).exists());
+        let place = settle_in(cache.path(), &artifact, |work| write(&work.join("whole"), "whole")).expect("settled");
+        assert_eq!(fs::read_to_string(place.join("file")).expect("read"), "whole");
+        assert!(!cache.path().join("aside/made-up").exists(), "what lay aside is gone");
+    }
+
+    #[test]
+    fn who_comes_second_takes_what_the_first_one_brought() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let (artifact, brought) = (made_up(Kind::Wheel), AtomicUsize::new(0));
+        let start = std::sync::Barrier::new(4);
+        let settled = || {
+            start.wait();
+            settle_in(cache.path(), &artifact, |work| {
+                brought.fetch_add(1, Ordering::SeqCst);
+                write(&work.join("whole"), "whole")
+            })
+            .expect("settled")
+        };
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(settled)).collect();
+            for one in all {
+                assert_eq!(one.join().expect("ended"), artifact.place_in(cache.path()));
+            }
+        });
+        assert_eq!(brought.into_inner(), 1);
+    }
+
+    #[test]
+    fn what_lacks_a_declared_file_is_refused_with_both_names() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let mut artifact = made_up(Kind::Wheel);
+        artifact.holds.push("lib/other.so".to_owned());
+        let error =
+            settle_in(cache.path(), &artifact, |work| write(&work.join("whole"), "whole")).expect_err("refused");
+        let said = error.to_string();
+        assert!(said.contains("made-up") && said.contains("lib/other.so"), "{said}");
+        assert!(!artifact.place_in(cache.path()).exists());
+    }
+
+    /// The case that made a test fail where its file had been added to the directory by hand.
+    #[test]
+    fn a_runtime_that_was_fetched_as_something_else_is_fetched_anew() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let mut artifact = made_up(Kind::Runtime);
+        artifact.parts = vec!["ggml".to_owned()];
+        let place = settle_in(cache.path(), &artifact, |work| write(&work.join("one"), "one")).expect("settled");
+        fs::write(place.join("added-by-hand"), "").expect("written");
+        artifact.parts.push("hipblaslt".to_owned());
+        assert!(!artifact.is_whole(&place));
+        settle_in(cache.path(), &artifact, |work| write(&work.join("two"), "two")).expect("settled");
+        assert!(artifact.is_whole(&place) && !place.join("added-by-hand").exists());
+        assert_eq!(fs::read_to_string(place.join("file")).expect("read"), "two");
+    }
 }

@@ -1,91 +1,87 @@
-//! Real files that the tests run on: named in `manifest.toml`, fetched from the registries by their ordinary
-//! clients, verified by hash, kept in a cache outside the tree.
+//! Real files that the tests run on: declared in `manifest.toml`, fetched from the registries by their ordinary
+//! clients, kept in a cache of the tests' own; and the one way for a test to say that it cannot run here.
 //!
-//! A test asks with [`need`]. Offline the answer is None and the test counts as skipped, by name; with `CI=true` a
-//! missing artifact is a failure.
+//! A test asks with [`need`] or [`file`], and gets only what the manifest declares. What is missing makes it count as
+//! skipped, by name and reason; with `CI=true` that is a failure. The same for rights ([`root`]) and programs
+//! ([`program`]). `cargo xtask test` fetches first, and tells at the end what was skipped.
 #![forbid(unsafe_code)]
 
 mod debian;
 mod fetch;
 mod manifest;
+mod skip;
 
-pub use fetch::{FetchError, fetch};
+pub use fetch::{FetchError, fetch, settle};
 pub use manifest::{Artifact, Kind, Tier, manifest};
+pub use skip::{LOG, program, root, skip};
 
-use std::{env, fs, io::Write, path::PathBuf};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-/// `$WHICHKERNEL_CACHE`, else the user's cache directory.
+/// `$WHICHKERNEL_TEST_CACHE`, else `whichkernel-tests` in the user's cache directory: never the cache that the product
+/// uses, which may hold anything. `.cargo/runner` gives it to tests, also as the product's.
 pub fn cache() -> PathBuf {
-    if let Some(dir) = env::var_os("WHICHKERNEL_CACHE") {
+    if let Some(dir) = env::var_os("WHICHKERNEL_TEST_CACHE") {
         return PathBuf::from(dir);
     }
     let base = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
-    base.unwrap_or_else(env::temp_dir).join("whichkernel")
+    base.unwrap_or_else(env::temp_dir).join("whichkernel-tests")
 }
 
-/// The unpacked artifact, `name` being `package-version` (or, for what `runtime fetch` brings, the runtime's name).
+/// The directory of an artifact that the ordinary tests may ask for: `package-version`, or a runtime's name.
 ///
 /// # Panics
-/// With `CI=true` when the artifact is missing: a test must not pass by not running.
+/// When the manifest does not declare it, or only for the deep comparisons; with `CI=true` when it is not here.
 pub fn need(name: &str) -> Option<PathBuf> {
-    let dir = directory(name);
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    skip(name, "run `cargo xtask fetch`");
-    None
+    let artifact = declared(name);
+    assert!(
+        artifact.tier == Tier::Quick,
+        "{name} is declared for `cargo xtask deep` alone: no ordinary test may ask for it"
+    );
+    here(&artifact, "cargo xtask fetch")
 }
 
-/// The same for what only `cargo xtask fetch --deep` brings. Its absence is counted as skipped, by name, in CI too: the
-/// deep tier is gigabytes.
+/// The same for tests that only `cargo xtask deep` runs.
+///
+/// # Panics
+/// When the manifest does not declare it; with `CI=true` when it is not here.
 pub fn need_deep(name: &str) -> Option<PathBuf> {
-    let dir = directory(name);
-    if !dir.is_dir() {
-        log_skipped(name, "`cargo xtask fetch --deep` brings it");
+    here(&declared(name), "cargo xtask fetch --deep")
+}
+
+/// One file or directory of an artifact.
+///
+/// # Panics
+/// When the artifact is here and does not hold it; else as [`need`].
+pub fn file(name: &str, path: &str) -> Option<PathBuf> {
+    let file = need(name)?.join(path);
+    assert!(file.exists(), "{name} holds no {path}: what crates/artifacts/manifest.toml declares does not bring it");
+    Some(file)
+}
+
+fn declared(name: &str) -> Artifact {
+    let found = manifest().into_iter().find(|artifact| artifact.name() == name);
+    found.unwrap_or_else(|| panic!("{name} is not declared in crates/artifacts/manifest.toml"))
+}
+
+fn here(artifact: &Artifact, fetch: &str) -> Option<PathBuf> {
+    if !artifact.is_here() {
+        skip(&artifact.name(), &format!("`{fetch}` brings it"));
         return None;
     }
-    Some(dir)
-}
-
-/// Counts the running test as skipped for want of `what`; `advice` says where that comes from.
-///
-/// # Panics
-/// With `CI=true`: a test must not pass by not running.
-pub fn skip(what: &str, advice: &str) {
-    let ci = env::var("CI").as_deref() == Ok("true");
-    assert!(!ci, "{} needs {what}: {advice}", test());
-    log_skipped(what, advice);
-}
-
-fn test() -> String {
-    std::thread::current().name().unwrap_or("?").to_owned()
-}
-
-fn log_skipped(what: &str, advice: &str) {
-    let test = test();
-    eprintln!("SKIPPED {test}: {what} is not here; {advice}");
-    if let Some(log) = env::var_os("WHICHKERNEL_SKIP_LOG")
-        && let Ok(mut log) = fs::OpenOptions::new().create(true).append(true).open(log)
-    {
-        let _ = writeln!(log, "{test}\t{what}");
-    }
+    Some(artifact.place())
 }
 
 /// Where an artifact lies once it is fetched.
 pub fn directory(name: &str) -> PathBuf {
-    let artifacts = cache().join("artifacts").join(name);
-    if artifacts.is_dir() { artifacts } else { runtime_or(name, artifacts) }
-}
-
-fn runtime_or(name: &str, artifacts: PathBuf) -> PathBuf {
-    let runtime = cache().join("runtimes").join(name);
-    if runtime.is_dir() { runtime } else { artifacts }
+    let found = manifest().into_iter().find(|artifact| artifact.name() == name);
+    found.map_or_else(|| cache().join("artifacts").join(name), |artifact| artifact.place())
 }
 
 /// Every file under a directory, in no particular order.
-pub fn files(dir: &std::path::Path, found: &mut impl FnMut(&std::path::Path)) {
+pub fn files(dir: &Path, found: &mut impl FnMut(&Path)) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         match entry.file_type() {

@@ -30,18 +30,16 @@ fn compiled(dir: &Path, flags: &[&str]) -> Option<LaunchMap> {
     let library = dir.join("lib.so");
     let fixed =
         ["--offload-arch=gfx1201", "-nogpuinc", "-nogpulib", "-no-hip-rt", "-fPIC", "-shared", "-fuse-ld=lld", "-s"];
-    let output = Command::new("clang++-22")
+    let clang = artifacts::program("clang++-22", "install clang-22 and lld-22")?;
+    let output = Command::new(clang)
         .args(["-x", "hip"])
         .args(&units)
         .args(fixed)
         .args(flags)
         .arg("-o")
         .arg(&library)
-        .output();
-    let Ok(output) = output else {
-        artifacts::skip("clang++-22", "install clang-22 and lld-22");
-        return None;
-    };
+        .output()
+        .expect("clang runs");
     assert!(output.status.success(), "{flags:?}: {}", String::from_utf8_lossy(&output.stderr));
     let data = fs::read(&library).expect("readable");
     let image = Image::read(&data).expect("an ELF file");

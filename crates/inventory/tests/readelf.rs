@@ -88,8 +88,8 @@ fn onnxruntime_agrees_with_readelf() {
 
 #[test]
 fn debian_ggml_agrees_with_readelf() {
-    let Some(dir) = artifacts::need("debian-sid") else { return };
-    let library = dir.join("root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+    let path = "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
+    let Some(library) = artifacts::file("debian-sid", path) else { return };
     assert!(compare(&library, 40) > 1000);
 }
 

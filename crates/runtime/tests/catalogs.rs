@@ -1,12 +1,17 @@
-//! Real catalogs: rocBLAS of Debian sid for two targets in the quick tier; hipBLASLt, rocBLAS 7.2 with gfx1201 and
-//! the single-file rocBLAS 5.5 where they were fetched (`cargo xtask fetch --deep`).
+//! Real catalogs: rocBLAS and hipBLASLt of Debian sid; with the feature `deep`, which `cargo xtask deep tests` sets, also
+//! rocBLAS 7.2 with gfx1201 and the single-file rocBLAS 5.5.
 
 use runtime::catalogs::{LibraryDir, find};
+use std::path::Path;
 use tensile::{Files, Layout, Listing, Service, Verdict, serve};
 
 fn library(runtime: &str, name: &str) -> Option<LibraryDir> {
-    let root = artifacts::need(runtime)?.join("root");
-    find(&root).unwrap().into_iter().find(|dir| dir.library() == name)
+    Some(catalog(&artifacts::need(runtime)?, name))
+}
+
+fn catalog(runtime: &Path, name: &str) -> LibraryDir {
+    let found = find(&runtime.join("root")).unwrap().into_iter().find(|dir| dir.library() == name);
+    found.unwrap_or_else(|| panic!("no {name} in {}", runtime.display()))
 }
 
 fn complete(service: &Service) {
@@ -65,19 +70,11 @@ fn a_missing_object_and_a_missing_leaf_are_named() {
     assert!(said.iter().any(|text| text.contains(stem)), "{said:?}");
 }
 
-/// What the deep tier has; the quick one has rocBLAS of sid only.
-fn deep(runtime: &str, name: &str) -> Option<LibraryDir> {
-    let root = artifacts::need_deep(runtime)?.join("root");
-    let found = find(&root).unwrap().into_iter().find(|dir| dir.library() == name);
-    if found.is_none() {
-        artifacts::need_deep(&format!("{runtime} ({name})"));
-    }
-    found
-}
-
+#[cfg(feature = "deep")]
 #[test]
 fn rocblas_of_experimental_has_gfx1201_by_fallback_only() {
-    let Some(dir) = deep("debian-experimental", "rocblas") else { return };
+    let Some(runtime) = artifacts::need_deep("debian-experimental") else { return };
+    let dir = catalog(&runtime, "rocblas");
     let service = serve(&dir, "gfx1201", &mut |_| ());
     complete(&service);
     assert_eq!((service.verdict(), service.files), (Verdict::FallbackOnly, 56));
@@ -88,7 +85,7 @@ fn rocblas_of_experimental_has_gfx1201_by_fallback_only() {
 
 #[test]
 fn hipblaslt_of_sid() {
-    let Some(dir) = deep("debian-sid", "hipblaslt") else { return };
+    let Some(dir) = library("debian-sid", "hipblaslt") else { return };
     let service = serve(&dir, "gfx1201", &mut |_| ());
     complete(&service);
     assert_eq!(service.verdict(), Verdict::Yes);
@@ -99,9 +96,11 @@ fn hipblaslt_of_sid() {
     }
 }
 
+#[cfg(feature = "deep")]
 #[test]
 fn the_single_file_catalog_of_trixie() {
-    let Some(dir) = deep("debian-trixie", "rocblas") else { return };
+    let Some(runtime) = artifacts::need_deep("debian-trixie") else { return };
+    let dir = catalog(&runtime, "rocblas");
     assert_eq!(dir.listing().layout(), Layout::Single);
     let service = serve(&dir, "gfx900", &mut |_| ());
     assert_eq!(service.leaves.len(), 1);

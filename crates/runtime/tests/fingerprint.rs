@@ -22,7 +22,8 @@ fn debian_build(root: &Path) -> Option<u32> {
 fn debians_ggml_lies_in_its_window() {
     let Some(dir) = artifacts::need("debian-sid") else { return };
     let root = dir.join("root");
-    let path = root.join("usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+    let library = artifacts::file("debian-sid", "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+    let Some(path) = library else { return };
     let file = open(&path);
     let table = Table::committed();
     let shapes = ggml_kernels(&kernel_names(&file).unwrap(), &table).expect("ggml's kernels");

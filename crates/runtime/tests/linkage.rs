@@ -3,9 +3,9 @@
 use runtime::linkage::{Chain, How, Inside, Search};
 use std::{collections::BTreeMap, path::Path, process::Command};
 
-/// name -> path, as ldd prints it; the kernel's vDSO is no file.
+/// name -> path, as ldd prints it; the kernel's vDSO is no file. None for what is no dynamic program.
 fn ldd(path: &Path, library_path: &str) -> Option<BTreeMap<String, String>> {
-    let mut command = Command::new("ldd");
+    let mut command = Command::new(artifacts::program("ldd", "install libc-bin")?);
     command.arg(path).env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD");
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", library_path);
@@ -82,7 +82,7 @@ fn library_path_wins_over_runpath_and_loses_to_rpath() {
     let cc = |args: &[&str]| Command::new("cc").args(args).current_dir(dir.path()).status();
     for place in ["a", "b"] {
         let out = format!("{place}/libx.so");
-        let Ok(status) = cc(&["-shared", "-fPIC", "-o", &out, "x.c", "-Wl,-soname,libx.so"]) else { return };
+        let status = cc(&["-shared", "-fPIC", "-o", &out, "x.c", "-Wl,-soname,libx.so"]).expect("a C compiler");
         assert!(status.success());
     }
     for (name, tags) in [("runpath", "-Wl,--enable-new-dtags"), ("rpath", "-Wl,--disable-new-dtags")] {

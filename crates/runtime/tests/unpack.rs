@@ -127,10 +127,11 @@ fn a_directory_is_linked_where_it_is() {
 fn a_real_package_unpacks_as_dpkg_does() {
     let Some(runtime) = artifacts::need("debian-sid") else { return };
     let index = runtime::Index::read(&runtime).unwrap();
-    let Some(package) = index.package("llama.cpp-tools") else { return };
-    let deb = artifacts::cache().join("apt/debian-sid/cache/archives").join(&package.deb);
-    let output = std::process::Command::new("dpkg-deb").arg("--contents").arg(&deb).output();
-    let (Ok(output), true) = (output, deb.is_file()) else { return };
+    let package = index.package("llama.cpp-tools").expect("one of its packages");
+    let Some(deb) = artifacts::file("debian-sid", &format!("debs/{}", package.deb)) else { return };
+    let Some(dpkg) = artifacts::program("dpkg-deb", "only Debian and its kin have it") else { return };
+    let output = std::process::Command::new(dpkg).arg("--contents").arg(&deb).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let theirs = text.lines().filter(|line| line.starts_with('-')).count();
     assert_eq!(package.files as usize, theirs);

@@ -88,14 +88,16 @@ fn the_compute_capability_is_told_also_beside_an_unknown_type() {
     }
 }
 
-/// With `WHICHKERNEL_LLAMA_REPO` and `WHICHKERNEL_OLLAMA_REPO` set to clones, the sources themselves are evaluated.
+/// With `WHICHKERNEL_LLAMA_REPO` and `WHICHKERNEL_OLLAMA_REPO` set to clones, the sources themselves are evaluated:
+/// `cargo xtask deep tests`.
+#[cfg(feature = "deep")]
 #[test]
 fn the_sources_are_the_compiled_truth() {
     for (variable, rev, name) in
         [("WHICHKERNEL_LLAMA_REPO", "b10586", "b10586"), ("WHICHKERNEL_OLLAMA_REPO", "4fda6980", "ollama-4fda6980")]
     {
         let Ok(repo) = std::env::var(variable) else {
-            eprintln!("SKIPPED {name}: {variable} names no clone");
+            artifacts::skip(variable, "let it name a clone");
             continue;
         };
         let tree = Tree::open(&format!("{repo}@{rev}")).expect("opens");

@@ -210,8 +210,7 @@ fn safe_server(certificate: &Value) {
 
 #[test]
 fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: uprobes need root");
+    if !artifacts::root("uprobes") {
         return;
     }
     let Some(certificate) = server("uprobe") else { return };

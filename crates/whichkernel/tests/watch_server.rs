@@ -16,13 +16,9 @@ fn tool(words: &[&str]) -> Command {
     command
 }
 
-/// Root for the probes and the runtime's files, or a note why the test did not run.
+/// Root for the probes and the runtime's files, or the test counts as skipped.
 fn ready(test: &str) -> bool {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: {test} needs root (uprobes and BPF)");
-        return false;
-    }
-    artifacts::need("debian-sid").is_some()
+    artifacts::root(&format!("{test}: uprobes and BPF")) && artifacts::need("debian-sid").is_some()
 }
 
 /// Until a condition holds; two minutes are failure.

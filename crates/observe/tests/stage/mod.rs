@@ -10,13 +10,9 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Root, or a note why the test did not run.
+/// Root, or the test counts as skipped.
 pub fn root(test: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: {test} needs root (uprobes and BPF)");
-    }
-    root
+    artifacts::root(&format!("{test}: uprobes and BPF"))
 }
 
 pub fn place() -> Option<Place> {
@@ -140,7 +136,7 @@ pub fn compile(source: &str, out: &Path, words: &[&str]) -> Option<()> {
             Some(())
         }
         Err(error) => {
-            eprintln!("skipped: no C compiler ({error})");
+            artifacts::skip("a C compiler", &error.to_string());
             None
         }
     }

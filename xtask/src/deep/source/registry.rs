@@ -3,7 +3,7 @@
 
 use super::survey;
 use anyhow::{Context, bail};
-use artifacts::{Artifact, Kind, Tier};
+use artifacts::Artifact;
 use source::{Outcome, Row, Tree};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -68,14 +68,8 @@ fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
 
 /// `ggml | rows | undetermined | of K-quants`, or what is not there.
 fn evaluate(package: &str, version: &str) -> anyhow::Result<String> {
-    let artifact = Artifact {
-        package: package.to_owned(),
-        version: version.to_owned(),
-        tier: Tier::Deep,
-        keep: Vec::new(),
-        kind: Kind::Crate,
-    };
-    let there = artifacts::directory(&artifact.name()).is_dir();
+    let artifact = Artifact::of_crate(package, version);
+    let there = artifact.is_here();
     let dir = artifacts::fetch(&artifact)?;
     let tree = Tree::open(&dir.display().to_string())?;
     let line = match survey(&tree) {
