@@ -37,6 +37,8 @@ pub enum DeviceKind {
     Real,
     /// A library that says it is a GPU and executes nothing.
     StandIn,
+    /// Something was launched, and nobody saw on what.
+    Unknown,
     None,
 }
 
@@ -45,6 +47,7 @@ impl DeviceKind {
         match self {
             DeviceKind::Real => "real",
             DeviceKind::StandIn => "stand-in",
+            DeviceKind::Unknown => "unknown",
             DeviceKind::None => "none",
         }
     }
@@ -77,6 +80,9 @@ pub struct Subject {
     #[serde(default)]
     pub model: Option<String>,
     pub window: Window,
+    /// The machine, where it is another than the ledger's own, or may be: what somebody else wrote down speaks for his.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl Subject {
@@ -102,6 +108,7 @@ impl Subject {
             device: DeviceKind::None,
             model: None,
             window: Window::Whole,
+            host: None,
         }
     }
 
@@ -132,6 +139,11 @@ impl Subject {
         Subject { model: Some(model.into()), ..self }
     }
 
+    /// Of another machine than this.
+    pub fn elsewhere(self, host: impl Into<String>) -> Self {
+        Subject { host: Some(host.into()), ..self }
+    }
+
     pub fn window(self, name: impl Into<String>) -> Self {
         Subject { window: Window::Named(name.into()), ..self }
     }
@@ -150,6 +162,7 @@ pub enum Part {
     Device,
     Model,
     Window,
+    Host,
 }
 
 /// Which subjects a claim is about; what is not named may be anything.
@@ -183,6 +196,9 @@ pub struct Scope {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
+    /// Another machine, by its name; `*` stands for any. Not named, it is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl Scope {
@@ -205,6 +221,7 @@ impl Scope {
         check(Part::Device, self.device.is_none_or(|device| device == subject.device));
         check(Part::Model, named(&self.model, &subject.model));
         check(Part::Window, self.covers_window(&subject.window));
+        check(Part::Host, if self.host.is_none() { subject.host.is_none() } else { named(&self.host, &subject.host) });
         let (file, sha256) = match &subject.artifact {
             Artifact::File { sha256, name } => (Some(name.as_str()), Some(sha256.as_str())),
             _ => (None, None),
@@ -244,6 +261,7 @@ impl Scope {
             device: self.device.or(whole.device),
             model: pick(&self.model, &whole.model),
             window: pick(&self.window, &whole.window),
+            host: pick(&self.host, &whole.host),
         }
     }
 }
@@ -275,11 +293,15 @@ impl fmt::Display for Subject {
         for part in [&self.runtime, &self.target, &self.gpu, &self.model].into_iter().flatten() {
             write!(f, " {part}")?;
         }
-        if self.device == DeviceKind::StandIn {
-            f.write_str(" stand-in")?;
+        if matches!(self.device, DeviceKind::StandIn | DeviceKind::Unknown) {
+            let kind = if self.device == DeviceKind::StandIn { "stand-in" } else { "unknown device" };
+            write!(f, " {kind}")?;
         }
         if let Window::Named(name) = &self.window {
             write!(f, " [{name}]")?;
+        }
+        if let Some(host) = &self.host {
+            write!(f, " on {host}")?;
         }
         Ok(())
     }

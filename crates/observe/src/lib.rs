@@ -10,6 +10,7 @@ pub mod claims;
 pub mod doctor;
 pub mod dryrun;
 pub mod enter;
+pub mod http;
 pub mod imports;
 pub mod libraries;
 pub mod logs;

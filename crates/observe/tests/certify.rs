@@ -77,7 +77,11 @@ impl Stage {
         // The session's own directory is another in every run.
         let said = outcome.said.replace(self.home.path().to_str().unwrap_or("?"), "HOME");
         let (out, err) = (generated(&said), said);
-        Run { ending: format!("{:?}", outcome.ending), out, err, mix: Some(mix), ..Run::default() }
+        let ending = match outcome.ending {
+            observe::dryrun::Ending::Code(code) => format!("code {code}"),
+            observe::dryrun::Ending::Signal(signal) => format!("signal {signal}"),
+        };
+        Run { ending, out, err, mix: Some(mix), ..Run::default() }
     }
 }
 

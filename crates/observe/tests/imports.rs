@@ -9,10 +9,24 @@ type Rows = Vec<(String, [u32; 3], u64)>;
 
 fn launches(path: &Path) -> (u64, Rows, Vec<String>) {
     let bytes = std::fs::read(path).expect("a file");
-    let (tally, account) = read(path, &bytes).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
+    let (tally, account) = read(path, &bytes, HASH).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
     let rows = tally.rows().into_iter().map(|row| (row.name.text(), row.grids[0], row.launches)).collect();
-    assert_eq!((account.observer, account.device), ("import", evidence::DeviceKind::Real));
+    assert_eq!((account.observer, account.device), ("import", evidence::DeviceKind::Unknown), "no device is named");
     (tally.launches(), rows, account.gaps.into_iter().map(|(what, _)| what).collect())
+}
+
+const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+/// On which rung and for which host a file speaks.
+fn word(path: &Path) -> (evidence::Rung, Option<String>) {
+    let bytes = std::fs::read(path).expect("a file");
+    let (tally, account) = read(path, &bytes, HASH).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
+    let scene = observe::watch::Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+    let list = scene.sightings(&tally).expect("observations");
+    let seen = &list[0].observation;
+    let claim = evidence::Scope::default();
+    assert!(claim.differences(seen.subject()).contains(&evidence::Part::Host), "it speaks for this host");
+    (seen.rung(), seen.subject().host.clone())
 }
 
 const NAME: &str = "_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKc";
@@ -87,6 +101,15 @@ fn rocpd_in_both_revisions_of_its_schema() {
         let (count, rows, gaps) = launches(&path);
         assert_eq!((count, rows), (2, vec![(NAME.to_owned(), [2, 2, 1], 2)]), "times apart: {split}");
         assert_eq!(gaps, ["completion"], "a dispatch without times is not Completed");
+        let anybody = format!("an unknown host ({split}_results.db 0123456789ab)");
+        assert_eq!(word(&path), (evidence::Rung::Selected, Some(anybody)), "a file that names no device");
+        let agents = "CREATE TABLE `rocpd_info_agent_0000ddb5_8903_7903_b269_cd8d3745bb8a` (id INTEGER, type TEXT, name TEXT); \
+            INSERT INTO `rocpd_info_agent_0000ddb5_8903_7903_b269_cd8d3745bb8a` VALUES (1, 'CPU', 'Ryzen'), (2, 'GPU', 'gfx1201'); \
+            CREATE TABLE `rocpd_info_node_0000ddb5_8903_7903_b269_cd8d3745bb8a` (id INTEGER, hostname TEXT); \
+            INSERT INTO `rocpd_info_node_0000ddb5_8903_7903_b269_cd8d3745bb8a` VALUES (1, 'workshop');";
+        database.execute_batch(agents).expect("agents");
+        assert_eq!(word(&path), (evidence::Rung::Completed, Some("workshop".to_owned())));
+        database.execute_batch("DROP TABLE `rocpd_info_agent_0000ddb5_8903_7903_b269_cd8d3745bb8a`;").expect("dropped");
         // A second run in the same view has kernels of the same number.
         let run = "_0000ddb5_8903_7903_b269_cd8d3745bb8a";
         let other = format!(
@@ -129,6 +152,12 @@ fn nsight_systems() {
     database.execute_batch(graphs).expect("graphs");
     drop(database);
     assert_eq!(launches(&path).2, ["graph launches"], "what is in no row is said");
+    let database = Connection::open(&path).expect("the database");
+    let target = "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT); INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H200'); \
+        CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', 'rack7');";
+    database.execute_batch(target).expect("a target");
+    drop(database);
+    assert_eq!(word(&path), (evidence::Rung::Completed, Some("rack7".to_owned())));
 }
 
 /// Rows of real exports (`data/nsys-h200.tsv`) in tables with the columns that Nsight Systems 2025.3 gives them.
@@ -193,12 +222,17 @@ fn csv_and_json() {
         "\"KERNEL_DISPATCH\",\"Agent 1\",1,0,100,1,7,\"copy(int, float*)\",1,1000,2000,0,0,8,0,16,64,1,1,640,1,1\n";
     std::fs::write(&path, format!("{header}{row}{row}")).expect("written");
     assert_eq!(launches(&path).1, vec![("copy(int, float*)".to_owned(), [10, 1, 1], 2)]);
+    assert_eq!(word(&path).0, evidence::Rung::Selected, "two rows that anybody can type");
+    let agents = "\"Node_Id\",\"Agent_Type\",\"Name\"\n0,\"CPU\",\"Ryzen\"\n1,\"GPU\",\"gfx1201\"\n";
+    std::fs::write(home.path().join("agent_info.csv"), agents).expect("written");
+    assert_eq!(word(&path).0, evidence::Rung::Completed, "rocprofv3 names the device beside it");
+    std::fs::remove_file(home.path().join("agent_info.csv")).expect("removed");
     // As rocprofv3 prints a kernel of ggml: demangled, with its parameters; and with the older name of the LDS size.
     let older = header.replace("LDS_Block_Size", "Group_Segment_Size");
     let name = "void mul_mat_q<(ggml_type)12, 112, false>(char const*, int const*, float*)";
     let text = format!("{older}{}", row.replace("copy(int, float*)", name).replace("2000,0,0", "2000,43072,0"));
     std::fs::write(&path, &text).expect("written");
-    let (tally, _) = read(&path, text.as_bytes()).expect("a profile").expect("read");
+    let (tally, _) = read(&path, text.as_bytes(), HASH).expect("a profile").expect("read");
     let rows = tally.rows();
     assert_eq!(
         (rows[0].kernel.as_str(), rows[0].weights.as_deref(), rows[0].shared),
@@ -206,7 +240,7 @@ fn csv_and_json() {
     );
     std::fs::write(&path, format!("{header}{}", row.replace("1000,2000", "soon,2000"))).expect("written");
     let bytes = std::fs::read(&path).expect("read");
-    let error = read(&path, &bytes).expect("a profile").expect_err("a bad number").to_string();
+    let error = read(&path, &bytes, HASH).expect("a profile").expect_err("a bad number").to_string();
     assert!(error.contains("line 2") && error.contains("Start_Timestamp is \"soon\""), "{error}");
 
     let path = home.path().join("results.json");
@@ -223,11 +257,46 @@ fn what_is_no_profile_is_said() {
     let path = home.path().join("other.db");
     Connection::open(&path).expect("a database").execute_batch("CREATE TABLE cats (id INTEGER);").expect("a table");
     let bytes = std::fs::read(&path).expect("read");
-    let error = read(&path, &bytes).expect("a database").expect_err("no profile").to_string();
+    let error = read(&path, &bytes, HASH).expect("a database").expect_err("no profile").to_string();
     assert!(error.contains("rocpd_kernel_dispatch") && error.contains("cats"), "{error}");
     let mut torn = bytes[..100].to_vec();
     torn.resize(5000, 7);
     std::fs::write(&path, &torn).expect("written");
-    assert!(read(&path, &torn).expect("a database").is_err());
-    assert!(read(Path::new("x"), b"hello").is_none());
+    assert!(read(&path, &torn, HASH).expect("a database").is_err());
+    assert!(read(Path::new("x"), b"hello", HASH).is_none());
+}
+
+/// Each would never come to an end, or would fill the memory.
+#[test]
+fn files_without_an_end_are_refused() {
+    let home = tempfile::tempdir().expect("a directory");
+    let refused = |name: &str, schema: &str| {
+        let path = home.path().join(name);
+        Connection::open(&path).expect("a database").execute_batch(schema).expect("a schema");
+        let bytes = std::fs::read(&path).expect("read");
+        read(&path, &bytes, HASH).expect("a database").expect_err("refused").to_string()
+    };
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x";
+    let said = refused(
+        "view.db",
+        &format!(
+            "CREATE VIEW rocpd_kernel_dispatch AS {endless} AS id, 1 AS kernel_id, 1 AS start, 2 AS \"end\" FROM n; \
+             CREATE VIEW rocpd_info_kernel_symbol AS SELECT 1 AS id, 'k' AS kernel_name;"
+        ),
+    );
+    assert!(said.contains("rocpd_kernel_dispatch is a view"), "{said}");
+    let said = refused(
+        "names.db",
+        &format!(
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, \"end\" INTEGER, mangledName INTEGER); \
+             CREATE VIEW StringIds AS {endless} AS id, 'k' AS value FROM n;"
+        ),
+    );
+    assert!(said.contains("StringIds is a view"), "{said}");
+    let deep = format!("{{\"rocprofiler-sdk-tool\": {}", "[".repeat(10_000));
+    let error = read(Path::new("deep.json"), deep.as_bytes(), HASH).expect("a profile").expect_err("too deep");
+    assert!(error.to_string().contains("recursion limit"), "{error}");
+    let long = format!("Kernel_Name,Start_Timestamp,End_Timestamp\n{}", "x".repeat(2 << 20));
+    let error = read(Path::new("long.csv"), long.as_bytes(), HASH).expect("a profile").expect_err("too long");
+    assert!(error.to_string().contains("line 2"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! What the real libraries write of themselves.
 
 use observe::dryrun::{Blas, Ending, Outcome, Place, Request, Streams, describe};
-use observe::watch::{Name, Tally};
+use observe::watch::{Name, Scene, Tally, Word};
 use std::ffi::OsString;
 
 /// Debian's llama-bench with a model of F16 on the stand-in GPU, with a BLAS library's logs switched on.
@@ -43,7 +43,8 @@ fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
 /// What the log tells, and what the stand-in recorded.
 fn both(outcome: &Outcome) -> (Tally, Tally) {
     let (mut logs, mut own) = (Tally::default(), Tally::default());
-    let account = observe::logs::read_log(&outcome.said, &mut logs).expect("lines");
+    let word = Word::File { name: "x.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };
+    let account = observe::logs::read_log(&outcome.said, &mut logs, word).expect("lines");
     assert_eq!(account.device, evidence::DeviceKind::None, "a choice is no launch");
     outcome.traces.iter().for_each(|trace| observe::watch::add_trace(&mut own, trace, None));
     (logs, own)
@@ -102,7 +103,8 @@ fn the_formats_of_the_real_runtime_are_those_that_are_read() {
         text.replace("%s", message).trim_end_matches('\n').to_owned()
     };
     let (shader, returned) = ("ShaderName : %s", "%s: Returned %s : %s");
-    for format in [shader, returned] {
+    let device = "Gfx Major/Minor/Stepping: %d/%d/%d";
+    for format in [shader, returned, device] {
         assert!(holds(format), "{format}");
     }
     let start = bytes.windows(head.len()).any(|window| window == head.as_bytes());
@@ -111,10 +113,51 @@ fn the_formats_of_the_real_runtime_are_those_that_are_read() {
     let mut reader = observe::logs::LogReader::default();
     let call = "hipLaunchKernel ( 0x10, {4,1,1}, {64,1,1}, 0x1, 0, stream:<null> )";
     let success = returned.replacen("%s", "hipLaunchKernel", 1).replacen("%s", "hipSuccess", 1).replace("%s", "");
-    for message in [call, &shader.replace("%s", "_Z5firstv"), &success] {
+    let device = device.replacen("%d", "12", 1).replacen("%d", "0", 1).replacen("%d", "1", 1);
+    for message in [device.as_str(), call, &shader.replace("%s", "_Z5firstv"), &success] {
         assert!(reader.line(&line(message), &mut tally), "{}", line(message));
     }
+    assert_eq!(reader.account.device.as_deref(), Some("gfx1201"));
     reader.finish(&mut tally);
     let rows = tally.rows();
     assert_eq!((tally.launches(), rows[0].name.text().as_str(), rows[0].grids[0]), (1, "_Z5firstv", [4, 1, 1]));
+}
+
+/// Anybody can write three lines: without the device they are a choice, with it a launch on the writer's host.
+#[test]
+fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
+    let line = |text: &str| format!(":3:hip_module.cpp :744 : 1 us: [pid:1 tid: 0x1] {text}\n");
+    let three = [
+        line(" hipLaunchKernel ( 0x10, {4,1,1}, {64,1,1}, 0x1, 0, stream:<null> ) "),
+        line("ShaderName : _Z5firstv"),
+        line("hipLaunchKernel: Returned hipSuccess : "),
+    ]
+    .concat();
+    let device = ":3:rocdevice.cpp :1815: 1 us: [pid:1 tid: 0x1]  Gfx Major/Minor/Stepping: 12/0/1\n";
+    let rungs = [(three.clone(), evidence::Rung::Selected), (format!("{device}{three}"), evidence::Rung::Launched)];
+    for (text, rung) in rungs {
+        let mut tally = Tally::default();
+        let word = Word::File { name: "amd.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };
+        let account = observe::logs::read_log(&text, &mut tally, word).expect("lines");
+        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let list = scene.sightings(&tally).expect("observations");
+        assert_eq!((tally.launches(), list[0].observation.rung()), (1, rung), "{text}");
+        let host = list[0].observation.subject().host.as_deref();
+        assert_eq!(host, Some("an unknown host (amd.log 000000000000)"), "never this host's");
+    }
+}
+
+/// A profile line says how often: counting must not take as long.
+#[test]
+fn a_count_without_end_is_not_counted_one_by_one() {
+    let line = |count: &str| {
+        format!(
+            "- {{ rocblas_function: \"rocblas_gemm_ex\", a_type: \"f16_r\", M: 5, N: 6, K: 7, call_count: {count} }}\n"
+        )
+    };
+    let mut tally = Tally::default();
+    let text = format!("{}{}", line("1000000000000"), line("9000000000000000000"));
+    let word = Word::File { name: "x.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };
+    observe::logs::read_log(&text, &mut tally, word).expect("lines");
+    assert_eq!(tally.calls(), 1_000_000_000_000);
 }

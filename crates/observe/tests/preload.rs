@@ -323,7 +323,7 @@ fn the_real_runtime_rejects_and_both_observers_say_so() {
         assert!(!shims::is_nullgpu(&hex::decode(&tail.runtimes[0].build_id).expect("digits")));
     }
     let mut logs = Tally::default();
-    observe::logs::read_log(&log, &mut logs).expect("lines of the runtime");
+    observe::logs::read_log(&log, &mut logs, observe::watch::Word::Ours).expect("lines of the runtime");
     for tally in [&preload, &logs] {
         assert_eq!((tally.launches(), tally.rejections()), (0, 5), "{log}");
     }

@@ -130,7 +130,7 @@ fn the_real_runtime_rejects_and_a_rejected_launch_is_none() {
     assert_eq!((tally.launches(), tally.rejections(), tally.lost), (0, 5, 0), "{account:?}");
     assert_eq!(
         account.device,
-        evidence::DeviceKind::None,
+        evidence::DeviceKind::Unknown,
         "by its build id it is none of ours, but it has no device: {account:?}"
     );
 }

@@ -165,6 +165,7 @@ mod tests {
             Part::Device,
             Part::Model,
             Part::Window,
+            Part::Host,
         ];
         for code in ["en", "ja"] {
             let lang = Lang::new(code);

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result, at},
     fetch::targets,
     index::{Index, Package, SCHEMA},
-    unpack::{self, Unpacked, Unpacker, unpack_zip},
+    unpack::{self, Bound, Swollen, Unpacked, Unpacker, unpack_zip},
 };
 use std::{
     fs,
@@ -137,7 +137,9 @@ fn archives(name: &str, paths: &[PathBuf], staging: &Path, only: &[String], step
     for path in paths {
         let packing = packing(path)?;
         let keep = |path: &Path| targets::wanted(path, only);
-        let unpacker = Unpacker { root: &root, merged_usr: packing == Packing::Deb, keep: &keep, progress: step };
+        let bound = Bound::of_stranger(fs::metadata(path).map_err(at(path))?.len());
+        let merged_usr = packing == Packing::Deb;
+        let unpacker = Unpacker { root: &root, merged_usr, keep: &keep, bound: &bound, progress: step };
         let unpacked = unpack_one(&unpacker, packing, path)?;
         let mut refused = unpack::remove_outward_links(&root, &unpacked.paths).map_err(at(&root))?;
         index.refused.extend(unpacked.refused.iter().cloned());
@@ -158,7 +160,10 @@ fn packing(path: &Path) -> Result<Packing> {
 
 fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<Unpacked> {
     let mut file = BufReader::with_capacity(1 << 20, fs::File::open(path).map_err(at(path))?);
-    let damaged = |source| Error::Archive { path: path.to_owned(), member: "its content".to_owned(), source };
+    let damaged = |source: io::Error| match Swollen::behind(&source) {
+        Some(swollen) => Error::Swollen { path: path.to_owned(), why: swollen.to_string() },
+        None => Error::Archive { path: path.to_owned(), member: "its content".to_owned(), source },
+    };
     match packing {
         Packing::Deb => {
             let data = deb::data(file).map_err(|error| match error {

@@ -12,6 +12,8 @@ pub enum Error {
     Deb { path: PathBuf, what: &'static str, offset: u64 },
     #[error("{path}, member {member}: {source}. The archive is cut off or damaged; fetch it again")]
     Archive { path: PathBuf, member: String, source: io::Error },
+    #[error("{path}: {why}")]
+    Swollen { path: PathBuf, why: String },
     #[error(
         "{path} is no archive that can be added (Debian package, tar, tar.gz, tar.xz, tar.zst, zip) and no directory"
     )]

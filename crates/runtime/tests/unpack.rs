@@ -109,6 +109,27 @@ fn every_packing_is_told_by_its_bytes() {
     assert!(!cache.runtime("no").exists(), "nothing half done is left");
 }
 
+/// Zeros pack well: 300 MiB of them into some kilobytes. Nothing is left of it.
+#[test]
+fn an_archive_that_swells_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bomb.tar.zst");
+    let size = 300_u64 << 20;
+    let mut head = header("lib/zeros.so", EntryType::Regular, size);
+    head.set_cksum();
+    let mut packed = zstd::stream::write::Encoder::new(fs::File::create(&path).unwrap(), 1).unwrap();
+    packed.write_all(head.as_bytes()).unwrap();
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), size + 1024), &mut packed).unwrap();
+    packed.finish().unwrap();
+    assert!(fs::metadata(&path).unwrap().len() < 1 << 20);
+    let cache = Cache::at(dir.path().join("cache"));
+    let error = add(&cache, "bomb", &[path], &[], &|_| ()).expect_err("it swells");
+    assert!(matches!(error, Error::Swollen { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("268435456 bytes") && said.contains("runtime add DIR"), "{said}");
+    assert!(cache.root("bomb").is_none() && !cache.runtimes().join(".part-bomb").exists(), "nothing is left");
+}
+
 #[test]
 fn a_directory_is_linked_where_it_is() {
     let dir = tempfile::tempdir().unwrap();

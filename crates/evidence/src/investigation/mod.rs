@@ -152,6 +152,7 @@ fn inherited(whole: &Scope, rung: Rung) -> Scope {
     if rung >= Rung::Launched {
         scope.gpu = whole.gpu.clone();
         scope.device = whole.device;
+        scope.host = whole.host.clone();
     }
     scope
 }

@@ -32,6 +32,8 @@ pub struct Certificate {
     pub points: Vec<Point>,
     /// What the observed run had mapped, by name and the start of the build id.
     pub libraries: Vec<String>,
+    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
+    pub failed: Option<String>,
     /// What a reader must know of how it was compared.
     pub notes: Vec<String>,
     /// Launches that were seen in the observed run, in the time that was measured.
@@ -44,7 +46,7 @@ pub struct Certificate {
 
 impl Certificate {
     pub fn safe(&self) -> bool {
-        self.differences().is_empty()
+        self.failed.is_none() && self.differences().is_empty()
     }
 
     /// `devices: A became B`, one for each point that counts.
@@ -129,7 +131,9 @@ pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) ->
     let launches = runs[1].launches;
     let (added_ns, least_ns) = added(runs, launches);
     let libraries = runs[1].libraries.found().into_iter().map(str::to_owned).collect();
-    Certificate { observer: observer.to_owned(), points, libraries, notes, launches, added_ns, least_ns }
+    // What fails by itself, each time, is the same each time: that says nothing about the run that was meant.
+    let failed = [runs[0], runs[2]].into_iter().find(|run| !run.well()).map(|run| run.ending.clone());
+    Certificate { observer: observer.to_owned(), points, libraries, failed, notes, launches, added_ns, least_ns }
 }
 
 /// Kernels that whoever counted had no name for: their addresses say nothing from one run to the next.
@@ -233,6 +237,18 @@ mod tests {
         let third = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "and again");
         let unsteady = compare("none", [&gpu, &other, &third], None);
         assert!(unsteady.safe() && unsteady.points.iter().any(|point| point.verdict == Verdict::Unsteady));
+    }
+
+    #[test]
+    fn a_program_that_fails_each_time_is_not_certified() {
+        let mut crash = run("", "hello");
+        crash.ending = "signal 11".into();
+        let certificate = compare("uprobe", [&crash, &crash, &crash], None);
+        assert!(certificate.differences().is_empty() && !certificate.safe(), "{certificate:?}");
+        assert_eq!(certificate.failed.as_deref(), Some("signal 11"));
+        let mut served = run("", "hello");
+        served.ending = "answered, signal 15".into();
+        assert!(compare("uprobe", [&served, &served, &served], None).safe(), "a server ends when it is told to");
     }
 
     #[test]

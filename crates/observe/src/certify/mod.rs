@@ -42,3 +42,10 @@ pub struct Run {
     /// Launches in that time, where somebody counted.
     pub launches: u64,
 }
+
+impl Run {
+    /// Whether it came to the end that was meant: a server answered, a program returned 0.
+    pub fn well(&self) -> bool {
+        self.ending == "code 0" || self.ending.starts_with("answered")
+    }
+}

@@ -6,7 +6,7 @@ use super::{Libraries, Run, Server};
 use crate::logs::{LogReader, Variable, account as log_account};
 use crate::preload::{Known, PreloadSource, Program, Session};
 use crate::uprobe::{Options, Watcher};
-use crate::watch::{Account, Name, Source, Tally, WatchError};
+use crate::watch::{Account, Name, Source, Tally, WatchError, Word};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -294,7 +294,7 @@ fn without_logs(out: &str, err: &str, seconds: f64) -> (String, String, Observed
     };
     let (out, err) = (rest(out), rest(err));
     reader.finish(&mut tally);
-    let account = log_account(&reader, "", seconds);
+    let account = log_account(&reader, &mut tally, "", seconds, Word::Ours);
     (out, err, Observed { tally, account })
 }
 

@@ -55,7 +55,7 @@ impl Server {
 
     /// Whether it answers by now.
     pub fn ready(&self) -> bool {
-        request::ready(&self.url)
+        request::ready(&self.url).unwrap_or(false)
     }
 
     /// The same questions, one after the other. `patience`: for each.

@@ -4,7 +4,7 @@ use super::{Certificate, Verdict};
 use crate::watch::Scene;
 use crate::{Raw, Sighting};
 use evidence::{
-    About, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused,
+    About, Contamination, Coverage, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused, Rung,
     Selected, View,
 };
 
@@ -12,7 +12,11 @@ use evidence::{
 ///
 /// It speaks of the observer, by comparing; that the observer changed something does not make the comparison untrue.
 pub fn sighting(certificate: &Certificate, json: &str, scene: &Scene<'_>) -> Result<Vec<Sighting>, Refused> {
-    let verdict = if certificate.safe() { "dispatch-safe" } else { "differs" };
+    let verdict = match (&certificate.failed, certificate.safe()) {
+        (Some(_), _) => "failed",
+        (None, true) => "dispatch-safe",
+        (None, false) => "differs",
+    };
     let who = ("observer", certificate.observer.clone());
     let mut facts = vec![Fact::new("certificate", About::new([who.clone()]), verdict)];
     for point in &certificate.points {
@@ -26,8 +30,10 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &Scene<'_>) -> Res
     let one = |fact: Fact| {
         let id = ObserverId::new("certify", env!("CARGO_PKG_VERSION"));
         let (subject, coverage) = (scene.subject(), Coverage::complete("runs", 3));
-        let seen = match scene.account.device {
-            DeviceKind::Real => Observation::on::<Launched>(id, subject, Finding::Saw(fact), coverage, scene.time)?,
+        let seen = match scene.account.rung(scene.account.device) {
+            Rung::Launched | Rung::Completed => {
+                Observation::on::<Launched>(id, subject, Finding::Saw(fact), coverage, scene.time)?
+            }
             _ => Observation::on::<Selected>(id, subject, Finding::Saw(fact), coverage, scene.time)?,
         };
         let view = FieldOfView::new(["certificate", "certificate.*"].map(View::new).to_vec())

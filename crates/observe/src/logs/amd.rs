@@ -11,6 +11,8 @@ pub enum Line<'a> {
     Shader(&'a str),
     /// A launch call ends: whether it succeeded, and what it said.
     Returned { api: &'static str, success: bool },
+    /// A GPU that the runtime found when it began.
+    Device(String),
     /// The host reads something back.
     Readback,
     /// Another line of the same log.
@@ -43,6 +45,13 @@ pub fn read(message: &str) -> Line<'_> {
     let message = message.trim().trim_start_matches("\u{1b}[32m").trim_end_matches("\u{1b}[0m").trim();
     if let Some((_, name)) = message.split_once("ShaderName : ") {
         return Line::Shader(name.trim());
+    }
+    // rocdevice.cpp, once for each agent that it takes for a GPU.
+    if let Some((_, numbers)) = message.split_once("Gfx Major/Minor/Stepping: ") {
+        let mut parts = numbers.trim().split('/').map(|part| part.parse::<u32>());
+        if let (Some(Ok(major)), Some(Ok(minor)), Some(Ok(stepping))) = (parts.next(), parts.next(), parts.next()) {
+            return Line::Device(format!("gfx{major}{minor:x}{stepping:x}"));
+        }
     }
     if let Some((name, rest)) = message.split_once(": Returned ") {
         let api = LAUNCHES.iter().find(|api| **api == name.trim());
@@ -119,6 +128,8 @@ mod tests {
         let module = "hipExtModuleLaunchKernel ( 0x10, 512, 2, 1, 256, 1, 1, 64, stream:0x1, 0x0, 0x7f, 0, 0, 0 )";
         let Line::Launch { grid, block, shared, .. } = read(module) else { panic!("a launch") };
         assert_eq!((grid, block, shared), ([2, 2, 1], [256, 1, 1], 64));
+        assert_eq!(read("Gfx Major/Minor/Stepping: 9/0/10"), Line::Device("gfx90a".into()));
+        assert_eq!(read("Gfx Major/Minor/Stepping: 12/0/1"), Line::Device("gfx1201".into()));
         assert_eq!(read("hipMemcpyAsync ( 0x1, 0x2, 64, hipMemcpyDeviceToHost, stream:0x3 )"), Line::Readback);
     }
 }

@@ -141,7 +141,8 @@ fn profile(line: &str) -> Option<(Told, Kind, u64)> {
     let api = api(field("rocblas_function")?)?;
     let (m, n, k) = (number("M")?, number("N")?, number("K")?);
     let type_a = field("a_type").map_or(u32::MAX, data_type);
-    let count = number("call_count").and_then(|count| u64::try_from(count).ok())?;
+    // No process makes more calls than this: beyond, it is no log of one.
+    let count = number("call_count").and_then(|count| u64::try_from(count).ok()).filter(|count| *count <= 1 << 40)?;
     Some((Told::Profile, Kind::call(api, Call { m, n, k, batch: number("batch_count").unwrap_or(1), type_a }), count))
 }
 

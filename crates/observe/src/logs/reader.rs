@@ -23,6 +23,8 @@ pub struct LogAccount {
     pub runtime: u64,
     /// Dispatches among them.
     pub dispatches: u64,
+    /// The GPU that the runtime said it had found.
+    pub device: Option<String>,
     /// Lines of BLAS libraries, by the way they told.
     pub calls: BTreeMap<&'static str, u64>,
     /// Choices that Tensile told.
@@ -53,7 +55,7 @@ impl LogReader {
             *self.account.calls.entry(told.name()).or_default() += 1;
             let list = self.calls.entry(told).or_default();
             match list.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sum)) => *sum += count,
+                Some((_, sum)) => *sum = sum.saturating_add(count).min(1 << 40),
                 None => list.push((kind, count)),
             }
             return true;
@@ -88,6 +90,7 @@ impl LogReader {
                     self.flow.launch(tally, kind, 0, 1);
                 }
             }
+            Line::Device(device) => drop(self.account.device.get_or_insert(device)),
             Line::Readback => self.flow.readback(tally),
             Line::Other => {}
         }
@@ -104,13 +107,13 @@ impl LogReader {
         if let Some((_, list)) = std::mem::take(&mut self.calls).into_iter().next() {
             for (kind, count) in list {
                 let id = tally.kind(&kind);
-                (0..count).for_each(|_| self.flow.launch(tally, id, 0, 0));
+                self.flow.launch_often(tally, id, count);
             }
         }
         for (name, count) in std::mem::take(&mut self.chosen) {
             if self.account.dispatches == 0 {
                 let id = self.columns(Kind::kernel(Name::Kernel(name), "Tensile"), tally);
-                (0..count).for_each(|_| self.flow.launch(tally, id, 0, 0));
+                self.flow.launch_often(tally, id, count);
             }
         }
         self.flow.finish(tally);

@@ -2,7 +2,7 @@
 
 use super::{LogReader, Variable, explain};
 use crate::claims::{Claims, of_line, tree};
-use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
+use crate::watch::{Account, Device, Ended, Maker, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -81,6 +81,7 @@ impl LogSource {
 impl Source for LogSource {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
         let before = tally.launches() + self.reader.account.runtime + self.reader.account.choices;
+        let dispatches = self.reader.account.dispatches;
         let until = Instant::now() + timeout;
         loop {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -95,6 +96,10 @@ impl Source for LogSource {
                     }));
                 }
             }
+        }
+        if self.reader.account.dispatches > dispatches {
+            // While they come: the log is the program's word, the device is for us to see.
+            tally.devices.launched_in(tree(vec![self.child.id()]), Maker::Amd);
         }
         let after = tally.launches() + self.reader.account.runtime + self.reader.account.choices;
         Ok(if after > before { State::Busy } else { State::Quiet })
@@ -129,13 +134,26 @@ impl Source for LogSource {
             let _ = self.child.wait();
         }
         self.reader.finish(tally);
-        Ok(account(&self.reader, &self.told.join("; "), self.started.elapsed().as_secs_f64()))
+        let seconds = self.started.elapsed().as_secs_f64();
+        Ok(account(&self.reader, tally, &self.told.join("; "), seconds, Word::Ours))
     }
 }
 
-/// How well a log saw. Only the runtime's own dispatch lines speak of a device.
-pub(crate) fn account(reader: &LogReader, variables: &str, seconds: f64) -> Account {
+/// How well a log saw. Only the runtime's own dispatch lines speak of a device, and which one it was must have been seen by us
+/// or, in somebody else's log, be named there.
+pub(crate) fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> Account {
     let seen = &reader.account;
+    if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
+        tally.devices.told(match (&word, &seen.device) {
+            (Word::Ours, _) => {
+                Device::Unlooked { why: "the program was over before its device files could be looked at".to_owned() }
+            }
+            (Word::File { .. }, Some(device)) => Device::Told { device: device.clone() },
+            (Word::File { .. }, None) => Device::Unlooked {
+                why: "the log has no line in which the runtime names its GPU (Gfx Major/Minor/Stepping)".to_owned(),
+            },
+        });
+    }
     let mut gaps = Vec::new();
     if seen.is_empty() {
         let why = "no line of any log that is known here: the libraries were built without logging, or another variable switches it on";
@@ -151,7 +169,8 @@ pub(crate) fn account(reader: &LogReader, variables: &str, seconds: f64) -> Acco
     }
     Account {
         observer: "logs",
-        device: if seen.dispatches > 0 { DeviceKind::Real } else { DeviceKind::None },
+        device: if seen.dispatches > 0 { tally.devices.kind() } else { DeviceKind::None },
+        word,
         library: None,
         canary: Canary::None,
         contamination: Contamination::Unchecked,
@@ -164,11 +183,11 @@ pub(crate) fn account(reader: &LogReader, variables: &str, seconds: f64) -> Acco
 }
 
 /// A log that somebody made, whole.
-pub fn read_log(text: &str, tally: &mut Tally) -> Option<Account> {
+pub fn read_log(text: &str, tally: &mut Tally, word: Word) -> Option<Account> {
     let mut reader = LogReader::default();
     for line in text.lines() {
         reader.line(line, tally);
     }
     reader.finish(tally);
-    (!reader.account.is_empty()).then(|| account(&reader, "", 0.0))
+    (!reader.account.is_empty()).then(|| account(&reader, tally, "", 0.0, word))
 }

@@ -11,6 +11,7 @@ mod layouts;
 mod session;
 mod source;
 mod tail;
+mod whose;
 
 pub use canary::cost;
 pub use fit::check;

@@ -1,9 +1,10 @@
 //! The live source: a program that we started, and every process that it made.
 
+use super::whose::is_of_session;
 use super::{Known, Session, Tail, files};
 use crate::uprobe::Seen;
-use crate::watch::{Account, Ended, Source, State, Tally, WatchError, device_of};
-use evidence::{Canary, Contamination, DeviceKind};
+use crate::watch::{Account, Ended, Maker, Source, State, Tally, WatchError, Word};
+use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -123,12 +124,34 @@ impl<'a> PreloadSource<'a> {
         for (path, tail) in &mut self.tails {
             let quiet = tail.program.is_empty();
             let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
-            any |= tail.drain(tally, &self.known, last, &mut each).map_err(|error| broken(path, error))?;
+            let taken = tail.drain(tally, &self.known, last, &mut each).map_err(|error| broken(path, error))?;
+            any |= taken;
+            if taken && tail.records > 0 {
+                look_at_device(tail, self.session.path(), tally);
+            }
             if quiet && !tail.program.is_empty() {
                 self.news.push(format!("process {} ({})", tail.pid, tail.program));
             }
         }
         Ok(any)
+    }
+}
+
+/// While it launches: afterwards nobody can tell what it had open.
+fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
+    for runtime in &tail.runtimes {
+        let maker = Maker::of_library(&runtime.path);
+        let stand_in = shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default());
+        if !stand_in && !tally.devices.wants_look(tail.pid, maker) {
+            continue;
+        }
+        let gone = !std::path::Path::new(&format!("/proc/{}", tail.pid)).exists();
+        if stand_in || gone || is_of_session(tail.pid, session) {
+            tally.devices.launched(tail.pid, maker, stand_in);
+        } else {
+            let why = "the number that it gives itself is another process's here (a PID namespace of its own)";
+            tally.devices.unlooked(tail.pid, maker, why);
+        }
     }
 }
 
@@ -186,12 +209,10 @@ impl Source for PreloadSource<'_> {
             let why = "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program";
             gaps.push(("processes".into(), why.into()));
         }
-        let of = |id: &str| {
-            let bytes = hex::decode(id).unwrap_or_default();
-            if shims::is_nullgpu(&bytes) { DeviceKind::StandIn } else { DeviceKind::Real }
-        };
-        let runtimes = self.tails.values().flat_map(|tail| &tail.runtimes);
-        let device = device_of(runtimes.map(|runtime| of(&runtime.build_id)));
+        if tally.devices.iter().next().is_none() {
+            self.tails.values().for_each(|tail| look_at_device(tail, self.session.path(), tally));
+        }
+        let device = tally.devices.kind();
         let canary = match &self.canary {
             Some(what) => Canary::InTarget { what: what.clone() },
             None => self.call_runtimes(&mut gaps),
@@ -202,6 +223,7 @@ impl Source for PreloadSource<'_> {
         Ok(Account {
             observer: "preload",
             device,
+            word: Word::Ours,
             library: None,
             canary,
             contamination: Contamination::Unchecked,

@@ -193,7 +193,7 @@ impl Tail {
             Record::Blas(call) if call.bracket == 2 => {}
             Record::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };
-                let kind = tally.kind(&Kind::call(blas::name(call.call), extents));
+                let kind = tally.kind(&Kind { process: self.pid, ..Kind::call(blas::name(call.call), extents) });
                 self.flow.launch(tally, kind, call.graph.into(), call.status);
             }
             Record::Readback(_) => self.flow.readback(tally),
@@ -224,6 +224,7 @@ impl Tail {
         let known_kind = self.kinds.get(&key).copied();
         let kind = known_kind.unwrap_or_else(|| {
             tally.kind(&Kind {
+                process: self.pid,
                 file: path.to_owned(),
                 bundle: described.map(|(_, bundle)| bundle),
                 grid: head.grid,

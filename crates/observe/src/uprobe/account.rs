@@ -4,19 +4,20 @@ use super::backend::Backend;
 use super::entries::Home;
 use super::instrument::Probed;
 use super::library::Library;
-use super::processes::Mapping;
+use super::processes::{FileId, Mapping};
 use super::site::Price;
 use super::wire::counter;
-use crate::watch::{Account, Tally, device_of};
-use evidence::{Canary, Contamination, DeviceKind};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::watch::{Account, Devices, Tally, Word};
+use evidence::{Canary, Contamination};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug)]
 pub struct Window {
     pub canary: Canary,
-    pub devices: Vec<DeviceKind>,
-    /// Whether a process that launched had a GPU's device file open; None where none could be asked in time.
-    pub device_open: Option<bool>,
+    /// The runtimes that carry probes: whether each is our stand-in.
+    pub stand_ins: HashMap<FileId, bool>,
+    /// What the processes that launched held.
+    pub devices: Devices,
     /// Added time per launch that was measured.
     pub cost_ns: Option<f64>,
     /// Launches that were counted, whose return was seen, that were seen to be accepted.
@@ -35,8 +36,8 @@ impl Default for Window {
     fn default() -> Self {
         Window {
             canary: Canary::None,
-            devices: Vec::new(),
-            device_open: None,
+            stand_ins: HashMap::new(),
+            devices: Devices::default(),
             cost_ns: None,
             launches: 0,
             returns: 0,
@@ -96,23 +97,6 @@ impl Window {
         }
     }
 
-    /// What the launches went to. A runtime that is none of ours is a real device's only if there is one behind it.
-    fn device(&mut self) -> DeviceKind {
-        let kind = device_of(self.devices.iter().copied());
-        match (kind, self.device_open) {
-            (DeviceKind::Real, Some(false)) => {
-                self.gap("a device", "no process that launched had a GPU's device file open");
-                DeviceKind::None
-            }
-            (DeviceKind::Real, None) => {
-                let why = "its processes ended before their device files could be looked at";
-                self.gap("which device it was", why);
-                if self.accepted > 0 { DeviceKind::Real } else { DeviceKind::None }
-            }
-            (kind, _) => kind,
-        }
-    }
-
     /// Name and hash of the library that most launches came from.
     fn subject(&self, tally: &Tally) -> Option<(String, String)> {
         let mut launches: BTreeMap<&str, u64> = BTreeMap::new();
@@ -161,7 +145,8 @@ pub fn account(
     let libraries: Vec<String> =
         window.libraries.iter().map(|(path, (kernels, _))| format!("{path} ({kernels} kernels)")).collect();
     let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
-    let device = window.device();
+    tally.devices = window.devices.clone();
+    let device = tally.devices.kind();
     let blind = [
         "what was launched before the attach",
         "a runtime that is linked into its program, and calls inside the runtime",
@@ -170,6 +155,7 @@ pub fn account(
     Account {
         observer: if matches!(backend, Backend::Bpf(_)) { "uprobe" } else { "perf" },
         device,
+        word: Word::Ours,
         library: window.subject(tally),
         canary: window.canary.clone(),
         contamination: Contamination::Unchecked,

@@ -11,8 +11,7 @@ use super::processes::{Mapping, alive};
 use super::reach::reachable;
 use super::watcher::{Watcher, broken};
 use super::wire::counter;
-use crate::watch::{Tally, WatchError, runtime_kind};
-use evidence::DeviceKind;
+use crate::watch::{Tally, WatchError, is_stand_in};
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
@@ -77,8 +76,7 @@ impl Watcher {
             self.probed.insert(file, home);
             self.window.probed(mapping.name(), home, &probed, if new { time } else { 0 });
             if home.launches() {
-                let kind = if home == Home::Cuda { Some(DeviceKind::Real) } else { runtime_kind(&path) };
-                self.window.devices.extend(kind);
+                self.window.stand_ins.insert(file, home != Home::Cuda && is_stand_in(&path).unwrap_or(false));
                 if new {
                     self.backend.watch_returns(false).map_err(broken)?;
                     self.check_returns(true)?;

@@ -6,7 +6,7 @@ use super::processes::{Happened, Mapping};
 use super::reach::reachable;
 use super::watcher::{Item, Seen, Watcher};
 use super::wire::{Event, Key, key, kind};
-use crate::watch::{Call, Kind, KindId, Name, Phase, Tally, has_device};
+use crate::watch::{Call, Kind, KindId, Maker, Name, Phase, Tally};
 use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -121,7 +121,7 @@ impl Watcher {
                 *count += 1;
                 if *count == 1 {
                     self.last_new = Instant::now();
-                    self.look_at_device(pid);
+                    self.look_at_device(pid, Maker::of_call(entry.symbol));
                 }
                 self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
                 self.tell(tally, event, kind, None);
@@ -148,11 +148,34 @@ impl Watcher {
     }
 
     /// With every new kind of launch until a device is seen: it was opened before the first.
-    fn look_at_device(&mut self, pid: u32) {
-        if self.window.device_open != Some(true)
-            && let Some(open) = has_device(pid)
-        {
-            self.window.device_open = Some(open);
+    pub(super) fn look_at_device(&mut self, pid: u32, maker: Maker) {
+        let runtimes = &self.window.stand_ins;
+        let mut mapped =
+            self.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
+        // Where it is not known which runtime the process has, one stand-in among them all is enough to say no more.
+        let stand_in = match mapped.peek().is_some() {
+            true => mapped.any(|stand_in| *stand_in),
+            false => runtimes.values().any(|stand_in| *stand_in),
+        };
+        self.window.devices.launched(pid, maker, stand_in && maker == Maker::Amd);
+    }
+
+    /// Where nobody launched: whether somebody could have is known from those that have a runtime open.
+    pub(super) fn look_at_idle(&mut self) {
+        if self.window.devices.iter().next().is_some() {
+            return;
+        }
+        let runtimes = &self.window.stand_ins;
+        let open = |pid: &u32| {
+            let mut mapped = self.processes.mapped(*pid).iter();
+            Some((
+                *pid,
+                mapped.find(|mapping| runtimes.contains_key(&mapping.file())).map(|mapping| mapping.path.clone())?,
+            ))
+        };
+        let idle: Vec<(u32, String)> = self.processes.everyone().filter_map(|pid| open(&pid)).collect();
+        for (pid, path) in idle {
+            self.look_at_device(pid, Maker::of_library(&path));
         }
     }
 
@@ -192,7 +215,7 @@ impl Watcher {
                 let why = "the matrix layouts were made before the attach, or cannot be read without BPF";
                 self.window.gap(format!("extents of some calls of {api}"), why);
             }
-            return Kind::call(api, call);
+            return Kind { process: key.tgid, ..Kind::call(api, call) };
         }
         let named = self.names.resolve(key.tgid, key.handle, event.aux);
         let facts = tally.facts(&named.name);
@@ -209,6 +232,7 @@ impl Watcher {
             }
         }
         Kind {
+            process: key.tgid,
             file: named.file,
             bundle: named.bundle,
             grid,

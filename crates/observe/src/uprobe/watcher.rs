@@ -278,6 +278,7 @@ impl Source for Watcher {
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        self.look_at_idle();
         self.await_canaries(tally)?;
         self.disarm_measured(tally)?;
         while self.collect()? {}

@@ -32,6 +32,14 @@ impl Flow {
         }
     }
 
+    /// Accepted launches of one kind, one after the other.
+    pub fn launch_often(&mut self, tally: &mut Tally, kind: KindId, count: u64) {
+        if count > 0 {
+            tally.follow(&mut self.unpacked, kind);
+            *self.pending.entry(kind).or_default() += count;
+        }
+    }
+
     /// The capture `from` has become the graph `to`.
     pub fn captured(&mut self, from: u64, to: u64) {
         let nodes = self.graphs.remove(&from).unwrap_or_default();

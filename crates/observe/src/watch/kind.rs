@@ -44,6 +44,8 @@ impl Call {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub name: Name,
+    /// Who launched it, where that is known: each process has a device of its own. Else 0.
+    pub process: u32,
     /// The call that launched it: `hipLaunchKernel`.
     pub api: &'static str,
     /// The library whose kernel it is, as the process sees it; empty where unknown.
@@ -60,7 +62,7 @@ pub struct Kind {
 impl Kind {
     pub fn kernel(name: Name, api: &'static str) -> Kind {
         let (file, grid, block) = (String::new(), [0; 3], [0; 3]);
-        Kind { name, api, file, bundle: None, grid, block, shared: 0, ne11: None, call: None }
+        Kind { name, process: 0, api, file, bundle: None, grid, block, shared: 0, ne11: None, call: None }
     }
 
     /// A call into a BLAS library.

@@ -9,18 +9,19 @@ mod fallback;
 mod flow;
 pub mod interrupt;
 mod kind;
+mod nodes;
 pub mod request;
 mod sightings;
 mod source;
 mod tally;
 mod traced;
 
-pub use device::{device_of, has_device, runtime_kind};
+pub use device::{Device, Devices, Maker, is_stand_in};
 pub use fallback::{Fallback, Heard, Sign, Why};
 pub use flow::Flow;
 pub use kind::{Call, Kind, KindId, Name};
-pub use sightings::{Account, Scene};
-pub use source::{Ended, Source, State, WatchError};
+pub use sightings::{Account, Scene, Word};
+pub use source::{Ended, Source, State, WatchError, signal_name};
 pub use tally::{Row, Tally};
 pub use traced::add_trace;
 

@@ -3,17 +3,49 @@
 use super::{Name, Row, Tally};
 use crate::{Raw, Sighting};
 use evidence::{
-    About, Canary, Completed, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched, Observation,
-    ObserverId, Refused, Selected, Subject, View,
+    About, Artifact, Canary, Completed, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched,
+    Observation, ObserverId, Refused, Rung, Selected, Subject, View,
 };
+use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// Whose word an account is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// We looked ourselves, on this host.
+    Ours,
+    /// A file's, which speaks for the host that it was made on.
+    File {
+        name: String,
+        sha256: String,
+        /// The program that made it, by the form of it; `unknown` where anybody may have.
+        maker: &'static str,
+        /// As the file names it.
+        host: Option<String>,
+    },
+}
+
+impl Word {
+    /// The other host, in words; None for this one.
+    pub fn host(&self) -> Option<String> {
+        match self {
+            Word::Ours => None,
+            Word::File { host: Some(host), .. } => Some(host.clone()),
+            Word::File { name, sha256, .. } => {
+                Some(format!("an unknown host ({name} {})", sha256.get(..12).unwrap_or(sha256)))
+            }
+        }
+    }
+}
 
 /// How well an observer saw: filled by each source when it ends.
 #[derive(Debug, Clone)]
 pub struct Account {
     /// `uprobe`, `perf`, `preload`, `logs`.
     pub observer: &'static str,
+    /// All of it together, no better than the least; each row has its own.
     pub device: DeviceKind,
+    pub word: Word,
     /// The library whose kernels were launched: file name and SHA-256.
     pub library: Option<(String, String)>,
     pub canary: Canary,
@@ -29,6 +61,17 @@ pub struct Account {
     pub cost_ns: Option<f64>,
 }
 
+impl Account {
+    /// What launches on such a device stand on. A profile has the device's own times.
+    pub fn rung(&self, device: DeviceKind) -> Rung {
+        match device {
+            DeviceKind::Real if self.observer == "import" => Rung::Completed,
+            DeviceKind::Real => Rung::Launched,
+            _ => Rung::Selected,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Scene<'a> {
     pub account: &'a Account,
@@ -40,12 +83,17 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     pub(crate) fn subject(&self) -> Subject {
+        self.subject_on(self.account.device)
+    }
+
+    fn subject_on(&self, device: DeviceKind) -> Subject {
         let account = self.account;
-        let subject = match &account.library {
-            Some((name, hash)) => Subject::file(name.clone(), hash.clone()),
-            None => Subject::host("this host"),
+        let subject = match (account.word.host(), &account.library) {
+            (Some(host), _) => Subject::of(Artifact::None).elsewhere(host),
+            (None, Some((name, hash))) => Subject::file(name.clone(), hash.clone()),
+            (None, None) => Subject::host("this host"),
         };
-        let subject = subject.device(account.device).window(self.window);
+        let subject = subject.device(device).window(self.window);
         match self.model {
             Some(model) => subject.model(model),
             None => subject,
@@ -55,11 +103,11 @@ impl Scene<'_> {
     fn coverage(&self, tally: &Tally) -> Coverage {
         let mut coverage = Coverage::partial("launches", tally.launches(), None, Vec::new()).lost(tally.lost);
         if tally.unnamed() > 0 {
-            let why = format!("{} launches of functions that were obtained before the attach", tally.unnamed());
+            let why = format!("{} launches of functions that nobody could name", tally.unnamed());
             coverage = coverage.missing("names", why);
         }
         if tally.unknown_replays > 0 {
-            let why = format!("{} replays of graphs that were made before the attach", tally.unknown_replays);
+            let why = format!("{} replays of graphs whose making was not seen", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
         }
         for (what, why) in &self.account.gaps {
@@ -72,25 +120,41 @@ impl Scene<'_> {
     pub fn sightings(&self, tally: &Tally) -> Result<Vec<Sighting>, Refused> {
         let rows = tally.rows();
         let raw = raw(&rows, tally);
+        let on = |row: &Row| row.device.unwrap_or(self.account.device);
         let mut list = Vec::new();
-        for fact in rows.iter().flat_map(facts) {
-            list.push(self.one(Finding::Saw(fact), tally)?.with(Raw::text(raw.clone())));
+        for row in &rows {
+            for fact in facts(row) {
+                list.push(self.one_on(on(row), Finding::Saw(fact), tally)?.with(Raw::text(raw.clone())));
+            }
         }
-        let swept = self.one(Finding::Swept, tally)?;
-        list.push(swept.with(Raw::text(raw)));
+        // Each kind of device was swept by itself: what was launched on one says nothing of another.
+        let mut devices: BTreeMap<&str, DeviceKind> = rows.iter().map(|row| (on(row).name(), on(row))).collect();
+        if devices.is_empty() {
+            devices.insert(self.account.device.name(), self.account.device);
+        }
+        for device in devices.into_values() {
+            let swept = self.one_on(device, Finding::Swept, tally)?;
+            list.push(swept.with(Raw::text(raw.clone())));
+        }
         Ok(list)
     }
 
     pub(crate) fn one(&self, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
+        self.one_on(self.account.device, finding, tally)
+    }
+
+    fn one_on(&self, device: DeviceKind, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
         let account = self.account;
         let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
-        let (subject, coverage) = (self.subject(), self.coverage(tally));
-        let seen = match account.device {
-            // Imported profiles have the device's own times.
-            DeviceKind::Real if account.observer == "import" => {
-                Observation::on::<Completed>(id, subject, finding, coverage, self.time)?
+        let (subject, mut coverage) = (self.subject_on(device), self.coverage(tally));
+        if device == DeviceKind::Real {
+            for (pid, _, unseen) in tally.devices.iter().filter(|(.., device)| device.kind() == DeviceKind::Unknown) {
+                coverage = coverage.missing(format!("the device of process {pid}"), unseen.detail());
             }
-            DeviceKind::Real => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
+        }
+        let seen = match account.rung(device) {
+            Rung::Completed => Observation::on::<Completed>(id, subject, finding, coverage, self.time)?,
+            Rung::Launched => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
         };
         let mut view = FieldOfView::new(
@@ -147,6 +211,7 @@ mod tests {
         Account {
             observer: "uprobe",
             device,
+            word: Word::Ours,
             library: Some(("libggml-hip.so".into(), "ab".into())),
             canary: Canary::None,
             contamination: Contamination::Unchecked,
@@ -166,14 +231,56 @@ mod tests {
         flow.launch(&mut tally, kind, 0, 0);
         flow.launch(&mut tally, kind, 0, 100);
         flow.finish(&mut tally);
-        for (device, rung) in
-            [(DeviceKind::StandIn, evidence::Rung::Selected), (DeviceKind::Real, evidence::Rung::Launched)]
-        {
+        for (device, rung) in [
+            (DeviceKind::StandIn, Rung::Selected),
+            (DeviceKind::Unknown, Rung::Selected),
+            (DeviceKind::Real, Rung::Launched),
+        ] {
             let account = account(device);
             let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
             let list = scene.sightings(&tally).expect("observations");
             assert_eq!(list.len(), 2, "one kernel and the sweep; the rejected launch is none");
             assert!(list.iter().all(|seen| seen.observation.rung() == rung));
         }
+    }
+
+    #[test]
+    fn a_process_on_the_stand_in_beside_one_on_a_gpu_is_graded_by_itself() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        // No process has the last of these numbers.
+        for process in [1, 2, 1 << 23] {
+            let kernel = Kind::kernel(Name::Kernel("k".into()), "hipLaunchKernel");
+            let kind = tally.kind(&Kind { process, ..kernel });
+            flow.launch(&mut tally, kind, 0, 0);
+        }
+        flow.finish(&mut tally);
+        assert_eq!(tally.rows().len(), 1, "the same kernel, as long as nothing tells them apart");
+        tally.devices.seen(1, ["/dev/kfd"]);
+        tally.devices.launched(2, super::super::Maker::Amd, true);
+        tally.devices.launched(1 << 23, super::super::Maker::Amd, false);
+        let account = account(tally.devices.kind());
+        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let list = scene.sightings(&tally).expect("observations");
+        let kinds: Vec<_> =
+            list.iter().map(|seen| (seen.observation.rung(), seen.observation.subject().device)).collect();
+        for device in [DeviceKind::Real, DeviceKind::StandIn, DeviceKind::Unknown] {
+            let rung = if device == DeviceKind::Real { Rung::Launched } else { Rung::Selected };
+            assert_eq!(kinds.iter().filter(|kind| **kind == (rung, device)).count(), 2, "{kinds:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_speaks_for_its_own_host() {
+        let mut account = account(DeviceKind::Real);
+        let (name, sha256) = ("run.csv".to_owned(), "ab".repeat(32));
+        account.word = Word::File { name, sha256, maker: "rocprofv3", host: None };
+        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let subject = scene.subject();
+        assert_eq!(subject.host.as_deref(), Some("an unknown host (run.csv abababababab)"));
+        let scope = evidence::Scope::default();
+        assert!(
+            scope.differences(&subject).contains(&evidence::Part::Host),
+            "a claim without a host is about this one"
+        );
     }
 }

@@ -23,6 +23,35 @@ pub enum Ended {
     Signal(i32),
 }
 
+impl Ended {
+    /// It came to no good end: what was seen is not the run that was asked for.
+    pub fn failed(self) -> bool {
+        matches!(self, Ended::Signal(_) | Ended::Code(1..) | Ended::Code(..=-1))
+    }
+}
+
+/// What a signal is called (signal(7)), and what it means; empty for one that no program dies of by itself.
+pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
+    match signal {
+        libc::SIGHUP => ("SIGHUP", "hangup"),
+        libc::SIGINT => ("SIGINT", "interrupt"),
+        libc::SIGQUIT => ("SIGQUIT", "quit"),
+        libc::SIGILL => ("SIGILL", "illegal instruction"),
+        libc::SIGTRAP => ("SIGTRAP", "trap"),
+        libc::SIGABRT => ("SIGABRT", "aborted"),
+        libc::SIGBUS => ("SIGBUS", "bus error"),
+        libc::SIGFPE => ("SIGFPE", "arithmetic error"),
+        libc::SIGKILL => ("SIGKILL", "killed"),
+        libc::SIGSEGV => ("SIGSEGV", "segmentation fault"),
+        libc::SIGPIPE => ("SIGPIPE", "broken pipe"),
+        libc::SIGTERM => ("SIGTERM", "terminated"),
+        libc::SIGSYS => ("SIGSYS", "bad system call"),
+        libc::SIGXCPU => ("SIGXCPU", "processor time limit"),
+        libc::SIGXFSZ => ("SIGXFSZ", "file size limit"),
+        _ => ("", ""),
+    }
+}
+
 /// Why watching could not begin or go on. Nothing was touched, or everything was taken back.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}: {why}{}{fix}", if fix.is_empty() { "" } else { "\n  fix: " })]

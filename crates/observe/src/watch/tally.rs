@@ -2,7 +2,8 @@
 
 use super::fallback::{Sign, Unpacked, Why};
 use super::kind::{Kind, KindId, Known, Name, facts};
-use super::{Fallback, Phase};
+use super::{Device, Devices, Fallback, Maker, Phase};
+use evidence::DeviceKind;
 use launch::grammar::{Facts, Family, Path};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -27,6 +28,8 @@ pub struct Tally {
     /// Replays of graphs that were made before anybody looked: what they launched is not known.
     pub unknown_replays: u64,
     pub fallback: Fallback,
+    /// What the processes launched on.
+    pub devices: Devices,
     /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 where it does not.
     pub pieces: u64,
 }
@@ -50,10 +53,12 @@ pub struct Row {
     pub launches: u64,
     /// Of all launches; 0 for a call, which is none.
     pub share: f64,
+    /// What it was launched on; None where the tally has no processes.
+    pub device: Option<DeviceKind>,
 }
 
 /// What two kinds must share to stand in one row.
-type RowKey = (Phase, Name, Option<u64>, [u32; 3], String);
+type RowKey = (Phase, Name, Option<u64>, [u32; 3], String, Option<&'static str>);
 
 /// Kinds that are kept apart; beyond, launches of a kernel are counted together, whatever their grid.
 const MOST_KINDS: usize = 1 << 16;
@@ -67,8 +72,9 @@ impl Tally {
         }
         if self.kinds.len() >= MOST_KINDS && kind.grid != OTHER_GRIDS {
             // A program may make a new grid of every launch: from here on those of a kernel are counted together.
-            let (name, file) = (kind.name.clone(), kind.file.clone());
-            return self.kind(&Kind { file, bundle: kind.bundle, grid: OTHER_GRIDS, ..Kind::kernel(name, kind.api) });
+            let (name, file, process) = (kind.name.clone(), kind.file.clone(), kind.process);
+            let rest = Kind::kernel(name, kind.api);
+            return self.kind(&Kind { process, file, bundle: kind.bundle, grid: OTHER_GRIDS, ..rest });
         }
         let id = KindId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
         let facts = self.facts.entry(kind.name.clone()).or_insert_with(|| Rc::new(facts(&kind.name))).clone();
@@ -269,7 +275,11 @@ impl Tally {
         Some((all, list))
     }
 
-    /// The table: kinds that differ only in their grid are one row; phases in order, the most frequent first.
+    fn device_of(&self, kind: &Kind) -> Option<DeviceKind> {
+        self.devices.of(kind.process, Maker::of_call(kind.api)).map(Device::kind)
+    }
+
+    /// The table: kinds that differ only in their grid or their process are one row, unless those launched on different devices; phases in order, the most frequent first.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
         for ((phase, _, id), count) in &self.counts {
@@ -279,7 +289,8 @@ impl Tally {
                 (Name::Call(_), Some(_)) => Name::Call(known.readable()),
                 (name, _) => name.clone(),
             };
-            let key = (*phase, name, kind.ne11, kind.block, kind.file.clone());
+            let device = self.device_of(kind);
+            let key = (*phase, name, kind.ne11, kind.block, kind.file.clone(), device.map(DeviceKind::name));
             let row = rows.entry(key).or_insert_with(|| Row {
                 phase: *phase,
                 kernel: known.readable(),
@@ -295,6 +306,7 @@ impl Tally {
                 shared: kind.shared,
                 launches: 0,
                 share: 0.0,
+                device,
             });
             row.launches += count;
             if kind.grid != OTHER_GRIDS {

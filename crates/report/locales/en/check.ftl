@@ -28,6 +28,7 @@ check-part-gpu = card
 check-part-device = device
 check-part-model = model
 check-part-window = window
+check-part-host = machine
 check-assume-same-predicate = the deciding rule is the same in both sources
 check-assume-same-defines = both are built with the same defines
 check-assume-same-kernels = both files hold the same kernels for this target

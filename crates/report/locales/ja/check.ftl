@@ -28,6 +28,7 @@ check-part-gpu = カード
 check-part-device = デバイス
 check-part-model = モデル
 check-part-window = 観測窓
+check-part-host = マシン
 check-assume-same-predicate = 判定の規則が両方のソースで同じ
 check-assume-same-defines = どちらも同じビルド定義
 check-assume-same-kernels = 両方のファイルがこのターゲット用に同じ kernel を持つ

@@ -14,7 +14,7 @@ use crate::{
     date, deb,
     error::{Error, Result, at},
     index::{Index, Package, SCHEMA},
-    unpack::{self, MERGED, Unpacked, Unpacker},
+    unpack::{self, Bound, MERGED, Unpacked, Unpacker},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -130,7 +130,8 @@ impl Plan {
         let path = self.deb(wanted);
         let file = fs::File::open(&path).map_err(at(&path))?;
         let keep = |path: &Path| targets::wanted(path, &self.targets);
-        let unpacker = Unpacker { root, merged_usr: true, keep: &keep, progress: step };
+        let bound = Bound::of_known(file.metadata().map_err(at(&path))?.len());
+        let unpacker = Unpacker { root, merged_usr: true, keep: &keep, bound: &bound, progress: step };
         let damaged = |source: io::Error| Error::Archive { path: path.clone(), member: "data.tar".into(), source };
         let data = deb::data(BufReader::with_capacity(1 << 20, file)).map_err(|error| match error {
             deb::DebError::Format { what, offset } => Error::Deb { path: path.clone(), what, offset },

@@ -3,9 +3,11 @@
 //! Nothing is ever written through a link; device nodes, pipes and set-user-id bits are dropped; links that would
 //! lead outside are refused by their text, and once more by where they really lead when all is written.
 
+mod bound;
 mod place;
 mod zip;
 
+pub use bound::{Bound, Swollen};
 pub use place::MERGED;
 pub use zip::unpack_zip;
 
@@ -26,6 +28,7 @@ pub struct Unpacker<'a> {
     pub merged_usr: bool,
     /// Is this file (path below the root) wanted?
     pub keep: &'a dyn Fn(&Path) -> bool,
+    pub bound: &'a Bound,
     /// Called with the bytes that were read since the last call.
     pub progress: &'a dyn Fn(u64),
 }
@@ -51,9 +54,10 @@ pub struct Unpacked {
 impl Unpacker<'_> {
     pub fn unpack_tar(&self, reader: impl Read) -> io::Result<Unpacked> {
         let mut out = Unpacked::default();
-        let mut archive = tar::Archive::new(reader);
+        let mut archive = tar::Archive::new(self.bound.counted(reader));
         for entry in archive.entries()? {
             let mut entry = entry?;
+            self.bound.entry()?;
             let raw = entry.path()?.into_owned();
             let Some(at) = place(&raw, self.merged_usr) else {
                 out.refuse(&raw, "leads outside");
@@ -163,8 +167,9 @@ impl Unpacker<'_> {
             if n == 0 {
                 return Ok(total);
             }
-            to.write_all(buffer.get(..n).unwrap_or_default())?;
             total += n as u64;
+            self.bound.file(total)?;
+            to.write_all(buffer.get(..n).unwrap_or_default())?;
             (self.progress)(n as u64);
         }
     }

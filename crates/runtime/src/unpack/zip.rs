@@ -10,6 +10,7 @@ pub fn unpack_zip(unpacker: &Unpacker<'_>, reader: impl Read + Seek) -> io::Resu
     let mut out = Unpacked::default();
     let mut archive = ::zip::ZipArchive::new(reader).map_err(io::Error::other)?;
     for i in 0..archive.len() {
+        unpacker.bound.entry()?;
         let mut entry = archive.by_index(i).map_err(io::Error::other)?;
         let raw = std::path::PathBuf::from(entry.name().map_err(io::Error::other)?.into_owned());
         let Some(at) = place(&raw, unpacker.merged_usr) else {
@@ -25,11 +26,11 @@ pub fn unpack_zip(unpacker: &Unpacker<'_>, reader: impl Read + Seek) -> io::Resu
             }
         } else if entry.is_symlink() {
             let mut target = String::new();
-            (&mut entry).take(LINK_LIMIT).read_to_string(&mut target)?;
+            unpacker.bound.counted(&mut entry).take(LINK_LIMIT).read_to_string(&mut target)?;
             unpacker.link(&at, target.as_ref(), false, &mut out);
         } else {
             let (size, mode) = (entry.size(), entry.unix_mode().unwrap_or(0o644));
-            unpacker.file(&at, size, mode, &mut entry, &mut out)?;
+            unpacker.file(&at, size, mode, &mut unpacker.bound.counted(&mut entry), &mut out)?;
         }
     }
     Ok(out)

@@ -70,7 +70,9 @@ fn path(facts: &Facts, context: &Context) -> Message {
     };
     let targets = facts.targets();
     let here = |recorded: &&Recorded| {
-        targets.is_empty() || recorded.subject().target.as_deref().is_some_and(|target| targets.contains(&target))
+        let subject = recorded.subject();
+        let target = subject.target.as_deref();
+        subject.host.is_none() && (targets.is_empty() || target.is_some_and(|target| targets.contains(&target)))
     };
     let best = observations
         .iter()

@@ -1,14 +1,14 @@
-//! Asking a server who it is: one small GET over plain HTTP, on this machine only, with short patience.
+//! Asking a server who it is: one small GET, on this machine only, with short patience.
 
 use super::super::Facts;
 use super::super::process::Role;
+use crate::http::{self, Address, HttpError};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_millis(400);
+/// For one whole question.
+const PATIENCE: Duration = Duration::from_secs(2);
 const OLLAMA_PORT: u16 = 11434;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,13 +52,9 @@ pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer>
 /// `0.0.0.0:11434`, `http://box:8080`, `127.0.0.1`: Ollama's own forms (envconfig/config.go, Host).
 fn address(value: &str) -> Option<(String, u16)> {
     let value = value.trim().trim_matches(|c| c == '"' || c == '\'');
-    let value = value.rsplit("://").next()?.split('/').next()?;
-    let (host, port) = match value.rsplit_once(':') {
-        Some((host, port)) => (host, port.parse().ok()?),
-        None => (value, OLLAMA_PORT),
-    };
-    let anywhere = host.is_empty() || host == "0.0.0.0" || host == "[::]";
-    Some((if anywhere { "127.0.0.1" } else { host }.to_owned(), port))
+    let Address { host, port } = Address::parse(value, Some(OLLAMA_PORT)).ok()?;
+    let anywhere = host.is_empty() || host == "0.0.0.0" || host == "::";
+    Some((if anywhere { "127.0.0.1".to_owned() } else { host }, port))
 }
 
 fn who(url: &str, host: &str, port: u16) -> Answer {
@@ -92,20 +88,9 @@ fn who(url: &str, host: &str, port: u16) -> Answer {
 }
 
 /// The JSON body of a 200 answer; None for any other answer.
-fn get(host: &str, port: u16, path: &str) -> io::Result<Option<serde_json::Value>> {
-    let address: SocketAddr =
-        (host, port).to_socket_addrs()?.next().ok_or_else(|| io::Error::other(format!("{host} has no address")))?;
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    // HTTP/1.0: the body ends with the connection, never in chunks.
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}:{port}\r\nAccept: application/json\r\n\r\n")?;
-    let mut bytes = Vec::new();
-    stream.take(1 << 20).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let Some((head, body)) = text.split_once("\r\n\r\n") else { return Ok(None) };
-    let fine = head.split(' ').nth(1) == Some("200");
-    Ok(if fine { serde_json::from_str(body).ok() } else { None })
+fn get(host: &str, port: u16, path: &str) -> Result<Option<serde_json::Value>, HttpError> {
+    let answer = http::get(&Address { host: host.to_owned(), port }, path, PATIENCE)?;
+    Ok(if answer.status == 200 { serde_json::from_str(&answer.body).ok() } else { None })
 }
 
 #[cfg(test)]

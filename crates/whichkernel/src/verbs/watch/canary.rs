@@ -1,5 +1,6 @@
 //! `--url`: a one-token request must give launches in the target, or the watch is blind and says so.
 
+use super::summary;
 use crate::context::Context;
 use anyhow::Context as _;
 use observe::watch::{Source, State, Tally, request};
@@ -26,18 +27,33 @@ pub fn in_target(
     std::thread::spawn(move || {
         // A server that was only just started answers later.
         let patience = Instant::now() + STARTING;
-        while !request::ready(&address) && Instant::now() < patience && (started || request::listens(&address)) {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        let _ = tell.send(None);
+        let ready = loop {
+            match request::ready(&address) {
+                Ok(true) => break Ok(()),
+                Err(error) if !started => break Err(error),
+                Ok(false) if Instant::now() > patience => {
+                    break Err(std::io::Error::other("it says that it is not ready"));
+                }
+                Err(error) if Instant::now() > patience => break Err(error),
+                _ => std::thread::sleep(Duration::from_millis(50)),
+            }
+        };
+        let _ = tell.send(match ready {
+            Ok(()) => None,
+            Err(error) => Some(Err(error)),
+        });
         if gone.recv().is_ok() {
             let _ = tell.send(Some(request::one_token(&address)));
         }
     });
     let (mut answer, mut until, mut before) = (None, None, None);
     while until.is_none_or(|until| Instant::now() < until) {
-        if let State::Ended(_) = source.poll(tally, Duration::from_millis(50))? {
-            anyhow::bail!("the program ended before {url} answered a one-token request");
+        if let State::Ended(how) = source.poll(tally, Duration::from_millis(50))? {
+            if answer.is_some() {
+                break;
+            }
+            let how = summary::ended(how, context);
+            anyhow::bail!("{how}: {url} had not answered a one-token request by then");
         }
         match told.try_recv() {
             // What it launched to warm up was not asked for by us.

@@ -80,7 +80,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let (true, Some(seen)) = (args.record, seen) {
         keep(args, context, &certificate, seen)?;
     }
-    Ok(if certificate.safe() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(match (&certificate.failed, certificate.safe()) {
+        (Some(_), _) => ExitCode::from(2),
+        (None, true) => ExitCode::SUCCESS,
+        (None, false) => ExitCode::from(1),
+    })
 }
 
 fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, String)]) -> Observer<'a> {
@@ -121,7 +125,9 @@ fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Ob
     let json = format!("{:#}\n", as_json(certificate));
     let mut ledger = Ledger::open(&context.ledger)?;
     let kept = ledger.keep("text/plain", json.as_bytes())?;
-    seen.account.contamination = if certificate.safe() {
+    seen.account.contamination = if certificate.failed.is_some() {
+        Contamination::Unchecked
+    } else if certificate.safe() {
         Contamination::Certified { certificate: kept.sha256 }
     } else {
         Contamination::Contaminated { differences: certificate.differences() }
@@ -170,7 +176,9 @@ fn text(certificate: &Certificate, context: &Context) -> String {
         (None, Some(least)) => line("watch-certify-added-none", "ns", format!("{least:.0}")),
         (None, None) => line("watch-certify-added-unknown", "observer", certificate.observer.clone()),
     }
-    if certificate.safe() {
+    if let Some(failed) = &certificate.failed {
+        line("watch-certify-failed", "ending", failed.clone());
+    } else if certificate.safe() {
         line("watch-certify-safe", "observer", certificate.observer.clone());
     } else {
         line("watch-certify-unsafe", "count", certificate.differences().len().to_string());
@@ -182,7 +190,7 @@ fn text(certificate: &Certificate, context: &Context) -> String {
 fn as_json(certificate: &Certificate) -> serde_json::Value {
     json!({
         "schema": "whichkernel.certificate/1", "observer": certificate.observer, "points": certificate.points,
-        "libraries": certificate.libraries, "notes": certificate.notes,
+        "failed": certificate.failed, "libraries": certificate.libraries, "notes": certificate.notes,
         "launches": certificate.launches, "added_ns": certificate.added_ns, "least_ns": certificate.least_ns, "safe": certificate.safe(),
         "differences": certificate.differences(),
     })

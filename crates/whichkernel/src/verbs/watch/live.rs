@@ -3,7 +3,7 @@
 use super::{Args, alarm, table};
 use crate::context::{Context, Format};
 use observe::claims::Gatherer;
-use observe::watch::{Account, Source, State, Tally, interrupt};
+use observe::watch::{Account, Ended, Source, State, Tally, interrupt};
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 
@@ -17,15 +17,20 @@ pub fn run(
     gatherer: &mut Gatherer,
     args: &Args,
     context: &Context,
-) -> anyhow::Result<Account> {
+) -> anyhow::Result<(Account, Option<Ended>)> {
     interrupt::catch();
+    let mut ended = None;
     let mut screen = Screen::new(args, context);
     let (started, mut busy) = (Instant::now(), Instant::now());
     loop {
         match source.poll(tally, STEP)? {
             State::Busy => busy = Instant::now(),
             State::Quiet => {}
-            State::Ended(_) => break,
+            State::Ended(how) => {
+                // Ctrl-C reaches the program too, and is no failure of it.
+                ended = (!interrupt::asked()).then_some(how);
+                break;
+            }
         }
         for line in source.news() {
             context.progress(&line);
@@ -44,7 +49,7 @@ pub fn run(
         }
     }
     screen.clear()?;
-    Ok(source.finish(tally)?)
+    Ok((source.finish(tally)?, ended))
 }
 
 /// Like `top` on a terminal; a line now and then in a pipe; nothing where a machine reads.

@@ -2,13 +2,14 @@
 
 use crate::context::{Context, Format};
 use anyhow::Context as _;
-use observe::watch::{Tally, request};
+use observe::watch::{Ended, Tally, request};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
+use summary::Told;
 
 mod alarm;
 mod arm;
@@ -26,7 +27,8 @@ mod trace;
 
 /// See which kernels a process launches, without stopping, wrapping or restarting it
 ///
-/// Children are followed, and libraries that are opened later. Stops when the process ends, at Ctrl-C, or as told.
+/// Children are followed, and libraries that are opened later. Stops when the process ends, at Ctrl-C, or as told. Exits with 2
+/// where a program that was started here ended with a signal or a code other than 0; what was seen until then is told.
 #[derive(Debug, Clone, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -153,8 +155,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Some(url) => canary::in_target(url, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
         None => None,
     };
-    let account = match blind {
-        Some(_) => source.finish(&mut tally)?,
+    let (account, ended) = match blind {
+        Some(_) => (source.finish(&mut tally)?, None),
         None => live::run(source.as_mut(), &mut tally, &mut gatherer, args, context)?,
     };
     // A full disk costs the trace, not what was seen.
@@ -164,18 +166,21 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     told.answered += u64::from(args.url.is_some());
     let judged = claims::Judged::new(told, &tally, &account);
     tally.pieces = judged.pieces;
-    summary::print(&tally, &account, &judged, args.format, context)?;
+    let told = Told { tally: &tally, account: &account, judged: &judged, ended };
+    told.print(args.format, context)?;
     if args.record {
         record::keep(context, &tally, &account, &judged, &window(args))?;
     }
     // What nobody could have seen is no answer.
-    anyhow::ensure!(
-        blind.is_some() || !target::nothing_in_view(args, &tally, &account),
-        "none of the processes opened a GPU runtime (libamdhip64, libcuda) while they were watched: nothing was in view. \
-         Is it the right process? `whichkernel inspect PID` shows what it has loaded"
-    );
+    if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
+        anyhow::bail!(why);
+    }
     written?;
-    blind.map_or(Ok(ExitCode::SUCCESS), Err)
+    if let Some(blind) = blind {
+        return Err(blind);
+    }
+    // What was seen is true, and is not the run that was asked for.
+    Ok(if ended.is_some_and(Ended::failed) { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
 
 /// What the window is called in the ledger.

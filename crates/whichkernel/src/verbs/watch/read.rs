@@ -1,25 +1,29 @@
 //! `--read FILE`: a record that somebody made, as a tally.
 
 use super::claims::Judged;
-use super::{Args, record, summary};
+use super::summary::Told;
+use super::{Args, record};
 use crate::context::Context;
 use anyhow::Context as _;
+use codeobject::ReadAt;
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::trace::{Trace, Writer};
 use observe::claims::Claims;
-use observe::watch::{Account, Kind, Name, Phase, Tally, add_trace};
+use observe::watch::{Account, Device, Kind, Name, Phase, Tally, Word, add_trace};
 use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(name)?;
+    let (bytes, sha256) = whole(path)?;
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let word = |maker: &'static str| Word::File { name: file.clone(), sha256: sha256.clone(), maker, host: None };
     let (tally, account) = match Trace::parse(bytes.clone()) {
-        Ok(found) => trace(found),
-        Err(error) => match observe::imports::read(path, &bytes) {
+        Ok(found) => trace(found, word("whichkernel")),
+        Err(error) => match observe::imports::read(path, &bytes, &sha256) {
             Some(profile) => profile?,
-            None => log(&bytes).or_else(|| own_trace(&bytes)).or_else(|| words(path, &bytes)).ok_or(error).with_context(|| {
+            None => log(&bytes, word("unknown")).or_else(|| own_trace(&bytes, word("unknown"))).or_else(|| words(path, &bytes, word("unknown"))).ok_or(error).with_context(|| {
                 let known = "AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK";
                 let profiles = "no profile (rocprofv3, Nsight Systems)";
                 format!(
@@ -36,27 +40,50 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         observe::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
     }
     for said in &args.said {
-        let text = std::fs::read(said).with_context(|| said.display().to_string())?;
+        let (text, _) = whole(said)?;
         let file = said.file_name().unwrap_or_default().to_string_lossy();
         observe::claims::of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
     }
     let judged = Judged::new(claims, &tally, &account);
-    summary::print(&tally, &account, &judged, args.format, context)?;
+    Told { tally: &tally, account: &account, judged: &judged, ended: None }.print(args.format, context)?;
     if args.record {
         record::keep(context, &tally, &account, &judged, &name())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is held in memory at once; a database is read where it lies.
+const MOST: u64 = 1 << 30;
+
+/// A file's bytes (of a database, its first ones) and hash. Pipes, devices and directories are no files.
+fn whole(path: &Path) -> anyhow::Result<(Vec<u8>, String)> {
+    let file = inventory::File::open(path)?;
+    let source: &dyn ReadAt = &file;
+    let start = source.bytes(0, source.len().min(64), "the file").with_context(|| path.display().to_string())?;
+    let bytes = if observe::imports::is_database(&start) {
+        start.into_owned()
+    } else {
+        anyhow::ensure!(
+            source.len() <= MOST,
+            "{}: {} bytes; no more than {MOST} are read. Give a part of it: head -c {MOST} FILE > PART",
+            path.display(),
+            source.len()
+        );
+        source.bytes(0, source.len(), "the file").with_context(|| path.display().to_string())?.into_owned()
+    };
+    let sha256 = inventory::Sha256::of(source, |_, _| {}).with_context(|| path.display().to_string())?;
+    Ok((bytes, sha256.to_string()))
+}
+
 /// A log that somebody made, mixed with anything else.
-fn log(bytes: &[u8]) -> Option<(Tally, Account)> {
+fn log(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
     let mut tally = Tally::default();
-    let account = observe::logs::read_log(&String::from_utf8_lossy(bytes), &mut tally)?;
+    let account = observe::logs::read_log(&String::from_utf8_lossy(bytes), &mut tally, word)?;
     Some((tally, account))
 }
 
 /// What `--trace` wrote: one launch a line.
-fn own_trace(bytes: &[u8]) -> Option<(Tally, Account)> {
+fn own_trace(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (mut tally, mut captured, mut replays) = (Tally::default(), 0_u64, 0_u64);
     for line in text.lines() {
@@ -87,7 +114,9 @@ fn own_trace(bytes: &[u8]) -> Option<(Tally, Account)> {
         tally.launched(Phase::Other, 0, id, 1);
     }
     (tally.launches() + captured + replays > 0).then(|| {
-        let mut account = plain("trace", DeviceKind::None, "the launches that a trace of watch holds".to_owned());
+        tally.devices.told(Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() });
+        let reach = "the launches that a trace of watch holds".to_owned();
+        let mut account = plain("trace", tally.devices.kind(), reach, word);
         if captured + replays > 0 {
             let why = format!(
                 "{captured} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted"
@@ -99,11 +128,11 @@ fn own_trace(bytes: &[u8]) -> Option<(Tally, Account)> {
 }
 
 /// A server's log without any launch: what it claims can be shown, and nothing held against it.
-fn words(path: &Path, bytes: &[u8]) -> Option<(Tally, Account)> {
+fn words(path: &Path, bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
     let mut claims = Claims::default();
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     observe::claims::of_log(&file, &String::from_utf8_lossy(bytes), &mut claims);
-    let mut account = plain("logs", DeviceKind::None, "lines that a server wrote of itself".to_owned());
+    let mut account = plain("logs", DeviceKind::None, "lines that a server wrote of itself".to_owned(), word);
     account.gaps.push((
         "launches".to_owned(),
         "a server's log has none: watch it, or give a trace with --read and this with --said".to_owned(),
@@ -111,10 +140,11 @@ fn words(path: &Path, bytes: &[u8]) -> Option<(Tally, Account)> {
     (!claims.list.is_empty()).then(|| (Tally::default(), account))
 }
 
-fn plain(observer: &'static str, device: DeviceKind, reach: String) -> Account {
+fn plain(observer: &'static str, device: DeviceKind, reach: String, word: Word) -> Account {
     Account {
         observer,
         device,
+        word,
         library: None,
         canary: Canary::None,
         contamination: Contamination::Unchecked,
@@ -127,12 +157,16 @@ fn plain(observer: &'static str, device: DeviceKind, reach: String) -> Account {
 }
 
 /// A trace says who wrote it, not which device the process had: only the stand-in's own is certain.
-fn trace(trace: Trace) -> (Tally, Account) {
+fn trace(trace: Trace, word: Word) -> (Tally, Account) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);
     let standin = trace.writer == Writer::StandIn;
-    let (observer, device) = if standin { ("dryrun", DeviceKind::StandIn) } else { ("preload", DeviceKind::None) };
+    let observer = if standin { "dryrun" } else { "preload" };
+    tally.devices.told(match standin {
+        true => Device::StandIn,
+        false => Device::Unlooked { why: "a trace does not say which device its process had".to_owned() },
+    });
     let reach = format!("the launches of process {} ({}) that its trace holds", trace.pid, trace.program);
-    let account = plain(observer, device, reach);
+    let account = plain(observer, tally.devices.kind(), reach, word);
     (tally, account)
 }

@@ -3,23 +3,67 @@
 use super::claims::Judged;
 use super::{alarm, table};
 use crate::context::{Context, Format};
-use evidence::{Canary, DeviceKind};
-use observe::watch::{Account, Tally};
+use evidence::{Canary, DeviceKind, Rung};
+use observe::watch::{Account, Device, Ended, Maker, Tally, Word, signal_name};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-pub fn print(
-    tally: &Tally,
-    account: &Account,
-    judged: &Judged,
-    format: Format,
-    context: &Context,
-) -> anyhow::Result<()> {
-    match format {
-        Format::Text => context.print(&format!("{}{}", text(tally, account, context), judged.text(context))),
-        Format::Csv => context.print(&table::full(tally).csv()),
-        Format::Md => context.print(&table::full(tally).markdown()),
-        Format::Json => context.print(&format!("{:#}\n", as_json(tally, account, judged))),
+/// Everything that is told at the end.
+pub struct Told<'a> {
+    pub tally: &'a Tally,
+    pub account: &'a Account,
+    pub judged: &'a Judged,
+    /// How the program ended, where that is what ended the watch.
+    pub ended: Option<Ended>,
+}
+
+impl Told<'_> {
+    pub fn print(&self, format: Format, context: &Context) -> anyhow::Result<()> {
+        let Told { tally, account, judged, ended } = self;
+        // First: everything below is of a run that came to no good end.
+        let failed = ended.filter(|ended| ended.failed()).map(|how| ended_line(how, context));
+        if let (Some(line), Format::Csv | Format::Md | Format::Json) = (&failed, format) {
+            eprint!("{line}");
+        }
+        let failed = failed.unwrap_or_default();
+        match format {
+            Format::Text => {
+                context.print(&format!("{failed}{}{}", text(tally, account, context), judged.text(context)))
+            }
+            Format::Csv => context.print(&table::full(tally).csv()),
+            Format::Md => context.print(&table::full(tally).markdown()),
+            Format::Json => context.print(&format!("{:#}\n", as_json(self))),
+        }
+    }
+}
+
+fn ended_line(how: Ended, context: &Context) -> String {
+    format!("{}\n", ended(how, context))
+}
+
+/// How a program ended, as a sentence.
+pub fn ended(how: Ended, context: &Context) -> String {
+    match how {
+        Ended::TargetGone => context.lang.text("watch-ended-gone"),
+        Ended::Code(code) => context.lang.text_with("watch-ended-code", &[("code", code.to_string().into())]),
+        Ended::Signal(signal) => {
+            let (_, meaning) = signal_name(signal);
+            let words = [("signal", signal.to_string().into()), ("name", meaning.into())];
+            context
+                .lang
+                .text_with(if meaning.is_empty() { "watch-ended-signal" } else { "watch-ended-signal-named" }, &words)
+        }
+    }
+}
+
+fn ended_json(how: Ended) -> Value {
+    match how {
+        Ended::TargetGone => json!({"how": "gone"}),
+        Ended::Code(code) => json!({"how": "code", "code": code}),
+        Ended::Signal(signal) => {
+            let name = Some(signal_name(signal).0).filter(|name| !name.is_empty());
+            json!({"how": "signal", "signal": signal, "name": name})
+        }
     }
 }
 
@@ -67,27 +111,55 @@ fn text(tally: &Tally, account: &Account, context: &Context) -> String {
     if let Some(cost) = account.cost_ns {
         line("watch-cost", &[("ns", format!("{cost:.0}"))]);
     }
-    line(
-        match rung(account) {
-            "Completed" => "watch-rung-completed",
-            "Launched" => "watch-rung-launched",
-            _ => "watch-rung-selected",
-        },
-        &[],
-    );
+    if let Word::File { name, maker, host, .. } = &account.word {
+        let host = host.clone().unwrap_or_else(|| "?".to_owned());
+        line("watch-word", &[("file", name.clone()), ("maker", (*maker).to_owned()), ("host", host)]);
+    }
+    for (key, args) in rungs(tally, account) {
+        line(key, &args);
+    }
     out
 }
 
-/// What an account's observations stand on.
-fn rung(account: &Account) -> &'static str {
-    match account.device {
-        DeviceKind::Real if account.observer == "import" => "Completed",
-        DeviceKind::Real => "Launched",
-        _ => "Selected",
+type Line = (&'static str, Vec<(&'static str, String)>);
+
+/// What the launches stand on, and why: a line for each device, with its processes.
+fn rungs(tally: &Tally, account: &Account) -> Vec<Line> {
+    let mut devices: Vec<(&Device, Vec<String>)> = Vec::new();
+    for (pid, _, device) in tally.devices.iter() {
+        let pid = if pid == 0 { Vec::new() } else { vec![pid.to_string()] };
+        match devices.iter_mut().find(|(known, _)| *known == device) {
+            Some((_, pids)) if pids.last() == pid.last() => {}
+            Some((_, pids)) => pids.extend(pid),
+            None => devices.push((device, pid)),
+        }
     }
+    if devices.is_empty() {
+        let key = if account.device == DeviceKind::StandIn { "watch-rung-standin" } else { "watch-rung-nothing" };
+        return vec![(key, Vec::new())];
+    }
+    let several = devices.len() > 1;
+    let line = |(device, pids): (&Device, Vec<String>)| {
+        let key = match device {
+            Device::Real { .. } => "watch-rung-launched",
+            Device::StandIn => "watch-rung-standin",
+            Device::NoneSeen | Device::Unlooked { .. } => "watch-rung-unknown",
+            Device::Told { .. } if account.observer == "import" => "watch-rung-completed",
+            Device::Told { .. } => "watch-rung-told",
+        };
+        let of = if several && !pids.is_empty() { format!(" ({})", pids.join(", ")) } else { String::new() };
+        (key, vec![("of", of), ("detail", device.detail())])
+    };
+    devices.into_iter().map(line).collect()
 }
 
-fn as_json(tally: &Tally, account: &Account, judged: &Judged) -> Value {
+fn as_json(told: &Told<'_>) -> Value {
+    let Told { tally, account, judged, ended } = told;
+    let rung = |device: DeviceKind| match account.rung(device) {
+        Rung::Completed => "Completed",
+        Rung::Launched => "Launched",
+        _ => "Selected",
+    };
     let rows: Vec<Value> = tally
         .rows()
         .iter()
@@ -97,6 +169,7 @@ fn as_json(tally: &Tally, account: &Account, judged: &Judged) -> Value {
                 "path": row.path.map(|path| path.to_string()), "type": row.weights, "columns": row.ne11,
                 "grids": row.grids, "block": row.block, "shmem": row.shared, "file": row.file, "bundle": row.bundle,
                 "launches": row.launches, "share": row.share,
+                "device": row.device.unwrap_or(account.device).name(), "rung": rung(row.device.unwrap_or(account.device)),
             })
         })
         .collect();
@@ -109,7 +182,7 @@ fn as_json(tally: &Tally, account: &Account, judged: &Judged) -> Value {
     let fallbacks: Vec<Value> = tally.fallback.signs().map(|(sign, heard)| alarm::json(sign, heard)).collect();
     json!({
         "schema": "whichkernel.watch/1", "observer": account.observer, "device": account.device.name(),
-        "rung": rung(account),
+        "rung": rung(account.device), "devices": devices(tally), "word": word(account), "ended": ended.map(ended_json),
         "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "unnamed": tally.unnamed(),
         "unread": tally.unread, "unknown_replays": tally.unknown_replays, "rejected": tally.rejected_kernels(),
         "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,
@@ -117,4 +190,24 @@ fn as_json(tally: &Tally, account: &Account, judged: &Judged) -> Value {
         "contamination": account.contamination, "reach": account.reach, "blind": account.blind, "gaps": gaps,
         "claims": judged.json(), "rows": rows,
     })
+}
+
+fn devices(tally: &Tally) -> Vec<Value> {
+    let each = tally.devices.iter().map(|(pid, maker, device): (u32, Maker, &Device)| {
+        json!({
+            "process": Some(pid).filter(|pid| *pid != 0), "maker": maker.name(), "known": device.key(),
+            "device": device.kind().name(), "detail": device.detail(),
+        })
+    });
+    each.collect()
+}
+
+/// Whose word it is.
+fn word(account: &Account) -> Value {
+    match &account.word {
+        Word::Ours => json!({"whose": "ours"}),
+        Word::File { name, sha256, maker, host } => {
+            json!({"whose": "file", "file": name, "sha256": sha256, "maker": maker, "host": host})
+        }
+    }
 }

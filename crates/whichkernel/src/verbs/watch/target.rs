@@ -85,10 +85,24 @@ pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Probes had nothing to sit on: no runtime was mapped in all the time.
-pub fn nothing_in_view(args: &Args, tally: &Tally, account: &Account) -> bool {
-    let probes = matches!(args.how, How::Uprobe) && account.canary == Canary::None;
-    probes && account.device == DeviceKind::None && tally.launches() + tally.rejections() + tally.calls() == 0
+/// Why nothing could have been seen, where that is so: zero launches are then no answer.
+pub fn nothing_in_view(args: &Args, tally: &Tally, account: &Account) -> Option<&'static str> {
+    let seen = tally.launches() + tally.rejections() + tally.calls();
+    if seen > 0 || account.canary != Canary::None || account.device != DeviceKind::None {
+        return None;
+    }
+    match args.how {
+        How::Uprobe | How::Perf => Some(
+            "no GPU runtime (libamdhip64, libcuda) of these processes carried probes while they were watched: nothing was in view. \
+             Is it the right process? `whichkernel inspect PID` shows what it has loaded",
+        ),
+        How::Preload => Some(
+            "no process called a GPU runtime through our library: nothing was in view. Is it a GPU program, linked dynamically, \
+             that hands its environment on?",
+        ),
+        // A log that says nothing is told as a gap.
+        How::Logs => None,
+    }
 }
 
 /// By the program's own name or the thread's; not this process.

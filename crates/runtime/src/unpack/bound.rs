@@ -1,0 +1,165 @@
+//! How much an archive may come to: what it says of itself is not believed, bytes are counted as they come out.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+
+/// The most that is unpacked of one archive. What is passed over counts too: it takes as long to unpack.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    packed: u64,
+    most: u64,
+    left: Cell<u64>,
+    entries: Cell<u64>,
+}
+
+/// An archive: rocBLAS with all its catalogs is 4 GiB.
+const MOST: u64 = 64 << 30;
+/// One of its files: the largest library that is shipped is below 2 GiB.
+const MOST_ENTRY: u64 = 16 << 30;
+const MOST_ENTRIES: u64 = 1_000_000;
+/// Packages of kernels come to 5 to 40 times their size.
+const RATIO: u64 = 200;
+/// Small archives may swell more: a package of links and empty catalogs.
+const SMALL: u64 = 256 << 20;
+
+/// Said where an archive is given up.
+#[derive(Debug, thiserror::Error)]
+pub enum Swollen {
+    #[error(
+        "it unpacks to more than {most} bytes from {packed} packed ones, and was given up. If it is what it should be, unpack it \
+         with its own tool, and add the directory: whichkernel runtime add DIR"
+    )]
+    Whole { most: u64, packed: u64 },
+    #[error("a file in it unpacks to more than {} bytes, and it was given up", MOST_ENTRY)]
+    Entry,
+    #[error("it has more than {} entries, and was given up", MOST_ENTRIES)]
+    Entries,
+}
+
+impl Swollen {
+    /// Whether this is why reading failed, whatever was wrapped around it.
+    pub fn behind(error: &io::Error) -> Option<&Swollen> {
+        let mut inner: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|inner| inner as _);
+        while let Some(error) = inner {
+            if let Some(swollen) = error.downcast_ref::<Swollen>() {
+                return Some(swollen);
+            }
+            inner = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+                Some(wrapped) => Some(wrapped as _),
+                None => error.source(),
+            };
+        }
+        None
+    }
+}
+
+impl Bound {
+    /// For a stranger's archive of this size.
+    pub fn of_stranger(packed: u64) -> Bound {
+        Bound::new(packed, packed.saturating_mul(RATIO).clamp(SMALL, MOST))
+    }
+
+    /// For an archive whose hash was signed by those who made it.
+    pub fn of_known(packed: u64) -> Bound {
+        Bound::new(packed, MOST)
+    }
+
+    fn new(packed: u64, most: u64) -> Bound {
+        Bound { packed, most, left: Cell::new(most), entries: Cell::new(0) }
+    }
+
+    /// One more entry.
+    pub(super) fn entry(&self) -> io::Result<()> {
+        self.entries.set(self.entries.get() + 1);
+        if self.entries.get() > MOST_ENTRIES { Err(io::Error::other(Swollen::Entries)) } else { Ok(()) }
+    }
+
+    /// A file of this size, so far.
+    pub(super) fn file(&self, size: u64) -> io::Result<()> {
+        if size > MOST_ENTRY { Err(io::Error::other(Swollen::Entry)) } else { Ok(()) }
+    }
+
+    /// The stream of an archive, or of one entry, counted.
+    pub(super) fn counted<R: Read>(&self, inner: R) -> Counted<'_, R> {
+        Counted { inner, bound: self }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Counted<'b, R> {
+    inner: R,
+    bound: &'b Bound,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(into)?;
+        let Bound { packed, most, left, .. } = self.bound;
+        match left.get().checked_sub(read as u64) {
+            Some(rest) => left.set(rest),
+            None => return Err(io::Error::other(Swollen::Whole { most: *most, packed: *packed })),
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Unpacked, Unpacker, unpack_zip};
+    use super::*;
+    use std::io::Write;
+
+    fn with(most: u64, unpack: impl FnOnce(&Unpacker<'_>) -> io::Result<Unpacked>) -> io::Result<Unpacked> {
+        let dir = tempfile::tempdir()?;
+        let bound = Bound::new(10, most);
+        let unpacker = Unpacker {
+            root: dir.path(),
+            merged_usr: false,
+            keep: &|path| path.ends_with("kept"),
+            bound: &bound,
+            progress: &|_| (),
+        };
+        unpack(&unpacker)
+    }
+
+    #[test]
+    fn what_comes_out_is_counted_kept_or_not() {
+        for name in ["kept", "passed over"] {
+            let mut zip = ::zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+            zip.start_file(name, ::zip::write::SimpleFileOptions::default()).expect("an entry");
+            zip.write_all(&[0; 4000]).expect("zeros");
+            let zip = zip.finish().expect("an archive").into_inner();
+            assert!(zip.len() < 400, "{} bytes", zip.len());
+            let unpack = |most: u64| with(most, |unpacker| unpack_zip(unpacker, io::Cursor::new(&zip)));
+            assert!(unpack(4000).is_ok());
+            let error = unpack(3999).expect_err("more than that");
+            assert!(
+                matches!(Swollen::behind(&error), Some(Swollen::Whole { most: 3999, packed: 10 })),
+                "{name}: {error}"
+            );
+        }
+    }
+
+    /// The name of a tar's entry may be as long as its writer likes.
+    #[test]
+    fn names_count_too() {
+        let mut tar = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(1);
+        tar.append_data(&mut header, "n/".repeat(4000), &b"x"[..]).expect("an entry");
+        let tar = tar.into_inner().expect("an archive");
+        let error = with(2000, |unpacker| unpacker.unpack_tar(tar.as_slice())).expect_err("more than that");
+        assert!(matches!(Swollen::behind(&error), Some(Swollen::Whole { .. })), "{error}");
+    }
+
+    #[test]
+    fn small_archives_may_swell_and_none_without_end() {
+        let most = |packed: u64| Bound::of_stranger(packed).most;
+        assert_eq!((most(1), most(3 << 20), most(1 << 30)), (256 << 20, 600 << 20, 64 << 30));
+        assert_eq!(Bound::of_known(1).most, 64 << 30);
+        let bound = Bound::of_stranger(1);
+        assert!(bound.file(MOST_ENTRY).is_ok() && bound.file(MOST_ENTRY + 1).is_err());
+        bound.entries.set(MOST_ENTRIES - 1);
+        assert!(bound.entry().is_ok() && bound.entry().is_err());
+    }
+}
