@@ -20,6 +20,7 @@ fn watch(yard: &Yard, target: &mut Stranger) -> String {
 fn every_verb(yard: &Yard, target: &mut Stranger) {
     assert!(yard.was_run_by(NOBODY), "the trap is set");
     let said = watch(yard, target);
+    assert!(!yard.was_run_by(0), "watch ran the target's code as root");
     assert!(said.contains("\"seen\": 10,"), "{said}");
     assert!(said.contains("3 of 3 calls of hipLaunchKernel in a library of ours"), "{said}");
     assert!(said.contains("is in place in process"), "{said}");
@@ -39,6 +40,8 @@ fn root_never_runs_the_code_of_a_target() {
         command
     });
     every_verb(&yard, &mut target);
+    ends(&mut yard.tool(&["investigate"]));
+    assert!(!yard.was_run_by(0), "investigate ran the target's code as root");
 }
 
 /// Its runtime lies where only it can see it.
@@ -47,7 +50,7 @@ fn root_never_runs_the_code_of_a_target_in_another_mount_namespace() {
     let Some(yard) = Yard::new("a hostile runtime in its own mounts") else { return };
     std::fs::create_dir(yard.at("own")).expect("made");
     let script = "mount -t tmpfs none \"$1/own\" && chmod 755 \"$1/own\" && cp \"$1/libamdhip64.so.6\" \"$1/own/\" && \
-        rm \"$1/libamdhip64.so.6\" && exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$1/ollama\" serve";
+        rm \"$1/libamdhip64.so.6\" && exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$1/llama-server\" --port 1";
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c", script, "sh"]).arg(yard.dir.path());
     command.env("LOADS", yard.at("own/libamdhip64.so.6"));

@@ -66,7 +66,7 @@ impl Yard {
             return None;
         }
         let dir = tempfile::tempdir().expect("a directory");
-        let yard = Yard { runtime: dir.path().join("libamdhip64.so.6"), program: dir.path().join("ollama"), dir };
+        let yard = Yard { runtime: dir.path().join("libamdhip64.so.6"), program: dir.path().join("llama-server"), dir };
         open_to_all(yard.dir.path(), 0o755);
         std::fs::create_dir(yard.at("ran")).expect("made");
         open_to_all(&yard.at("ran"), 0o777);
