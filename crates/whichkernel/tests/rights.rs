@@ -123,3 +123,19 @@ fn a_watch_of_roots_gives_up_every_other_right_in_every_thread() {
     stop(&mut watcher);
     assert!(watcher.wait().expect("an end").success());
 }
+
+/// What is started after `--` runs as the user would have run it.
+#[test]
+fn a_program_that_a_watch_starts_has_the_rights_of_its_user() {
+    let Some(yard) = Yard::new("rights of a program that is started") else { return };
+    let own = std::fs::read_to_string("/proc/self/status").expect("a status");
+    let out = yard.at("status");
+    let script = format!("cat /proc/self/status > {}", out.display());
+    // The program opens no runtime, so there is no answer; what counts is what it could do.
+    yard.tool(&["watch", "--", "sh", "-c", &script]).output().expect("ran");
+    let theirs = std::fs::read_to_string(&out).expect("it ran");
+    for name in ["Uid:", "CapPrm:", "CapEff:", "CapBnd:", "NoNewPrivs:"] {
+        let field = |text: &str| text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+        assert_eq!(field(&theirs), field(&own), "{name}");
+    }
+}
