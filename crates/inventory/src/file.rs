@@ -1,10 +1,11 @@
 //! A file that is read at offsets.
 
+use crate::stranger::{find, reopen, special};
 use codeobject::{Error, Problem, ReadAt, check_range};
 use std::borrow::Cow;
-use std::fs::{self, Metadata, OpenOptions};
+use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -27,13 +28,13 @@ pub struct File {
 impl File {
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
-        // Without NONBLOCK, opening a pipe that nobody writes to would wait for ever.
-        let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(io)?;
-        let metadata = file.metadata().map_err(io)?;
-        if let Some(what) = special(&metadata) {
+        // Whoever named it, nothing but a regular file is ever opened.
+        let found = find(path).map_err(io)?;
+        if let Some(what) = special(&found.metadata().map_err(io)?) {
             return Err(OpenError::NotAFile { path: path.to_owned(), what });
         }
+        let file = reopen(&found).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
         Ok(File { path: path.to_owned(), file, len: metadata.len(), stamp: stamp(&metadata) })
     }
 
@@ -50,18 +51,6 @@ impl File {
 fn stamp(metadata: &Metadata) -> (u64, u64, i64, i64, i64, i64) {
     let (changed, modified) = ((metadata.ctime(), metadata.ctime_nsec()), (metadata.mtime(), metadata.mtime_nsec()));
     (metadata.len(), metadata.ino(), changed.0, changed.1, modified.0, modified.1)
-}
-
-fn special(metadata: &Metadata) -> Option<&'static str> {
-    let kind = metadata.file_type();
-    match kind {
-        _ if kind.is_file() => None,
-        _ if kind.is_dir() => Some("a directory"),
-        _ if kind.is_char_device() => Some("a character device"),
-        _ if kind.is_block_device() => Some("a block device"),
-        _ if kind.is_fifo() => Some("a pipe"),
-        _ => Some("a socket"),
-    }
 }
 
 impl ReadAt for File {

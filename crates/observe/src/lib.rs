@@ -20,6 +20,7 @@ pub mod preload;
 pub mod process;
 mod record;
 mod registry;
+pub mod rights;
 pub mod rules;
 pub mod shipped;
 pub mod uprobe;

@@ -202,7 +202,7 @@ fn refused_trials_name_the_setting_in_force() {
     };
     let report = Report::judge(Machine::new().facts(), refused(), &[]);
     assert_eq!(fix(&report, "ptrace"), "sudo sysctl kernel.yama.ptrace_scope=0");
-    assert!(fix(&report, "uprobe").starts_with("sudo setcap cap_sys_admin"));
+    assert!(fix(&report, "uprobe").starts_with("sudo setcap cap_bpf,cap_perfmon+ep "));
     let ubuntu = Machine::new().file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
     let report = Report::judge(ubuntu.facts(), refused(), &[]);
     assert_eq!(fix(&report, "dryrun"), "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0");

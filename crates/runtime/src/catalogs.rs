@@ -1,11 +1,12 @@
 //! Tensile library directories on disk: where they are, and their files for `tensile` to read.
 
-use crate::linkage::{FileAt, open_inside};
+use crate::linkage::FileAt;
 use codeobject::{
     CodeObject, Piece, Range, ReadAt, TargetId, ccob,
     elf::{EM_AMDGPU, Elf, SHT_DYNSYM, SHT_SYMTAB},
     walk,
 };
+use inventory::stranger;
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -47,7 +48,7 @@ impl LibraryDir {
     }
 
     pub fn open_file(&self, name: &str) -> io::Result<FileAt> {
-        open_inside(&self.dir.join(name)).and_then(FileAt::new)
+        stranger::open(&self.dir.join(name)).and_then(FileAt::new)
     }
 }
 

@@ -79,11 +79,14 @@ pub(crate) fn look(dir: &Path, by: String) -> Option<Found> {
     Some(Found { kind, version: version(dir, &libraries), path: dir.to_owned(), by, libraries })
 }
 
+/// No directory of libraries has more entries; one that a stranger's process names may.
+const MOST: usize = 1 << 14;
+
 /// Shared libraries of a GPU stack, links left out, so that each file is named once.
 fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
     let mut out = Vec::new();
     let Ok(entries) = fs::read_dir(dir) else { return out };
-    for entry in entries.flatten() {
+    for entry in entries.flatten().take(MOST) {
         let path = entry.path();
         let Ok(meta) = fs::symlink_metadata(&path) else { continue };
         if meta.is_dir() && depth > 1 {
@@ -97,8 +100,13 @@ fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
 }
 
 fn version(dir: &Path, libraries: &[Library]) -> Option<String> {
-    let written = [".info/version", "../.info/version"].iter().find_map(|file| fs::read_to_string(dir.join(file)).ok());
-    let written = written.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    const LONGEST: u64 = 256;
+    // The directory may be anybody's: what is there is read only if it is theirs, and shown only if it is a version.
+    let read = |file: &&str| inventory::stranger::owned_start(dir, &dir.join(file), LONGEST).ok();
+    let written = [".info/version", "../.info/version"].iter().find_map(read);
+    let written = written.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-+~_".contains(c);
+    let written = written.filter(|text| !text.is_empty() && text.chars().all(plain));
     written.or_else(|| {
         libraries
             .iter()

@@ -5,10 +5,12 @@
 
 use super::tree::{descendants, program_of};
 use crate::preload::build_id;
+use inventory::stranger;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Libraries {
@@ -29,7 +31,8 @@ impl Libraries {
     pub fn look(&mut self, pid: u32, programs: &[String]) {
         for pid in descendants(pid) {
             let Some(program) = program_of(pid).filter(|name| programs.contains(name)) else { continue };
-            let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+            let maps = stranger::start(Path::new(&format!("/proc/{pid}/maps")), 64 << 20).unwrap_or_default();
+            let maps = String::from_utf8_lossy(&maps);
             let found: BTreeSet<String> = maps.lines().filter_map(|line| self.library(pid, line)).collect();
             // A process that is about to be gone has no maps any more.
             if !found.is_empty() {
@@ -48,7 +51,8 @@ impl Libraries {
             return None;
         }
         let text = self.known.entry((device.to_owned(), inode.to_owned())).or_insert_with(|| {
-            let id = reachable(pid, path, inode).and_then(|file| build_id(&file)).unwrap_or_default();
+            let held = |file: &File| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            let id = reachable(pid, path, inode).and_then(|file| build_id(&held(&file))).unwrap_or_default();
             format!("{name} {}", hex::encode(id.get(..4).unwrap_or_default())).trim_end().to_owned()
         });
         Some(text.clone())
@@ -86,13 +90,13 @@ impl Libraries {
 }
 
 /// The file behind a mapping, as we can open it: of another root `maps` may name the path from outside.
-fn reachable(pid: u32, path: &str, inode: &str) -> Option<PathBuf> {
+fn reachable(pid: u32, path: &str, inode: &str) -> Option<File> {
     let root = format!("/proc/{pid}/root");
     let outside = fs::read_link(&root).ok()?;
-    let inside = path.strip_prefix(outside.to_str()?).map(|rest| format!("{root}/{rest}"));
-    let places = [Some(format!("{root}{path}")), inside, Some(path.to_owned())];
-    let same = |file: &PathBuf| fs::metadata(file).is_ok_and(|file| file.ino().to_string() == inode);
-    places.into_iter().flatten().map(PathBuf::from).find(same)
+    let inside = path.strip_prefix(outside.to_str()?).map(|rest| format!("/{rest}"));
+    let same = |file: &File| file.metadata().is_ok_and(|file| file.ino().to_string() == inode);
+    let open = |path: &str| stranger::open_in(Path::new(&root), Path::new(path)).ok().filter(same);
+    open(path).or_else(|| open(inside.as_deref()?))
 }
 
 /// `libc.so.6`, `libggml-hip.so`; not `ld.so.cache`.

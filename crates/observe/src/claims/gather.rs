@@ -2,6 +2,7 @@
 
 use super::served::{self, Before};
 use super::{Claims, of_command, of_log};
+use inventory::stranger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -27,7 +28,7 @@ impl Gatherer {
     pub fn new(roots: Vec<u32>, url: Option<&str>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
         let mut gatherer = Gatherer { roots, url: url.map(str::to_owned), ..Gatherer::default() };
         for path in logs {
-            let file = File::open(path).map_err(|error| (path.clone(), error))?;
+            let file = stranger::open(path).map_err(|error| (path.clone(), error))?;
             gatherer.logs.push((name_of(path), file));
         }
         if let Some(url) = &gatherer.url {
@@ -41,7 +42,7 @@ impl Gatherer {
     pub fn look(&mut self) {
         let roots = if self.roots.is_empty() { children(std::process::id()) } else { self.roots.clone() };
         for pid in tree(roots) {
-            let Ok(bytes) = fs::read(format!("/proc/{pid}/cmdline")) else { continue };
+            let Ok(bytes) = proc(pid, "cmdline") else { continue };
             let words = strings(&bytes);
             let program = words.first().map(|word| name_of(Path::new(word))).unwrap_or_default();
             if !(program.starts_with("llama") || program.starts_with("ollama")) {
@@ -52,7 +53,7 @@ impl Gatherer {
                 continue;
             }
             self.known.insert(pid, line);
-            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let environment = proc(pid, "environ").unwrap_or_default();
             let pairs = strings(&environment);
             let pairs: Vec<(String, String)> = pairs
                 .iter()
@@ -71,11 +72,10 @@ impl Gatherer {
     /// A server whose output goes to a file has its log there. Opened again, for reading: its own position is untouched.
     fn writes(&mut self, pid: u32) {
         for number in [1, 2] {
-            let link = format!("/proc/{pid}/fd/{number}");
-            let is_file = fs::metadata(&link).is_ok_and(|meta| meta.is_file());
-            let (true, Ok(target)) = (is_file, fs::read_link(&link)) else { continue };
+            let link = PathBuf::from(format!("/proc/{pid}/fd/{number}"));
+            let (Ok(file), Ok(target)) = (stranger::open(&link), fs::read_link(&link)) else { continue };
             let label = name_of(&target);
-            if let (false, Ok(file)) = (self.logs.iter().any(|(known, _)| *known == label), File::open(&link)) {
+            if !self.logs.iter().any(|(known, _)| *known == label) {
                 self.logs.push((label, file));
             }
         }
@@ -103,6 +103,11 @@ impl Gatherer {
         }
         self.claims
     }
+}
+
+/// A process chooses how long its command line and environment are (prctl(2), PR_SET_MM_MAP): the first megabytes count.
+fn proc(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
+    stranger::start(Path::new(&format!("/proc/{pid}/{name}")), 4 << 20)
 }
 
 fn name_of(path: &Path) -> String {
@@ -134,9 +139,13 @@ pub fn tree(roots: Vec<u32>) -> BTreeSet<u32> {
 
 /// Layers of the model file as the process sees it.
 fn blocks(pid: u32, model: &str) -> Option<u64> {
-    let place = if model.starts_with('/') { "root" } else { "cwd" };
-    let path = PathBuf::from(format!("/proc/{pid}/{place}/{}", model.trim_start_matches('/')));
-    let mut file = File::open(path).ok()?;
+    let (dir, path) = (|place: &str| PathBuf::from(format!("/proc/{pid}/{place}")), Path::new(model));
+    let opened = match path.is_absolute() {
+        true => stranger::open_in(&dir("root"), path),
+        // A link that leads out of its directory could lead anywhere: without the file, only the number of layers is missing.
+        false => stranger::open_below(&dir("cwd"), path),
+    };
+    let mut file = opened.ok()?;
     let (mut bytes, mut size) = (Vec::new(), 1 << 20);
     loop {
         file.by_ref().take(size).read_to_end(&mut bytes).ok()?;

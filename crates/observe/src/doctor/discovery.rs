@@ -30,14 +30,15 @@ impl Discovery {
 
 pub fn read(host: &Host) -> Vec<Discovery> {
     let home = host.environment().get("HOME").cloned().unwrap_or_default();
+    // Each in a directory of whoever runs the server: a log that is a pipe, or a link to what is not theirs, is none.
     let files = [
-        "/var/log/ollama.log".to_owned(),
-        "/usr/share/ollama/.ollama/logs/server.log".to_owned(),
-        format!("{home}/.ollama/logs/server.log"),
+        ("/var/log", "/var/log/ollama.log".to_owned()),
+        ("/usr/share/ollama", "/usr/share/ollama/.ollama/logs/server.log".to_owned()),
+        (home.as_str(), format!("{home}/.ollama/logs/server.log")),
     ];
     let mut found: Vec<Discovery> = files
         .into_iter()
-        .filter_map(|path| host.text(&path).found().map(|text| parse(path.clone(), text)))
+        .filter_map(|(owner, path)| host.text_of(owner, &path).found().map(|text| parse(path.clone(), text)))
         .filter(|discovery| *discovery != Discovery { log: discovery.log.clone(), ..Discovery::default() })
         .collect();
     if let Some(text) = journal(host) {
@@ -53,7 +54,7 @@ fn journal(host: &Host) -> Option<String> {
     if !host.live() || !has_unit || !host.exists("/run/systemd/system") {
         return None;
     }
-    let output = Command::new("journalctl")
+    let output = Command::new(super::trials::on_path(host, "journalctl")?)
         .args(["-u", "ollama", "-b", "-n", "3000", "-o", "cat", "--no-pager", "-q"])
         .stdin(Stdio::null())
         .stderr(Stdio::null())

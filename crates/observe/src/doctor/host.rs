@@ -6,7 +6,7 @@
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Files under `/proc` and `/sys` are small; a log may be long, and its end is what counts there.
@@ -123,12 +123,13 @@ impl Host {
     }
 
     pub fn bytes(&self, path: impl AsRef<Path>) -> Look<Vec<u8>> {
-        let read = || {
-            let mut bytes = Vec::new();
-            fs::File::open(self.path(path))?.take(MOST).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        Look::from(read())
+        Look::from(inventory::stranger::start(&self.path(path), MOST))
+    }
+
+    /// The text of a file below a directory of somebody's, if it is theirs.
+    pub fn text_of(&self, owner: &str, path: &str) -> Look<String> {
+        let read = inventory::stranger::owned_start(&self.path(owner), &self.path(path), MOST);
+        Look::from(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The first line, trimmed: most of `/proc/sys` and `/sys`.

@@ -10,6 +10,7 @@ use super::rocm;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -47,8 +48,11 @@ pub struct Process {
     pub environment: Look<Vec<Variable>>,
     /// Shared libraries mapped into it.
     pub libraries: Look<Vec<Library>>,
-    /// TCP ports that it listens on.
+    /// TCP ports that it listens on, or else the one that it was told.
     pub ports: Vec<u16>,
+    /// Where it was seen to listen: nobody is asked anywhere else.
+    #[serde(skip)]
+    pub listens: Vec<SocketAddr>,
     /// Whether an attach would be allowed.
     pub attachable: Look<bool>,
     /// A compute context of the AMD kernel driver exists for it.
@@ -69,6 +73,11 @@ impl Process {
             });
             environment::of_interest(pairs)
         });
+        let listens = listens(host, pid, uid, &command);
+        let mut ports: BTreeSet<u16> = listens.iter().map(SocketAddr::port).collect();
+        if ports.is_empty() {
+            ports.extend(named_port(&command));
+        }
         Some(Process {
             pid,
             parent: field("PPid:").and_then(|text| text.parse().ok()).unwrap_or(0),
@@ -77,7 +86,8 @@ impl Process {
             exe: host.link(format!("/proc/{pid}/exe")),
             environment,
             libraries: host.text(format!("/proc/{pid}/maps")).map(|maps| libraries(&maps)),
-            ports: ports(host, pid, uid, &command),
+            ports: ports.into_iter().collect(),
+            listens,
             attachable: Look::from(File::open(host.path(format!("/proc/{pid}/mem")))).map(|_| true),
             kfd: Gpu::used_by(host, pid),
             command,
@@ -145,9 +155,9 @@ fn libraries(maps: &str) -> Vec<Library> {
         .collect()
 }
 
-/// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then what it was told on
-/// its command line, else the ports on which that user listens.
-fn ports(host: &Host, pid: u32, uid: Option<u32>, command: &[String]) -> Vec<u16> {
+/// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then the ports on which that user
+/// listens, and of these the one that its command line names. A port that is not theirs is none, whatever they say.
+fn listens(host: &Host, pid: u32, uid: Option<u32>, command: &[String]) -> Vec<SocketAddr> {
     const MOST: usize = 8;
     let fds = host.names(format!("/proc/{pid}/fd"));
     let numbers = fds.found().map(Vec::as_slice).unwrap_or_default();
@@ -157,23 +167,25 @@ fn ports(host: &Host, pid: u32, uid: Option<u32>, command: &[String]) -> Vec<u16
     let tables = ["tcp", "tcp6"].map(|name| host.text(format!("/proc/{pid}/net/{name}")).found().cloned());
     let listeners: Vec<Listener> =
         tables.iter().flatten().flat_map(|text| text.lines().filter_map(Listener::parse)).collect();
-    let own = listeners.iter().filter(|listener| inodes.contains(&listener.inode)).map(|listener| listener.port);
-    let mut found: BTreeSet<u16> = own.collect();
-    if found.is_empty() {
-        let after = |flag: &str| command.iter().position(|word| word == flag).and_then(|at| command.get(at + 1));
-        found.extend(after("--port").or_else(|| after("-port")).and_then(|port| port.parse::<u16>().ok()));
-    }
+    let own = listeners.iter().filter(|listener| inodes.contains(&listener.inode)).map(|listener| listener.at);
+    let mut found: BTreeSet<SocketAddr> = own.collect();
     if found.is_empty() && fds.denied() {
-        let same_user = listeners.iter().filter(|listener| uid == Some(listener.uid)).map(|listener| listener.port);
-        found.extend(same_user.take(MOST));
+        let named = named_port(command);
+        let same_user = listeners.iter().filter(|listener| uid == Some(listener.uid)).map(|listener| listener.at);
+        found.extend(same_user.filter(|at| named.is_none_or(|named| at.port() == named)).take(MOST));
     }
     found.into_iter().collect()
+}
+
+fn named_port(command: &[String]) -> Option<u16> {
+    let after = |flag: &str| command.iter().position(|word| word == flag).and_then(|at| command.get(at + 1));
+    after("--port").or_else(|| after("-port")).and_then(|port| port.parse().ok())
 }
 
 /// A line of `/proc/net/tcp` in state LISTEN (0A, include/net/tcp_states.h).
 #[derive(Debug, PartialEq, Eq)]
 struct Listener {
-    port: u16,
+    at: SocketAddr,
     uid: u32,
     inode: String,
 }
@@ -182,10 +194,27 @@ impl Listener {
     /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...`
     fn parse(line: &str) -> Option<Listener> {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let port = u16::from_str_radix(fields.get(1)?.rsplit(':').next()?, 16).ok()?;
+        let (address, port) = fields.get(1)?.split_once(':')?;
+        let at = SocketAddr::new(reached(address)?, u16::from_str_radix(port, 16).ok()?);
         let (uid, inode) = (fields.get(7)?.parse().ok()?, (*fields.get(9)?).to_owned());
-        (*fields.get(3)? == "0A").then_some(Listener { port, uid, inode })
+        (*fields.get(3)? == "0A").then_some(Listener { at, uid, inode })
     }
+}
+
+/// The address as the kernel writes it: words of four bytes, each in the machine's own order. One that stands for all is reached at this
+/// machine's own.
+fn reached(hex: &str) -> Option<IpAddr> {
+    let words: Vec<[u8; 4]> = hex
+        .as_bytes()
+        .chunks(8)
+        .map(|word| Some(u32::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok()?.to_le_bytes()))
+        .collect::<Option<_>>()?;
+    let address = match words.concat().as_slice() {
+        four if four.len() == 4 => IpAddr::from(*four.first_chunk::<4>()?),
+        all if all.len() == 16 => IpAddr::from(Ipv6Addr::from(*all.first_chunk::<16>()?)).to_canonical(),
+        _ => return None,
+    };
+    Some(if address.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address })
 }
 
 #[cfg(test)]
@@ -204,7 +233,12 @@ mod tests {
     #[test]
     fn a_listening_socket_is_read() {
         let line = "   0: 0100007F:2CAA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  998        0 31337 1";
-        assert_eq!(Listener::parse(line), Some(Listener { port: 11434, uid: 998, inode: "31337".to_owned() }));
+        let at = SocketAddr::from(([127, 0, 0, 1], 11434));
+        assert_eq!(Listener::parse(line), Some(Listener { at, uid: 998, inode: "31337".to_owned() }));
+        assert_eq!(reached("0900007F"), Some(IpAddr::from([127, 0, 0, 9])));
+        assert_eq!(reached("00000000000000000000000000000000"), Some(Ipv4Addr::LOCALHOST.into()));
+        assert_eq!(reached("0000000000000000FFFF00000100007F"), Some(Ipv4Addr::LOCALHOST.into()));
+        assert_eq!(reached("00000000000000000000000001000000"), Some(Ipv6Addr::LOCALHOST.into()));
         assert_eq!(Listener::parse(&line.replace(" 0A ", " 01 ")), None);
     }
 }

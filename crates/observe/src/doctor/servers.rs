@@ -65,10 +65,7 @@ fn binary(host: &Host, path: String) -> Binary {
 }
 
 fn head(path: &std::path::Path) -> Option<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(64 << 10).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    inventory::stranger::start(path, 64 << 10).ok()
 }
 
 /// Whether a 64-bit ELF has a program header of type PT_INTERP (3): only then does a loader run. None for what is no ELF.

@@ -10,7 +10,8 @@ mod maps;
 pub use loaded::{Loaded, Origin};
 pub use maps::Mapped;
 
-use runtime::linkage::{Chain, FileAt, Inside, Search, open_inside};
+use inventory::stranger;
+use runtime::linkage::{Chain, FileAt, Inside, Search};
 use std::{
     fs, io,
     os::unix::fs::MetadataExt,
@@ -50,7 +51,7 @@ pub struct Process {
 impl Process {
     pub fn read(pid: u32) -> Result<Process, ProcessError> {
         let dir = PathBuf::from(format!("/proc/{pid}"));
-        let name = fs::read_to_string(dir.join("comm")).map_err(|_| ProcessError::Gone { pid })?.trim().to_owned();
+        let name = text(&dir, "comm").map_err(|_| ProcessError::Gone { pid })?.trim().to_owned();
         let fail = |what: &'static str| {
             let name = name.clone();
             move |source: io::Error| match source.kind() {
@@ -59,13 +60,13 @@ impl Process {
                 _ => ProcessError::Io { pid, what, source },
             }
         };
-        let maps = fs::read_to_string(dir.join("maps")).map_err(fail("maps"))?;
+        let maps = text(&dir, "maps").map_err(fail("maps"))?;
         let mapped = maps::parse(&maps);
         if mapped.is_empty() {
             return Err(ProcessError::Empty { pid, name });
         }
         let program = fs::read_link(dir.join("exe")).map_err(fail("exe"))?;
-        let environ = fs::read(dir.join("environ")).map_err(fail("environ"))?;
+        let environ = stranger::start(&dir.join("environ"), MOST).map_err(fail("environ"))?;
         let library_path = variable(&environ, "LD_LIBRARY_PATH").unwrap_or_default();
         let preload = variable(&environ, "LD_PRELOAD").unwrap_or_default();
         let preload: Vec<String> =
@@ -131,8 +132,15 @@ impl View {
         {
             return FileAt::new(handle);
         }
-        open_inside(&self.dir.join("map_files").join(&file.range)).and_then(FileAt::new)
+        stranger::open(&self.dir.join("map_files").join(&file.range)).and_then(FileAt::new)
     }
+}
+
+/// A process chooses how long its environment and its list of mappings are (prctl(2), PR_SET_MM_MAP).
+const MOST: u64 = 64 << 20;
+
+fn text(dir: &Path, name: &str) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&stranger::whole(&dir.join(name), MOST)?).into_owned())
 }
 
 fn variable(environ: &[u8], name: &str) -> Option<String> {

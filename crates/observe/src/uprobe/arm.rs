@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "mounting tracefs is a raw system call")]
 
 use super::entries::{ENTRIES, Home};
+use super::reach::Reached;
 use super::sampled::tells;
 use super::site;
 use super::symbols::entries_of;
@@ -43,17 +44,20 @@ fn refused(what: impl Into<String>) -> impl FnOnce(io::Error) -> WatchError {
     move |error| WatchError::new(what, error.to_string(), "sudo whichkernel watch arm")
 }
 
-/// Probes the launch functions of these runtime libraries.
-pub fn arm(libraries: &[PathBuf]) -> Result<Vec<Armed>, WatchError> {
+/// Probes the launch functions of these runtime libraries, and of those that a process has mapped.
+pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, WatchError> {
     let mounted = mount()?;
     let mut note = read();
     note.mounted |= mounted;
     let before = note.probes.len();
+    let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
     for path in libraries {
-        // A path through another process's root is only right as it stands.
-        let path = if path.starts_with("/proc") { Ok(path.clone()) } else { path.canonicalize() };
-        let path = path.map_err(refused("the library"))?;
-        if let Err(error) = one(&path, &mut note) {
+        let path = path.canonicalize().map_err(refused("the library"))?;
+        all.push((path.clone(), path));
+    }
+    all.extend(mapped.iter().map(|reached| (reached.path(), PathBuf::from(&reached.name))));
+    for (path, name) in &all {
+        if let Err(error) = one(path, name, &mut note) {
             // All or nothing: what was made for this call is taken back.
             let made = note.probes.split_off(before);
             made.iter().for_each(|probe| drop(remove(probe)));
@@ -64,9 +68,13 @@ pub fn arm(libraries: &[PathBuf]) -> Result<Vec<Armed>, WatchError> {
     Ok(note.probes.split_off(before))
 }
 
-fn one(path: &Path, note: &mut Note) -> Result<(), WatchError> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let wrong = |why: String| WatchError::new(path.display().to_string(), why, "");
+/// `path`: how the file is found now; `shown`: its name.
+fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
+    let name = shown.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let wrong = |why: String| WatchError::new(shown.display().to_string(), why, "");
+    // A line of uprobe_events ends at a line break or `#`, and its words are parted by spaces: such a name would be another command.
+    let text = path.to_str().filter(|text| !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '#'));
+    let text = text.ok_or_else(|| wrong("tracefs cannot take a path with spaces or `#` in it".to_owned()))?;
     let home = Home::of(&name).ok_or_else(|| wrong("not a GPU runtime or BLAS library by its name".to_owned()))?;
     let file = inventory::File::open(path).map_err(|error| wrong(error.to_string()))?;
     let inode = fs::metadata(path).map_err(|error| wrong(error.to_string()))?.ino();
@@ -79,12 +87,12 @@ fn one(path: &Path, note: &mut Note) -> Result<(), WatchError> {
         let site = site::cheapest(&symbol.code, false);
         let event = event(entry.symbol, inode);
         let offset = symbol.offset + site.offset;
-        let line = format!("p:{PROBE_GROUP}/{event} {}:{offset:#x}\n", path.display());
+        let line = format!("p:{PROBE_GROUP}/{event} {text}:{offset:#x}\n");
         append(&line).map_err(refused(format!("{TRACEFS}/uprobe_events")))?;
         let id = fs::read_to_string(format!("{TRACEFS}/events/{PROBE_GROUP}/{event}/id"));
         let id = id.ok().and_then(|text| text.trim().parse().ok());
         let id = id.ok_or_else(|| wrong(format!("the probe {event} was made, and has no number")))?;
-        let (symbol, path) = (entry.symbol.to_owned(), path.to_owned());
+        let (symbol, path) = (entry.symbol.to_owned(), shown.to_owned());
         note.probes.push(Armed { symbol, id, pushed: site.pushed, path, inode });
     }
     Ok(())

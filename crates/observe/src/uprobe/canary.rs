@@ -1,16 +1,17 @@
-//! A known event: a child of ours maps the very file that carries the probes and calls its launch function.
+//! A known event: a child of ours calls a function of ours that carries the same probe as the target's launch function.
 //!
-//! The call passes a null handle, so nothing can be launched; the runtime refuses it. What matters is that the probe is seen to
-//! fire. The child is not waited for: it dies by itself, or with us.
+//! It shows that this kernel runs that very program under a probe of that kind and that its event reaches us. That the probe in the target's
+//! file fires it does not show; that it is in place there is read from the target's memory (`planted`). The child maps a file of ours
+//! and runs no byte of anybody else's; it is not waited for: it dies by itself, or with us.
 
-#![allow(unsafe_code, reason = "fork and dlopen")]
+#![allow(unsafe_code, reason = "fork, mmap, and a call of the code that was mapped")]
 
-use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use super::stub::Stub;
 
 /// How often the child calls.
 pub const CALLS: u64 = 3;
+/// Nothing that a child of ours does takes longer, in seconds.
+const LONGEST: u32 = 20;
 
 /// A child that makes the calls; reaped when this goes.
 #[derive(Debug)]
@@ -22,14 +23,20 @@ pub struct Canary {
 pub type Call = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
 
 impl Canary {
-    /// `symbol`: a launch function that the library exports.
-    pub fn start(library: &Path, symbol: &'static CStr) -> Option<Canary> {
-        let path = CString::new(library.as_os_str().as_bytes()).ok()?;
-        // SAFETY: the child makes calls that need no lock of ours: glibc makes malloc and the loader usable after fork.
+    pub fn start(stub: &Stub) -> Option<Canary> {
+        let file = stub.descriptor();
+        // SAFETY: the child makes system calls and calls our own code; it neither allocates nor locks.
         match unsafe { libc::fork() } {
             -1 => None,
-            // SAFETY: see `child`.
-            0 => unsafe { child(&path, symbol) },
+            // SAFETY: see `settle`; the function takes words and ignores them.
+            0 => unsafe {
+                if let Some(call) = settle(file, None) {
+                    for _ in 0..CALLS {
+                        call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+                    }
+                }
+                libc::_exit(0)
+            },
             pid => Some(Canary { pid }),
         }
     }
@@ -50,30 +57,24 @@ impl Canary {
     }
 }
 
-/// SAFETY: runs in a fresh child and never returns; `symbol` takes at most eleven words and refuses null handles.
-unsafe fn child(path: &CStr, symbol: &CStr) -> ! {
-    const SECONDS: u32 = 20;
-    // SAFETY: plain calls with live, NUL-terminated strings; the function's arguments are words.
+/// Makes a fresh child die with us, maps the stub's file (privately: a shared mapping carries no probes), and closes every descriptor
+/// but `keep`: probes live as long as somebody has theirs, and a fork has them all. Returns the function.
+///
+/// SAFETY: for a fresh child alone; `file` is a stub's.
+pub unsafe fn settle(file: i32, keep: Option<i32>) -> Option<Call> {
+    let (size, at) = Stub::extent();
+    // SAFETY: system calls without pointers but the new mapping's, which holds the function at `at`.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        libc::alarm(SECONDS);
-        // A runtime may have things to say about a machine without a GPU.
-        let null = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
-        libc::dup2(null, 1);
-        libc::dup2(null, 2);
-        let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-        // The probes live as long as somebody has their descriptors, and a fork has them all: they must not outlive us here.
-        libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
-        if !library.is_null() {
-            let found = libc::dlsym(library, symbol.as_ptr());
-            if !found.is_null() {
-                let call: Call = std::mem::transmute(found);
-                for _ in 0..CALLS {
-                    call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-                }
-            }
+        libc::alarm(LONGEST);
+        let protection = libc::PROT_READ | libc::PROT_EXEC;
+        let base = libc::mmap(std::ptr::null_mut(), size, protection, libc::MAP_PRIVATE, file, 0);
+        let own = keep.map_or(2, i32::cast_unsigned);
+        if own > 3 {
+            libc::syscall(libc::SYS_close_range, 3, own - 1, 0);
         }
-        libc::_exit(0)
+        libc::syscall(libc::SYS_close_range, own + 1, u32::MAX, 0);
+        (base != libc::MAP_FAILED).then(|| std::mem::transmute::<*mut u8, Call>(base.cast::<u8>().add(at)))
     }
 }
 

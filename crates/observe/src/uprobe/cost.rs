@@ -1,22 +1,20 @@
-//! What a probed launch costs more than one without: a child of ours calls the launch function of the very file, with the probes in place and
-//! again when they are gone, and tells what each took.
+//! What a probed launch costs more than one without: a child of ours calls a function of ours (`stub`), with the same probe in place as the
+//! target's launch function has and again when it is gone, and tells what each took.
 //!
-//! The call passes a null handle, so nothing is launched, and what the runtime does with it is the same both times. It
+//! The instruction under the probe sets the price, and is of the same kind; what the runtime itself does is not part of the difference. It
 //! is processor time of the calling thread, the kernel's part included, so that other programs on the machine do not count.
 
-#![allow(unsafe_code, reason = "fork and dlopen")]
+#![allow(unsafe_code, reason = "fork, and a call of the code that was mapped")]
 
-use super::canary::Call;
-use std::ffi::{CStr, CString};
+use super::canary::settle;
+use super::stub::Stub;
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::Duration;
 
 const ROUNDS: u32 = 20;
 const EACH: u32 = 200;
-/// The real runtime looks for devices at its first call.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A child that has been asked for its first figure.
@@ -27,22 +25,22 @@ pub struct Timing {
 }
 
 impl Timing {
-    pub fn start(library: &Path, symbol: &'static CStr) -> Option<Timing> {
-        let path = CString::new(library.as_os_str().as_bytes()).ok()?;
+    pub fn start(stub: &Stub) -> Option<Timing> {
         let (talk, child) = UnixStream::pair().ok()?;
         talk.set_read_timeout(Some(PATIENCE)).ok()?;
-        // SAFETY: the child makes calls that need no lock of ours: glibc makes malloc and the loader usable after fork.
+        let file = stub.descriptor();
+        // SAFETY: the child makes system calls and calls our own code; it neither allocates nor locks.
         match unsafe { libc::fork() } {
             -1 => None,
             // SAFETY: see `time`.
-            0 => unsafe { time(&path, symbol, child) },
+            0 => unsafe { time(file, child) },
             pid => Some(Timing { pid, talk }),
         }
     }
 
     /// Whether the figure is there: the ring is emptied meanwhile.
     pub fn is_ready(&self) -> bool {
-        let mut fd = libc::pollfd { fd: std::os::fd::AsRawFd::as_raw_fd(&self.talk), events: libc::POLLIN, revents: 0 };
+        let mut fd = libc::pollfd { fd: self.talk.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor on this stack.
         unsafe { libc::poll(&raw mut fd, 1, 5) > 0 }
     }
@@ -60,23 +58,11 @@ impl Timing {
     }
 }
 
-/// SAFETY: runs in a fresh child and never returns; `symbol` takes at most eleven words and refuses null handles.
-unsafe fn time(path: &CStr, symbol: &CStr, mut talk: UnixStream) -> ! {
-    // SAFETY: plain calls with live, NUL-terminated strings; the function's arguments are words.
+/// SAFETY: runs in a fresh child and never returns; `file` is a stub's.
+unsafe fn time(file: i32, mut talk: UnixStream) -> ! {
+    // SAFETY: see `settle`; the function takes words and ignores them.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        libc::alarm(20);
-        let null = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
-        libc::dup2(null, 1);
-        libc::dup2(null, 2);
-        let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-        // The probes live as long as somebody has their descriptors, and a fork has them all.
-        let (own, last) = (std::os::fd::AsRawFd::as_raw_fd(&talk).cast_unsigned(), u32::MAX);
-        libc::syscall(libc::SYS_close_range, 3, own.saturating_sub(1), 0);
-        libc::syscall(libc::SYS_close_range, own + 1, last, 0);
-        let found = if library.is_null() { library } else { libc::dlsym(library, symbol.as_ptr()) };
-        if !found.is_null() {
-            let call: Call = std::mem::transmute(found);
+        if let Some(call) = settle(file, Some(talk.as_raw_fd())) {
             let many = |count: u32| {
                 for _ in 0..count {
                     call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);

@@ -4,17 +4,19 @@ use super::ahead::{Inode, inode};
 use super::backend::Backend;
 use super::canary;
 use super::cost::Timing;
-use super::entries::Home;
+use super::entries::{ENTRIES, Home};
 use super::instrument::Probed;
 use super::options::How;
 use super::processes::{Mapping, alive};
-use super::reach::reachable;
+use super::reach::{planted, reachable};
+use super::stub::Stub;
+use super::symbols::entries_of;
 use super::watcher::{Watcher, broken};
 use super::wire::counter;
 use crate::watch::{Tally, WatchError, is_stand_in};
-use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl Watcher {
@@ -40,22 +42,35 @@ impl Watcher {
         let opened = inventory::File::open(path).map_err(|error| {
             WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
         })?;
-        let held = File::open(path).map_err(broken)?;
+        let held = inventory::stranger::open(path).map_err(broken)?;
         let descriptor = held.as_raw_fd();
         self.held.push(held);
-        Ok((self.backend.probe(&by_descriptor(descriptor), home, &opened)?, descriptor))
+        let probed = self.backend.probe(&by_descriptor(descriptor), home, &opened)?;
+        if home.launches() && self.options.canary {
+            self.prepare_canary(descriptor, home, &probed)?;
+        }
+        Ok((probed, descriptor))
+    }
+
+    /// The same probe on a function of ours, before anybody looks at what launches return: the canary's calls return too.
+    fn prepare_canary(&mut self, held: RawFd, home: Home, probed: &Probed) -> Result<(), WatchError> {
+        if let Some(stub) = Stub::like(home, probed).map_err(broken)? {
+            self.backend.probe(Path::new(&stub.path()), home, &stub.bytes)?;
+            self.stubs.insert(held, Arc::new(stub));
+        }
+        Ok(())
     }
 
     /// A library of a watched process: probed at once if it is a runtime, read in the background.
     pub(super) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
-        let Some(path) = reachable(pid, mapping) else {
+        let Some(reached) = reachable(pid, mapping) else {
             if Home::of(mapping.name()).is_some() {
                 let why = "its file could not be opened through /proc, so it carries no probe";
                 self.window.gap(format!("launches through {}", mapping.path), why);
             }
             return Ok(());
         };
-        let file = mapping.file();
+        let (file, path) = (mapping.file(), reached.path());
         if let Some(home) = Home::of(mapping.name())
             && !self.probed.contains_key(&file)
         {
@@ -81,7 +96,7 @@ impl Watcher {
                     self.backend.watch_returns(false).map_err(broken)?;
                     self.check_returns(true)?;
                 }
-                self.call_canary(held, home, mapping.name());
+                self.call_canary(held, pid, mapping, &probed);
             }
             self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
         }
@@ -89,18 +104,35 @@ impl Watcher {
         Ok(())
     }
 
-    /// Not by the target's path, which ends with the target.
-    fn call_canary(&mut self, held: RawFd, home: Home, name: &str) {
-        let symbol = if home == Home::Cuda { c"cuLaunchKernel" } else { c"hipLaunchKernel" };
-        if self.options.canary
-            && let Some(canary) = canary::Canary::start(&own_path(held), symbol)
-        {
-            self.canaries.push((canary, name.to_owned(), 0));
-            self.measured = Some((held, symbol));
+    /// In a child of ours, through a file of ours; what it cannot show is looked up in the target's memory.
+    fn call_canary(&mut self, held: RawFd, pid: u32, mapping: &Mapping, probed: &Probed) {
+        let Some(stub) = self.stubs.get(&held).cloned() else { return };
+        if let Some(canary) = canary::Canary::start(&stub) {
+            let place = match self.in_place(held, pid, mapping, &stub, probed) {
+                Some(true) => format!("the probe on {} is in place in process {pid}", mapping.name()),
+                Some(false) => {
+                    let why = format!("the memory of process {pid} has the file's own instruction at {}", stub.symbol);
+                    self.window.gap(format!("launches through {} in process {pid}", mapping.path), why);
+                    "the probe is not in the target".to_owned()
+                }
+                None => format!("whether the probe is in place in process {pid} could not be read"),
+            };
+            self.canaries.push((canary, format!("{} in a library of ours; {place}", stub.symbol), 0));
+            self.measured = Some(stub);
         }
     }
 
-    /// A target that is over sooner than our own child has loaded the runtime must not cost the canary.
+    fn in_place(&self, held: RawFd, pid: u32, mapping: &Mapping, stub: &Stub, probed: &Probed) -> Option<bool> {
+        let file = inventory::File::open(&by_descriptor(held)).ok()?;
+        let (_, site) = probed.functions.iter().find(|(symbol, _)| *symbol == stub.symbol)?;
+        let symbols = entries_of(&file, stub.home).ok()?;
+        let named = |entry: usize| ENTRIES.get(entry).is_some_and(|entry| entry.symbol == stub.symbol);
+        let symbol = symbols.iter().find(|symbol| named(symbol.entry))?;
+        let original = symbol.code.get(usize::try_from(site.offset).ok()?..)?;
+        planted(pid, mapping, symbol.offset.checked_add(site.offset)?, original)
+    }
+
+    /// A target that is over sooner than our own child has called must not cost the canary.
     pub(super) fn await_canaries(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let until = Instant::now() + PATIENCE;
@@ -123,8 +155,8 @@ impl Watcher {
         self.window.accepted = counter(self, counter::ACCEPTED);
         let any = !self.shipped.is_empty() || !self.queue.is_empty();
         // Probes that somebody armed count for programs that we start, not for a child that only calls.
-        let wanted = self.measured.filter(|_| any && self.options.how != How::Armed);
-        let timing = wanted.and_then(|(held, symbol)| Timing::start(&own_path(held), symbol));
+        let wanted = self.measured.clone().filter(|_| any && self.options.how != How::Armed);
+        let timing = wanted.and_then(|stub| Timing::start(&stub));
         let Some(mut timing) = timing else {
             self.backend.disarm();
             return Ok(());
@@ -162,9 +194,9 @@ impl Watcher {
         let calls = canary::CALLS;
         for (_, name, seen) in std::mem::take(&mut self.canaries) {
             if seen == calls {
-                self.window.canary_seen(format!("{seen} of {calls} calls through the same {name}"));
+                self.window.canary_seen(format!("{seen} of {calls} calls of {name}"));
             } else {
-                let why = format!("{seen} of {calls} calls that a child of ours made through {name} were seen");
+                let why = format!("{seen} of {calls} calls of {name}");
                 self.window.gap("the canary", why);
             }
         }
@@ -173,11 +205,4 @@ impl Watcher {
 
 fn by_descriptor(held: RawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{held}"))
-}
-
-/// A file's path as we see it, so that a library finds what it needs beside it; where it has none any more, the descriptor's.
-fn own_path(held: RawFd) -> PathBuf {
-    let descriptor = by_descriptor(held);
-    let named = std::fs::read_link(&descriptor).ok();
-    named.filter(|path| inode(path) == inode(&descriptor)).unwrap_or(descriptor)
 }

@@ -94,7 +94,7 @@ impl Instrument {
                 WatchError::new(
                     format!("bpf ({what}) was refused"),
                     error.to_string(),
-                    "run as root, or give the program CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN; --how perf does without BPF",
+                    "run as root, or give the program CAP_BPF and CAP_PERFMON; --how perf does without BPF",
                 )
             }
         };

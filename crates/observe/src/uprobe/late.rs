@@ -42,9 +42,9 @@ impl Watcher {
             for mapping in self.processes.mapped(*pid).to_vec() {
                 if self.names.is_postponed(mapping.file())
                     && !THEIRS.iter().any(|start| mapping.name().starts_with(start))
-                    && let Some(path) = reachable(*pid, &mapping)
+                    && let Some(reached) = reachable(*pid, &mapping)
                 {
-                    self.names.meet(&mapping, &path, true);
+                    self.names.meet(&mapping, &reached.path(), true);
                 }
             }
         }

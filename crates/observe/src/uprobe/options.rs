@@ -15,7 +15,7 @@ pub struct Options {
     pub hash: bool,
     /// Without BPF: registers alone, through probes of our own or those that somebody armed.
     pub how: How,
-    /// Call the probed functions from a child of ours, and see whether that is seen.
+    /// Call a function of ours under the same probe, in a child of ours, and see whether that is seen.
     pub canary: bool,
     /// Look at what launches return, while something is new and in samples.
     pub returns: bool,

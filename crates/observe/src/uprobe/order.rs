@@ -68,9 +68,9 @@ impl Watcher {
         let inside = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&handle);
         let Some(mapping) = self.processes.mapped(pid).iter().find(inside).cloned() else { return };
         if self.names.is_postponed(mapping.file())
-            && let Some(path) = reachable(pid, &mapping)
+            && let Some(reached) = reachable(pid, &mapping)
         {
-            self.names.meet(&mapping, &path, true);
+            self.names.meet(&mapping, &reached.path(), true);
         }
     }
 

@@ -115,8 +115,10 @@ impl Processes {
 
     /// What the process has mapped now, as far as it is news.
     pub fn look(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
-        let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        for mapping in text.lines().filter_map(executable) {
+        // One name that is no text must not hide all the others; a process chooses how long the list is.
+        let maps = std::path::PathBuf::from(format!("/proc/{pid}/maps"));
+        let text = inventory::stranger::start(&maps, 64 << 20).unwrap_or_default();
+        for mapping in String::from_utf8_lossy(&text).lines().filter_map(executable) {
             self.map(pid, mapping, out);
         }
     }

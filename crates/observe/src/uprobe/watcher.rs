@@ -12,13 +12,14 @@ use super::names::Names;
 use super::options::{How, Options};
 use super::processes::{FileId, Happened, Mapping, Processes};
 use super::sampling::CHECKED;
+use super::stub::Stub;
 use super::wire::{Event, Key};
 use crate::watch::{Account, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError};
 use evidence::Canary;
 use std::collections::{HashMap, VecDeque};
-use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One launch, call, or replay, as it was made.
@@ -59,7 +60,7 @@ pub struct Watcher {
     pub(super) ahead: HashMap<Inode, (Probed, RawFd)>,
     /// The files that carry probes.
     pub(super) held: Vec<File>,
-    /// Children of ours that call the probed functions, with what was seen of each.
+    /// Children of ours that call a function of ours under the same probe, with what was seen of each.
     pub(super) canaries: Vec<(canary::Canary, String, u64)>,
     pub(super) window: Window,
     pub(super) each: Option<Each>,
@@ -74,8 +75,10 @@ pub struct Watcher {
     /// The processes were there before us.
     pub(super) late: bool,
     pub(super) nameless: Nameless,
-    /// The runtime whose launch function is timed at the end: its descriptor, and the function.
-    pub(super) measured: Option<(RawFd, &'static CStr)>,
+    /// A function of ours for each runtime that carries probes, by the runtime's descriptor.
+    pub(super) stubs: HashMap<RawFd, Arc<Stub>>,
+    /// The one whose calls are timed at the end.
+    pub(super) measured: Option<Arc<Stub>>,
 }
 
 /// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
@@ -141,6 +144,7 @@ impl Watcher {
             outer_until: now,
             late: false,
             nameless: Nameless::default(),
+            stubs: HashMap::new(),
             measured: None,
         })
     }

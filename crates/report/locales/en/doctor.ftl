@@ -52,7 +52,7 @@ doctor-not-yet = No verb of whichkernel uses it yet (`{ $verb }` is planned).
 doctor-never-used = whichkernel itself never uses it, because it disturbs its target.
 doctor-refused = { $call } was refused: { $error }.
 doctor-capabilities = { $call } was refused: { $error }. Missing: { $missing }.
-doctor-capabilities-uprobe = { $call } was refused: { $error }. Missing: { $missing }. The uprobe PMU asks for CAP_SYS_ADMIN again since 2025-07.
+doctor-capabilities-uprobe = { $call } was refused: { $error }. Missing: { $missing }. These two suffice for processes of your own; for those of others run as root.
 doctor-lockdown = { $call } was refused: { $error }. The kernel is locked down ({ $mode }).
 doctor-lockdown-fix = turn Secure Boot off in the firmware, or boot without lockdown=; it cannot be lifted while running
 doctor-uprobe-works = A uprobe on a function of our own counted every call ({ $saw }).

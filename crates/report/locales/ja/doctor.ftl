@@ -52,7 +52,7 @@ doctor-not-yet = whichkernel にはまだこれを使う動詞がありません
 doctor-never-used = 対象を乱すため、whichkernel 自身は使いません。
 doctor-refused = { $call } は拒否されました: { $error }。
 doctor-capabilities = { $call } は拒否されました: { $error }。不足: { $missing }。
-doctor-capabilities-uprobe = { $call } は拒否されました: { $error }。不足: { $missing }。uprobe PMU は 2025-07 以降ふたたび CAP_SYS_ADMIN を要求します。
+doctor-capabilities-uprobe = { $call } は拒否されました: { $error }。不足: { $missing }。自分のプロセスにはこの 2 つで足ります。他のユーザーのプロセスには root で実行してください。
 doctor-lockdown = { $call } は拒否されました: { $error }。カーネルがロックダウン中です({ $mode })。
 doctor-lockdown-fix = ファームウェアで Secure Boot を切るか、lockdown= なしで起動する(動作中には解除できない)
 doctor-uprobe-works = 自分の関数に置いた uprobe が全呼び出しを数えました({ $saw })。

@@ -62,16 +62,18 @@ impl Inside {
         Ok(done)
     }
 
+    /// The regular file there. The kernel keeps links inside, whoever changes them meanwhile.
     pub fn open(&self, path: &Path) -> io::Result<File> {
-        open(&self.outside(&self.resolve(path)?))
+        inventory::stranger::open_in(&self.root, path)
     }
-}
 
-/// Opens for reading without being stopped by a pipe that nobody writes to.
-pub fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
-    std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+    /// All of a small file there.
+    pub fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        use io::Read;
+        let mut bytes = Vec::new();
+        self.open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
 }
 
 #[cfg(test)]
@@ -89,11 +91,14 @@ mod tests {
         symlink("/usr/lib/real.so", root.join("usr/lib/link.so")).unwrap();
         symlink("../../../../etc/passwd", root.join("usr/lib/up.so")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
+        fs::create_dir(root.join("etc")).unwrap();
+        symlink("/etc/passwd", root.join("usr/lib/host.so")).unwrap();
         let inside = Inside::new(root);
         let resolve = |path: &str| inside.resolve(Path::new(path));
         assert_eq!(resolve("/lib/link.so").unwrap(), Path::new("/usr/lib/real.so"));
         assert_eq!(resolve("/lib/up.so").unwrap(), Path::new("/etc/passwd"));
         assert!(inside.open(Path::new("/lib/up.so")).is_err(), "the tree has no etc/passwd");
+        assert!(inside.open(Path::new("/lib/host.so")).is_err(), "nor the host's");
         assert!(inside.open(Path::new("/lib/link.so")).is_ok());
         assert!(resolve("/loop").is_err());
     }

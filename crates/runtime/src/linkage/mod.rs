@@ -14,5 +14,5 @@ mod search;
 pub use chain::{Chain, Edge, Object, roots_of};
 pub use dynamic::Dynamic;
 pub use file::FileAt;
-pub use inside::{Inside, open as open_inside};
+pub use inside::Inside;
 pub use search::{How, Search};

@@ -60,7 +60,9 @@ pub struct Search {
 
 impl Search {
     pub fn new(inside: Inside, library_path: &str) -> Self {
-        let cache = std::fs::read(inside.outside(Path::new("/etc/ld.so.cache"))).ok();
+        /// A full installation's has a hundred kilobytes; in another's root it may be anything.
+        const LARGEST: u64 = 16 << 20;
+        let cache = inside.read(Path::new("/etc/ld.so.cache"), LARGEST).ok();
         let cache = cache.and_then(|data| ldcache::parse(&data)).unwrap_or_default();
         let split = |text: &str| text.split([':', ';']).map(str::to_owned).collect();
         let library_path = if library_path.is_empty() { Vec::new() } else { split(library_path) };

@@ -23,20 +23,20 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
-/// Every port of a known server, what OLLAMA_HOST says, and Ollama's usual port.
+/// Where each known server really listens, what the user's own OLLAMA_HOST says, and Ollama's usual port. A server's own variables are not
+/// asked: a stranger's process could send us anywhere.
 pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer> {
     let mut asked: Vec<(String, u16)> = Vec::new();
     let local = |port| ("127.0.0.1".to_owned(), port);
     for process in facts.servers.running.iter().filter(|process| process.role != Role::OllamaRunner) {
-        asked.extend(process.ports.iter().copied().map(local));
-        asked.extend(process.variable("OLLAMA_HOST").and_then(address));
+        asked.extend(process.listens.iter().map(|at| (at.ip().to_string(), at.port())));
     }
     asked.extend(environment.get("OLLAMA_HOST").and_then(|value| address(value)));
     let known = asked.len();
     asked.push(local(OLLAMA_PORT));
     let mut answers: Vec<Answer> = Vec::new();
     for (i, (host, port)) in asked.into_iter().enumerate() {
-        let url = format!("http://{host}:{port}");
+        let url = if host.contains(':') { format!("http://[{host}]:{port}") } else { format!("http://{host}:{port}") };
         if answers.iter().any(|answer| answer.url == url) {
             continue;
         }

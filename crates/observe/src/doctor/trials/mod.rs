@@ -13,6 +13,7 @@ mod userns;
 
 pub use http::Answer;
 pub use switches::Switch;
+pub use tool::on_path;
 
 use super::Facts;
 use super::host::Host;
@@ -98,7 +99,7 @@ impl Trials {
             uprobe: uprobe::count_own_calls(facts.tracing.uprobe_pmu.found().copied()),
             preload: preload::map_into_child(host),
             user_namespace: userns::enter(),
-            rocprofv3: tool::version(facts.rocprofv3.first()),
+            rocprofv3: tool::version(&facts.rocprofv3),
             switches: switches::find(host),
             answers: http::ask(facts, host.environment()),
         }

@@ -2,8 +2,8 @@
 
 use super::super::host::Host;
 use super::super::rocm;
+use inventory::stranger;
 use serde::Serialize;
-use std::fs::File;
 use std::io::{self, Read};
 
 /// Library, and the variable that it reads with getenv.
@@ -43,7 +43,7 @@ pub fn find(host: &Host) -> Vec<Switch> {
 
 /// Searches in pieces that overlap by the needle's length.
 fn contains(path: &std::path::Path, needle: &[u8]) -> io::Result<Option<bool>> {
-    let mut file = File::open(path)?.take(MOST);
+    let mut file = stranger::open(path)?.take(MOST);
     let mut buffer = vec![0; 1 << 20];
     let mut kept = 0;
     loop {

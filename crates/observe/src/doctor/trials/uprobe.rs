@@ -1,9 +1,9 @@
 //! A uprobe on a function of our own, called a known number of times: open, count, compare.
 //!
-//! The event is limited to this thread, so no other process that runs the same file is touched. Where BPF may be
-//! loaded, a program is attached too, for that is how launches will be read.
+//! First as a watch does it, with its own programs on a library in memory. Where that is refused, a plain event that is limited to
+//! this thread, so that no other process that runs the same file is touched: that is what `--how perf` needs.
 
-use super::{Trial, bpf};
+use super::Trial;
 use crate::perf::{Attr, Event, Place, bit};
 use std::hint::black_box;
 use std::io;
@@ -19,6 +19,24 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
     let Some(pmu) = pmu.and_then(|number| u32::try_from(number).ok()) else {
         return Trial::missing("/sys/bus/event_source/devices/uprobe");
     };
+    let refusal = match crate::uprobe::trial() {
+        Ok((seen, calls)) if seen == calls => return Trial::worked(format!("{seen}/{calls}, BPF")),
+        Ok((seen, calls)) => {
+            return Trial::refused("uprobe", &io::Error::other(format!("{seen} of {calls} calls were counted")));
+        }
+        Err(error) => error,
+    };
+    match without_bpf(pmu) {
+        Trial::Refused { .. } => {
+            // What was refused stands in the sentence already.
+            let call = refusal.what.trim_end_matches(" was refused").to_owned();
+            Trial::Refused { call, error: refusal.why }
+        }
+        other => other,
+    }
+}
+
+fn without_bpf(pmu: u32) -> Trial {
     let canary = black_box(canary as extern "C" fn(u64) -> u64);
     let offset = match file_offset(canary as usize as u64) {
         Ok(offset) => offset,
@@ -30,15 +48,11 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
         Ok(event) => event,
         Err(error) => return Trial::refused("perf_event_open(uprobe)", &error),
     };
-    let program = bpf::program().ok().filter(|program| event.attach(program).is_ok());
     for n in 0..CALLS {
         black_box(canary(n));
     }
     match event.hits() {
-        Ok(CALLS) => {
-            let bpf = if program.is_some() { ", BPF" } else { "" };
-            Trial::worked(format!("{CALLS}/{CALLS}{bpf}"))
-        }
+        Ok(CALLS) => Trial::worked(format!("{CALLS}/{CALLS}")),
         Ok(seen) => Trial::refused("uprobe", &io::Error::other(format!("{seen} of {CALLS} calls were counted"))),
         Err(error) => Trial::refused("read(uprobe)", &error),
     }

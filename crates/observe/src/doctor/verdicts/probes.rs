@@ -6,8 +6,8 @@ use crate::doctor::host::Look;
 use crate::doctor::message::Message;
 use crate::doctor::trials::{Trial, Trials};
 
-/// Since 2025-07 the uprobe PMU asks for CAP_SYS_ADMIN again; the other two are for the BPF program and its reads.
-const SETCAP: &str = "sudo setcap cap_sys_admin,cap_perfmon,cap_bpf+ep \"$(command -v whichkernel)\"";
+/// The least with which a watch of one's own processes starts (`rights::NEEDED`): tried one by one in crates/whichkernel/tests/rights.rs.
+const SETCAP: &str = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whichkernel)\"";
 
 pub fn uprobe(facts: &Facts, trials: &Trials) -> Verdict {
     let name = "uprobe";
@@ -22,7 +22,7 @@ pub fn uprobe(facts: &Facts, trials: &Trials) -> Verdict {
             Verdict::new(name, Status::Works, why, None)
         }
         Trial::Refused { call, error } => {
-            blocked_by_kernel(name, facts, (call, error), &["sys_admin", "perfmon"], "doctor-capabilities-uprobe")
+            blocked_by_kernel(name, facts, (call, error), &["bpf", "perfmon"], "doctor-capabilities-uprobe")
         }
     }
 }

@@ -18,14 +18,15 @@ pub struct Args {
 
 pub fn arm(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let mut files = args.files.clone();
-    if let Some(pid) = args.pid {
-        files.extend(runtimes_of(pid));
-    }
-    if files.is_empty() {
+    let mapped = args.pid.map(runtimes_of).unwrap_or_default();
+    if files.is_empty() && mapped.is_empty() {
         files = installed();
     }
-    anyhow::ensure!(!files.is_empty(), "no GPU runtime was found: name its file, or a process that uses it with --pid");
-    let armed = arm_files(&files)?;
+    anyhow::ensure!(
+        !files.is_empty() || !mapped.is_empty(),
+        "no GPU runtime was found: name its file, or a process that uses it with --pid"
+    );
+    let armed = arm_files(&files, &mapped)?;
     for probe in &armed {
         context.print(&format!("{} {}\n", probe.path.display(), probe.symbol))?;
     }

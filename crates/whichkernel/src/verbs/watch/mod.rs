@@ -143,6 +143,13 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(url) = &args.url {
         request::check(url).context("--url")?;
     }
+    if matches!(args.how, How::Uprobe | How::Perf) {
+        let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
+        writes.extend(args.trace.clone());
+        let kept = observe::rights::kept(args.how == How::Uprobe, &writes);
+        observe::rights::keep(kept, !args.command.is_empty())
+            .context("giving up the rights that a watch does not need")?;
+    }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref())?;

@@ -1,0 +1,222 @@
+//! Files that somebody else named: a process's command line, environment, mappings or descriptors, a link, a directory of another user.
+//!
+//! Whoever names a file may be hostile, and we may have more rights than they. So a name is first only looked up (`O_PATH`: no
+//! driver hears of it, no pipe waits), then judged, and only what is a regular file is opened, by the descriptor that was judged: nobody
+//! can put another in its place in between. What is read is bounded, and links of another root stay in that root (openat2(2)). A FUSE file of another
+//! user needs no more than that: the kernel refuses it to us (`allow_other` in Documentation/filesystems/fuse/fuse.rst).
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Opens a regular file for reading, links followed as this process sees them.
+pub fn open(path: &Path) -> io::Result<File> {
+    judged(look(CWD, path, ResolveFlags::empty())?)
+}
+
+/// Opens a path that has no links in it, such as the kernel gives in /proc/PID/maps: where there is one by now, it was put there.
+pub fn open_unlinked(path: &Path) -> io::Result<File> {
+    judged(look(CWD, path, ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// Opens a path as a process with another root (`/proc/PID/root`, an unpacked tree) sees it: no link leads out.
+pub fn open_in(root: &Path, path: &Path) -> io::Result<File> {
+    let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    judged(look(directory(root)?, path, inside)?)
+}
+
+/// Opens a relative path below a directory (`/proc/PID/cwd`); one that leads out of it is refused.
+pub fn open_below(dir: &Path, path: &Path) -> io::Result<File> {
+    let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    judged(look(directory(dir)?, path, below)?)
+}
+
+/// The first `most` bytes.
+pub fn start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// All of a file that must not be longer than this.
+pub fn whole(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let bytes = start(path, most.saturating_add(1))?;
+    let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("longer than {most} bytes"));
+    if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
+}
+
+/// A small file that belongs to whoever owns the directory `of`, or to root's own tree: a link from there to what only we may read is
+/// refused.
+pub fn owned_start(of: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    let (owner, host) = (file.metadata()?.uid(), std::fs::metadata(of)?.uid());
+    if owner != host && host != 0 {
+        let why = format!("it belongs to user {owner}, and {} to user {host}", of.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether a program may be run by root: nobody but root, or a system group, can have put it there. For anybody else everything may:
+/// they have no rights to lend.
+pub fn may_run(program: &Path) -> io::Result<PathBuf> {
+    let real = program.canonicalize()?;
+    if rustix::process::geteuid().is_root() {
+        for part in real.ancestors() {
+            if let Some(why) = writable_by_others(&std::fs::symlink_metadata(part)?) {
+                let text = format!("{} {why}: it is not run as root", part.display());
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+            }
+        }
+    }
+    Ok(real)
+}
+
+fn writable_by_others(meta: &Metadata) -> Option<String> {
+    const STICKY: u32 = 0o1000;
+    /// Groups below are the system's (SYS_GID_MAX of login.defs): Debian's `staff` owns /usr/local.
+    const FIRST_OF_PEOPLE: u32 = 1000;
+    let (mode, group) = (meta.mode(), meta.gid());
+    // What lies in a sticky directory can be replaced by its owner alone, who is judged by himself.
+    let sticky = meta.is_dir() && mode & STICKY != 0;
+    match () {
+        () if meta.uid() != 0 => Some(format!("belongs to user {}", meta.uid())),
+        () if mode & 0o002 != 0 && !sticky => Some("can be written by everybody".to_owned()),
+        () if mode & 0o020 != 0 && group >= FIRST_OF_PEOPLE && !sticky => {
+            Some(format!("can be written by group {group}"))
+        }
+        () => None,
+    }
+}
+
+fn directory(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Finds what is there without opening it.
+fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedFd> {
+    const ATTEMPTS: usize = 16;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    if resolve.is_empty() {
+        return Ok(rustix::fs::openat(dir, path, flags, Mode::empty())?);
+    }
+    for _ in 0..ATTEMPTS {
+        match rustix::fs::openat2(&dir, path, flags, Mode::empty(), resolve) {
+            // Somebody renamed on the way: openat2(2).
+            Err(rustix::io::Errno::AGAIN) => {}
+            found => return Ok(found?),
+        }
+    }
+    Err(rustix::io::Errno::AGAIN.into())
+}
+
+fn judged(found: OwnedFd) -> io::Result<File> {
+    let found = File::from(found);
+    match special(&found.metadata()?) {
+        None => reopen(&found),
+        Some(what) => Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a regular file"))),
+    }
+}
+
+/// The very file that was found, for reading.
+pub(crate) fn reopen(found: &File) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let path = format!("/proc/self/fd/{}", found.as_raw_fd());
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+/// Looks a path up; what it is can be asked, nothing is opened.
+pub(crate) fn find(path: &Path) -> io::Result<File> {
+    look(CWD, path, ResolveFlags::empty()).map(File::from)
+}
+
+pub(crate) fn special(metadata: &Metadata) -> Option<&'static str> {
+    let kind = metadata.file_type();
+    match kind {
+        _ if kind.is_file() => None,
+        _ if kind.is_dir() => Some("a directory"),
+        _ if kind.is_char_device() => Some("a character device"),
+        _ if kind.is_block_device() => Some("a block device"),
+        _ if kind.is_fifo() => Some("a pipe"),
+        _ => Some("a socket"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn pipes_devices_and_directories_are_not_opened() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("a pipe");
+        for (path, what) in [(pipe.as_path(), "a pipe"), (Path::new("/dev/zero"), "a character"), (dir.path(), "a dir")]
+        {
+            let error = open(path).expect_err("no file").to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        assert!(whole(Path::new("/proc/self/stat"), 1 << 16).is_ok_and(|bytes| !bytes.is_empty()));
+        assert!(whole(Path::new("/proc/self/stat"), 4).is_err());
+        assert_eq!(start(Path::new("/proc/self/stat"), 4).map(|bytes| bytes.len()).ok(), Some(4));
+    }
+
+    #[test]
+    fn links_of_another_root_stay_in_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path();
+        fs::create_dir(root.join("etc")).expect("made");
+        fs::write(root.join("etc/hostname"), "inside").expect("written");
+        symlink("/etc/hostname", root.join("absolute")).expect("linked");
+        symlink("../../../../../../etc/hostname", root.join("relative")).expect("linked");
+        symlink("/proc/self/root/etc/passwd", root.join("magic")).expect("linked");
+        for name in ["/absolute", "/relative", "absolute"] {
+            let mut text = String::new();
+            open_in(root, Path::new(name)).expect(name).read_to_string(&mut text).expect("read");
+            assert_eq!(text, "inside", "{name}");
+            assert!(open_below(root, Path::new(name)).is_err(), "{name} leads out");
+        }
+        assert!(open_in(root, Path::new("/magic")).is_err());
+        assert!(open_unlinked(&root.join("absolute")).is_err());
+        assert!(open_unlinked(&root.join("etc/hostname").canonicalize().expect("there")).is_ok());
+        assert!(open_in(Path::new("/"), Path::new("/proc/self/root/etc/passwd")).is_err(), "a link of the kernel's");
+        assert!(open_below(root, Path::new("etc/hostname")).is_ok());
+    }
+
+    #[test]
+    fn root_runs_only_what_root_put_there() {
+        assert!(may_run(Path::new("/bin/true")).is_ok());
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let dir = tempfile::tempdir().expect("a directory");
+        let program = dir.path().join("tool");
+        fs::copy("/bin/true", &program).expect("copied");
+        assert!(may_run(&program).is_ok(), "a directory of root's in a sticky one");
+        std::os::unix::fs::chown(dir.path(), Some(65534), None).expect("given away");
+        let error = may_run(&program).expect_err("somebody else's directory").to_string();
+        assert!(error.contains("belongs to user 65534"), "{error}");
+    }
+
+    #[test]
+    fn a_link_to_what_only_root_may_read_is_no_file_of_theirs() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let dir = tempfile::tempdir().expect("a directory");
+        let (secret, log) = (dir.path().join("secret"), dir.path().join("theirs/log"));
+        fs::write(&secret, "secret").expect("written");
+        fs::create_dir(dir.path().join("theirs")).expect("made");
+        std::os::unix::fs::chown(dir.path().join("theirs"), Some(65534), None).expect("given away");
+        symlink(&secret, &log).expect("linked");
+        assert!(owned_start(&dir.path().join("theirs"), &log, 64).is_err());
+        assert!(owned_start(dir.path(), &secret, 64).is_ok());
+    }
+}

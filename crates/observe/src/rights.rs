@@ -1,0 +1,84 @@
+//! Least rights: what a watch needs to the end is kept, all else is given up before the first thread starts.
+//!
+//! Libraries that a target opens later are probed like the first, so the end needs what the beginning needs. Capabilities belong to a
+//! thread and are inherited by those that it starts: giving them up later would leave them with the others.
+
+use rustix::thread::{self, CapabilitySet, CapabilitySets};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A right that is kept, and what for.
+pub type Kept = (CapabilitySet, &'static str);
+
+/// Without these there is no watch at all.
+pub const NEEDED: [Kept; 2] = [
+    (CapabilitySet::BPF, "maps, and the programs under the probes"),
+    (CapabilitySet::PERFMON, "programs that read a process's memory; the kernel's account of processes and mappings"),
+];
+
+/// Without these a watch of another user's process sees less, and says so.
+pub const WANTED: [Kept; 3] = [
+    (CapabilitySet::SYS_PTRACE, "/proc/PID/root, mem and exe of another user's process"),
+    (CapabilitySet::DAC_READ_SEARCH, "/proc/PID/fd, and libraries in directories that only their user may enter"),
+    (CapabilitySet::CHECKPOINT_RESTORE, "/proc/PID/map_files: the very file that is mapped"),
+];
+
+/// Instead of BPF (`--how perf`).
+pub const PERF: [Kept; 2] = [
+    (CapabilitySet::SYS_ADMIN, "the uprobe PMU asks for it (kernel/events/core.c, since 2025-07)"),
+    (CapabilitySet::IPC_LOCK, "buffers beyond kernel.perf_event_mlock_kb"),
+];
+
+/// What a watch keeps. `writes`: files that it will write; where one lies in a directory of another user's, that takes a right too.
+pub fn kept(bpf: bool, writes: &[PathBuf]) -> CapabilitySet {
+    let own = if bpf { NEEDED.as_slice() } else { &PERF };
+    let mut set: CapabilitySet = own.iter().chain(&WANTED).map(|(right, _)| *right).collect();
+    set |= CapabilitySet::PERFMON;
+    if writes.iter().any(|path| !is_ours(path)) {
+        set |= CapabilitySet::DAC_OVERRIDE;
+    }
+    set
+}
+
+/// Gives up every other right, in this thread and those that it will start. Unless a program is to be started, whose rights are not ours to
+/// take, nothing that is executed from here can get them back.
+pub fn keep(set: CapabilitySet, starts: bool) -> io::Result<()> {
+    let now = thread::capabilities(None)?;
+    if !starts {
+        if now.effective.contains(CapabilitySet::SETPCAP) {
+            for right in CapabilitySet::all().iter().filter(|right| !set.contains(*right)) {
+                // The kernel does not know every bit that the library has a name for.
+                let _ = thread::remove_capability_from_bounding_set(right);
+            }
+        }
+        thread::set_no_new_privs(true)?;
+    }
+    let left = now.permitted & set;
+    let sets = CapabilitySets { effective: now.effective & set, permitted: left, inheritable: CapabilitySet::empty() };
+    Ok(thread::set_capabilities(None, sets)?)
+}
+
+/// Whether we own the directory that a file is in, or the nearest one that is there.
+fn is_ours(path: &Path) -> bool {
+    let us = rustix::process::geteuid().as_raw();
+    let there = path.ancestors().find_map(|dir| std::fs::metadata(dir).ok());
+    there.is_none_or(|meta| meta.uid() == us)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_of_another_users_takes_a_right_more() {
+        let plain = kept(true, &[PathBuf::from("/proc/self/x")]);
+        assert_eq!(plain.bits().count_ones(), 5, "{plain:?}");
+        if rustix::process::geteuid().is_root() {
+            let dir = tempfile::tempdir().expect("a directory");
+            std::os::unix::fs::chown(dir.path(), Some(65534), None).expect("given away");
+            assert!(kept(true, &[dir.path().join("a/b")]).contains(CapabilitySet::DAC_OVERRIDE));
+        }
+        assert!(!kept(false, &[]).contains(CapabilitySet::BPF));
+    }
+}

@@ -1,0 +1,27 @@
+//! Whether a watch would work here: its own probe and program on a function of ours, and a child that calls it.
+
+use super::canary::{CALLS, Canary};
+use super::entries::Home;
+use super::instrument::{Choice, Instrument, Probed, Room};
+use super::site::{Price, Site};
+use super::stub::Stub;
+use super::wire::counter;
+use crate::watch::WatchError;
+use std::time::{Duration, Instant};
+
+/// How many calls were counted, and how many were made.
+pub fn trial() -> Result<(u64, u64), WatchError> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let failed = |error: std::io::Error| WatchError::new("a library in memory", error.to_string(), "");
+    let mut instrument = Instrument::new(Room { ring: 1 << 16, counts: 64 }, Choice::Cheapest)?;
+    let site = Site { price: Price::Emulated, ..Site::ENTRY };
+    let like = Probed { functions: vec![("hipLaunchKernel", site)], stepped: 0 };
+    let Some(stub) = Stub::like(Home::Hip, &like).map_err(failed)? else { return Ok((0, CALLS)) };
+    instrument.probe(&stub.path(), stub.home, &stub.bytes)?;
+    let canary = Canary::start(&stub).ok_or_else(|| failed(std::io::Error::last_os_error()))?;
+    let until = Instant::now() + PATIENCE;
+    while !canary.is_over() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok((instrument.counter(counter::LAUNCHES), CALLS))
+}

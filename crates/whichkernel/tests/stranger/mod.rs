@@ -1,0 +1,223 @@
+//! A process of another user that is up to no good, for tests that run as root.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+pub const NOBODY: u32 = 65534;
+
+/// A runtime whose constructor leaves a file with the user's number that it runs as, in a directory that everybody may write to.
+const RUNTIME: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((constructor)) static void ran(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%d", RAN, (int)geteuid());
+    int fd = open(path, O_CREAT | O_WRONLY, 0666);
+    if (fd >= 0) close(fd);
+}
+__attribute__((noinline)) static int refuse(const void *handle) { return handle ? 0 : 1; }
+int hipLaunchKernel(const void *handle) { return refuse(handle) + 0; }
+"#;
+
+/// Opens its first argument, says `ready`, launches ten times for every line that it is told, and says so.
+const PROGRAM: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    char line[8], handle;
+    const char *path = getenv("LOADS");
+    int (*launch)(const void *) = 0;
+    if (path) {
+        void *library = dlopen(path, RTLD_NOW);
+        launch = library ? (int (*)(const void *))dlsym(library, "hipLaunchKernel") : 0;
+        if (!launch) { puts(dlerror()); return 3; }
+    }
+    printf("ready\n");
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin)) {
+        for (int i = 0; launch && i < 10; i++) launch(&handle);
+        printf("done\n");
+        fflush(stdout);
+    }
+    return 0;
+}
+"#;
+
+/// A directory that everybody may read.
+pub struct Yard {
+    pub dir: tempfile::TempDir,
+    pub runtime: PathBuf,
+    pub program: PathBuf,
+}
+
+impl Yard {
+    /// None, with a note, where it cannot be done here.
+    pub fn new(test: &str) -> Option<Yard> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: {test} needs root, to be another user");
+            return None;
+        }
+        let dir = tempfile::tempdir().expect("a directory");
+        let yard = Yard { runtime: dir.path().join("libamdhip64.so.6"), program: dir.path().join("llama-server"), dir };
+        open_to_all(yard.dir.path(), 0o755);
+        std::fs::create_dir(yard.at("ran")).expect("made");
+        open_to_all(&yard.at("ran"), 0o777);
+        let ran = format!("-DRAN=\"{}\"", yard.at("ran").display());
+        let made =
+            compile(RUNTIME, &yard.runtime, &["-shared", "-fPIC", &ran]) && compile(PROGRAM, &yard.program, &["-ldl"]);
+        made.then_some(yard)
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Whether the runtime's constructor was run by this user.
+    pub fn was_run_by(&self, uid: u32) -> bool {
+        self.at("ran").join(uid.to_string()).exists()
+    }
+
+    /// The program under another name (`llama-server`), as nobody, with these words on its command line.
+    pub fn command(&self, name: &str, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg0(name).args(words).uid(NOBODY).gid(NOBODY).current_dir("/");
+        command
+    }
+
+    /// The command under test, as root, with a home of its own.
+    pub fn tool(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+        command.args(words).env("LC_ALL", "C").env("HOME", self.at("home")).env_remove("OLLAMA_HOST");
+        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+pub fn open_to_all(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("opened");
+}
+
+fn compile(source: &str, out: &Path, words: &[&str]) -> bool {
+    let file = out.with_extension("c");
+    std::fs::write(&file, source).expect("written");
+    let Ok(done) = Command::new("cc").arg("-O1").arg("-o").arg(out).arg(&file).args(words).output() else {
+        eprintln!("skipped: no C compiler");
+        return false;
+    };
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    true
+}
+
+/// The program at its `ready`; it ends with this value.
+pub struct Stranger {
+    child: Child,
+    input: ChildStdin,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Stranger {
+    pub fn start(mut command: Command) -> Stranger {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
+        let (input, output) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
+        let mut stranger = Stranger { child, input, lines: BufReader::new(output) };
+        assert_eq!(stranger.line(), "ready\n");
+        stranger
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("a line");
+        line
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A watch that has begun when this launches, to its end; with everything that it said.
+    pub fn launch_under(&mut self, tool: &mut Command) -> (Output, String) {
+        let mut child = begin(tool);
+        let said = until_watching(&mut child);
+        self.launch();
+        stop(&mut child);
+        let output = child.wait_with_output().expect("an end");
+        let said = said + &text(&output);
+        (output, said)
+    }
+
+    /// Ten launches, made when this returns.
+    pub fn launch(&mut self) {
+        self.input.write_all(b"go\n").expect("told");
+        assert_eq!(self.line(), "done\n");
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The words that watch a process until somebody says enough.
+pub fn watching(pid: &str) -> [&str; 5] {
+    ["watch", "--pid", pid, "--format", "json"]
+}
+
+/// Ctrl-C, as soon as it is listened to; for one that is over already, nothing.
+pub fn stop(child: &mut Child) {
+    const INTERRUPT: u64 = 1 << 1;
+    let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).expect("a process");
+    while child.try_wait().expect("a state").is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        if caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|set| set & INTERRUPT != 0) {
+            rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub fn begin(tool: &mut Command) -> Child {
+    tool.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+}
+
+/// What it says on its errors until it watches, or ends.
+pub fn until_watching(child: &mut Child) -> String {
+    let mut errors = child.stderr.take().expect("its errors");
+    let (mut said, mut byte) = (String::new(), [0]);
+    while !said.contains("Watching") && std::io::Read::read(&mut errors, &mut byte).expect("read") > 0 {
+        said.push(char::from(byte[0]));
+    }
+    child.stderr = Some(errors);
+    said
+}
+
+/// Runs to its end. What hangs is killed after minutes, and is a failure.
+pub fn ends(command: &mut Command) -> Output {
+    const PATIENCE: Duration = Duration::from_secs(240);
+    let mut child = command.spawn().expect("started");
+    let start = Instant::now();
+    while child.try_wait().expect("a state").is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().expect("killed");
+            let said = child.wait_with_output().expect("an end");
+            panic!("it hung: {command:?}\n{}", text(&said));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().expect("an end")
+}
+
+pub fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
