@@ -120,10 +120,10 @@ impl Siege<'_> {
             wrong.push(format!("the ledger: {}", String::from_utf8_lossy(&verified.stdout).trim().replace('\n', " ")));
         }
         wrong.extend(leftovers.bpf()?.into_iter().map(|object| format!("left: {object}")));
-        // The launch in whose middle it was killed may be on either side.
+        // The launch in whose middle it was killed may be on either side; one who came late counts from then on.
         let report: Option<Value> = serde_json::from_slice(&std::fs::read(&out)?).ok();
         let counted = match &report {
-            Some(report) if side == "target" => {
+            Some(report) if side == "target" && how != "attached" => {
                 let (seen, lost) = (report["seen"].as_u64().unwrap_or(0), report["lost"].as_u64().unwrap_or(0));
                 let said = lost > 0 || report["gaps"].as_array().is_some_and(|gaps| !gaps.is_empty());
                 if seen.abs_diff(launches) <= 1 {

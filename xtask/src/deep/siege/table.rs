@@ -66,27 +66,63 @@ impl Tally {
         self.verdicts.get(verdict).copied().unwrap_or(0)
     }
 
-    /// In Markdown, with the sums below.
-    pub fn table(rows: &[(String, Tally)]) -> String {
-        let columns = "| kind | observer | launches | runs | equal | said | **silent** | refused | broken | harmed | rung too high | for example |\n";
-        let mut out = format!("{columns}|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-        let mut sums = [0; 8];
-        for (name, row) in rows {
-            let figures = [
-                row.runs,
-                row.of("equal"),
-                row.of("said"),
-                row.of("silent"),
-                row.of("refused"),
-                row.of("broken"),
-                row.harmed,
-                row.too_high,
-            ];
-            sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
-            let word: String = row.word.replace('|', "/").chars().take(110).collect();
-            out.push_str(&format!("| {name} | {} | {} | {word} |\n", row.truth, join(&figures)));
+    /// The verdicts that came, with how often.
+    fn cell(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for (name, count) in &self.verdicts {
+            let strong = if matches!(name.as_str(), "silent" | "broken") { "**" } else { "" };
+            parts.push(format!("{strong}{name} {count}{strong}"));
         }
-        out.push_str(&format!("| all | | | {} | |\n", join(&sums)));
+        if self.harmed > 0 {
+            parts.push(format!("**harmed {}**", self.harmed));
+        }
+        parts.join(", ")
+    }
+
+    /// In Markdown: a row a kind, a column an observer; the sums; and for each that did not hold one example.
+    pub fn table(rows: &[(String, Tally)]) -> String {
+        let split = |name: &str| name.split_once(" | ").map(|(kind, observer)| (kind.to_owned(), observer.to_owned()));
+        let (mut kinds, mut observers): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for (kind, observer) in rows.iter().filter_map(|(name, _)| split(name)) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+            if !observers.contains(&observer) {
+                observers.push(observer);
+            }
+        }
+        let mut out = format!("| kind | launches | {} |\n", observers.join(" | "));
+        out.push_str(&format!("|---|---|{}\n", "---|".repeat(observers.len())));
+        for kind in &kinds {
+            let of = |observer: &String| rows.iter().find(|(name, _)| *name == format!("{kind} | {observer}"));
+            let launches = observers.iter().filter_map(of).map(|(_, row)| row.truth).max().unwrap_or(0);
+            let cells: Vec<String> =
+                observers.iter().map(|observer| of(observer).map(|(_, row)| row.cell()).unwrap_or_default()).collect();
+            out.push_str(&format!("| {kind} | {launches} | {} |\n", cells.join(" | ")));
+        }
+        out.push_str("\n| observer | runs | equal | said | **silent** | refused | broken | harmed | rung too high |\n|---|---|---|---|---|---|---|---|---|\n");
+        for observer in &observers {
+            let mine = || {
+                rows.iter().filter(|(name, _)| split(name).is_some_and(|(_, of)| of == *observer)).map(|(_, row)| row)
+            };
+            let verdict = |name: &str| mine().map(|row| row.of(name)).sum::<u64>();
+            let figures = [
+                mine().map(|row| row.runs).sum(),
+                verdict("equal"),
+                verdict("said"),
+                verdict("silent"),
+                verdict("refused"),
+                verdict("broken"),
+                mine().map(|row| row.harmed).sum(),
+                mine().map(|row| row.too_high).sum(),
+            ];
+            out.push_str(&format!("| {observer} | {} |\n", join(&figures)));
+        }
+        out.push('\n');
+        for (name, row) in rows.iter().filter(|(_, row)| row.of("silent") + row.of("broken") + row.harmed > 0) {
+            let word: String = row.word.chars().take(140).collect();
+            out.push_str(&format!("- {}: {word}\n", name.replace(" | ", ", ")));
+        }
         out
     }
 }

@@ -15,7 +15,8 @@ gcc --version | head -1; "$tool" --version || { echo "the tool does not run here
 $python -c 'import torch; print("torch", torch.__version__, "CUDA", torch.version.cuda)' || echo "no torch"
 
 # Where CUDA and CUPTI lie: the toolkit, or Python's packages.
-roots="/usr/local/cuda /usr/local/cuda/extras/CUPTI $(ls -d /usr/local/cuda-* 2>/dev/null | tr '\n' ' ') $($python - <<'P'
+beside=$(command -v nvcc) && beside=$(dirname "$(dirname "$(realpath "$beside")")")
+roots="${beside:-} /usr/local/cuda /usr/local/cuda/extras/CUPTI $(ls -d /usr/local/cuda-* 2>/dev/null | tr '\n' ' ') $($python - <<'P'
 import glob, os, sys
 print(" ".join(sorted({p for s in sys.path if os.path.isdir(s) for p in glob.glob(s + "/nvidia/*")})))
 P

@@ -17,6 +17,7 @@ const NOBODY: [&str; 4] = ["--reuid=65534", "--regid=65534", "--clear-groups", "
 pub fn run(scene: &mut Scene) -> anyhow::Result<()> {
     let program = scene.yard.program(LINKED)?.context("no program")?;
     constructor(scene)?;
+    log_is_a_pipe(scene, &program)?;
     planted(scene, &program)?;
     model_is_a_fifo(scene, &program)?;
     reused(scene, &program)?;
@@ -32,6 +33,11 @@ struct Stranger {
 
 impl Stranger {
     fn start(mut command: Command) -> anyhow::Result<Stranger> {
+        command.stderr(Stdio::null());
+        Stranger::with_log(command)
+    }
+
+    fn with_log(mut command: Command) -> anyhow::Result<Stranger> {
         let mut child = command.env("SIEGE_WAIT", "1").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
@@ -112,6 +118,22 @@ fn constructor(scene: &mut Scene) -> anyhow::Result<()> {
     let as_root = uids.lines().filter(|uid| *uid == "0").count();
     let did = format!("ran it as root {as_root} times; {}", came.did());
     scene.row(what, &came, BOUND, came.well() && as_root == 0 && uids.contains("65534"), Some(did));
+    Ok(())
+}
+
+/// A server that writes its log into a pipe, which nobody else may read from, let alone wait at.
+fn log_is_a_pipe(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
+    let what = "watch beside an ollama whose log is a pipe";
+    if scene.wants(what) {
+        let ollama = place(scene, "ollama")?;
+        ensure!(Command::new("cp").arg(program).arg(&ollama).status()?.success(), "cp");
+        let mut command = nobody(&ollama);
+        command.args(["plain", "linked"]).stderr(Stdio::piped());
+        let stranger = Stranger::with_log(command)?;
+        let came = scene.bounded(&mut scene.tool(&["watch", "--name", "ollama", "--for", "3s"]), BOUND)?;
+        stranger.go()?;
+        scene.row(what, &came, BOUND, came.well(), None);
+    }
     Ok(())
 }
 
@@ -292,12 +314,23 @@ fn interrupted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
         std::fs::create_dir_all(&temporary)?;
         let count = scene.yard.path("home").join("dryrun-count");
         Count::fresh(&count)?;
-        let script = "\"$@\" & p=$!; sleep 3; kill -$SIGNAL $p; wait $p; echo ended $?";
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script, "sh"]).arg(&scene.yard.tool).args(["dryrun", "--gpu", "gfx1100", "--"]).arg(program);
-        shell.args(["slow", "linked", "1000"]).env("SIGNAL", signal).env("TMPDIR", &temporary).env("LC_ALL", "C");
-        shell.env("HOME", scene.yard.path("home")).env("SIEGE_COUNT", &count);
-        let came = scene.bounded(&mut shell, BOUND)?;
+        let out = scene.yard.path("home").join("dryrun-out");
+        let mut tool = Command::new(&scene.yard.tool);
+        tool.args(["dryrun", "--gpu", "gfx1100", "--"]).arg(program).args(["slow", "linked", "1000"]);
+        tool.env("TMPDIR", &temporary)
+            .env("LC_ALL", "C")
+            .env("HOME", scene.yard.path("home"))
+            .env("SIEGE_COUNT", &count);
+        let mut tool = tool.stdout(std::fs::File::create(&out)?).stderr(Stdio::null()).spawn()?;
+        let until = std::time::Instant::now() + BOUND;
+        while Count::read(&count)?.launches() == 0 && running(program).is_empty() && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        let begun = std::time::Instant::now();
+        Command::new("kill").arg(format!("-{signal}")).arg(tool.id().to_string()).status()?;
+        let code = crate::deep::siege::known::wait(&mut tool, BOUND)?.map(|status| status.code().unwrap_or(-1));
+        let came = Came { code, out: std::fs::read_to_string(&out)?, messages: String::new(), took: begun.elapsed() };
         let running = running(program);
         for pid in &running {
             let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();

@@ -32,28 +32,19 @@ impl Yard {
         for (name, text) in SOURCES {
             std::fs::write(yard.path("src").join(name), text)?;
         }
-        let hip = ["-Wl,-soname,libamdhip64.so.6"];
-        yard.library("cc", "hip.c", "hip/libamdhip64.so.6", &hip)?;
-        yard.library("cc", "hip.c", "future/libamdhip64.so.6", &[hip[0], "-DFUTURE"])?;
-        yard.library("cc", "hip.c", "rejects/libamdhip64.so.6", &[hip[0], "-DREJECTS"])?;
-        yard.library("cc", "cuda.c", "cuda/libcuda.so.1", &["-Wl,-soname,libcuda.so.1", "-ldl"])?;
-        let cuda = yard.path("cuda");
-        let beside = |dir: &Path, file: &str| {
-            vec![format!("-L{}", dir.display()), format!("-l:{file}"), "-Wl,-rpath,$ORIGIN".to_owned()]
-        };
-        let words = |name: &str, more: Vec<String>| [vec![format!("-Wl,-soname,{name}")], more].concat();
-        let as_str = |list: &[String]| list.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
-        let driver = as_str(&words("libcudart.so.13", beside(&cuda, "libcuda.so.1")));
-        yard.library_with("cudart.c", "cuda/libcudart.so.13", &driver)?;
-        for (define, place, name, runtime) in [
-            ("-DROCBLAS", "hip", "librocblas.so.4", "libamdhip64.so.6"),
-            ("-DHIPBLAS", "hip", "libhipblas.so.2", "libamdhip64.so.6"),
-            ("-DHIPBLASLT", "hip", "libhipblaslt.so.0", "libamdhip64.so.6"),
-            ("-DCUBLAS", "cuda", "libcublas.so.13", "libcuda.so.1"),
+        for (place, define) in [("hip", "-DHIP"), ("future", "-DFUTURE"), ("rejects", "-DREJECTS")] {
+            yard.library("cc", "hip.c", place, "libamdhip64.so.6", &[define])?;
+        }
+        yard.library("cc", "cuda.c", "cuda", "libcuda.so.1", &["-ldl"])?;
+        for (source, define, place, name, runtime) in [
+            ("cudart.c", "-DCUDART", "cuda", "libcudart.so.13", "libcuda.so.1"),
+            ("blas.c", "-DROCBLAS", "hip", "librocblas.so.4", "libamdhip64.so.6"),
+            ("blas.c", "-DHIPBLAS", "hip", "libhipblas.so.2", "libamdhip64.so.6"),
+            ("blas.c", "-DHIPBLASLT", "hip", "libhipblaslt.so.0", "libamdhip64.so.6"),
+            ("blas.c", "-DCUBLAS", "cuda", "libcublas.so.13", "libcuda.so.1"),
         ] {
-            let mut list = words(name, beside(&yard.path(place), runtime));
-            list.push(define.to_owned());
-            yard.library_with("blas.c", &format!("{place}/{name}"), &list)?;
+            let (there, runtime) = (format!("-L{}", yard.path(place).display()), format!("-l:{runtime}"));
+            yard.library("cc", source, place, name, &[define, &there, &runtime, "-Wl,-rpath,$ORIGIN"])?;
         }
         Ok(yard)
     }
@@ -67,14 +58,10 @@ impl Yard {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn library(&self, compiler: &str, source: &str, to: &str, more: &[&str]) -> anyhow::Result<()> {
-        let words = [&["-shared", "-fPIC"], more].concat();
-        self.compile(compiler, source, &self.path(to), &words)
-    }
-
-    fn library_with(&self, source: &str, to: &str, more: &[String]) -> anyhow::Result<()> {
-        let more: Vec<&str> = more.iter().map(String::as_str).collect();
-        self.library("cc", source, to, &more)
+    fn library(&self, compiler: &str, source: &str, place: &str, name: &str, more: &[&str]) -> anyhow::Result<()> {
+        let soname = format!("-Wl,-soname,{name}");
+        let words = [&["-shared", "-fPIC", &soname], more].concat();
+        self.compile(compiler, source, &self.path(place).join(name), &words)
     }
 
     fn compile(&self, compiler: &str, source: &str, to: &Path, more: &[&str]) -> anyhow::Result<()> {
@@ -118,7 +105,7 @@ impl Yard {
                 if !installed("musl-gcc") {
                     return missing("musl", "musl-tools");
                 }
-                self.library("musl-gcc", "hip.c", "musl/libamdhip64.so.6", &["-Wl,-soname,libamdhip64.so.6"])?;
+                self.library("musl-gcc", "hip.c", "musl", "libamdhip64.so.6", &[])?;
                 // musl's headers come without the kernel's.
                 (
                     "musl-gcc",
