@@ -51,6 +51,8 @@ elif status != "0":
     verdict, word = ("refused", last[-1]) if last else ("broken", f"exit code {status} without a word")
 elif report is None:
     verdict, word = "broken", "exit code 0 without a report"
+elif not truth:
+    verdict, word = "broken", "neither CUPTI nor the device counted anything: nothing to compare with"
 else:
     for row in report["rows"]:
         if row["family"] != "blas":
@@ -79,7 +81,7 @@ else:
     if report["rung"] not in ("Launched", "Completed"):
         notes.append(f"rung {report['rung']} on a real device")
     notes.append(f"lost {lost}, unknown replays {unknown}, unnamed {report['unnamed']}, cost {report.get('cost_ns')} ns, device {report['device']}")
-total = sum(seen.values()) if report else 0
+total = sum(seen.values())
 row = f"| {name} | {observer} | {len(truth)} | {sum(truth.values())} | {total} | {verdict} | {'yes' if harmed else 'no'} | {word[:200]} | {'; '.join(notes)[:300]} |"
 open(table, "a").write(row + "\n")
 print(row)

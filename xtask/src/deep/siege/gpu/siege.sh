@@ -36,11 +36,15 @@ done
 
 build() { # output, words...: for this GPU, else for a Hopper, else for whatever nvcc takes
     local to=$1; shift
-    for arch in -arch=native -arch=sm_90 ""; do "$nvcc" -std=c++17 $arch -o "$to" "$@" 2> "$work/nvcc.txt" && return 0; done
-    echo "nvcc could not build $to:"; tail -5 "$work/nvcc.txt"; return 1
+    for arch in -arch=native -arch=sm_90 ""; do timeout 120 "$nvcc" -std=c++17 $arch -o "$to" "$@" 2> "$to.txt" && return 0; done
+    echo "nvcc could not build $to:"; tail -5 "$to.txt"; return 1
 }
 if [ -n "$nvcc" ]; then
-    build "$work/zoo" zoo.cu -lpthread & build "$work/zoo-shared" zoo.cu -cudart shared -lpthread & build "$work/kernels.cubin" -cubin -x cu kernels.cuh & wait
+    # Each by its number: a plain `wait` would wait for the tee above as well.
+    build "$work/zoo" zoo.cu -lpthread & a=$!
+    build "$work/zoo-shared" zoo.cu -cudart shared -lpthread & b=$!
+    build "$work/kernels.cubin" -cubin -x cu kernels.cuh & c=$!
+    wait $a; wait $b; wait $c
 fi
 gcc -O1 driver.c -I"$(dirname "$cuda_h")" -o "$work/driver" "${driver:--lcuda}" || echo "driver.c did not compile"
 shared=$(dirname "$(first 'libcudart.so.1*')" 2>/dev/null); export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}${shared:+:$shared}"

@@ -228,7 +228,9 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 4; i++) {
             pid_t pid = fork();
             if (!pid) { execl("/proc/self/exe", argv[0], i % 2 ? "captured" : "direct", (char *)0); _exit(9); }
-            waitpid(pid, 0, 0);
+            int status = 1;
+            waitpid(pid, &status, 0);
+            if (status) return 2;
         }
         return 0;
     }
