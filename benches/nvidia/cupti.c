@@ -1,11 +1,12 @@
 // The reference: every kernel that the device ran, as CUPTI tells it. Loaded by the driver through CUDA_INJECTION64_PATH.
-// Writes one line per kernel name to $CUPTI_OUT: count, name.
+// Writes one line per kernel name to $CUPTI_OUT: count, name. A `%d` at its end is the number of the process.
 #include <cuda.h>
 #include <cupti.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef KERNEL
 #define KERNEL CUpti_ActivityKernel9
@@ -46,8 +47,11 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
 
 static void end(void) {
     cuptiActivityFlushAll(1);
-    const char *path = getenv("CUPTI_OUT");
-    FILE *out = path ? fopen(path, "w") : NULL;
+    const char *said = getenv("CUPTI_OUT");
+    char path[4096];
+    int size = said ? (int)strlen(said) : 0, each = size > 2 && !strcmp(said + size - 2, "%d");
+    if (each) snprintf(path, sizeof path, "%.*s%d", size - 2, said, (int)getpid());
+    FILE *out = said ? fopen(each ? path : said, "w") : NULL;
     if (!out) return;
     for (size_t i = 0; i < used; i++) fprintf(out, "%lu\t%s\n", rows[i].count, rows[i].name);
     fprintf(out, "%zu\tDROPPED\n", dropped_total);

@@ -6,6 +6,7 @@ mod cuobjdump;
 mod gfx1201;
 mod isa;
 mod readelf;
+mod siege;
 mod source;
 mod source_ops;
 mod tests;
@@ -24,6 +25,9 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
+    ("siege", "programs of known counts under every observer; kills; hostile files, servers and users", || {
+        siege::run(&[])
+    }),
     ("source", "the evaluator's choices against the dispatcher of each version, compiled and called", source::run),
     (
         "source-ops",
@@ -40,6 +44,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
+    // It takes words of its own.
+    if wanted.first().is_some_and(|name| name == "siege") {
+        let held = siege::run(&wanted[1..])?;
+        return Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     if let Some(unknown) = wanted.iter().find(|name| !COMPARISONS.iter().any(|(known, ..)| known == name)) {
         let list: Vec<String> = COMPARISONS.iter().map(|(name, what, _)| format!("  {name:<12} {what}")).collect();
         bail!("{unknown} is no comparison. There are:\n{}", list.join("\n"));

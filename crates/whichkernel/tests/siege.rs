@@ -1,0 +1,71 @@
+//! A small part of `cargo xtask deep siege`: programs whose launches are known, met through the command. Whatever the moment, the
+//! numbers are equal, or the report says that they are not; the program fares as it does alone; no rung without a device.
+
+#[path = "../../../xtask/src/deep/siege/known/mod.rs"]
+mod known;
+
+use known::{KINDS, Kind, Observer, Verdict, Yard, judge, plain, watched};
+use std::path::Path;
+
+/// One of each way to find, open and call a runtime, and every graph at once.
+const SOME: [&str; 16] = [
+    "linked hip",
+    "linked cudart",
+    "dlopen, told",
+    "dlopen, unguessable",
+    "chroot",
+    "mount namespace",
+    "forks",
+    "becomes another",
+    "dlclose and again",
+    "seccomp",
+    "musl",
+    "a new launch function",
+    "rejected",
+    "rocblas after dlopen",
+    "hip graph zoo",
+    "driver graph zoo",
+];
+
+fn besiege(observer: Observer) {
+    if !rustix::process::geteuid().is_root() {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "needs root (uprobes, namespaces)");
+        eprintln!("skipped: the siege of {} needs root", observer.name());
+        return;
+    }
+    let yard = Yard::new(Path::new(env!("CARGO_BIN_EXE_whichkernel"))).expect("the fixtures");
+    let kinds: Vec<&Kind> =
+        KINDS.iter().flat_map(|list| list.iter()).filter(|kind| SOME.contains(&kind.name)).collect();
+    assert_eq!(kinds.len(), SOME.len(), "a kind was renamed");
+    let mut wrong: Vec<String> = Vec::new();
+    for kind in kinds {
+        let Some(alone) = plain(&yard, kind).expect("a run alone") else { continue };
+        let line = format!("siege launches={} gemms={}", alone.count.launches(), alone.count.gemms);
+        assert_eq!((alone.exit, alone.line.as_deref()), (Some(0), Some(line.as_str())), "{}: {alone:?}", kind.name);
+        let Some(run) = watched(&yard, kind, observer).expect("a run") else { continue };
+        let judged = judge(&run, &alone);
+        match judged.verdict {
+            Verdict::Equal | Verdict::Said(_) | Verdict::Refused(_) => {}
+            Verdict::Silent(what) => wrong.push(format!("{}: different and silent: {what}", kind.name)),
+            Verdict::Broken(what) => wrong.push(format!("{}: {what}", kind.name)),
+        }
+        wrong.extend(judged.harmed.map(|how| format!("{}: the program was harmed: {how}", kind.name)));
+        wrong.extend(judged.too_high.map(|rung| format!("{}: {rung} without a device", kind.name)));
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", observer.name(), wrong.join("\n"));
+}
+
+#[test]
+fn attached_it_counts_right_or_says_so() {
+    besiege(Observer::Attached);
+}
+
+#[test]
+fn started_it_counts_right_or_says_so() {
+    besiege(Observer::Started);
+}
+
+#[test]
+fn preloaded_it_counts_right_or_says_so() {
+    besiege(Observer::Preload);
+}
