@@ -73,7 +73,7 @@ mod tests {
         std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let path = tool.display().to_string();
         std::os::unix::fs::chown(&tool, Some(65534), None).unwrap();
-        assert!(matches!(version(&[path.clone()]), Trial::Refused { .. }));
+        assert!(matches!(version(std::slice::from_ref(&path)), Trial::Refused { .. }));
         assert!(!ran.exists());
         std::os::unix::fs::chown(&tool, Some(0), None).unwrap();
         assert_eq!(version(&[path]), Trial::worked("1.0"));
