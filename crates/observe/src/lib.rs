@@ -13,6 +13,7 @@ pub mod enter;
 pub mod imports;
 pub mod libraries;
 pub mod logs;
+pub mod nest;
 mod observer;
 mod perf;
 pub mod preload;
