@@ -20,6 +20,8 @@ const READY: u32 = 1;
 const FAILED: u32 = 2;
 /// In the child of a fork: its own file begins with its first record.
 const LATER: u32 = 3;
+/// In the child of a process that may make no system calls any more: it can begin no file, and its parent's counts its losses.
+const ORPHAN: u32 = 4;
 
 struct File {
     writer: u32,
@@ -32,6 +34,8 @@ static STATE: AtomicU32 = AtomicU32::new(OFF);
 static FILE: Lock<File> = Lock::new(File { writer: 0, path: [0; 1024], path_len: 0, limit: 0 });
 static FD: AtomicI32 = AtomicI32::new(-1);
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+/// The parent's header, in a child that has none.
+static ELDER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 /// The header's `start_ns`.
 static START: AtomicU64 = AtomicU64::new(0);
@@ -111,6 +115,9 @@ fn open(file: &File) {
 fn map(index: u64, fd: i32) -> bool {
     let slot = (index % SLOTS as u64) as usize;
     let (Some(tag), Some(map)) = (TAGS.get(slot), MAPS.get(slot)) else { return false };
+    if sys::sealed() {
+        return false;
+    }
     let offset = index * SEGMENT;
     let over = map.load(Ordering::Acquire);
     let len = SEGMENT as usize;
@@ -136,8 +143,11 @@ extern "C" fn child() {
     for tag in TAGS.iter().take(HIGH.load(Ordering::Acquire)) {
         tag.store(0, Ordering::Release);
     }
-    HEADER.store(core::ptr::null_mut(), Ordering::Release);
-    STATE.store(LATER, Ordering::Release);
+    let elder = HEADER.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    if !elder.is_null() {
+        ELDER.store(elder, Ordering::Release);
+    }
+    STATE.store(if sys::sealed() { ORPHAN } else { LATER }, Ordering::Release);
     generation().fetch_add(1, Ordering::AcqRel);
 }
 
@@ -249,7 +259,7 @@ fn reserve(body: usize, weight: u64) -> Option<Place> {
 #[cold]
 fn awake(weight: u64) -> bool {
     match STATE.load(Ordering::Acquire) {
-        LATER => {
+        LATER if !sys::sealed() => {
             let file = FILE.lock();
             let first = STATE.load(Ordering::Acquire) == LATER;
             if first {
@@ -261,8 +271,10 @@ fn awake(weight: u64) -> bool {
             }
             STATE.load(Ordering::Acquire) == READY
         }
-        FAILED => {
-            let header = HEADER.load(Ordering::Acquire);
+        // Sealed itself before its first record.
+        LATER | ORPHAN | FAILED => {
+            let own = HEADER.load(Ordering::Acquire);
+            let header = if own.is_null() { ELDER.load(Ordering::Acquire) } else { own };
             if !header.is_null() {
                 // SAFETY: never unmapped; only touched atomically.
                 unsafe { AtomicU64::from_ptr(&raw mut (*header).lost) }.fetch_add(weight, Ordering::Relaxed);
@@ -350,6 +362,37 @@ fn obtain(index: u64, slot: usize) -> bool {
         sys::pause();
     }
     false
+}
+
+/// Makes room for what comes when no more can be made.
+#[allow(dead_code, reason = "only the preload shim sees it coming")]
+pub fn ahead(segments: u64) {
+    let header = HEADER.load(Ordering::Acquire);
+    if STATE.load(Ordering::Acquire) != READY || header.is_null() {
+        return;
+    }
+    // SAFETY: never unmapped; only touched atomically.
+    let now = unsafe { AtomicU64::from_ptr(&raw mut (*header).used) }.load(Ordering::Acquire) / SEGMENT;
+    for index in now..=now + segments {
+        let slot = (index % SLOTS as u64) as usize;
+        let there = TAGS.get(slot).is_some_and(|tag| tag.load(Ordering::Acquire) == index + 1);
+        if !there && !obtain(index, slot) {
+            // What there is can be used up all the same.
+            STATE.store(READY, Ordering::Release);
+            return;
+        }
+    }
+}
+
+/// Waits until no thread is making room any more.
+#[allow(dead_code, reason = "only the preload shim sees it coming")]
+pub fn settle() {
+    for _ in 0..PATIENCE {
+        if !TAGS.iter().take(HIGH.load(Ordering::Acquire) + 1).any(|tag| tag.load(Ordering::Acquire) == BUSY) {
+            return;
+        }
+        sys::pause();
+    }
 }
 
 /// A plain-data record as bytes.

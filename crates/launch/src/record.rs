@@ -67,6 +67,8 @@ pub mod kind {
     pub const SHAPE: u32 = 12;
     /// One more launch like a shape that was told before.
     pub const REPEAT: u32 = 13;
+    /// A node of a graph as the runtime tells it, when the graph becomes executable or a node is changed.
+    pub const NODE: u32 = 14;
 }
 
 /// Which call made a launch.
@@ -86,6 +88,8 @@ pub mod api {
     pub const CU_COOPERATIVE: u32 = 21;
     /// A kernel node put into a graph by hand.
     pub const GRAPH_NODE: u32 = 32;
+    /// A node that holds a graph of its own: launches nothing by itself.
+    pub const GRAPH_CHILD: u32 = 33;
 
     pub fn name(api: u32) -> &'static str {
         match api {
@@ -103,6 +107,7 @@ pub mod api {
             CU_LAUNCH_EX => "cuLaunchKernelEx",
             CU_COOPERATIVE => "cuLaunchCooperativeKernel",
             GRAPH_NODE => "GraphAddKernelNode",
+            GRAPH_CHILD => "GraphAddChildGraphNode",
             _ => "?",
         }
     }
@@ -189,6 +194,34 @@ pub mod graph {
     pub const INSTANTIATE: u32 = 1;
     pub const UPDATE: u32 = 2;
     pub const LAUNCH: u32 = 3;
+    /// How the runtime answered when it was asked for a graph's nodes: `stream` is how many were told, `status` one of
+    /// `asked::*`. Stands before the record that the nodes are for.
+    pub const ASKED: u32 = 4;
+    /// A node (`stream`) of an executable graph has new parameters: the node that was told last.
+    pub const SET: u32 = 5;
+    /// A node (`stream`) of an executable graph holds another graph: the nodes that were told last.
+    pub const CHILD: u32 = 6;
+    /// A node (`stream`) of an executable graph takes part (`graph` 1) or not (0).
+    pub const ENABLE: u32 = 7;
+}
+
+/// How much of a graph its runtime told.
+pub mod asked {
+    pub const ALL: u32 = 0;
+    /// Some of it runs as often as the device decides, or was more than could be asked for.
+    pub const PART: u32 = 1;
+    /// Nothing: the graph counts as it was captured.
+    pub const NONE: u32 = 2;
+}
+
+/// Followed by a launch (in `Launch::graph` the number that the nodes share) and its argument bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The runtime's handle.
+    pub node: u64,
+    /// The node whose graph it stands in; 0 at the top.
+    pub under: u64,
 }
 
 /// One GEMM call at the BLAS interface. Types are hipDataType / rocblas_datatype values as passed.

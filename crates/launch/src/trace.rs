@@ -76,6 +76,8 @@ pub enum Record<'a> {
     /// What [`Record::Repeat`] with this number stands for.
     Shape(u32, record::Launch),
     Repeat(record::Repeat),
+    /// With its argument bytes.
+    Node(record::Node, record::Launch, &'a [u8]),
     Graph(record::Graph),
     Blas(Box<record::Blas>),
     Readback(record::Readback),
@@ -109,6 +111,12 @@ impl<'a> Record<'a> {
             kind::SHAPE => {
                 let (id, _) = (body.u32(), body.u32());
                 Record::Shape(id, record::Launch { args_len: 0, ..body.launch() })
+            }
+            kind::NODE => {
+                let node = record::Node { node: body.u64(), under: body.u64() };
+                let head = body.launch();
+                let args = bytes.get(body.at..).and_then(|rest| rest.get(..head.args_len as usize));
+                Record::Node(node, head, args.unwrap_or(&[]))
             }
             kind::REPEAT => Record::Repeat(record::Repeat { shape: body.u32(), time: body.u32() }),
             kind::GRAPH => Record::Graph(record::Graph {
@@ -202,6 +210,12 @@ impl Trace {
                 let args = (at + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
             }
+            // What is read at the end counts a graph as it was when it became executable.
+            Record::Node(_, head, _) if head.api == record::api::GRAPH_NODE => {
+                let args = (at + size_of::<record::Node>() + size_of::<record::Launch>(), head.args_len as usize);
+                self.events.push(Event::Launch(Launch { head, args }));
+            }
+            Record::Node(..) => {}
             Record::Shape(id, head) => drop(self.shapes.insert(id, head)),
             Record::Repeat(repeat) => {
                 let head = repeated(&self.shapes, repeat, self.start_ns);

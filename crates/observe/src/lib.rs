@@ -14,6 +14,7 @@ pub mod http;
 pub mod imports;
 pub mod libraries;
 pub mod logs;
+pub mod nest;
 mod observer;
 mod perf;
 pub mod preload;

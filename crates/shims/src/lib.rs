@@ -36,7 +36,13 @@ pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {
 
 /// Whether a library is one of our stand-ins: by the GNU build id that the linker gave it.
 pub fn is_nullgpu(build_id: &[u8]) -> bool {
-    [NULLGPU_5, NULLGPU_6, NULLGPU_7].iter().any(|library| build_id_of(library).is_some_and(|id| id == build_id))
+    nullgpu_of(build_id).is_some()
+}
+
+/// The stand-in that has this build id: its name and its bytes.
+pub fn nullgpu_of(build_id: &[u8]) -> Option<(&'static str, &'static [u8])> {
+    let all = [("libamdhip64.so.5", NULLGPU_5), ("libamdhip64.so.6", NULLGPU_6), ("libamdhip64.so.7", NULLGPU_7)];
+    all.into_iter().find(|(_, library)| build_id_of(library).is_some_and(|id| id == build_id))
 }
 
 pub fn build_id_of(library: &[u8]) -> Option<&[u8]> {

@@ -38,8 +38,8 @@ fn the_target_goes_on_when_the_watcher_is_killed() {
     let program = launcher(home.path());
     // The child launches on, says so, and is then ended by its number, which its record's name holds.
     let text = r#""$0" watch --how preload -- "$1" until 200000 2> "$2/err" > "$2/out" & w=$!
-        until ls "$2"/whichkernel-watch-*/seen.* > /dev/null 2>&1; do kill -0 $w || exit 9; done
-        kill -9 $w; p=$(ls "$2"/whichkernel-watch-*/seen.* | sed 's/.*seen.//; s/\..*//')
+        until ls "$2"/whichkernel-watch-*/*/seen.* > /dev/null 2>&1; do kill -0 $w || exit 9; done
+        kill -9 $w; p=$(ls "$2"/whichkernel-watch-*/*/seen.* | sed 's/.*seen.//; s/\..*//')
         until grep -q ready "$2/err"; do kill -0 $p || exit 8; done; kill -9 $p; cat "$2/err""#;
     let home_text = home.path().to_str().expect("text");
     let command = words(&["sh", "-c", text, WHICHKERNEL, program.to_str().expect("text"), home_text]);

@@ -111,10 +111,10 @@ cooperative! { cuLaunchCooperativeKernel cuLaunchCooperativeKernel_ptsz }
 /// `CUlaunchConfig`.
 #[repr(C)]
 pub struct DriverConfig {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    on: *mut c_void,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub on: *mut c_void,
 }
 
 macro_rules! driver_ex {

@@ -1,9 +1,10 @@
 //! Graphs: a launch under capture launches nothing; each replay does. The record needs to know which graph.
 
 use crate::args;
-use crate::launch::{self, Call, Dim3, NOT_SUPPORTED};
+use crate::launch::{self, Call, NOT_SUPPORTED};
 use crate::record::{self, api, kind};
-use crate::{blind, sys, trace, wrapped};
+use crate::nodes::{self, HipParams};
+use crate::{blind, sys, thread, trace, unknown, wrapped};
 use core::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -14,6 +15,15 @@ static OPEN: AtomicU32 = AtomicU32::new(0);
 /// A graph of which nothing more is known.
 const SOME: u32 = u32::MAX;
 
+/// A thread's own default stream is named by a number that all threads share, or, by some calls, by nothing.
+fn key(on: *mut c_void) -> usize {
+    const PER_THREAD: usize = 2;
+    match on as usize {
+        0 | PER_THREAD => (thread::now().id as usize) << 8 | PER_THREAD,
+        stream => stream,
+    }
+}
+
 /// The number of the graph that a stream is captured into; 0: none. One load where nothing is captured anywhere.
 #[inline]
 pub fn capturing(on: *mut c_void) -> u32 {
@@ -22,7 +32,8 @@ pub fn capturing(on: *mut c_void) -> u32 {
 
 #[cold]
 fn captured(on: *mut c_void) -> u32 {
-    if let Some((_, graph)) = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == on as usize) {
+    let key = key(on);
+    if let Some((_, graph)) = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == key) {
         return graph.load(Ordering::Acquire);
     }
     // A capture spreads to other streams through events; the runtime knows.
@@ -92,41 +103,86 @@ pub fn note(what: u32, exec: u32, graph: u32, on: *mut c_void, status: u32) {
     trace::write(kind::GRAPH, &[trace::bytes(&record)]);
 }
 
-pub fn begun(on: *mut c_void, status: u32) {
-    let free = |(stream, _): &&(AtomicUsize, AtomicU32)| {
-        stream.compare_exchange(0, on as usize, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-    };
-    if status == 0 && let Some((_, graph)) = CAPTURES.iter().find(free) {
-        graph.store(number(), Ordering::Release);
-        OPEN.fetch_add(1, Ordering::AcqRel);
+/// `into`: the graph that is captured into; null for a new one.
+pub fn begun(on: *mut c_void, into: *mut c_void, status: u32) {
+    if status != 0 {
+        return;
     }
+    // Counted also where the table is full: the runtime is then asked about each stream.
+    OPEN.fetch_add(1, Ordering::AcqRel);
+    let known = if into.is_null() { 0 } else { GRAPHS.get(into as usize) };
+    let graph = if known == 0 { number() } else { known };
+    if !into.is_null() {
+        GRAPHS.set(into as usize, graph);
+    }
+    let key = key(on);
+    // The number first: whoever finds the stream finds it.
+    let free = |(stream, number): &&(AtomicUsize, AtomicU32)| {
+        const TAKEN: usize = usize::MAX;
+        let ours = stream.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if ours {
+            number.store(graph, Ordering::Release);
+            stream.store(key, Ordering::Release);
+        }
+        ours
+    };
+    CAPTURES.iter().find(free);
 }
 
 /// SAFETY: `to` is null or what the runtime has just written.
 pub unsafe fn ended(on: *mut c_void, to: *mut *mut c_void, status: u32) {
-    if let Some((stream, graph)) = CAPTURES.iter().find(|(s, _)| s.load(Ordering::Acquire) == on as usize) {
+    let key = key(on);
+    let found = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == key);
+    if let Some((stream, graph)) = found {
         if status == 0 && !to.is_null() {
             // SAFETY: the caller's promise.
             GRAPHS.set(unsafe { *to } as usize, graph.load(Ordering::Acquire));
         }
         stream.store(0, Ordering::Release);
-        OPEN.fetch_sub(1, Ordering::AcqRel);
+    }
+    if found.is_some() || status == 0 {
+        let _ = OPEN.fetch_update(Ordering::AcqRel, Ordering::Acquire, |open| open.checked_sub(1));
     }
 }
 
+/// `InstantiateFlagDeviceLaunch`, of HIP and of CUDA.
+const FROM_DEVICE: u64 = 4;
+
+/// `flags`: as they were passed; what is no set of flags (an older form passes a pointer there) has none.
+///
 /// SAFETY: `to` is null or what the runtime has just written.
-pub unsafe fn instantiated(to: *mut *mut c_void, graph: *mut c_void, status: u32) {
+pub unsafe fn instantiated(cuda: bool, to: *mut *mut c_void, graph: *mut c_void, flags: u64, status: u32) {
     if status == 0 && !to.is_null() {
+        unknown::look();
         let exec = number();
         // SAFETY: the caller's promise.
         EXECS.set(unsafe { *to } as usize, exec);
-        note(record::graph::INSTANTIATE, exec, GRAPHS.get(graph as usize), core::ptr::null_mut(), status);
+        note(record::graph::INSTANTIATE, exec, held(cuda, graph, exec), core::ptr::null_mut(), status);
+        if flags < 1 << 16 && flags & FROM_DEVICE != 0 {
+            blind(if cuda { b"cudaGraphInstantiateFlagDeviceLaunch" } else { b"hipGraphInstantiateFlagDeviceLaunch" });
+        }
     }
 }
 
-pub fn updated(exec: *mut c_void, graph: *mut c_void, status: u32) {
-    let (exec, graph) = (EXECS.get(exec as usize), GRAPHS.get(graph as usize));
+/// The number of what a graph holds now: as the runtime tells it, else as it was captured.
+fn held(cuda: bool, graph: *mut c_void, exec: u32) -> u32 {
+    match nodes::tell(cuda, graph, exec, 0) {
+        0 => GRAPHS.get(graph as usize),
+        asked => asked,
+    }
+}
+
+pub fn updated(cuda: bool, exec: *mut c_void, graph: *mut c_void, status: u32) {
+    let exec = EXECS.get(exec as usize);
+    let graph = if status == 0 { held(cuda, graph, exec) } else { 0 };
     note(record::graph::UPDATE, exec, graph, core::ptr::null_mut(), status);
+}
+
+/// The runtime may give the next graph, or executable graph, the same address.
+pub fn destroyed(of: &Numbers, handle: *mut c_void) {
+    if of.get(handle as usize) != 0 {
+        of.set(handle as usize, 0);
+    }
 }
 
 pub fn launched(exec: *mut c_void, on: *mut c_void, status: u32) {
@@ -143,50 +199,61 @@ pub fn node(graph: *mut c_void, call: &Call) {
     launch::note_in(call, graph_number);
 }
 
-/// `hipKernelNodeParams`.
-#[repr(C)]
-pub struct NodeParams {
-    block: Dim3,
-    extra: *mut *mut c_void,
-    function: *mut c_void,
-    grid: Dim3,
-    args: *mut *mut c_void,
-    shared: c_uint,
-}
-
-/// Said once: a graph was changed in a way that is not followed.
+/// Said once: a graph of our own stand-in, which cannot be asked, was changed in a way that is not followed.
 fn unfollowed(what: &[u8]) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::AcqRel) {
+    if nodes::stand_in() && !SAID.swap(true, Ordering::AcqRel) {
         blind(what);
     }
 }
 
+macro_rules! begins {
+    ($($name:ident)*) => { wrap! {$(
+        fn $name(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own arguments.
+            let status = unsafe { real(on, mode) };
+            begun(on, core::ptr::null_mut(), status);
+            status
+        }
+    )*} };
+}
+
+begins! { hipStreamBeginCapture hipStreamBeginCapture_spt }
+
+macro_rules! ends {
+    ($($name:ident)*) => { wrap! {$(
+        fn $name(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own arguments.
+            let status = unsafe { real(on, to) };
+            // SAFETY: the runtime has just written it.
+            unsafe { ended(on, to, status) };
+            status
+        }
+    )*} };
+}
+
+ends! { hipStreamEndCapture hipStreamEndCapture_spt }
+
+macro_rules! launches {
+    ($($name:ident)*) => { wrap! {$(
+        fn $name(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own arguments.
+            let status = unsafe { real(exec, on) };
+            launched(exec, on, status);
+            status
+        }
+    )*} };
+}
+
+launches! { hipGraphLaunch hipGraphLaunch_spt }
+
 wrap! {
-    fn hipStreamBeginCapture(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
+    fn hipStreamBeginCaptureToGraph(
+        on: *mut c_void, graph: *mut c_void, before: *const *mut c_void, edges: *const c_void, count: usize, mode: c_int,
+    ) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own arguments.
-        let status = unsafe { real(on, mode) };
-        begun(on, status);
-        status
-    }
-    fn hipStreamBeginCapture_spt(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = unsafe { real(on, mode) };
-        begun(on, status);
-        status
-    }
-    fn hipStreamEndCapture(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = unsafe { real(on, to) };
-        // SAFETY: the runtime has just written it.
-        unsafe { ended(on, to, status) };
-        status
-    }
-    fn hipStreamEndCapture_spt(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = unsafe { real(on, to) };
-        // SAFETY: the runtime has just written it.
-        unsafe { ended(on, to, status) };
+        let status = unsafe { real(on, graph, before, edges, count, mode) };
+        begun(on, graph, status);
         status
     }
     fn hipGraphInstantiate(to: *mut *mut c_void, graph: *mut c_void, node: *mut *mut c_void, log: *mut c_char, len: usize) -> u32,
@@ -194,44 +261,45 @@ wrap! {
         // SAFETY: the caller's own arguments.
         let status = unsafe { real(to, graph, node, log, len) };
         // SAFETY: the runtime has just written it.
-        unsafe { instantiated(to, graph, status) };
+        unsafe { instantiated(false, to, graph, 0, status) };
         status
     }
     fn hipGraphInstantiateWithFlags(to: *mut *mut c_void, graph: *mut c_void, flags: c_ulonglong) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own arguments.
         let status = unsafe { real(to, graph, flags) };
         // SAFETY: the runtime has just written it.
-        unsafe { instantiated(to, graph, status) };
+        unsafe { instantiated(false, to, graph, flags, status) };
         status
     }
     fn hipGraphInstantiateWithParams(to: *mut *mut c_void, graph: *mut c_void, params: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own arguments.
         let status = unsafe { real(to, graph, params) };
-        // SAFETY: the runtime has just written it.
-        unsafe { instantiated(to, graph, status) };
+        // SAFETY: null or the caller's structure, in which the flags stand second; the runtime has just written the rest.
+        unsafe {
+            let flags = if params.is_null() { 0 } else { params.cast::<u64>().add(1).read() };
+            instantiated(false, to, graph, flags, status);
+        }
         status
     }
     fn hipGraphExecUpdate(exec: *mut c_void, graph: *mut c_void, node: *mut *mut c_void, result: *mut c_uint) -> u32,
         or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own arguments.
         let status = unsafe { real(exec, graph, node, result) };
-        updated(exec, graph, status);
+        updated(false, exec, graph, status);
         status
     }
-    fn hipGraphLaunch(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = unsafe { real(exec, on) };
-        launched(exec, on, status);
-        status
+    fn hipGraphDestroy(graph: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        destroyed(&GRAPHS, graph);
+        // SAFETY: the caller's own argument.
+        unsafe { real(graph) }
     }
-    fn hipGraphLaunch_spt(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
-        let status = unsafe { real(exec, on) };
-        launched(exec, on, status);
-        status
+    fn hipGraphExecDestroy(exec: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        destroyed(&EXECS, exec);
+        // SAFETY: the caller's own argument.
+        unsafe { real(exec) }
     }
     fn hipGraphAddKernelNode(
-        to: *mut *mut c_void, graph: *mut c_void, before: *const *mut c_void, count: usize, params: *const NodeParams,
+        to: *mut *mut c_void, graph: *mut c_void, before: *const *mut c_void, count: usize, params: *const HipParams,
     ) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own arguments.
         let status = unsafe { real(to, graph, before, count, params) };
@@ -253,15 +321,45 @@ wrap! {
         // SAFETY: the caller's own arguments.
         unsafe { real(to, graph, before, count, child) }
     }
-    fn hipGraphExecKernelNodeSetParams(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
-        unfollowed(b"hipGraphExecKernelNodeSetParams");
-        // SAFETY: the caller's own arguments.
-        unsafe { real(exec, node, params) }
-    }
     fn hipGraphKernelNodeSetParams(node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
         unfollowed(b"hipGraphKernelNodeSetParams");
         // SAFETY: the caller's own arguments.
         unsafe { real(node, params) }
+    }
+    fn hipGraphExecKernelNodeSetParams(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
+        unfollowed(b"hipGraphExecKernelNodeSetParams");
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, node, params) };
+        if status == 0 && !params.is_null() {
+            // SAFETY: the caller's structure.
+            nodes::set(exec, node, &unsafe { nodes::call(false, params, false) });
+        }
+        status
+    }
+    fn hipGraphExecNodeSetParams(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, node, params) };
+        if status == 0 {
+            // SAFETY: the caller's structure.
+            unsafe { nodes::set_any(false, false, exec, node, params) };
+        }
+        status
+    }
+    fn hipGraphExecChildGraphNodeSetParams(exec: *mut c_void, node: *mut c_void, child: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, node, child) };
+        if status == 0 {
+            nodes::set_child(false, exec, node, child);
+        }
+        status
+    }
+    fn hipGraphNodeSetEnabled(exec: *mut c_void, node: *mut c_void, on: c_uint) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(exec, node, on) };
+        if status == 0 {
+            nodes::enable(exec, node, on);
+        }
+        status
     }
 }
 

@@ -76,6 +76,15 @@ pub fn learn_at_once(handle: usize, name: &[u8]) -> Option<&'static Kernel> {
     find(handle)
 }
 
+/// The table, before it can no longer be had.
+pub fn prepare() {
+    let guard = WRITING.lock();
+    if TABLE.load(Ordering::Acquire).is_null() {
+        TABLE.store(sys::zeroed(SLOTS * size_of::<Slot>()).cast(), Ordering::Release);
+    }
+    drop(guard);
+}
+
 fn insert(handle: usize, name: &[u8], module: Option<&'static Module>, layout: &'static [Arg], again: bool) {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     if TABLE.load(Ordering::Acquire).is_null() {
@@ -118,7 +127,29 @@ pub fn forget(module: &Module) {
     drop(guard);
 }
 
+/// A handle that the runtime gave a name: the only registered kernel of that name, or one of nobody knows which library.
+pub fn known_as(handle: usize, name: &[u8]) {
+    let named = |slot: &&Slot| {
+        // SAFETY: null or a kernel, which is never freed.
+        unsafe { slot.kernel.load(Ordering::Acquire).as_ref() }.is_some_and(|kernel| kernel.name == name && kernel.module.is_some())
+    };
+    let mut all = table().iter().filter(named);
+    // SAFETY: as above.
+    let of = |slot: &Slot| unsafe { slot.kernel.load(Ordering::Acquire).as_ref() };
+    let first = all.next().and_then(of);
+    let module = |kernel: &Kernel| kernel.module.map_or(0, |module| core::ptr::from_ref(module) as usize);
+    let alone = first.is_some_and(|first| all.filter_map(of).all(|other| module(other) == module(first)));
+    match first.filter(|_| alone) {
+        Some(kernel) => learn(handle, name, kernel.module, kernel.layout, true),
+        None => learn(handle, name, None, &[], true),
+    }
+}
+
 impl Kernel {
+    pub fn name(&self) -> &'static [u8] {
+        self.name
+    }
+
     /// Its name, once per trace file, before its first launch.
     #[inline]
     pub fn note(&self) {

@@ -89,7 +89,7 @@ pub fn note_in(call: &Call, graph: u32) {
 }
 
 #[inline]
-fn record(call: &Call, graph: u32, kernel: u32, thread: &thread::Thread, time_ns: u64, args_len: usize) -> record::Launch {
+pub fn record(call: &Call, graph: u32, kernel: u32, thread: &thread::Thread, time_ns: u64, args_len: usize) -> record::Launch {
     record::Launch {
         time_ns,
         stream: call.on as u64,
@@ -111,6 +111,9 @@ fn record(call: &Call, graph: u32, kernel: u32, thread: &thread::Thread, time_ns
 fn stranger(call: &Call) -> Option<&'static kernels::Kernel> {
     if call.status != 0 {
         return None;
+    }
+    if sys::sealed() {
+        return kernels::learn_at_once(call.handle, memory::address(call.handle).as_slice());
     }
     let mut name: *const c_char = core::ptr::null();
     let handle = call.handle as *mut c_void;
@@ -236,26 +239,115 @@ wrap! {
         });
         status
     }
-    fn hipExtModuleLaunchKernel(
-        function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, on: *mut c_void,
-        list: *mut *mut c_void, extra: *mut *mut c_void, from: *mut c_void, to: *mut c_void, flags: u32,
-    ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own list of arguments.
-        let args = unsafe { args::extra(extra, list) };
-        // SAFETY: the caller's own arguments.
-        let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra, from, to, flags) };
-        // This call counts the grid in threads.
-        let (grid, block) = (groups([gx, gy, gz], [bx, by, bz]), [bx, by, bz]);
-        note(&Call {
-            api: api::EXT_MODULE_LAUNCH, handle: function as usize, grid, block, shared: shared as u32, on, args, status,
-        });
-        status
-    }
     fn hipSetDevice(device: c_int) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own argument.
         let status = unsafe { real(device) };
         if status == 0 {
             thread::now().device = device as u32;
+        }
+        status
+    }
+}
+
+/// These calls count the grid in threads. Programs in C++ of older releases have them under their mangled names.
+macro_rules! in_threads {
+    ($($name:ident($($flags:ident)?);)*) => { wrap! {$(
+        fn $name(
+            function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, on: *mut c_void,
+            list: *mut *mut c_void, extra: *mut *mut c_void, from: *mut c_void, to: *mut c_void $(, $flags: u32)?
+        ) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own list of arguments.
+            let args = unsafe { args::extra(extra, list) };
+            // SAFETY: the caller's own arguments.
+            let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra, from, to $(, $flags)?) };
+            let (grid, block) = (groups([gx, gy, gz], [bx, by, bz]), [bx, by, bz]);
+            note(&Call {
+                api: api::EXT_MODULE_LAUNCH, handle: function as usize, grid, block, shared: shared as u32, on, args, status,
+            });
+            status
+        }
+    )*} };
+}
+
+in_threads! {
+    hipExtModuleLaunchKernel(flags);
+    hipHccModuleLaunchKernel();
+    _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(flags);
+    _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_();
+}
+
+/// `hipLaunchParams` and `cudaLaunchParams`.
+#[repr(C)]
+pub struct ByStub {
+    handle: *mut c_void,
+    grid: Dim3,
+    block: Dim3,
+    args: *mut *mut c_void,
+    shared: usize,
+    on: *mut c_void,
+}
+
+/// `hipFunctionLaunchParams` and `CUDA_LAUNCH_PARAMS`.
+#[repr(C)]
+pub struct ByFunction {
+    handle: *mut c_void,
+    grid: Dim3,
+    block: Dim3,
+    shared: c_uint,
+    on: *mut c_void,
+    args: *mut *mut c_void,
+}
+
+/// One kernel on each of several devices: as many launches.
+macro_rules! on_each {
+    ($($name:ident $of:ty, $api:expr;)*) => { wrap! {$(
+        fn $name(list: *mut $of, count: c_uint, flags: c_uint) -> u32, or NOT_SUPPORTED; |real| {
+            // SAFETY: the caller's own arguments.
+            let (status, ours) = crate::cuda_graph::inner(|| unsafe { real(list, count, flags) });
+            for place in 0..if ours && !list.is_null() { count as usize } else { 0 } {
+                // SAFETY: the caller's list, as long as it said.
+                let one = unsafe { &*list.add(place) };
+                note(&Call {
+                    api: $api, handle: one.handle as usize, grid: one.grid.list(), block: one.block.list(),
+                    shared: one.shared as u32, on: one.on, args: Args::Pointers(one.args), status,
+                });
+            }
+            status
+        }
+    )*} };
+}
+
+on_each! {
+    hipExtLaunchMultiKernelMultiDevice ByStub, api::LAUNCH_KERNEL;
+    hipLaunchCooperativeKernelMultiDevice ByStub, api::LAUNCH_COOPERATIVE;
+    hipModuleLaunchCooperativeKernelMultiDevice ByFunction, api::MODULE_COOPERATIVE;
+    cudaLaunchCooperativeKernelMultiDevice ByStub, api::CUDA_COOPERATIVE;
+    cuLaunchCooperativeKernelMultiDevice ByFunction, api::CU_COOPERATIVE;
+}
+
+wrap! {
+    fn hipLaunchByPtr(handle: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own argument.
+        let status = unsafe { real(handle) };
+        note(&Call {
+            api: api::LAUNCH_KERNEL, handle: handle as usize, grid: [0; 3], block: [0; 3], shared: 0, on: core::ptr::null_mut(),
+            args: Args::Pointers(core::ptr::null_mut()), status,
+        });
+        status
+    }
+    fn hipDrvLaunchKernelEx(
+        config: *const crate::cuda::DriverConfig, function: *mut c_void, list: *mut *mut c_void, extra: *mut *mut c_void,
+    ) -> u32, or NOT_SUPPORTED; |real| {
+        // SAFETY: the caller's own list of arguments.
+        let args = unsafe { args::extra(extra, list) };
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(config, function, list, extra) };
+        // SAFETY: null or the caller's structure.
+        if let Some(config) = unsafe { config.as_ref() } {
+            note(&Call {
+                api: api::MODULE_LAUNCH, handle: function as usize, grid: config.grid, block: config.block,
+                shared: config.shared, on: config.on, args, status,
+            });
         }
         status
     }

@@ -4,7 +4,7 @@
 //! in the layout of every other launch record. No allocation, no lock and no output on the path of a launch.
 //! If anything is wrong (no directory, disk full, no real function to be found) the call goes through untouched.
 #![no_std]
-#![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
+#![allow(non_snake_case, non_camel_case_types, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 #[path = "../../../crates/launch/src/layouts.rs"]
@@ -33,12 +33,16 @@ mod cuda_graph;
 mod graph;
 mod kernels;
 mod launch;
+mod leaving;
 mod lookup;
 mod memory;
 mod modules;
+mod nodes;
 mod runtimes;
 mod shapes;
+mod sealed;
 mod thread;
+mod unknown;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -113,6 +117,8 @@ extern "C" fn child() {
     memory::after_fork();
     kernels::after_fork();
     modules::after_fork();
+    nodes::after_fork();
+    unknown::after_fork();
     shapes::after_fork();
 }
 

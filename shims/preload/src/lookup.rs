@@ -5,7 +5,7 @@
 //! RTLD_NEXT and RTLD_DEFAULT depend on who asks.
 
 use crate::wrapped::{self, Wrapped};
-use crate::{blind, start};
+use crate::{blind, start, unknown};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -77,11 +77,22 @@ fn dlsym() -> Option<Dlsym> {
 extern "C" fn instead(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     let null = core::ptr::null_mut();
     let Some(real) = dlsym() else { return null };
-    if handle.is_null() || handle == RTLD_NEXT || name.is_null() {
+    if name.is_null() {
         return null;
     }
     // SAFETY: the caller's string.
-    let Some(wrapped) = wrapped::by_name(unsafe { CStr::from_ptr(name) }.to_bytes()) else { return null };
+    let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+    let Some(wrapped) = wrapped::by_name(text) else {
+        // SAFETY: the caller's own question; RTLD_NEXT would be answered for us instead, so such are not looked into.
+        if handle != RTLD_NEXT && unknown::launches(text) && unknown::of_a_runtime(unsafe { real(handle, name) } as usize) {
+            start();
+            unknown::say(text);
+        }
+        return null;
+    };
+    if handle.is_null() || handle == RTLD_NEXT {
+        return null;
+    }
     // SAFETY: the caller's own question.
     let found = unsafe { real(handle, name) };
     if found.is_null() {
@@ -130,7 +141,7 @@ unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
     // SAFETY: the caller's string and variable.
     let (name, real) = unsafe { (CStr::from_ptr(name).to_bytes(), *to) };
     let mut known = false;
-    for ending in [&b""[..], b"_v2", b"_ptsz", b"_ptds", b"_v2_ptsz", b"_v2_ptds"] {
+    for ending in [&b""[..], b"_v2", b"_ptsz", b"_ptds", b"_v2_ptsz", b"_v2_ptds", b"_spt", b"WithFlags"] {
         let fits = |wrapped: &&Wrapped| {
             let full = wrapped.name.to_bytes();
             full.len() == name.len() + ending.len() && full.starts_with(name) && full.ends_with(ending)
@@ -156,6 +167,8 @@ unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
     // A copy launches nothing: that an old form of one is not followed hides no launch.
     if known && !name.windows(6).any(|part| part == b"Memcpy") {
         blind(name);
+    } else if unknown::launches(name) {
+        unknown::say(name);
     }
 }
 
@@ -199,5 +212,48 @@ wrap! {
             unsafe { exchange(name, to) };
         }
         status
+    }
+    fn cudaGetDriverEntryPoint(name: *const c_char, to: *mut *mut c_void, flags: u64, more: *mut c_void) -> u32, or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, flags, more) };
+        // SAFETY: the runtime has just written it.
+        unsafe { exchange_found(status, name, to) };
+        status
+    }
+    fn cudaGetDriverEntryPoint_ptsz(name: *const c_char, to: *mut *mut c_void, flags: u64, more: *mut c_void) -> u32, or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, flags, more) };
+        // SAFETY: the runtime has just written it.
+        unsafe { exchange_found(status, name, to) };
+        status
+    }
+    fn cudaGetDriverEntryPointByVersion(name: *const c_char, to: *mut *mut c_void, version: u32, flags: u64, more: *mut c_void) -> u32,
+        or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, version, flags, more) };
+        // SAFETY: the runtime has just written it.
+        unsafe { exchange_found(status, name, to) };
+        status
+    }
+    fn cudaGetDriverEntryPointByVersion_ptsz(
+        name: *const c_char, to: *mut *mut c_void, version: u32, flags: u64, more: *mut c_void,
+    ) -> u32, or 801; |real| {
+        // SAFETY: the caller's own arguments.
+        let status = unsafe { real(name, to, version, flags, more) };
+        // SAFETY: the runtime has just written it.
+        unsafe { exchange_found(status, name, to) };
+        status
+    }
+}
+
+/// The runtime gives out null, and no error, for a name that the driver does not have.
+///
+/// SAFETY: as `exchange`.
+unsafe fn exchange_found(status: u32, name: *const c_char, to: *mut *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if status == 0 && !to.is_null() && !(*to).is_null() {
+            exchange(name, to);
+        }
     }
 }

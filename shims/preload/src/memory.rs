@@ -27,6 +27,14 @@ pub fn take(len: usize) -> *mut u8 {
     at
 }
 
+/// Some of it, before it can no longer be had.
+pub fn prepare() {
+    let start = sys::zeroed(SLAB) as usize;
+    if start != 0 {
+        *NOW.lock() = Slab { next: start, end: start + SLAB };
+    }
+}
+
 /// A copy that lives as long as the process: the library that a string stands in may be closed.
 pub fn keep(bytes: &[u8]) -> Option<&'static [u8]> {
     let to = take(bytes.len());

@@ -1,7 +1,7 @@
 //! Where kernels come from: fat binaries that libraries register at start, images that they load later.
 
 use crate::record::{self, kind};
-use crate::{args, kernels, launch::NOT_SUPPORTED, lock::Lock, memory, sys, trace};
+use crate::{args, kernels, launch::NOT_SUPPORTED, lock::Lock, memory, sys, trace, unknown};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
@@ -47,6 +47,7 @@ impl Module {
 }
 
 pub fn add(handle: usize, origin: Origin) {
+    unknown::look();
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let at = memory::take(size_of::<Module>()).cast::<Module>();
     if at.is_null() || handle == 0 {

@@ -101,6 +101,13 @@ pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
     told.then_some(id)
 }
 
+/// The table, before it can no longer be had.
+pub fn prepare() {
+    if TABLE.load(Ordering::Acquire).is_null() {
+        make();
+    }
+}
+
 #[cold]
 fn make() {
     let new = sys::zeroed(SLOTS * size_of::<Slot>()).cast::<Slot>();
@@ -113,6 +120,9 @@ fn make() {
 
 /// In the child of a fork: its file knows none of them. Nobody else is there to be using the table.
 pub fn after_fork() {
+    if sys::sealed() {
+        return;
+    }
     let old = TABLE.swap(core::ptr::null_mut(), Ordering::AcqRel);
     if !old.is_null() {
         // SAFETY: our own mapping.

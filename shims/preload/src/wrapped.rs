@@ -1,7 +1,7 @@
 //! A wrapped function: found behind us once, called ever after. Where none is behind, the caller gets the answer that a
 //! runtime without that call would give.
 
-use crate::{lookup, runtimes};
+use crate::{lookup, runtimes, unknown};
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -65,6 +65,7 @@ fn keep(name: &[u8], found: *mut c_void) {
     lookup::pin(found);
     if name.windows(6).any(|part| part == b"Launch") {
         runtimes::met(found as usize);
+        unknown::look();
     }
 }
 
@@ -104,11 +105,18 @@ macro_rules! table {
 
 table! {
     launch: hipLaunchKernel hipLaunchKernel_spt hipLaunchCooperativeKernel hipLaunchCooperativeKernel_spt hipExtLaunchKernel
-        hipLaunchKernelExC hipModuleLaunchKernel hipModuleLaunchCooperativeKernel hipExtModuleLaunchKernel hipSetDevice;
+        hipLaunchKernelExC hipModuleLaunchKernel hipModuleLaunchCooperativeKernel hipExtModuleLaunchKernel hipSetDevice
+        hipExtLaunchMultiKernelMultiDevice hipLaunchCooperativeKernelMultiDevice hipModuleLaunchCooperativeKernelMultiDevice
+        cudaLaunchCooperativeKernelMultiDevice cuLaunchCooperativeKernelMultiDevice hipHccModuleLaunchKernel
+        hipDrvLaunchKernelEx hipLaunchByPtr
+        _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j
+        _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_;
     modules: hipModuleGetFunction hipModuleLoad hipModuleLoadData hipModuleLoadDataEx hipModuleUnload;
     graph: hipStreamBeginCapture hipStreamBeginCapture_spt hipStreamEndCapture hipStreamEndCapture_spt hipGraphInstantiate
         hipGraphInstantiateWithFlags hipGraphInstantiateWithParams hipGraphExecUpdate hipGraphLaunch hipGraphLaunch_spt
-        hipGraphAddKernelNode hipGraphAddChildGraphNode hipGraphExecKernelNodeSetParams hipGraphKernelNodeSetParams;
+        hipGraphAddKernelNode hipGraphAddChildGraphNode hipGraphExecKernelNodeSetParams hipGraphKernelNodeSetParams
+        hipStreamBeginCaptureToGraph hipGraphDestroy hipGraphExecDestroy hipGraphExecNodeSetParams
+        hipGraphExecChildGraphNodeSetParams hipGraphNodeSetEnabled;
     cuda: cudaLaunchKernel cudaLaunchKernel_ptsz cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz
         cudaLaunchKernelExC cudaLaunchKernelExC_ptsz cuLaunchKernel cuLaunchKernel_ptsz cuLaunchKernelEx
         cuLaunchKernelEx_ptsz cuLaunchCooperativeKernel cuLaunchCooperativeKernel_ptsz
@@ -119,16 +127,23 @@ table! {
         cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz
         cuStreamBeginCapture cuStreamBeginCapture_ptsz
         cudaStreamEndCapture cudaStreamEndCapture_ptsz cuStreamEndCapture cuStreamEndCapture_ptsz
-        cudaGraphExecUpdate cuGraphExecUpdate cuGraphExecUpdate_v2;
+        cudaGraphExecUpdate cuGraphExecUpdate cuGraphExecUpdate_v2
+        cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz
+        cudaStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph_ptsz cuStreamBeginCaptureToGraph
+        cuStreamBeginCaptureToGraph_ptsz cudaGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams
+        cuGraphExecKernelNodeSetParams_v2 cudaGraphExecNodeSetParams cuGraphExecNodeSetParams
+        cudaGraphExecChildGraphNodeSetParams cuGraphExecChildGraphNodeSetParams cudaGraphNodeSetEnabled
+        cuGraphNodeSetEnabled cudaGraphDestroy cuGraphDestroy cudaGraphExecDestroy cuGraphExecDestroy;
     copy: hipMemcpy hipMemcpy_spt cudaMemcpy cudaMemcpy_ptds hipMemcpyAsync hipMemcpyAsync_spt hipMemcpyWithStream
         cudaMemcpyAsync cudaMemcpyAsync_ptsz hipMemcpyDtoH hipMemcpyDtoHAsync cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2
         cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds
         hipMemcpy2DAsync hipMemcpy2D;
-    lookup: cuGetProcAddress cuGetProcAddress_v2 hipGetProcAddress;
+    lookup: cuGetProcAddress cuGetProcAddress_v2 hipGetProcAddress cudaGetDriverEntryPoint cudaGetDriverEntryPoint_ptsz
+        cudaGetDriverEntryPointByVersion cudaGetDriverEntryPointByVersion_ptsz;
 }
 
 pub fn by_name(name: &[u8]) -> Option<&'static Wrapped> {
-    if !matches!(name.first(), Some(b'h' | b'c')) {
+    if !matches!(name.first(), Some(b'h' | b'c' | b'_')) {
         return None;
     }
     TABLE.iter().find(|wrapped| wrapped.name.to_bytes() == name)
@@ -153,7 +168,8 @@ impl Wrapped {
 /// A function of the runtime that is not wrapped; null where it has none of that name.
 pub fn unwrapped(name: &CStr) -> *mut c_void {
     let found = lookup::next(name);
-    if !found.is_null() {
+    // Looking further may open files.
+    if !found.is_null() || crate::sys::sealed() {
         return found;
     }
     let each = libraries(name.to_bytes()).iter().map(|library| lookup::loaded(library)).filter(|handle| !handle.is_null());

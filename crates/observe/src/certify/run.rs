@@ -48,7 +48,7 @@ impl Observed {
     /// Whether it claims to have seen every launch: where it does not, fewer launches show nothing about the program.
     pub fn whole(&self) -> bool {
         let told = |(what, _): &&(String, String)| {
-            ["the first moments", "launches through", "some processes", "records", "processes", "threads"]
+            ["the first moments", "launches", "graphs", "some processes", "records", "processes", "threads"]
                 .iter()
                 .any(|start| what.starts_with(start))
         };

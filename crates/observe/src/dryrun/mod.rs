@@ -6,6 +6,7 @@
 
 mod device;
 mod error;
+mod guard;
 mod host;
 mod images;
 mod kernels;
@@ -18,6 +19,7 @@ mod session;
 mod sightings;
 mod solutions;
 mod survey;
+mod wait;
 
 pub use error::DryrunError;
 pub use host::{HostError, host_profiles};

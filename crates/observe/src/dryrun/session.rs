@@ -1,9 +1,12 @@
 //! One run: the stand-ins in place, the program started, its records read back.
 
 use super::error::{DryrunError, io_at};
+use super::guard::Guard;
 use super::kernels::Described;
+use super::wait::wait;
 use super::{Place, device, images, solutions};
 use crate::enter::Enter;
+use crate::nest::{self, MOST_FILES, Nest, put};
 use codeobject::ReadAt;
 use gpu::Profile;
 use launch::handover::DIRECTORY;
@@ -13,8 +16,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -77,6 +79,8 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
+    /// The signal by which we were told to stop: the program was told as well, and what it did before is here.
+    pub interrupted: Option<i32>,
     /// What the program said, where it was captured.
     pub said: String,
     /// One per process that called HIP, in the order of their start.
@@ -90,15 +94,16 @@ pub struct Outcome {
     pub solutions: HashMap<String, Vec<i64>>,
 }
 
-/// Keeps at most this much of what a program says.
-const MOST_SAID: usize = 1 << 20;
+/// Records of one process that are read: more is a header that lies.
+const MOST_BYTES: u64 = 16 << 30;
 
 /// A program that is running on the stand-in.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
     program: OsString,
-    session: tempfile::TempDir,
+    nest: Nest,
+    _guard: Guard,
     table: Vec<u8>,
     place: Place,
 }
@@ -110,7 +115,7 @@ impl Running {
 
     /// The directory that the stand-ins and the shims write to.
     pub fn directory(&self) -> &Path {
-        self.session.path()
+        self.nest.inner()
     }
 
     /// Asks a server to end, as a service manager would.
@@ -122,12 +127,13 @@ impl Running {
 
     /// Waits for the end and reads what was recorded.
     pub fn finish(self) -> Result<Outcome, DryrunError> {
-        let (status, said) = wait(self.child, &self.program)?;
-        let (traces, seen) = collect(self.session.path())?;
+        let ended = wait(self.child, &self.program)?;
+        let (traces, seen) = collect(self.nest.inner())?;
         let table = Table::parse(&self.table).unwrap_or_default();
         let images = images::name(&self.place, &traces);
         let solutions = solutions::numbers(&self.place, &traces, &images);
-        Ok(Outcome { ending: ending(status), said, traces, seen, table, images, solutions })
+        let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
+        Ok(Outcome { ending, interrupted, said, traces, seen, table, images, solutions })
     }
 }
 
@@ -139,11 +145,10 @@ impl Request<'_> {
 
     /// Starts the program.
     pub fn spawn(&self) -> Result<Running, DryrunError> {
-        let session = tempfile::Builder::new().prefix("whichkernel-dryrun-").tempdir().map_err(io_at("/tmp"))?;
-        let directory = session.path();
-        // The program may run as another user inside a namespace.
-        fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).map_err(io_at(directory))?;
-        let libraries = directory.join("lib");
+        let base = std::env::temp_dir();
+        let nest = Nest::new("dryrun", &base).map_err(io_at(base))?;
+        let directory = nest.inner();
+        let libraries = nest.outer().join("lib");
         self.lay_out(directory, &libraries)?;
         let program = self.located();
         let mut command = Command::new(&program);
@@ -151,8 +156,13 @@ impl Request<'_> {
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         self.connect(&mut command)?;
-        let child = self.start(&mut command, directory, &program)?;
-        Ok(Running { child, program, session, table: self.described.table.clone(), place: self.place.clone() })
+        // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
+        command.process_group(0);
+        let mut guard = Guard::new().map_err(io_at("a process that waits"))?;
+        let child = self.start(&mut command, &nest, &program)?;
+        guard.of(child.id());
+        let (table, place) = (self.described.table.clone(), self.place.clone());
+        Ok(Running { child, program, nest, _guard: guard, table, place })
     }
 
     /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
@@ -183,7 +193,7 @@ impl Request<'_> {
 
     fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {
         fs::create_dir(libraries).map_err(io_at(libraries))?;
-        let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(io_at(path));
+        let write = |path: PathBuf, bytes: &[u8]| put(&path, bytes).map_err(io_at(path));
         write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
         write(directory.join("kernels"), &self.described.table)?;
         for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
@@ -283,12 +293,12 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn start(&self, command: &mut Command, directory: &Path, program: &OsStr) -> Result<Child, DryrunError> {
+    fn start(&self, command: &mut Command, nest: &Nest, program: &OsStr) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let Place::Tree { root, .. } = self.place {
-            let mut enter = Enter::new(root).bind(directory);
-            if let Some(watched) = watched() {
-                enter = enter.bind(&watched);
+            let mut enter = Enter::new(root).bind(nest.outer());
+            if let Some(watched) = watched().as_deref().and_then(Path::parent) {
+                enter = enter.bind(watched);
             }
             let found = match (inside(root, program), Path::new(program)) {
                 (Some(found), _) => found,
@@ -378,31 +388,6 @@ fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
     if there { Ok(()) } else { Err(DryrunError::Loader { program, loader }) }
 }
 
-fn wait(mut child: Child, program: &OsStr) -> Result<(ExitStatus, String), DryrunError> {
-    let failed = |source| DryrunError::Start { program: program.to_string_lossy().into_owned(), source };
-    let errors = child.stderr.take().map(|pipe| std::thread::spawn(move || tail(pipe)));
-    let output = child.stdout.take().map(tail).unwrap_or_default();
-    let status = child.wait().map_err(failed)?;
-    let errors = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    Ok((status, output + &errors))
-}
-
-/// All of it is read, so that the program never waits for us; the end is kept.
-fn tail(mut pipe: impl Read) -> String {
-    let mut kept = Vec::new();
-    let mut buffer = [0; 64 << 10];
-    while let Ok(len) = pipe.read(&mut buffer) {
-        if len == 0 {
-            break;
-        }
-        kept.extend_from_slice(buffer.get(..len).unwrap_or(&[]));
-        if kept.len() > 2 * MOST_SAID {
-            kept.drain(..kept.len() - MOST_SAID);
-        }
-    }
-    String::from_utf8_lossy(&kept).into_owned()
-}
-
 fn ending(status: ExitStatus) -> Ending {
     match status.signal() {
         Some(signal) => Ending::Signal(signal),
@@ -412,26 +397,36 @@ fn ending(status: ExitStatus) -> Ending {
 
 fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {
     let (mut traces, mut seen) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten() {
+    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        if name.starts_with("trace.") {
-            traces.push(read(&path)?);
-        } else if name.starts_with("seen.") {
-            seen.push(read(&path)?);
-        }
+        let list = match name.split_once('.') {
+            Some(("trace", _)) => &mut traces,
+            Some(("seen", _)) => &mut seen,
+            _ => continue,
+        };
+        list.extend(read(&path)?);
     }
     traces.sort_by_key(|trace| trace.start_ns);
     seen.sort_by_key(|trace| trace.start_ns);
     Ok((traces, seen))
 }
 
-/// The file grows by whole segments; only what is used is read.
-fn read(path: &Path) -> Result<Trace, DryrunError> {
-    let mut file = fs::File::open(path).map_err(io_at(path))?;
+/// The file grows by whole segments; only what is used is read. None for one whose process was ended as it made it.
+fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
+    let mut file = nest::open(path, false).map_err(io_at(path))?;
     let mut head = [0; 16];
+    if file.metadata().map_err(io_at(path))?.len() < launch::record::FIRST {
+        return Ok(None);
+    }
     file.read_exact(&mut head).map_err(io_at(path))?;
-    let used = head.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let used = head.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes)).max(4096);
+    if used > MOST_BYTES {
+        return Err(io_at(path)(std::io::Error::other(format!("says that {used} bytes of it are used"))));
+    }
     let mut bytes = head.to_vec();
-    file.take(used.max(4096) - 16).read_to_end(&mut bytes).map_err(io_at(path))?;
-    Trace::parse(bytes).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
+    file.take(used - 16).read_to_end(&mut bytes).map_err(io_at(path))?;
+    if !bytes.starts_with(&launch::record::MAGIC) && bytes.iter().take(8).all(|byte| *byte == 0) {
+        return Ok(None);
+    }
+    Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
 }

@@ -7,6 +7,8 @@ use super::error::{DryrunError, io_at};
 use super::selection::{Selected, select_each};
 use super::session::{Blas, Ending, Outcome, Request, Streams};
 use super::{Described, Place};
+use crate::nest::{Nest, put};
+use crate::watch::interrupt;
 use gguf::{Shape, TensorType};
 use gpu::Profile;
 use launch::grammar::{self, Family, Path};
@@ -28,6 +30,9 @@ pub struct Survey<'a> {
     pub blas: Blas,
     pub variables: &'a [(String, String)],
 }
+
+/// Of a cell that was not reached.
+const INTERRUPTED: &str = "interrupted";
 
 type Cells = Result<Vec<Cell>, DryrunError>;
 
@@ -58,6 +63,9 @@ impl Survey<'_> {
                     loop {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let (Some(kind), Some(slot)) = (kinds.get(place), results.get(place)) else { break };
+                        if interrupt::asked() {
+                            break;
+                        }
                         progress(&format!("{} {}", self.profile.name, kind.name()));
                         let cells = self.one(*kind, columns);
                         if let Ok(mut slot) = slot.lock() {
@@ -68,9 +76,10 @@ impl Survey<'_> {
             }
         });
         let mut cells = Vec::new();
-        for result in results {
-            if let Some(list) = result.into_inner().ok().flatten() {
-                cells.extend(list?);
+        for (kind, result) in kinds.iter().zip(results) {
+            match result.into_inner().ok().flatten() {
+                Some(list) => cells.extend(list?),
+                None => cells.extend(failed(&kind.name(), columns, INTERRUPTED)),
             }
         }
         Ok(cells)
@@ -82,12 +91,13 @@ impl Survey<'_> {
             Ok(skeleton) => skeleton,
             Err(error) => return Ok(failed(&kind.name(), columns, &error.to_string())),
         };
-        let home = tempfile::Builder::new().prefix("whichkernel-model-").tempdir().map_err(io_at("/tmp"))?;
-        let model = home.path().join("skeleton.gguf");
-        fs::write(&model, &skeleton.header).map_err(io_at(&model))?;
+        let base = std::env::temp_dir();
+        let home = Nest::new("model", &base).map_err(io_at(base))?;
+        let model = home.outer().join("skeleton.gguf");
+        put(&model, &skeleton.header).map_err(io_at(&model))?;
         let file = fs::OpenOptions::new().write(true).open(&model).map_err(io_at(&model))?;
         file.set_len(skeleton.file_size).map_err(io_at(&model))?;
-        let outcome = self.bench(&model, columns, &[home.path().to_owned()], true)?;
+        let outcome = self.bench(&model, columns, &[home.outer().to_owned()], true)?;
         Ok(self.cells(&outcome, &kind.name(), columns, true))
     }
 
@@ -133,6 +143,7 @@ impl Survey<'_> {
         let mut lists = select_each(outcome, std::slice::from_ref(self.profile));
         if lists.len() != columns.len() {
             let problem = match outcome.ending {
+                _ if outcome.interrupted.is_some() => INTERRUPTED.to_owned(),
                 Ending::Code(0) => format!("{} evaluations were seen, {} were asked for", lists.len(), columns.len()),
                 _ => last_words(outcome),
             };

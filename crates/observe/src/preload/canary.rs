@@ -4,11 +4,10 @@
 //! down. The same program measures what the shim adds to a launch here, against a runtime that returns at once.
 
 use super::{Known, Session, Tail, build_id, files};
+use crate::nest::put;
 use crate::watch::Tally;
 use launch::trace::Runtime;
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -18,16 +17,39 @@ const CALLS: u64 = 3;
 const ROUND: &str = "10000";
 
 /// Calls this runtime from a child of ours. What was seen, or why it shows nothing.
+///
+/// A stand-in of ours is written anew. The path of any other is the target's word: whoever is not root may load it, with
+/// no more rights than the target has; root loads nothing that a target names, and calls a runtime of ours instead.
 pub fn call(runtime: &Runtime) -> Result<String, String> {
-    let path = Path::new(&runtime.path);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    if build_id(path).map(hex::encode) != Some(runtime.build_id.clone()) {
-        return Err(format!("{} is another file here: it lies in another root, or was replaced", runtime.path));
-    }
     let refused = |error: std::io::Error| format!("no child could be started: {error}");
     let session = Session::new(None).map_err(|error| error.to_string())?;
+    let id = hex::decode(&runtime.build_id).unwrap_or_default();
+    let name = Path::new(&runtime.path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let root = rustix::process::geteuid().is_root();
+    let (path, symbol, expected, said) = match shims::nullgpu_of(&id) {
+        Some((soname, bytes)) => {
+            let path = session.own().join(soname);
+            put(&path, bytes).map_err(refused)?;
+            (path, "hipLaunchKernel", runtime.build_id.clone(), format!("the same {name}"))
+        }
+        None if root => {
+            let path = session.own().join("libwhichkernel-stub.so");
+            put(&path, shims::STUB).map_err(refused)?;
+            let id = hex::encode(shims::build_id_of(shims::STUB).unwrap_or_default());
+            let said = format!("a runtime of ours; {name} is the target's file, which root does not load");
+            (path, "hipLaunchKernel", id, said)
+        }
+        None => {
+            let path = PathBuf::from(&runtime.path);
+            let plain = fs::metadata(&path).is_ok_and(|file| file.is_file());
+            if !plain || build_id(&path).map(hex::encode) != Some(runtime.build_id.clone()) {
+                return Err(format!("{} is another file here: it lies in another root, or was replaced", runtime.path));
+            }
+            (path, symbol(&name), runtime.build_id.clone(), format!("the same {name}"))
+        }
+    };
     let mut child = Command::new(program(&session).map_err(refused)?);
-    child.arg(path).arg(symbol(&name)).envs(session.environment());
+    child.arg(&path).arg(symbol).envs(session.environment());
     // On the stand-in it is no part of the program that is recorded there.
     child.env_remove(launch::handover::DIRECTORY);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -37,22 +59,22 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
     for file in files(session.path()) {
         let Ok(Some(mut tail)) = Tail::open(&file) else { continue };
         let _ = tail.drain(&mut tally, &Known::default(), true, &mut None);
-        same |= tail.runtimes.iter().any(|met| met.build_id == runtime.build_id);
+        same |= tail.runtimes.iter().any(|met| met.build_id == expected);
     }
     // A null launch is refused; a runtime that takes it for one has been called all the same.
     let seen = tally.rejections() + tally.launches();
     if seen == CALLS && same {
-        Ok(format!("{seen} of {CALLS} calls through the same {name}"))
+        Ok(format!("{seen} of {CALLS} calls through {said}"))
     } else {
-        Err(format!("{seen} of {CALLS} calls that a child of ours made through {name} were seen"))
+        Err(format!("{seen} of {CALLS} calls that a child of ours made through {said} were seen"))
     }
 }
 
 /// Nanoseconds that the shim adds to a launch on this machine, now.
 pub fn cost() -> Option<f64> {
     let session = Session::new(None).ok()?;
-    let stub = session.path().join("libwhichkernel-stub.so");
-    fs::write(&stub, shims::STUB).ok()?;
+    let stub = session.own().join("libwhichkernel-stub.so");
+    put(&stub, shims::STUB).ok()?;
     let program = program(&session).ok()?;
     let time = |with: bool| {
         let mut child = Command::new(&program);
@@ -68,9 +90,8 @@ pub fn cost() -> Option<f64> {
 }
 
 fn program(session: &Session) -> std::io::Result<PathBuf> {
-    let path = session.path().join("canary");
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&path)?;
-    file.write_all(shims::CANARY)?;
+    let path = session.own().join("canary");
+    put(&path, shims::CANARY)?;
     Ok(path)
 }
 

@@ -6,6 +6,7 @@
 
 mod canary;
 mod fit;
+mod graphs;
 mod known;
 mod layouts;
 mod session;

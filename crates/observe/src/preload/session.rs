@@ -1,10 +1,9 @@
 //! The directory that parent and target share, and the environment that leads a program there.
 
+use crate::nest::{Nest, put};
 use crate::watch::WatchError;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
@@ -13,14 +12,14 @@ pub const LIMIT: u64 = 1 << 30;
 pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
 pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
 
-/// The shim in a session's directory.
+/// The shim of a session: beside the directory of the records, where only its owner writes.
 pub fn library(directory: &Path) -> PathBuf {
-    directory.join("libwhichkernel-preload.so")
+    directory.with_file_name("libwhichkernel-preload.so")
 }
 
 #[derive(Debug)]
 pub struct Session {
-    directory: tempfile::TempDir,
+    nest: Nest,
 }
 
 impl Session {
@@ -30,22 +29,17 @@ impl Session {
             let fix = "name a directory with room in TMPDIR";
             WatchError::new("preload", format!("no directory for the records: {error}"), fix)
         };
-        let directory = base().and_then(|base| tempfile::Builder::new().prefix("whichkernel-watch-").tempdir_in(base));
-        let directory = directory.map_err(refused)?;
-        let path = directory.path();
-        fs::write(library(path), shims::PRELOAD).map_err(refused)?;
+        let nest = Nest::new("watch", &base()).map_err(refused)?;
+        put(&library(nest.inner()), shims::PRELOAD).map_err(refused)?;
         if let Some(layouts) = layouts {
-            fs::write(path.join(launch::layouts::FILE), layouts).map_err(refused)?;
+            put(&nest.inner().join(launch::layouts::FILE), layouts).map_err(refused)?;
         }
-        // A service that root starts may go on as another user.
-        if rustix::process::geteuid().is_root() {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o1777)).map_err(refused)?;
-        }
-        Ok(Session { directory })
+        Ok(Session { nest })
     }
 
+    /// Where the program's processes write.
     pub fn path(&self) -> &Path {
-        self.directory.path()
+        self.nest.inner()
     }
 
     /// The variables to set for the program.
@@ -53,9 +47,9 @@ impl Session {
         environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
     }
 
-    /// Leaves the records where they are, for somebody to read later.
-    pub fn keep(self) -> PathBuf {
-        self.directory.keep()
+    /// Where only we write.
+    pub fn own(&self) -> &Path {
+        self.nest.outer()
     }
 }
 
@@ -74,7 +68,7 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
 }
 
 /// Where TMPDIR says; else memory where there is some to spare, so that no disk is written while a server works.
-fn base() -> io::Result<PathBuf> {
+fn base() -> PathBuf {
     let shared = Path::new("/dev/shm");
     let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
     // Containers mount it so that no library can be loaded from there.
@@ -82,5 +76,5 @@ fn base() -> io::Result<PathBuf> {
         rustix::fs::statvfs(shared).is_ok_and(|stat| stat.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
     let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
     let said = std::env::var_os("TMPDIR").is_some_and(|said| !said.is_empty());
-    Ok(if !said && !barred && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() })
+    if !said && !barred && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() }
 }

@@ -42,6 +42,8 @@ pub struct PreloadSource<'a> {
     each: Option<Everyone<'a>>,
     /// A known event that was seen in the target itself.
     canary: Option<String>,
+    /// Files that are no record, and why.
+    refused: BTreeMap<PathBuf, String>,
 }
 
 impl std::fmt::Debug for PreloadSource<'_> {
@@ -74,6 +76,7 @@ impl<'a> PreloadSource<'a> {
             done: false,
             each: None,
             canary: None,
+            refused: BTreeMap::new(),
         }
     }
 
@@ -109,31 +112,83 @@ impl<'a> PreloadSource<'a> {
         }
     }
 
-    fn drain(&mut self, tally: &mut Tally, last: bool) -> Result<bool, WatchError> {
-        let broken = |path: &PathBuf, error: std::io::Error| {
-            WatchError::new("preload", format!("{}: {error}", path.display()), "")
-        };
+    /// What is wrong with one file costs that file, and is told in the end.
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
         for path in files(self.session.path()) {
-            if !self.tails.contains_key(&path)
-                && let Some(tail) = Tail::open(&path).map_err(|error| broken(&path, error))?
-            {
-                self.tails.insert(path, tail);
+            if self.tails.contains_key(&path) || self.refused.contains_key(&path) {
+                continue;
+            }
+            match Tail::open(&path) {
+                Ok(Some(tail)) => drop(self.tails.insert(path, tail)),
+                Ok(None) => {}
+                Err(error) => drop(self.refused.insert(path, error.to_string())),
             }
         }
         let mut any = false;
-        for (path, tail) in &mut self.tails {
+        for tail in self.tails.values_mut().filter(|tail| tail.broken.is_none()) {
             let quiet = tail.program.is_empty();
             let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
-            let taken = tail.drain(tally, &self.known, last, &mut each).map_err(|error| broken(path, error))?;
-            any |= taken;
-            if taken && tail.records > 0 {
-                look_at_device(tail, self.session.path(), tally);
+            match tail.drain(tally, &self.known, last, &mut each) {
+                Ok(taken) => {
+                    any |= taken;
+                    if taken && tail.records > 0 {
+                        look_at_device(tail, self.session.path(), tally);
+                    }
+                }
+                Err(error) => tail.broken = Some(error.to_string()),
             }
             if quiet && !tail.program.is_empty() {
                 self.news.push(format!("process {} ({})", tail.pid, tail.program));
             }
         }
-        Ok(any)
+        any
+    }
+
+    /// What a process did that its record cannot show.
+    fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<(String, String)>) {
+        let pid = tail.pid;
+        let mut names = tail.unfollowed.clone();
+        names.sort();
+        names.dedup();
+        for name in names {
+            match name.as_str() {
+                // It has become another program since, which is seen: it found its way.
+                "chroot" | "unshare" | "setns" if self.tails.values().filter(|other| other.pid == pid).count() > 1 => {}
+                "chroot" | "unshare" | "setns" => gaps.push((
+                    "processes".into(),
+                    format!("process {pid} called {name}: programs that it started from there are not seen"),
+                )),
+                name if name.ends_with("DeviceLaunch") => gaps.push((
+                    "graphs".into(),
+                    format!("process {pid} made a graph that the device can launch ({name}): such launches are not seen"),
+                )),
+                name if name.contains("Launch") => gaps.push((
+                    "launches".into(),
+                    format!("process {pid} can call {name}, a launch function that is not followed: its launches are not counted"),
+                )),
+                name => gaps.push(("graphs".into(), format!("process {pid} called {name}, which is not followed"))),
+            }
+        }
+        let stand_in =
+            |runtime: &launch::trace::Runtime| shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default());
+        if tail.graphs.unanswered > 0 && !tail.runtimes.iter().all(stand_in) {
+            let why = "whose nodes the runtime did not tell: they count as they were captured";
+            gaps.push(("graphs".into(), format!("{} graphs of process {pid} {why}", tail.graphs.unanswered)));
+        }
+        if tail.graphs.unplaced > 0 {
+            let why = "of graphs that were updated before: their kernels count as they were";
+            gaps.push(("graphs".into(), format!("{} changed nodes in process {pid} {why}", tail.graphs.unplaced)));
+        }
+        if let Some(why) = &tail.broken {
+            gaps.push(("records".into(), format!("the record of process {pid} {why}: it is not read any further")));
+        }
+        let own = rustix::process::geteuid().as_raw();
+        if tail.user != own {
+            gaps.push((
+                "users".into(),
+                format!("process {pid} ran as user {}: what it recorded is its word", tail.user),
+            ));
+        }
     }
 }
 
@@ -161,7 +216,7 @@ impl Source for PreloadSource<'_> {
         loop {
             // Asked before the files are read: what it wrote before its end is then surely taken.
             let ended = self.program.ended().map_err(|e| WatchError::new("preload", e.to_string(), ""))?;
-            let any = self.drain(tally, false)?;
+            let any = self.drain(tally, false);
             if let Some(status) = ended {
                 return Ok(State::Ended(match status.signal() {
                     Some(signal) => Ended::Signal(signal),
@@ -182,7 +237,7 @@ impl Source for PreloadSource<'_> {
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
         if !self.done {
             self.tails.values().for_each(Tail::close);
-            self.drain(tally, true)?;
+            self.drain(tally, true);
             self.done = true;
         }
         let mut gaps: Vec<(String, String)> = Vec::new();
@@ -191,11 +246,11 @@ impl Source for PreloadSource<'_> {
             gaps.push(("records".into(), format!("{} lost: {why}", tally.lost)));
         }
         for tail in self.tails.values() {
-            let mut names = tail.unfollowed.clone();
-            names.dedup();
-            for name in names {
-                gaps.push(("graphs".into(), format!("process {} called {name}, which is not followed", tail.pid)));
-            }
+            self.gaps_of(tail, &mut gaps);
+        }
+        for (path, why) in &self.refused {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            gaps.push(("records".into(), format!("{name} {why}: it is not read")));
         }
         if tally.other_grids() > 0 {
             let why = "launches with grids beyond those that are kept apart: counted by kernel";

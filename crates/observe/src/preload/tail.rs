@@ -5,13 +5,15 @@
 //! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
 
 use super::Known;
+use super::graphs::Graphs;
+use crate::nest::{self, MOST_FILES};
 use crate::uprobe::Seen;
 use crate::watch::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
 use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
 use launch::trace::{Kernel, Module, Record, Runtime, repeated};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,12 @@ const CONSUMED: u64 = std::mem::offset_of!(record::Header, consumed) as u64;
 const MOST_KINDS: usize = 1 << 16;
 
 const CLOSED: u64 = std::mem::offset_of!(record::Header, closed) as u64;
+
+/// Most bytes that an honest writer leaves to be read: its limit, and what was under way when it was reached.
+const BACKLOG: u64 = super::LIMIT + (64 << 20);
+/// Names, modules and shapes that are kept of one process, and the length of a name.
+const MOST_NAMES: usize = 1 << 20;
+const LONGEST: usize = 1 << 16;
 
 /// Who wants every single launch.
 pub type Each<'e> = Option<&'e mut dyn FnMut(&Seen<'_>)>;
@@ -57,6 +65,11 @@ pub struct Tail {
     modules: HashMap<u32, Module>,
     kinds: HashMap<Shape, KindId>,
     flow: Flow,
+    pub(super) graphs: Graphs,
+    /// Why it is not read any further.
+    pub broken: Option<String>,
+    /// Whose file it is.
+    pub user: u32,
 }
 
 /// The trace files of a directory.
@@ -66,6 +79,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("seen."))
+        .take(MOST_FILES)
         .map(|entry| entry.path())
         .collect();
     list.sort();
@@ -75,7 +89,8 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
 impl Tail {
     /// None while the writer has not made its header yet.
     pub fn open(path: &Path) -> io::Result<Option<Tail>> {
-        let file = OpenOptions::new().read(true).write(true).open(path).or_else(|_| File::open(path))?;
+        let file = nest::open(path, true).or_else(|_| nest::open(path, false))?;
+        let file_metadata = file.metadata()?;
         let mut head = [0; size_of::<record::Header>()];
         if file.read_at(&mut head, 0)? < head.len() || !head.starts_with(&MAGIC) {
             return Ok(None);
@@ -102,6 +117,9 @@ impl Tail {
             modules: HashMap::new(),
             kinds: HashMap::new(),
             flow: Flow::default(),
+            graphs: Graphs::default(),
+            broken: None,
+            user: std::os::unix::fs::MetadataExt::uid(&file_metadata),
         }))
     }
 
@@ -118,6 +136,11 @@ impl Tail {
             let (used, lost) = (long(8), long(16));
             tally.lost += lost.saturating_sub(self.lost);
             self.lost = self.lost.max(lost);
+            if used.saturating_sub(self.at) > BACKLOG {
+                return Err(io::Error::other(format!(
+                    "says that {used} bytes of it are used, which it was never given room for"
+                )));
+            }
             let want = usize::try_from(used.saturating_sub(self.at)).unwrap_or(CHUNK).min(CHUNK);
             let got = self.file.read_at(buffer.get_mut(..want).unwrap_or(&mut []), self.at)?;
             let ends = want < CHUNK || got < want;
@@ -175,18 +198,42 @@ impl Tail {
 
     fn add(&mut self, record: Record<'_>, tally: &mut Tally, known: &Known, each: &mut Each<'_>) {
         match record {
-            Record::Module(module) => drop(self.modules.insert(module.id, module)),
-            Record::Kernel(kernel) => drop(self.kernels.insert(kernel.id, kernel)),
+            Record::Module(module) if self.modules.len() < MOST_NAMES && module.path.len() < LONGEST => {
+                self.modules.insert(module.id, module);
+            }
+            Record::Kernel(kernel) if self.kernels.len() < MOST_NAMES && kernel.name.len() < LONGEST => {
+                self.kernels.insert(kernel.id, kernel);
+            }
+            Record::Module(_) | Record::Kernel(_) => {}
             Record::Launch(head, args) => self.launch(&head, args, tally, known, each),
-            Record::Shape(id, head) => drop(self.shapes.insert(id, head)),
+            Record::Shape(id, head) if self.shapes.len() < MOST_NAMES => drop(self.shapes.insert(id, head)),
+            Record::Shape(..) => {}
+            Record::Node(node, head, args) => {
+                let kind = (head.api != api::GRAPH_CHILD).then(|| self.kind(&head, args, tally, known));
+                self.graphs.node(&node, &head, kind);
+            }
+            Record::Graph(record) if record.what == graph::ASKED => self.graphs.asked(&record),
             Record::Repeat(repeat) => {
                 let head = repeated(&self.shapes, repeat, self.start_ns);
                 self.launch(&head, &[], tally, known, each);
             }
             Record::Graph(record) if record.status != 0 => {}
             Record::Graph(record) => match record.what {
-                graph::INSTANTIATE | graph::UPDATE => self.flow.instantiated(record.exec.into(), record.graph.into()),
-                graph::LAUNCH => self.flow.replayed(tally, record.exec.into()),
+                graph::INSTANTIATE | graph::UPDATE => {
+                    if !self.graphs.instantiated(record.exec) {
+                        self.flow.instantiated(record.exec.into(), record.graph.into());
+                    }
+                }
+                graph::SET => self.graphs.set(record.exec, record.stream),
+                graph::CHILD => self.graphs.child(record.exec, record.stream),
+                graph::ENABLE => self.graphs.enable(record.exec, record.stream, record.graph != 0),
+                graph::LAUNCH => match self.graphs.replay(record.exec) {
+                    Some((counts, more)) => {
+                        tally.unknown_replays += u64::from(more);
+                        counts.iter().for_each(|(kind, count)| self.flow.again(*kind, *count));
+                    }
+                    None => self.flow.replayed(tally, record.exec.into()),
+                },
                 _ => {}
             },
             // The end of a call carries its status; what was begun counts.
@@ -198,8 +245,9 @@ impl Tail {
             }
             Record::Readback(_) => self.flow.readback(tally),
             Record::Process(program) => self.program = program,
-            Record::Runtime(runtime) => self.runtimes.push(runtime),
-            Record::Unsupported(name) => self.unfollowed.push(name),
+            Record::Runtime(runtime) if self.runtimes.len() < 64 => self.runtimes.push(runtime),
+            Record::Unsupported(name) if self.unfollowed.len() < 1024 => self.unfollowed.push(name),
+            Record::Runtime(_) | Record::Unsupported(_) => {}
             Record::NoMemory(_) | Record::Other => {}
         }
     }
@@ -208,6 +256,17 @@ impl Tail {
         self.records += 1;
         self.first_ns = if self.first_ns == 0 { head.time_ns } else { self.first_ns };
         self.last_ns = head.time_ns;
+        let kind = self.kind(head, args, tally, known);
+        if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
+            let (time_ns, thread, stream) = (head.time_ns, head.thread, head.stream);
+            let (graph, args) = (head.graph, args.to_vec());
+            each(&Seen { time_ns, pid: self.pid, thread, kind, stream, graph, exec: None, args });
+        }
+        self.flow.launch(tally, kind, head.graph.into(), head.status);
+    }
+
+    /// Which kind of launch it is.
+    fn kind(&mut self, head: &record::Launch, args: &[u8], tally: &mut Tally, known: &Known) -> KindId {
         let kernel = self.kernels.get(&head.kernel);
         let module = kernel.and_then(|kernel| self.modules.get(&kernel.module));
         let (path, address) = module.map_or(("", 0), |module| (module.path.as_str(), module.address));
@@ -241,12 +300,7 @@ impl Tail {
         if described.is_none() && args.is_empty() && head.status == 0 {
             tally.unread += 1;
         }
-        if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
-            let (time_ns, thread, stream) = (head.time_ns, head.thread, head.stream);
-            let (graph, args) = (head.graph, args.to_vec());
-            each(&Seen { time_ns, pid: self.pid, thread, kind, stream, graph, exec: None, args });
-        }
-        self.flow.launch(tally, kind, head.graph.into(), head.status);
+        kind
     }
 
     /// Nobody will read any more: the writer need not write.

@@ -110,6 +110,11 @@ impl Flow {
         }
     }
 
+    /// So many launches of one kind, whoever made them.
+    pub fn again(&mut self, kind: KindId, count: u64) {
+        *self.pending.entry(kind).or_default() += count;
+    }
+
     /// The host read a result back: the evaluation ends here.
     pub fn readback(&mut self, tally: &mut Tally) {
         if !self.pending.is_empty() {

@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code, reason = "a signal handler is installed by a raw system call")]
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+/// The signal; 0 where none came.
+static ASKED: AtomicI32 = AtomicI32::new(0);
 
-extern "C" fn ask(_: i32) {
-    ASKED.store(true, Ordering::Relaxed);
+extern "C" fn ask(signal: i32) {
+    ASKED.store(signal, Ordering::Relaxed);
 }
 
 /// From now on the first INT or TERM only asks us to stop; the second ends us as usual.
@@ -24,5 +25,10 @@ pub fn catch() {
 }
 
 pub fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+    signal().is_some()
+}
+
+/// The signal that asked us to stop.
+pub fn signal() -> Option<i32> {
+    Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }

@@ -28,6 +28,7 @@ dryrun-stubs = { $count } launches of stubs: on this target these kernels hold n
 dryrun-lost = { $count } records were lost or cut short: the list is not complete
 dryrun-ended = The program ended with code { $code }; its own message stands above, the record up to there was kept
 dryrun-killed = The program was killed by signal { $signal }; its own message stands above, the record up to there was kept
+dryrun-interrupted = Interrupted by signal { $signal }: the program was told as well, and did not run to its end. What it had selected up to there is shown
 dryrun-no-hip = The program never called HIP: it is no HIP program, or its backend was not loaded (see its messages above)
 dryrun-nothing = HIP was called, but nothing was launched
 dryrun-grade = Rung: Selected (stand-in GPU, nothing executed). Grade: { $grade }

@@ -2,10 +2,11 @@
 
 use super::plan::Plan;
 use super::{Args, card, place, record, rows, trace};
-use crate::context::{CHECK_FAILED, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use launch::grammar::Family;
 use launch::trace::Event;
 use observe::dryrun::{Ending, Outcome, Phase, Place, Request, Selected, Streams, select};
+use observe::watch::interrupt;
 use report::{Column, Table};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         lean: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         variables: &[],
     };
+    // From here on a signal ends the program, and not what is said about it.
+    interrupt::catch();
     let outcome = request.run()?;
     let selected = select(&outcome, &profiles);
     if let Some(file) = &args.trace {
@@ -55,7 +58,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             let list: Vec<_> = selected.iter().map(|row| rows::json(plan, row)).collect();
             let value = json!({
                 "schema": "whichkernel.dryrun/1", "runtime": place.name(), "run": rows::head(plan),
-                "ending": ending(&outcome), "selected": list, "events": events(&outcome),
+                "ending": ending(&outcome), "interrupted": outcome.interrupted, "selected": list, "events": events(&outcome),
             });
             format!("{}\n", serde_json::to_string_pretty(&value)?)
         }
@@ -63,6 +66,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     };
     context.print(&out)?;
     Ok(match outcome.ending {
+        _ if outcome.interrupted.is_some() => ExitCode::from(COULD_NOT_RUN),
         Ending::Code(0) if !selected.is_empty() => ExitCode::SUCCESS,
         // The program's own failure is an answer about the program; the record up to there was printed.
         _ => ExitCode::from(CHECK_FAILED),
@@ -297,10 +301,11 @@ fn notes(out: &mut String, plan: &Plan, outcome: &Outcome, selected: &[Selected]
     if lost > 0 {
         say("dryrun-lost", &[("count", lost.to_string())]);
     }
-    match outcome.ending {
-        Ending::Code(0) => {}
-        Ending::Code(code) => say("dryrun-ended", &[("code", code.to_string())]),
-        Ending::Signal(signal) => say("dryrun-killed", &[("signal", signal.to_string())]),
+    match (outcome.interrupted, outcome.ending) {
+        (Some(signal), _) => say("dryrun-interrupted", &[("signal", signal.to_string())]),
+        (_, Ending::Code(0)) => {}
+        (_, Ending::Code(code)) => say("dryrun-ended", &[("code", code.to_string())]),
+        (_, Ending::Signal(signal)) => say("dryrun-killed", &[("signal", signal.to_string())]),
     }
     say("dryrun-grade", &[("grade", plan.grade().to_owned())]);
 }

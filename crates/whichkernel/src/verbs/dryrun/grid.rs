@@ -2,10 +2,11 @@
 
 use super::plan::Plan;
 use super::{Args, DEFAULT_RUNTIME, card, command, record, rows};
-use crate::context::{CHECK_FAILED, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use gguf::TensorType;
 use launch::record::lane;
 use observe::dryrun::{Cell, Place, Survey};
+use observe::watch::interrupt;
 use report::{Column, Table};
 use serde_json::json;
 use std::fmt::Write;
@@ -20,6 +21,7 @@ pub struct Map {
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
+    interrupt::catch();
     let maps = survey(args, &place, context)?;
     if args.record {
         for map in &maps {
@@ -34,6 +36,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Format::Text | Format::Md => text(&maps, &place, args.format, context),
     };
     context.print(&out)?;
+    if let Some(signal) = interrupt::signal() {
+        context.note(&context.lang.text_with("dryrun-interrupted", &[("signal", signal.to_string().into())]));
+        return Ok(ExitCode::from(COULD_NOT_RUN));
+    }
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
 }
 

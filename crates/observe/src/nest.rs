@@ -1,0 +1,152 @@
+//! Private directories for what a program under observation and we share.
+//!
+//! The directory is ours alone. Records lie in a directory within, whose name nobody can guess and nobody but us can list:
+//! who knows it was told, in the program's environment. For root, whose program may go on as another user, that inner
+//! directory can be written to by whoever knows it; what is found there is taken for the word of the process that wrote
+//! it, and opened only if it is a plain file ([`open`]).
+//!
+//! A killed owner leaves its directory behind. The lock that it held says so, and the next one clears it away ([`sweep`]).
+
+use rustix::fs::{FlockOperation, OFlags};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PREFIX: &str = "whichkernel-";
+const LOCK: &str = "lock";
+/// A directory is made and locked in less.
+const MAKING: Duration = Duration::from_secs(60);
+/// Records of one session that are looked at.
+pub const MOST_FILES: usize = 1 << 16;
+
+#[derive(Debug)]
+pub struct Nest {
+    outer: tempfile::TempDir,
+    inner: PathBuf,
+    /// Held as long as we live.
+    _lock: File,
+}
+
+impl Nest {
+    /// `kind`: a word for the name.
+    pub fn new(kind: &str, base: &Path) -> io::Result<Nest> {
+        sweep(base);
+        let prefix = format!("{PREFIX}{kind}-{}-", std::process::id());
+        let outer = tempfile::Builder::new().prefix(&prefix).rand_bytes(12).tempdir_in(base)?;
+        let lock = create(&outer.path().join(LOCK), 0o600)?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let inner = outer.path().join(secret()?);
+        DirBuilder::new().mode(0o700).create(&inner)?;
+        if rustix::process::geteuid().is_root() {
+            // A service that root starts may go on as another user: it may pass, and add, and see nothing.
+            fs::set_permissions(&inner, Permissions::from_mode(0o1733))?;
+            fs::set_permissions(outer.path(), Permissions::from_mode(0o711))?;
+        }
+        Ok(Nest { outer, inner, _lock: lock })
+    }
+
+    /// Where nobody but us writes.
+    pub fn outer(&self) -> &Path {
+        self.outer.path()
+    }
+
+    /// Where the program writes its records.
+    pub fn inner(&self) -> &Path {
+        &self.inner
+    }
+}
+
+/// A name that cannot be guessed.
+fn secret() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex::encode(bytes))
+}
+
+/// A new file; nothing must be there, not even a link.
+fn create(path: &Path, mode: u32) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    let file = OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(flags).open(path)?;
+    // Whatever the umask was.
+    file.set_permissions(Permissions::from_mode(mode))?;
+    Ok(file)
+}
+
+/// Writes a new file for the program to read.
+pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    create(path, 0o755)?.write_all(bytes)
+}
+
+/// Opens a record that a program wrote. A pipe, a device, a link or somebody else's file is refused and never waited for.
+pub fn open(path: &Path, write: bool) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = OpenOptions::new().read(true).write(write).custom_flags(flags).open(path)?;
+    let found = file.metadata()?;
+    let own = rustix::process::geteuid();
+    if !found.is_file() || found.nlink() != 1 {
+        return Err(io::Error::other("is no plain file of its own"));
+    }
+    if found.uid() != own.as_raw() && !own.is_root() {
+        return Err(io::Error::other(format!("belongs to user {}", found.uid())));
+    }
+    Ok(file)
+}
+
+/// Clears away what killed owners left here, of our own user's alone, and never through a link.
+pub fn sweep(base: &Path) {
+    let Ok(entries) = fs::read_dir(base) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(owner) = owner(&name)
+            && abandoned(&entry.path(), owner)
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The number in `whichkernel-KIND-PID-RANDOM`.
+fn owner(name: &str) -> Option<u32> {
+    let (kind, rest) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let (pid, _) = rest.split_once('-')?;
+    pid.parse().ok().filter(|_| ["watch", "dryrun", "model"].contains(&kind))
+}
+
+fn abandoned(directory: &Path, owner: u32) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == own);
+    if !ours(directory) {
+        return false;
+    }
+    let free = match open(&directory.join(LOCK), false) {
+        Ok(lock) => rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
+        Err(_) => true,
+    };
+    // One that is only just being made is not locked yet; a number may also be another process's by now.
+    let young = fs::metadata(directory)
+        .and_then(|found| found.modified())
+        .is_ok_and(|at| at.elapsed().is_ok_and(|age| age < MAKING));
+    if !free || (alive(owner) && young) {
+        return false;
+    }
+    // The program may go on when its watcher was killed: what it writes can still be read.
+    let inner =
+        fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).find(|path| ours(path));
+    let records = inner.and_then(|inner| fs::read_dir(inner).ok()).into_iter().flatten().flatten().take(MOST_FILES);
+    let writer = |entry: fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let rest = name.strip_prefix("seen.").or(name.strip_prefix("trace."))?;
+        rest.split_once('.')?.0.parse::<u32>().ok()
+    };
+    !records.filter_map(writer).any(alive)
+}
+
+/// A process that is over and not yet waited for is not there any more.
+fn alive(pid: u32) -> bool {
+    let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap_or_default();
+    // The name before it may hold anything.
+    let state = stat.iter().rposition(|byte| *byte == b')').and_then(|end| stat.get(end + 2));
+    state.is_some_and(|state| !matches!(state, b'Z' | b'X'))
+}

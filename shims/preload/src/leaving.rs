@@ -1,0 +1,27 @@
+//! Processes that go where the record's directory is not: what they start there is not seen, and that is said.
+//!
+//! The record is begun before, so that the process itself is seen wherever it is.
+
+use crate::blind;
+use core::ffi::{c_char, c_int, c_void};
+
+wrap! {
+    fn chroot(path: *const c_char) -> c_int, or -1; |real| {
+        blind(b"chroot");
+        // SAFETY: the caller's own argument.
+        unsafe { real(path) }
+    }
+    fn unshare(what: c_int) -> c_int, or -1; |real| {
+        const MOUNTS: c_int = 0x0002_0000;
+        if what & MOUNTS != 0 {
+            blind(b"unshare");
+        }
+        // SAFETY: the caller's own argument.
+        unsafe { real(what) }
+    }
+    fn setns(to: c_int, what: c_int) -> c_int, or -1; |real| {
+        blind(b"setns");
+        // SAFETY: the caller's own arguments.
+        unsafe { real(to, what) }
+    }
+}

@@ -1,0 +1,178 @@
+//! Launch functions that nobody wrapped: told by their names, so that a runtime newer than this library is a gap and no silence.
+//!
+//! A function that no loaded library imports and nobody asked for by name is not called. So the imports of everything that is
+//! loaded are looked through, when a runtime is met, when kernels come in, when a graph becomes executable, and at the end.
+
+use crate::lock::Lock;
+use crate::{blind, modules, sys, trace, wrapped};
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// Names that are kept apart; more are not said.
+const MOST: usize = 64;
+
+/// Names by which the kernels of a GPU are launched. Host functions are none; the libraries above launch through the runtime.
+pub fn launches(name: &[u8]) -> bool {
+    const ABOVE: [&[u8]; 7] = [b"hipblas", b"hipsparse", b"cublas", b"cudnn", b"cusparse", b"cufft", b"cusolver"];
+    let has = |what: &[u8]| name.windows(what.len()).any(|part| part == what);
+    (name.starts_with(b"hip") || name.starts_with(b"cu") || (name.starts_with(b"_Z") && has(b"hip")))
+        && has(b"Launch")
+        && !has(b"LaunchHostFunc")
+        && !ABOVE.iter().any(|above| name.starts_with(above))
+}
+
+/// Whether a function lies in a GPU runtime: other libraries may call theirs as they like.
+pub fn of_a_runtime(function: usize) -> bool {
+    let path = modules::owner(function).0.path;
+    let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    [&b"libamdhip64"[..], b"libcuda.so", b"libcudart"].iter().any(|name| file.starts_with(name))
+}
+
+/// Somebody can call this function, and it is not wrapped. Said once per process.
+pub fn say(name: &[u8]) {
+    static SAID: [(AtomicU64, AtomicU32); MOST] = [const { (AtomicU64::new(0), AtomicU32::new(0)) }; MOST];
+    let hash = crate::record::fnv(crate::record::FNV, name).max(1);
+    let ours = |(known, _): &&(AtomicU64, AtomicU32)| {
+        known.load(Ordering::Acquire) == hash
+            || known.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    };
+    let Some((_, generation)) = SAID.iter().find(ours) else { return };
+    let now = trace::generation().load(Ordering::Acquire);
+    if generation.swap(now, Ordering::AcqRel) != now {
+        blind(name);
+    }
+}
+
+/// Found imports, as they stand in the libraries' own tables.
+struct Found {
+    names: [*const c_char; MOST],
+    count: usize,
+}
+
+static LOOKING: Lock<()> = Lock::new(());
+/// How many libraries had been loaded when all of them were looked through.
+static LOOKED: AtomicU64 = AtomicU64::new(0);
+/// Launch functions that were imported, and stood in no library yet.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Looks through what is loaded, if anything is new.
+#[cold]
+pub fn look() {
+    if sys::sealed() {
+        return;
+    }
+    let Some(guard) = LOOKING.try_lock() else { return };
+    let mut loaded = 0_u64;
+    // SAFETY: the callback writes to the variable, and stops at the first.
+    unsafe { sys::dl_iterate_phdr(count, (&raw mut loaded).cast()) };
+    if LOOKED.swap(loaded, Ordering::AcqRel) != loaded || WAITING.load(Ordering::Acquire) != 0 {
+        let mut found = Found { names: [core::ptr::null(); MOST], count: 0 };
+        // SAFETY: as above.
+        unsafe { sys::dl_iterate_phdr(each, (&raw mut found).cast()) };
+        let mut waiting = 0;
+        for name in found.names.iter().take(found.count) {
+            // SAFETY: a name in a library's table; it may be closed by another thread only while nothing of it runs.
+            let name = unsafe { CStr::from_ptr(*name) };
+            match wrapped::unwrapped(name) as usize {
+                0 => waiting += 1,
+                at if of_a_runtime(at) => say(name.to_bytes()),
+                _ => {}
+            }
+        }
+        WAITING.store(waiting, Ordering::Release);
+    }
+    drop(guard);
+}
+
+/// In the child of a fork: whoever held the lock does not exist there, and its own file knows nothing yet.
+pub fn after_fork() {
+    LOOKING.reset();
+    LOOKED.store(0, Ordering::Release);
+}
+
+extern "C" fn count(info: *mut sys::DlPhdrInfo, size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: glibc's structure, whose size it tells; the variable is `look`'s.
+    unsafe {
+        if size >= size_of::<sys::DlPhdrInfo>() {
+            *data.cast::<u64>() = (*info).adds;
+        }
+    }
+    1
+}
+
+extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c_int {
+    const DYNAMIC: u32 = 2;
+    // SAFETY: the loader's list, and the structure of `look`.
+    unsafe {
+        let (info, found) = (&*info, &mut *data.cast::<Found>());
+        for place in 0..usize::from(info.count) {
+            let header = &*info.headers.add(place);
+            if header.kind == DYNAMIC {
+                imports(info.base, (info.base + header.vaddr as usize) as *const [usize; 2], found);
+            }
+        }
+    }
+    0
+}
+
+/// SAFETY: the dynamic section of a loaded library.
+unsafe fn imports(base: usize, mut entry: *const [usize; 2], found: &mut Found) {
+    const STRINGS: usize = 5;
+    const SYMBOLS: usize = 6;
+    const HASH: usize = 4;
+    const GNU_HASH: usize = 0x6fff_fef5;
+    let (mut strings, mut symbols, mut hash, mut gnu) = (0, 0, 0, 0);
+    // SAFETY: the section ends with a zero; glibc has made addresses of its offsets, but for the kernel's own library.
+    let count = unsafe {
+        while (*entry)[0] != 0 {
+            let [tag, value] = *entry;
+            let at = if value < base { base + value } else { value };
+            match tag {
+                STRINGS => strings = at,
+                SYMBOLS => symbols = at,
+                HASH => hash = at,
+                GNU_HASH => gnu = at,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        // Those that a library defines stand behind those that it imports; the newer table says where they begin.
+        match (gnu, hash) {
+            (0, 0) => 0,
+            (0, hash) => (hash as *const u32).add(1).read(),
+            (gnu, _) => (gnu as *const u32).add(1).read(),
+        }
+    };
+    if strings == 0 || symbols == 0 {
+        return;
+    }
+    for place in 1..count as usize {
+        // SAFETY: symbols of 24 bytes: the name's offset, four bytes, and the section, which is 0 where it is imported.
+        let (name, imported) = unsafe {
+            let symbol = (symbols + place * 24) as *const u8;
+            let name = (strings + symbol.cast::<u32>().read() as usize) as *const c_char;
+            (name, symbol.add(6).cast::<u16>().read() == 0)
+        };
+        // SAFETY: a string of the table.
+        if !imported || !matches!(unsafe { name.read() } as u8, b'h' | b'c' | b'_') {
+            continue;
+        }
+        // SAFETY: as above.
+        let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+        if launches(text) && wrapped::by_name(text).is_none() && let Some(to) = found.names.get_mut(found.count) {
+            *to = name;
+            found.count += 1;
+        }
+    }
+}
+
+/// What was loaded last may have come without any of the occasions above.
+extern "C" fn at_the_end() {
+    if trace::is_open() {
+        look();
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_THE_END: extern "C" fn() = at_the_end;
