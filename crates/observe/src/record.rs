@@ -3,7 +3,6 @@
 use crate::{Content, Sighting};
 use evidence::Observation;
 use ledger::{Ledger, LedgerError};
-use std::fs::File;
 
 /// Records all of them, or none; returns how many.
 pub fn record(ledger: &mut Ledger, sightings: Vec<Sighting>) -> Result<usize, LedgerError> {
@@ -14,7 +13,8 @@ pub fn record(ledger: &mut Ledger, sightings: Vec<Sighting>) -> Result<usize, Le
             let kept = match &raw.content {
                 Content::Bytes(bytes) => ledger.keep(&raw.kind, bytes.as_slice())?,
                 Content::File(path) => {
-                    let file = File::open(path).map_err(|source| LedgerError::Io { path: path.clone(), source })?;
+                    let file =
+                        ledger::open_regular(path).map_err(|source| LedgerError::Io { path: path.clone(), source })?;
                     ledger.keep(&raw.kind, file)?
                 }
             };

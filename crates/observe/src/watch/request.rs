@@ -102,7 +102,7 @@ fn answered((status, body): (u16, String)) -> io::Result<()> {
 
 fn address(url: &str) -> Option<(String, u16)> {
     let rest = url.strip_prefix("http://").unwrap_or(url).split('/').next()?;
-    let (host, port) = rest.rsplit_once(':')?;
+    let (host, port) = rest.rsplit('@').next()?.rsplit_once(':')?;
     Some((host.to_owned(), port.parse().ok()?))
 }
 

@@ -53,6 +53,8 @@ pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer>
 fn address(value: &str) -> Option<(String, u16)> {
     let value = value.trim().trim_matches(|c| c == '"' || c == '\'');
     let value = value.rsplit("://").next()?.split('/').next()?;
+    // A name and password in front are for the server, not for whoever reads what is shown here.
+    let value = value.rsplit('@').next()?;
     let (host, port) = match value.rsplit_once(':') {
         Some((host, port)) => (host, port.parse().ok()?),
         None => (value, OLLAMA_PORT),
