@@ -1,6 +1,7 @@
 //! The bench: everything on one rung that speaks to a claim, laid out before it is judged.
 
-use crate::{Answer, Artifact, Claim, Finding, Recorded, RungKind, Seen};
+use crate::{About, Answer, Artifact, Claim, Finding, ObserverId, Recorded, RungKind, Seen, Subject};
+use std::collections::{HashMap, HashSet};
 
 #[derive(Debug)]
 pub(crate) struct Bench<'a, R: RungKind> {
@@ -46,21 +47,23 @@ impl<'a, R: RungKind> Bench<'a, R> {
 
     /// A sweep is silent only on what its own run did not see.
     fn drop_sweeps_that_saw(&mut self) {
-        let sightings: Vec<&Recorded> = self.sightings();
-        self.sweeps.retain(|sweep| !sightings.iter().any(|saw| same_run(sweep.recorded(), saw)));
+        if !self.sweeps.is_empty() {
+            let sightings: HashSet<_> = self.sightings().map(run).collect();
+            self.sweeps.retain(|sweep| !sightings.contains(&run(sweep.recorded())));
+        }
     }
 
     /// A machine changes: where the same observer, on the same host, later saw otherwise, the later word counts.
     fn drop_stale(&mut self) {
-        let word = |side: &[Seen<'a, R>]| side.iter().map(|seen| seen.recorded()).collect::<Vec<_>>();
+        let word = |side: &[Seen<'a, R>]| LastWords::of(side.iter().map(|seen| seen.recorded()));
         let (holds, contradicts, sweeps) = (word(&self.holds), word(&self.contradicts), word(&self.sweeps));
-        self.holds.retain(|old| !outdated(old.recorded(), &contradicts) && !outdated(old.recorded(), &sweeps));
-        self.contradicts.retain(|old| !outdated(old.recorded(), &holds) && !outdated(old.recorded(), &sweeps));
-        self.sweeps.retain(|old| !outdated(old.recorded(), &holds) && !outdated(old.recorded(), &contradicts));
+        self.holds.retain(|old| !contradicts.outdate(old.recorded()) && !sweeps.outdate(old.recorded()));
+        self.contradicts.retain(|old| !holds.outdate(old.recorded()) && !sweeps.outdate(old.recorded()));
+        self.sweeps.retain(|old| !holds.outdate(old.recorded()) && !contradicts.outdate(old.recorded()));
     }
 
-    fn sightings(&self) -> Vec<&'a Recorded> {
-        [&self.holds, &self.contradicts, &self.silent].into_iter().flatten().map(|seen| seen.recorded()).collect()
+    fn sightings(&self) -> impl Iterator<Item = &'a Recorded> {
+        [&self.holds, &self.contradicts, &self.silent].into_iter().flatten().map(|seen| seen.recorded())
     }
 }
 
@@ -73,20 +76,40 @@ pub(crate) fn speaks(claim: &Claim, recorded: &Recorded) -> bool {
 }
 
 /// One run: the same observer on the same subject, at the time that all observations of a run carry.
-fn same_run(a: &Recorded, b: &Recorded) -> bool {
-    a.observer() == b.observer() && a.subject() == b.subject() && a.time() == b.time()
+fn run(recorded: &Recorded) -> (&ObserverId, &Subject, &str) {
+    (recorded.observer(), recorded.subject(), recorded.time())
 }
 
-fn outdated(old: &Recorded, others: &[&Recorded]) -> bool {
-    let same_parameters = |new: &Recorded| match (old.fact(), new.fact()) {
-        (Some(old), Some(new)) => old.about == new.about,
-        _ => true,
-    };
-    matches!(old.subject().artifact, Artifact::Host { .. })
-        && others.iter().any(|new| {
-            new.observer().name == old.observer().name
-                && new.subject() == old.subject()
-                && new.time() > old.time()
-                && same_parameters(new)
-        })
+/// The latest time at which an observer spoke of a host: in all, without parameters, and with these.
+#[derive(Default)]
+struct LastWords<'a> {
+    any: HashMap<(&'a str, &'a Subject), &'a str>,
+    plain: HashMap<(&'a str, &'a Subject), &'a str>,
+    about: HashMap<(&'a str, &'a Subject, &'a About), &'a str>,
+}
+
+impl<'a> LastWords<'a> {
+    fn of(side: impl Iterator<Item = &'a Recorded>) -> Self {
+        let mut words = LastWords::default();
+        for one in side.filter(|one| matches!(one.subject().artifact, Artifact::Host { .. })) {
+            let (name, subject, time) = (one.observer().name.as_str(), one.subject(), one.time());
+            let later = |known: &mut &'a str| *known = time.max(known);
+            later(words.any.entry((name, subject)).or_default());
+            match one.fact() {
+                Some(fact) => later(words.about.entry((name, subject, &fact.about)).or_default()),
+                None => later(words.plain.entry((name, subject)).or_default()),
+            }
+        }
+        words
+    }
+
+    /// Did the same observer, of the same host, with the same parameters or without any, speak later?
+    fn outdate(&self, old: &Recorded) -> bool {
+        let (name, subject) = (old.observer().name.as_str(), old.subject());
+        let last = match old.fact() {
+            None => self.any.get(&(name, subject)).copied(),
+            Some(fact) => self.about.get(&(name, subject, &fact.about)).max(self.plain.get(&(name, subject))).copied(),
+        };
+        matches!(subject.artifact, Artifact::Host { .. }) && last.is_some_and(|last| last > old.time())
+    }
 }

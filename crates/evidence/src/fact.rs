@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim a value may also be a pattern, see
 /// [`About::speaks_for`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct About(pub BTreeMap<String, String>);
 

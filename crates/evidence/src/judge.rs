@@ -11,9 +11,9 @@ use crate::silence::{Quality, missing, weigh};
 use crate::unresolved::unresolved;
 use crate::{
     Claim, Completed, Contamination, Declared, FieldOfView, Grade, GradeKind, Launched, Loaded, RULES, Reason,
-    Recorded, Rung, RungKind, Seen, Selected, Shipped, Transfer, Why,
+    Recorded, Rung, RungKind, Seen, Selected, Shipped, Subject, Transfer, Why, Window,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// What an observer that exists could see, whether it ran or not.
 #[derive(Debug, Clone)]
@@ -75,8 +75,9 @@ fn grade<R: RungKind>(claim: &Claim, pool: &[&Recorded], able: &[Ability]) -> Ju
 
 /// What the bench says by itself; None where it says nothing.
 fn direct<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
-    let conflicts = conflicts(claim, bench);
-    let undisputed = undisputed(claim, bench);
+    let disputing = Disputing::new(claim, bench);
+    let conflicts = conflicts(claim, bench, &disputing);
+    let undisputed = undisputed(bench, &disputing);
     if !conflicts.is_empty() && (!bench.contradicts.is_empty() || undisputed.is_empty()) {
         return Some((GradeKind::Unresolved(Why::Conflict), conflicts));
     }
@@ -136,49 +137,68 @@ fn by_quality<R: RungKind>(claim: &Claim, silent: &[Seen<'_, R>], wanted: Qualit
 const PAIRS: usize = 64;
 
 /// Observers that disagree on one rung and subject: named in pairs, never a vote.
-fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Vec<Reason> {
+fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>, disputing: &Disputing<'_, R>) -> Vec<Reason> {
     let mut pairs = Vec::new();
-    let mut pair = |a: &Recorded, b: &Recorded| {
-        if pairs.len() == PAIRS {
-            return;
+    let of = |recorded: &Recorded| recorded.fact().map(|fact| fact.about.clone());
+    let mut held: HashMap<_, Vec<Seen<'_, R>>> = HashMap::new();
+    if !bench.contradicts.is_empty() {
+        for one in &bench.holds {
+            held.entry((one.recorded().subject(), of(one.recorded()))).or_default().push(*one);
         }
-        pairs.push(Reason::Conflict { one: a.id().clone(), other: b.id().clone() });
-    };
+    }
     for against in bench.contradicts.iter().map(|seen| seen.recorded()) {
-        for held in &bench.holds {
-            let worth = !claim.expected.is_negative() || weigh(claim, *held).0 > Quality::Blind;
-            let held = held.recorded();
-            let about = |recorded: &Recorded| recorded.fact().map(|fact| fact.about.clone());
-            if worth && held.subject() == against.subject() && about(held) == about(against) {
-                pair(held, against);
+        for one in held.get(&(against.subject(), of(against))).into_iter().flatten() {
+            if pairs.len() == PAIRS {
+                return pairs;
+            }
+            if !claim.expected.is_negative() || weigh(claim, *one).0 > Quality::Blind {
+                pairs.push(Reason::Conflict { one: one.recorded().id().clone(), other: against.id().clone() });
             }
         }
     }
     let sightings = if claim.expected.is_negative() { &bench.contradicts } else { &bench.holds };
-    for sighting in sightings {
-        for sweep in disputing(claim, bench, *sighting) {
-            pair(sighting.recorded(), sweep.recorded());
+    for sighting in sightings.iter().map(|seen| seen.recorded()) {
+        for sweep in disputing.sweeps(sighting) {
+            if pairs.len() == PAIRS {
+                return pairs;
+            }
+            pairs.push(Reason::Conflict { one: sighting.id().clone(), other: sweep.id().clone() });
         }
     }
     pairs
 }
 
-/// Sweeps of the same subject that should have seen it too.
-fn disputing<'a, R: RungKind>(
-    claim: &'a Claim,
-    bench: &'a Bench<'a, R>,
-    sighting: Seen<'a, R>,
-) -> impl Iterator<Item = Seen<'a, R>> {
-    let enough = if claim.expected.is_negative() { Quality::Weak } else { Quality::Full };
-    bench.sweeps.iter().copied().filter(move |sweep| {
-        sweep.recorded().subject().overlaps(sighting.recorded().subject()) && weigh(claim, *sweep).0 >= enough
-    })
+/// Sweeps that should have seen what somebody else saw, by the subject that they swept, whatever the window.
+struct Disputing<'a, R: RungKind> {
+    sweeps: HashMap<Subject, Vec<Seen<'a, R>>>,
+}
+
+impl<'a, R: RungKind> Disputing<'a, R> {
+    fn new(claim: &Claim, bench: &Bench<'a, R>) -> Self {
+        let enough = if claim.expected.is_negative() { Quality::Weak } else { Quality::Full };
+        let mut sweeps: HashMap<Subject, Vec<Seen<'a, R>>> = HashMap::new();
+        for sweep in bench.sweeps.iter().filter(|sweep| weigh(claim, **sweep).0 >= enough) {
+            sweeps.entry(anytime(sweep.recorded())).or_default().push(*sweep);
+        }
+        Disputing { sweeps }
+    }
+
+    /// Those of the same subject, in a window that has something in common with the sighting's.
+    fn sweeps(&self, sighting: &Recorded) -> impl Iterator<Item = &'a Recorded> {
+        let same = if self.sweeps.is_empty() { None } else { self.sweeps.get(&anytime(sighting)) };
+        let same = same.into_iter().flatten().map(|sweep| sweep.recorded());
+        same.filter(|sweep| sweep.subject().overlaps(sighting.subject()))
+    }
+}
+
+fn anytime(recorded: &Recorded) -> Subject {
+    Subject { window: Window::Whole, ..recorded.subject().clone() }
 }
 
 /// Sightings with which no sweep disagrees. Where the claim leaves open which model or window it means, one seen in
 /// peace is enough for "it is there".
-fn undisputed<'a, R: RungKind>(claim: &Claim, bench: &Bench<'a, R>) -> Vec<Seen<'a, R>> {
-    bench.holds.iter().copied().filter(|seen| disputing(claim, bench, *seen).next().is_none()).collect()
+fn undisputed<'a, R: RungKind>(bench: &Bench<'a, R>, disputing: &Disputing<'_, R>) -> Vec<Seen<'a, R>> {
+    bench.holds.iter().copied().filter(|seen| disputing.sweeps(seen.recorded()).next().is_none()).collect()
 }
 
 /// What a reader should know of an observation that counts nevertheless.

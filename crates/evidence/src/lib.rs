@@ -12,6 +12,7 @@ mod conclusion;
 mod coverage;
 mod expected;
 mod fact;
+mod glance;
 mod grade;
 mod investigation;
 mod judge;
@@ -30,12 +31,14 @@ mod trust;
 mod unresolved;
 mod value;
 mod view;
+mod wanted;
 
 pub use claim::Claim;
 pub use conclusion::{Basis, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Word};
 pub use coverage::{Coverage, Gap};
 pub use expected::{Answer, Expected};
 pub use fact::{About, Bound, Fact};
+pub use glance::Glance;
 pub use grade::{Grade, GradeKind, Why};
 pub use investigation::{
     Investigation, InvestigationError, Page, Phase, PhaseName, Question, Stated, Words, default_investigation,
@@ -53,3 +56,4 @@ pub use transfer::Transfer;
 pub use trust::{Canary, Contamination};
 pub use value::Value;
 pub use view::{FieldOfView, View};
+pub use wanted::Wanted;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObserverId {
     /// `inspect`, `isa`, `source`, `dryrun`, `uprobe`, `host`, ...
@@ -261,16 +261,27 @@ impl fmt::Display for ObservationId {
 pub struct Recorded {
     id: ObservationId,
     observation: Observation,
+    origin: Option<String>,
 }
 
 impl Recorded {
     pub fn new(observation: Observation) -> Self {
-        Recorded { id: observation.id(), observation }
+        Recorded { id: observation.id(), observation, origin: None }
     }
 
     /// From the bytes that the ledger keeps: their hash is the name, so nothing need be written out again.
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        Ok(Recorded { id: ObservationId::of(bytes), observation: serde_json::from_slice(bytes)? })
+        Ok(Recorded { id: ObservationId::of(bytes), observation: serde_json::from_slice(bytes)?, origin: None })
+    }
+
+    /// It came from another ledger: where from, and through whose hands.
+    pub fn imported(self, origin: Option<String>) -> Self {
+        Recorded { origin, ..self }
+    }
+
+    /// None for what this ledger's own observers saw.
+    pub fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
     }
 
     pub fn id(&self) -> &ObservationId {

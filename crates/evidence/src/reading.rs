@@ -151,6 +151,9 @@ pub struct Citation {
     pub saw: String,
     pub time: String,
     pub evidence: Vec<String>,
+    /// Another ledger's word, where it was imported: `LEDGER#ROW@HASH`, with the hands through which it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<String>,
 }
 
 impl Citation {
@@ -163,6 +166,7 @@ impl Citation {
             saw: saw(recorded),
             time: recorded.time().to_owned(),
             evidence: recorded.raw_evidence().iter().map(|evidence| evidence.sha256.clone()).collect(),
+            imported_from: recorded.origin().map(str::to_owned),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Artifact {
     File {
@@ -31,7 +31,7 @@ pub enum Artifact {
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     Real,
@@ -54,7 +54,7 @@ impl DeviceKind {
 }
 
 /// What stretch was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// The whole of it: every byte of the file, the process from start to end.
@@ -63,7 +63,7 @@ pub enum Window {
     Named(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     /// Which installation: `ollama-rocm-60303`, `debian-sid`. None where it belongs to none.
@@ -114,9 +114,10 @@ impl Subject {
 
     /// The same subject, in windows that have something in common.
     pub fn overlaps(&self, other: &Subject) -> bool {
-        let anytime = |subject: &Subject| Subject { window: Window::Whole, ..subject.clone() };
         let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;
-        windows && anytime(self) == anytime(other)
+        let Subject { runtime, artifact, target, gpu, device, model, window: _ } = self;
+        let same = (runtime, artifact, target, gpu) == (&other.runtime, &other.artifact, &other.target, &other.gpu);
+        windows && same && (device, model) == (&other.device, &other.model)
     }
 
     pub fn target(self, target: impl Into<String>) -> Self {

@@ -6,6 +6,7 @@ use crate::pool::{DEVICE, RUNTIME};
 use crate::reading::saw;
 use crate::silence::weigh;
 use crate::{About, Claim, DeviceKind, Finding, GradeKind, Reason, Recorded, RungKind, Why};
+use std::collections::HashMap;
 
 /// Enough to show a person what else was seen.
 const ELSEWHERE: usize = 8;
@@ -48,19 +49,19 @@ pub(crate) fn unresolved<R: RungKind>(
 }
 
 /// Observers that had it in view and could not look, and have not looked since.
-fn blocked<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> impl Iterator<Item = Reason> {
-    pool.iter().filter_map(|recorded| {
+fn blocked<'a, R: RungKind>(claim: &'a Claim, pool: &'a [&Recorded]) -> impl Iterator<Item = Reason> + use<'a, R> {
+    let again = |later: &Recorded| match later.finding() {
+        Finding::Blocked { .. } => speaks(claim, later),
+        _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
+    };
+    let mut last: HashMap<&str, &str> = HashMap::new();
+    for later in pool.iter().filter(|later| later.rung() == R::RUNG && again(later)) {
+        let known = last.entry(&later.observer().name).or_default();
+        *known = later.time().max(known);
+    }
+    pool.iter().filter_map(move |recorded| {
         let Finding::Blocked { why, fix } = recorded.finding() else { return None };
-        let again = |later: &Recorded| match later.finding() {
-            Finding::Blocked { .. } => speaks(claim, later),
-            _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
-        };
-        let looked_since = pool.iter().any(|later| {
-            later.observer().name == recorded.observer().name
-                && later.rung() == R::RUNG
-                && later.time() > recorded.time()
-                && again(later)
-        });
+        let looked_since = last.get(recorded.observer().name.as_str()).is_some_and(|last| *last > recorded.time());
         (recorded.rung() == R::RUNG && speaks(claim, recorded) && !looked_since).then(|| Reason::Blocked {
             observation: recorded.id().clone(),
             why: why.clone(),

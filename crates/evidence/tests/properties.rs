@@ -6,6 +6,38 @@ use common::{Draft, FILE, about, claim, own, saw};
 use evidence::*;
 use proptest::prelude::*;
 
+/// One claim on the topic of the observations below, and one on another.
+fn investigation() -> Investigation {
+    let text = r#"schema = "whichkernel.investigation/1"
+title = { en = "t", ja = "t" }
+phases = [{ id = "F", en = "live", ja = "live" }]
+pages = [{ id = "p", en = "p", ja = "p" }]
+[[claims]]
+id = "path"
+phase = "F"
+page = "p"
+en = "e"
+ja = "e"
+rung = "launched"
+topic = "matmul.path"
+about = { type = "Q4_K", columns = "11" }
+expected = { equals = "MMQ" }
+scope = { runtime = "ollama", target = "gfx1201" }
+closes = "whichkernel watch"
+[[claims]]
+id = "other"
+phase = "F"
+page = "p"
+en = "e"
+ja = "e"
+rung = "loaded"
+topic = "library.loaded"
+expected = { equals = true }
+closes = "whichkernel watch"
+"#;
+    Investigation::parse("test", text).unwrap()
+}
+
 fn rung() -> impl Strategy<Value = Rung> {
     prop::sample::select(Rung::ALL.to_vec())
 }
@@ -124,6 +156,16 @@ fn every_kind_of_grade_occurs_in_this_world() {
 }
 
 proptest! {
+    /// What nobody asks for need not be read: leaving it out changes no reading.
+    #[test]
+    fn what_is_not_wanted_has_no_part_in_a_grade(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
+        let investigation = investigation();
+        let wanted = investigation.wanted();
+        let takes = |recorded: &&Recorded| wanted.takes(&Glance::at(&recorded.canonical()).unwrap());
+        let some: Vec<Recorded> = list.iter().filter(takes).cloned().collect();
+        prop_assert_eq!(investigation.read(&list, &[]), investigation.read(&some, &[]));
+    }
+
     #![proptest_config(config())]
 
     #[test]

@@ -2,14 +2,21 @@
 //! stream. Observations stand in it as JSON; written compactly, in their own order, they give their bytes back, which the
 //! chain proves.
 
-use crate::blobs::each_piece;
+use crate::blobs::Measured;
 use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
+use crate::import::Incoming;
 use crate::read::Reader;
+use evidence::Evidence;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufReader, Read, Write};
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 pub const SCHEMA: &str = "whichkernel.ledger/1";
 
@@ -80,7 +87,7 @@ impl Reader {
         let fail = |source: io::Error| LedgerError::Io { path: self.dir.clone(), source };
         let id = self.id()?.unwrap_or_default();
         write!(out, "{{\"schema\":\"{SCHEMA}\",\"ledger\":\"{id}\",\"rows\":[").map_err(fail)?;
-        let mut wanted: BTreeSet<String> = BTreeSet::new();
+        let mut wanted: BTreeMap<String, Evidence> = BTreeMap::new();
         let mut comma = "\n";
         self.rows(0, |row| {
             let bad = |what: String| LedgerError::Row { path: self.database.clone(), seq: row.seq, what };
@@ -88,15 +95,17 @@ impl Reader {
             let line = serde_json::to_string(&archived).map_err(|error| bad(error.to_string()))?;
             write!(out, "{comma}{line}").map_err(fail)?;
             comma = ",\n";
-            let observation = row.observation().map_err(|error| bad(error.to_string()))?;
-            wanted.extend(observation.iter().flat_map(|o| o.raw_evidence()).map(|evidence| evidence.sha256.clone()));
+            let evidence = row.evidence().map_err(|error| bad(error.to_string()))?;
+            wanted.extend(evidence.into_iter().map(|one| (one.sha256.clone(), one)));
             Ok(ControlFlow::Continue(()))
         })?;
         write!(out, "\n],\"blobs\":[").map_err(fail)?;
         comma = "\n";
-        for sha256 in &wanted {
-            let path = self.blobs().path(sha256);
-            let mut file = self.blobs().open(sha256).map_err(|source| LedgerError::Io { path, source })?;
+        for (sha256, evidence) in &wanted {
+            let failed = |what: String| LedgerError::Io {
+                path: self.dir.join("blobs"),
+                source: io::Error::other(format!("raw evidence {} {what}", crate::blobs::shown(sha256))),
+            };
             let mut part = 0;
             let mut line = |data: &[u8], last: bool| {
                 let text = std::str::from_utf8(data).ok().map(str::to_owned);
@@ -107,8 +116,159 @@ impl Reader {
                 comma = ",\n";
                 io::Result::Ok(())
             };
-            each_piece(&mut file, |data| line(data, false)).and_then(|()| line(b"", true)).map_err(fail)?;
+            match self
+                .blobs()
+                .read(evidence, |data| line(data, false))
+                .map_err(|error| failed(format!("cannot be read: {error}")))?
+            {
+                Measured::Same => line(b"", true).map_err(fail)?,
+                Measured::Missing => {
+                    return Err(failed("is missing; `whichkernel ledger verify` names all".to_owned()));
+                }
+                Measured::Other(found) => return Err(failed(format!("was altered: its content has the hash {found}"))),
+            }
         }
         writeln!(out, "\n]}}").map_err(fail)
+    }
+}
+
+/// The longest row or piece in an archive: an observation's longest text, and what JSON adds to it.
+const LONGEST: u64 = 2 * crate::schema::LONGEST as u64;
+
+/// Counts what is read for one row or piece: JSON alone would read a text of any length into memory.
+struct Metered<R> {
+    from: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        let left = self.left.get().checked_sub(read as u64);
+        self.left.set(left.ok_or_else(|| io::Error::other(format!("a row or piece is longer than {LONGEST} bytes")))?);
+        Ok(read)
+    }
+}
+
+/// Hands an archive's rows and raw evidence over, one after another.
+pub(crate) fn read(from: impl Read, into: &mut Incoming<'_>) -> Result<(), String> {
+    let left = Rc::new(Cell::new(LONGEST));
+    let mut json = serde_json::Deserializer::from_reader(BufReader::new(Metered { from, left: left.clone() }));
+    let archive = Archive { into, left };
+    archive.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| error.to_string())
+}
+
+struct Archive<'a, 'b> {
+    into: &'a mut Incoming<'b>,
+    left: Rc<Cell<u64>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Archive<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Archive<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an archive ({SCHEMA})")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        // Each once and in this order: what comes later was checked against what came before.
+        let parts = ["schema", "ledger", "rows", "blobs"];
+        let mut had = 0;
+        while let Some(key) = map.next_key::<String>()? {
+            if let Some(at) = parts.iter().position(|part| *part == key) {
+                if at != had {
+                    return Err(A::Error::custom(format!("`{key}` stands in the wrong place, or twice")));
+                }
+                had += 1;
+            }
+            let left = &self.left;
+            left.set(LONGEST);
+            match key.as_str() {
+                "schema" => {
+                    let schema: String = map.next_value()?;
+                    if schema != SCHEMA {
+                        let what = format!("the schema is '{schema}', this version reads '{SCHEMA}'");
+                        return Err(A::Error::custom(what));
+                    }
+                }
+                "ledger" => self.into.ledger(&map.next_value::<String>()?).map_err(A::Error::custom)?,
+                "rows" => map.next_value_seed(Each::new(left, |row: ArchivedRow| self.into.row(row.row()?)))?,
+                "blobs" => {
+                    let mut part = 0;
+                    let take = |piece: ArchivedPiece| {
+                        if piece.part != part {
+                            return Err(format!("raw evidence {}: piece {part} is missing", piece.sha256));
+                        }
+                        part = if piece.last { 0 } else { part + 1 };
+                        let (sha256, last) = (piece.sha256.clone(), piece.last);
+                        self.into.piece(&sha256, &piece.data()?, last)
+                    };
+                    map.next_value_seed(Each::new(left, take))?;
+                    if part != 0 {
+                        return Err(A::Error::custom("the last piece of raw evidence is missing"));
+                    }
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if had < parts.len() {
+            return Err(A::Error::custom("`ledger`, `rows` or `blobs` is missing: the archive is not whole"));
+        }
+        Ok(())
+    }
+}
+
+impl ArchivedPiece {
+    fn data(self) -> Result<Vec<u8>, String> {
+        match (self.text, self.hex) {
+            (Some(text), None) => Ok(text.into_bytes()),
+            (None, Some(hex)) => hex::decode(hex).map_err(|error| error.to_string()),
+            _ => Err("a piece has either `text` or `hex`".to_owned()),
+        }
+    }
+}
+
+/// A list, one element at a time.
+struct Each<'a, T, F> {
+    left: &'a Cell<u64>,
+    take: F,
+    what: PhantomData<T>,
+}
+
+impl<'a, T, F: FnMut(T) -> Result<(), String>> Each<'a, T, F> {
+    fn new(left: &'a Cell<u64>, take: F) -> Self {
+        Each { left, take, what: PhantomData }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Each<'_, T, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Each<'_, T, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        loop {
+            self.left.set(LONGEST);
+            let Some(one) = seq.next_element()? else { return Ok(()) };
+            (self.take)(one).map_err(A::Error::custom)?;
+        }
     }
 }

@@ -1,11 +1,15 @@
 //! Raw evidence, kept once under the hash of its content: `blobs/ab/cdef...`. Written and read in pieces, so that a
 //! trace of gigabytes needs no memory to speak of.
+//!
+//! A hash becomes a path only here, and only where it is one: 64 digits, lower-case. What lies there is opened only if it
+//! is a regular file, and read no further than its recorded size.
 
 use crate::error::LedgerError;
+use crate::{private, regular};
 use evidence::Evidence;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,40 +20,78 @@ pub struct Blobs {
 
 const PIECE: usize = 64 * 1024;
 
+/// What the stored content really is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Measured {
+    Missing,
+    /// As it was recorded.
+    Same,
+    /// Another hash, or another size: the hash of what was read, which ends one byte after the recorded size.
+    Other(String),
+}
+
+/// Exactly what `hex::encode` makes of a SHA-256: nothing else may name a file.
+pub(crate) fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Short enough to print, whatever it is.
+pub(crate) fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(80).flat_map(char::escape_default).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
 impl Blobs {
     pub(crate) fn new(ledger: &Path) -> Self {
         Blobs { dir: ledger.join("blobs") }
     }
 
-    pub fn path(&self, sha256: &str) -> PathBuf {
-        let (first, rest) = sha256.split_at_checked(2).unwrap_or(("", sha256));
-        self.dir.join(first).join(rest)
+    /// An error where `sha256` is no hash: then nothing is kept under it, and no path comes of it.
+    pub fn path(&self, sha256: &str) -> io::Result<PathBuf> {
+        match sha256.split_at_checked(2) {
+            Some((first, rest)) if is_hash(sha256) => Ok(self.dir.join(first).join(rest)),
+            _ => {
+                let what = format!("'{}' is not a SHA-256 (64 lower-case hexadecimal digits)", shown(sha256));
+                Err(io::Error::new(io::ErrorKind::InvalidData, what))
+            }
+        }
     }
 
     /// Durable when it returns, before any row may name it. What is there already is not written again.
     pub(crate) fn keep(&self, kind: &str, mut from: impl Read) -> Result<Evidence, LedgerError> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let temporary = self.dir.join(unique);
-        let result = self.write(&temporary, &mut from);
-        if result.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        let (sha256, size) = result.map_err(|error| LedgerError::io(&self.dir, "keeping raw evidence", error))?;
+        let (sha256, size, _) = self.put(&mut from)?;
         Ok(Evidence { sha256, size, kind: kind.to_owned() })
     }
 
-    /// Keeps what was spooled into `file`, and leaves it empty for the next.
-    pub(crate) fn adopt(&self, file: &mut File) -> io::Result<()> {
-        file.rewind()?;
-        self.keep("", &mut *file).map_err(io::Error::other)?;
-        file.rewind()?;
-        file.set_len(0)
+    /// Hash, size, and whether it was not there before.
+    pub(crate) fn put(&self, from: &mut impl Read) -> Result<(String, u64, bool), LedgerError> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let temporary = self.dir.join(unique);
+        let result = self.write(&temporary, from);
+        if result.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        result.map_err(|error| LedgerError::io(&self.dir, "keeping raw evidence", error))
     }
 
-    fn write(&self, temporary: &Path, from: &mut impl Read) -> io::Result<(String, u64)> {
-        fs::create_dir_all(&self.dir)?;
-        let mut file = File::create(temporary)?;
+    /// Undoes a `put` of something that was not there before.
+    pub(crate) fn remove(&self, sha256: &str) {
+        if let Ok(path) = self.path(sha256) {
+            let _ = fs::remove_file(&path);
+            // Only where it is empty: else others live there.
+            let _ = path.parent().map(fs::remove_dir);
+        }
+    }
+
+    fn write(&self, temporary: &Path, from: &mut impl Read) -> io::Result<(String, u64, bool)> {
+        private::make_dir(&self.dir)?;
+        // A process of this number may have been killed here before.
+        let _ = fs::remove_file(temporary);
+        let mut file = regular::create(temporary)?;
         let mut sha = Sha256::new();
         let mut size = 0;
         each_piece(from, |piece| {
@@ -58,40 +100,45 @@ impl Blobs {
             file.write_all(piece)
         })?;
         let sha256 = hex::encode(sha.finalize());
-        let path = self.path(&sha256);
-        if fs::metadata(&path).is_ok_and(|there| there.len() == size) {
+        let path = self.path(&sha256)?;
+        if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file() && there.len() == size) {
             fs::remove_file(temporary)?;
-            return Ok((sha256, size));
+            return Ok((sha256, size, false));
         }
         file.sync_all()?;
         let folder = path.parent().unwrap_or(&self.dir);
-        fs::create_dir_all(folder)?;
+        private::make_dir(folder)?;
         fs::rename(temporary, &path)?;
         for dir in [folder, &self.dir] {
             File::open(dir)?.sync_all()?;
         }
-        Ok((sha256, size))
+        Ok((sha256, size, true))
     }
 
     pub fn open(&self, sha256: &str) -> io::Result<File> {
-        File::open(self.path(sha256))
+        regular::open(&self.path(sha256)?)
     }
 
-    /// The hash and size that the stored content really has; None where it is missing.
-    pub fn measure(&self, sha256: &str) -> io::Result<Option<(String, u64)>> {
-        let mut file = match self.open(sha256) {
+    /// Hands out the content in pieces, and says at the end whether it was what was recorded.
+    pub fn read(&self, evidence: &Evidence, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Measured> {
+        let file = match self.open(&evidence.sha256) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Measured::Missing),
             Err(error) => return Err(error),
         };
         let mut sha = Sha256::new();
         let mut size = 0;
-        each_piece(&mut file, |piece| {
+        each_piece(&mut file.take(evidence.size.saturating_add(1)), |piece| {
             sha.update(piece);
             size += piece.len() as u64;
-            Ok(())
+            take(piece)
         })?;
-        Ok(Some((hex::encode(sha.finalize()), size)))
+        let found = hex::encode(sha.finalize());
+        Ok(if found == evidence.sha256 && size == evidence.size { Measured::Same } else { Measured::Other(found) })
+    }
+
+    pub fn measure(&self, evidence: &Evidence) -> io::Result<Measured> {
+        self.read(evidence, |_| Ok(()))
     }
 }
 
@@ -104,5 +151,21 @@ pub(crate) fn each_piece(from: &mut impl Read, mut take: impl FnMut(&[u8]) -> io
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_hash_becomes_a_path() {
+        let blobs = Blobs::new(Path::new("/ledger"));
+        let upper = "A".repeat(64);
+        let far = format!("../{}", "a".repeat(61));
+        for bad in ["", "xx/etc/shadow", "/etc/shadow", "..", &"a".repeat(63), &"a".repeat(65), &upper, &far, "é"] {
+            assert!(blobs.path(bad).is_err(), "{bad}");
+        }
+        assert_eq!(blobs.path(&"ab".repeat(32)).unwrap().parent(), Some(Path::new("/ledger/blobs/ab")));
     }
 }

@@ -1,6 +1,7 @@
 //! Rows and the chain that holds them: each row's hash covers the row before it, every field, and its length.
 
-use evidence::Recorded;
+use crate::blobs::is_hash;
+use evidence::{Evidence, Recorded};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -17,8 +18,9 @@ impl Hash {
     }
 
     pub fn parse(hex: &str) -> Option<Hash> {
+        // One spelling for each hash: else two texts could name one row.
         let mut bytes = [0; 32];
-        hex::decode_to_slice(hex, &mut bytes).ok()?;
+        is_hash(hex).then(|| hex::decode_to_slice(hex, &mut bytes).ok()).flatten()?;
         Some(Hash(bytes))
     }
 }
@@ -61,7 +63,8 @@ pub struct Row {
     /// From 1, without gaps.
     pub seq: u64,
     pub kind: RowKind,
-    /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it.
+    /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it, and ` via LEDGER` for
+    /// each hand through which it came since: those may have altered it.
     pub origin: Option<String>,
     /// When it was first recorded, here or where it comes from.
     pub time: String,
@@ -99,11 +102,24 @@ impl Row {
         Hash(sha.finalize().into())
     }
 
-    /// The observation in it; None for a note.
+    /// The observation in it, with the ledger whose word it is; None for a note.
     pub fn observation(&self) -> Result<Option<Recorded>, serde_json::Error> {
         match self.kind {
-            RowKind::Observation => Ok(Some(Recorded::from_canonical(&self.body)?)),
+            RowKind::Observation => Ok(Some(Recorded::from_canonical(&self.body)?.imported(self.origin.clone()))),
             RowKind::Note => Ok(None),
+        }
+    }
+
+    /// The raw evidence that it names, read without the rest of the observation.
+    pub fn evidence(&self) -> Result<Vec<Evidence>, serde_json::Error> {
+        #[derive(serde::Deserialize)]
+        struct Only {
+            #[serde(default)]
+            evidence: Vec<Evidence>,
+        }
+        match self.kind {
+            RowKind::Observation => Ok(serde_json::from_slice::<Only>(&self.body)?.evidence),
+            RowKind::Note => Ok(Vec::new()),
         }
     }
 

@@ -43,6 +43,8 @@ pub enum LedgerError {
     Database { path: PathBuf, source: rusqlite::Error },
     #[error("row {seq} of {}: {what}", .path.display())]
     Row { path: PathBuf, seq: u64, what: String },
+    #[error("{}: a row of {size} bytes is too long, the most is {most}; nothing was written", .path.display())]
+    TooLong { path: PathBuf, size: usize, most: usize },
     #[error("archive {}: {what}; nothing was imported", .path.display())]
     Archive { path: PathBuf, what: String },
 }

@@ -12,8 +12,9 @@
 
 use crate::chain::Hash;
 use crate::error::LedgerError;
+use crate::regular;
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -38,7 +39,7 @@ impl Slots {
     /// None where there is no such file.
     pub fn read(path: &Path) -> Result<Option<Slots>, LedgerError> {
         let mut bytes = Vec::new();
-        match File::open(path) {
+        match regular::open(path) {
             Ok(file) => file.take(4 * SLOT as u64).read_to_end(&mut bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => Err(error),
@@ -91,7 +92,11 @@ fn checksum(content: &str) -> String {
 pub fn create(path: &Path, head: &Head) -> io::Result<()> {
     // Beside its place, then moved there: whoever dies on the way leaves no head rather than an empty one.
     let beside = path.with_extension("new");
-    let file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
+    match std::fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file = regular::create(&beside)?;
     file.write_all_at(format(head).repeat(2).as_bytes(), 0)?;
     file.sync_all()?;
     std::fs::rename(&beside, path)

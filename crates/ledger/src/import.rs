@@ -1,19 +1,23 @@
-//! Merging somebody else's ledger: its own chain is checked first, where each row comes from is kept, and doing it twice
-//! adds nothing.
+//! Merging somebody else's ledger: nothing of it is believed before it was checked, where each row comes from and whose
+//! word that is is kept, all of it is taken or nothing, and doing it twice adds nothing.
 
-use crate::archive::{ArchivedPiece, ArchivedRow, SCHEMA};
+use crate::archive;
+use crate::blobs::Measured;
 use crate::chain::{Hash, Row};
-use crate::error::LedgerError;
+use crate::error::{LedgerError, unfinished};
+use crate::origin::{Origin, is_id, received};
 use crate::read::Reader;
+use crate::regular;
+use crate::schema::LONGEST;
+use crate::spool::Spool;
 use crate::write::{Draft, Ledger};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use evidence::Evidence;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufReader, Write};
+use std::io::{self, Read as _};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
@@ -22,219 +26,316 @@ pub struct Imported {
     pub added: u64,
     /// Rows that were here already.
     pub known: u64,
+    /// Of those added: rows that the other ledger had from a third one, and of which only its word is here.
+    pub passed_on: u64,
+}
+
+/// What an import may cost. An archive is not compressed, so that it unpacks to no more than its own size; a directory may
+/// hold files that are larger than what was ever written into them.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub rows: u64,
+    /// One piece of raw evidence.
+    pub blob: u64,
+    /// All rows and raw evidence together.
+    pub total: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { rows: 8_000_000, blob: 8 << 30, total: 64 << 30 }
+    }
 }
 
 impl Ledger {
     /// `path` is an archive that `export --format json` wrote, or another ledger's directory.
     pub fn import(&mut self, path: &Path) -> Result<Imported, LedgerError> {
+        self.import_within(path, &Limits::default())
+    }
+
+    pub fn import_within(&mut self, path: &Path, limits: &Limits) -> Result<Imported, LedgerError> {
         let bad = |what: String| LedgerError::Archive { path: path.to_owned(), what };
-        let meta = fs::metadata(path).map_err(|error| bad(error.to_string()))?;
-        if !meta.is_dir() {
-            let file = File::open(path).map_err(|error| bad(error.to_string()))?;
-            let (from, rows) = self.read_archive(BufReader::new(file)).map_err(bad)?;
-            return self.merge(from, rows);
+        let meta = fs::symlink_metadata(path).map_err(|error| bad(error.to_string()))?;
+        let spool =
+            Spool::new(self.reader().dir()).map_err(|e| LedgerError::io(self.reader().dir(), "importing", e))?;
+        let mut incoming = Incoming::new(self.reader(), spool, limits)?;
+        if meta.is_dir() {
+            incoming.directory(path).map_err(|error| match error {
+                LedgerError::Archive { what, .. } => bad(what),
+                other => bad(other.to_string()),
+            })?;
+        } else {
+            let file = regular::open(path).map_err(|error| bad(error.to_string()))?;
+            archive::read(file, &mut incoming).map_err(bad)?;
         }
-        let other = Reader::open_as_it_is(path)?;
-        let proof = other.verify(&mut |_| {})?;
+        incoming.check_blobs().map_err(bad)?;
+        let Incoming { from, known, passed_on, mut spool, .. } = incoming;
+        let added = spool.count;
+        self.take_in(&mut spool)?;
+        Ok(Imported { from, added, known, passed_on })
+    }
+
+    /// Raw evidence, then rows. What was put there is taken away again if the rows cannot be written; nobody can have
+    /// named it meanwhile, for whoever appends waits for this lock and looks whether his is there.
+    fn take_in(&mut self, spool: &mut Spool) -> Result<(), LedgerError> {
+        let dir = self.reader().dir().to_owned();
+        let fail = |error: io::Error| LedgerError::io(&dir, "importing", error);
+        self.locked(|ledger| {
+            let blobs = ledger.reader().blobs();
+            let mut placed = Vec::new();
+            let names: Vec<String> = spool.kept.keys().cloned().collect();
+            let put = names.iter().try_for_each(|sha256| {
+                if let Some(mut content) = spool.open_blob(sha256).map_err(fail)? {
+                    let (found, _, new) = blobs.put(&mut content)?;
+                    placed.extend(new.then_some(found));
+                }
+                Ok(())
+            });
+            let written = put.and_then(|()| {
+                let rows = spool.rows().map_err(fail)?;
+                ledger.write_locked(rows.map(|row| row.map_err(fail))).map(drop)
+            });
+            match written {
+                // Then the rows are there, and name it.
+                Err(error @ LedgerError::HeadNotWritten { .. }) => Err(error),
+                Err(error) => {
+                    placed.iter().for_each(|sha256| blobs.remove(sha256));
+                    Err(error)
+                }
+                Ok(()) => Ok(()),
+            }
+        })
+    }
+}
+
+/// Another ledger on its way in.
+#[derive(Debug)]
+pub(crate) struct Incoming<'a> {
+    here: &'a Reader,
+    own: String,
+    pub from: String,
+    limits: &'a Limits,
+    seq: u64,
+    prev: Hash,
+    bytes: u64,
+    known: u64,
+    passed_on: u64,
+    /// Where rows of third ledgers come from: nobody has one twice.
+    claimed: HashSet<[u8; 32]>,
+    spool: Spool,
+    /// The raw evidence under way: its hash as far as it was read.
+    under_way: Sha256,
+}
+
+impl<'a> Incoming<'a> {
+    fn new(here: &'a Reader, spool: Spool, limits: &'a Limits) -> Result<Self, LedgerError> {
+        Ok(Incoming {
+            here,
+            own: here.id()?.unwrap_or_default(),
+            from: String::new(),
+            limits,
+            seq: 0,
+            prev: Hash([0; 32]),
+            bytes: 0,
+            known: 0,
+            passed_on: 0,
+            claimed: HashSet::new(),
+            spool,
+            under_way: Sha256::new(),
+        })
+    }
+
+    pub fn ledger(&mut self, id: &str) -> Result<(), String> {
+        if !is_id(id) {
+            return Err(format!("'{}' is not a ledger's id", crate::blobs::shown(id)));
+        }
+        self.from = id.to_owned();
+        self.prev = Hash::genesis(id);
+        Ok(())
+    }
+
+    /// The next row: it must follow from the one before, and be an observation that this version can read.
+    pub fn row(&mut self, row: Row) -> Result<(), String> {
+        self.seq += 1;
+        let seq = self.seq;
+        if seq > self.limits.rows {
+            return Err(format!("more than {} rows", self.limits.rows));
+        }
+        if row.seq != seq {
+            return Err(format!("row {seq} is missing (row {} stands in its place)", row.seq));
+        }
+        if row.prev != self.prev || row.hash != row.expected_hash() {
+            return Err(format!("row {seq} was altered or moved: the archive's chain breaks there"));
+        }
+        self.prev = row.hash;
+        if row.body.len() > LONGEST || row.time.len() > 64 {
+            return Err(format!("row {seq} is too long ({} bytes, the most is {LONGEST})", row.body.len()));
+        }
+        self.bytes += row.body.len() as u64;
+        self.within(self.bytes)?;
+        let observation = row.observation().map_err(|error| format!("row {seq} is not an observation: {error}"))?;
+        let evidence: &[Evidence] = observation.as_ref().map(|one| one.raw_evidence()).unwrap_or_default();
+        self.spool.want(evidence).map_err(|what| format!("row {seq}: {what}"))?;
+        let origin = received(&self.from, seq, &row.hash.to_string(), row.origin.as_deref());
+        if self.is_here(&row, &origin)? {
+            self.known += 1;
+            return Ok(());
+        }
+        self.passed_on += u64::from(row.origin.is_some());
+        let draft = Draft { kind: row.kind, origin: Some(origin), time: row.time, body: row.body };
+        self.spool.row(&draft).map_err(|error| error.to_string())
+    }
+
+    /// Is it here already? A row that says it is ours and is not was forged: nobody can give us rows of our own.
+    fn is_here(&mut self, row: &Row, origin: &str) -> Result<bool, String> {
+        let seq = row.seq;
+        let Some(parsed) = Origin::parse(origin) else {
+            let what = crate::blobs::shown(row.origin.as_deref().unwrap_or(origin));
+            return Err(format!("row {seq} says that it comes from '{what}', which no ledger writes"));
+        };
+        let failed = |error: LedgerError| error.to_string();
+        let ours = |number: u64, hash: &str| -> Result<bool, String> {
+            let same = |own: &Row| {
+                own.hash.to_string() == hash && own.kind == row.kind && own.time == row.time && own.body == row.body
+            };
+            match self.here.row(number).map_err(failed)? {
+                Some(own) if same(&own) => Ok(true),
+                _ => Err(format!(
+                    "row {seq} says that it is row {number} of this very ledger, and there is no such row here: its origin is \
+                     forged, or rows of this ledger are gone (`whichkernel ledger verify`)"
+                )),
+            }
+        };
+        if self.from == self.own {
+            return ours(seq, &row.hash.to_string());
+        }
+        if parsed.ledger == self.own {
+            return ours(parsed.seq, parsed.hash);
+        }
+        if row.origin.is_some() && !self.claimed.insert(Sha256::digest(parsed.first.as_bytes()).into()) {
+            return Err(format!("row {seq} is there twice: another row comes from {} too", parsed.first));
+        }
+        self.here.has_received(parsed.first, row).map_err(failed)
+    }
+
+    /// A piece of raw evidence; gives it its hash with the last one.
+    pub fn piece(&mut self, sha256: &str, data: &[u8], last: bool) -> Result<(), String> {
+        let failed = |error: io::Error| error.to_string();
+        let Some(size) = self.spool.wanted.get(sha256).copied() else {
+            return Err(format!("no row names the raw evidence '{}'", crate::blobs::shown(sha256)));
+        };
+        self.under_way.update(data);
+        self.spool.piece(data).map_err(failed)?;
+        let (here, all) = self.spool.written().map_err(failed)?;
+        if here > size || here > self.limits.blob {
+            return Err(format!("raw evidence {sha256} is longer than {}", size.min(self.limits.blob)));
+        }
+        self.within(self.bytes + all)?;
+        if last {
+            let found = hex::encode(std::mem::take(&mut self.under_way).finalize());
+            if found != sha256 || here != size {
+                return Err(format!(
+                    "raw evidence {sha256} was altered: it has the hash {found}, and {here} of {size} bytes"
+                ));
+            }
+            self.spool.blob(sha256).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn within(&self, bytes: u64) -> Result<(), String> {
+        if bytes > self.limits.total { Err(format!("more than {} bytes in all", self.limits.total)) } else { Ok(()) }
+    }
+
+    /// All raw evidence that a row names has come, or was here, and is whole.
+    fn check_blobs(&self) -> Result<(), String> {
+        let mut missing = Vec::new();
+        for (sha256, &size) in self.spool.wanted.iter().filter(|(sha256, _)| !self.spool.kept.contains_key(*sha256)) {
+            let evidence = Evidence { sha256: sha256.clone(), size, kind: String::new() };
+            if !matches!(self.here.blobs().measure(&evidence), Ok(Measured::Same)) {
+                missing.push(sha256.as_str());
+            }
+        }
+        match missing.as_slice() {
+            [] => Ok(()),
+            [one] => Err(format!("raw evidence {one} is missing from the archive")),
+            [one, more @ ..] => Err(format!("raw evidence {one} and {} more are missing from the archive", more.len())),
+        }
+    }
+
+    /// A directory that anybody may have filled: its database is copied before it is looked at, and a journal beside it is
+    /// left alone (SQLite would play it back, and delete files that it names).
+    fn directory(&mut self, path: &Path) -> Result<(), LedgerError> {
+        let bad = |what: String| LedgerError::Archive { path: path.to_owned(), what };
+        let database = path.join("ledger.sqlite");
+        if unfinished(&database) {
+            let what = "somebody is writing there, or was killed writing: `whichkernel ledger verify` by its owner sets it right";
+            return Err(bad(what.to_owned()));
+        }
+        let copy = match regular::open(&database) {
+            Ok(file) => copied(file, self.here.dir(), self.limits.total).map_err(|error| bad(error.to_string()))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(bad("there is no ledger in this directory".to_owned()));
+            }
+            Err(error) => return Err(bad(format!("ledger.sqlite: {error}"))),
+        };
+        let other = Reader::of_copy(path, &copy.file, &copy.path)?;
+        let proof = other.verify_rows_only()?;
         if let Some(problem) = proof.problems.first() {
             return Err(bad(problem.to_string()));
         }
         let Some(from) = proof.ledger else { return Err(bad("there is no ledger in this directory".to_owned())) };
-        let mut rows = Vec::new();
-        let mut wanted = BTreeSet::new();
-        other.rows(0, |row| {
-            wanted.extend(blobs_of(&row));
-            rows.push(row);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        for sha256 in wanted {
-            let file = other.blobs().open(&sha256).map_err(|error| bad(error.to_string()))?;
-            self.keep("", file)?;
-        }
-        self.merge(from, rows)
-    }
-
-    fn merge(&mut self, from: String, rows: Vec<Row>) -> Result<Imported, LedgerError> {
-        let (own, mut known) = (self.reader().id()?.unwrap_or_default(), 0);
-        let mut drafts = Vec::new();
-        for row in rows {
-            let origin = row.origin.unwrap_or_else(|| format!("{from}#{}@{}", row.seq, row.hash));
-            if self.has(&own, &origin)? {
-                known += 1;
-            } else {
-                drafts.push(Draft { kind: row.kind, origin: Some(origin), time: row.time, body: row.body });
+        self.ledger(&from).map_err(bad)?;
+        other.rows(0, |row| self.row(row).map(ControlFlow::Continue).map_err(bad))?;
+        let wanted: Vec<Evidence> = self
+            .spool
+            .wanted
+            .iter()
+            .map(|(sha256, &size)| Evidence { sha256: sha256.clone(), size, kind: String::new() })
+            .collect();
+        for evidence in wanted {
+            let sha256 = &evidence.sha256;
+            let found = other.blobs().read(&evidence, |data| self.piece(sha256, data, false).map_err(io::Error::other));
+            match found.map_err(|error| bad(format!("raw evidence {sha256}: {error}")))? {
+                Measured::Missing => {}
+                _ => self.piece(sha256, b"", true).map_err(bad)?,
             }
         }
-        let added = drafts.len() as u64;
-        self.write(drafts.into_iter().map(Ok))?;
-        Ok(Imported { from, added, known })
-    }
-
-    /// Is this row, first recorded at `origin`, here? Our own rows come home with our own id.
-    fn has(&self, own: &str, origin: &str) -> Result<bool, LedgerError> {
-        let ours =
-            origin.strip_prefix(own).and_then(|rest| rest.strip_prefix('#')).and_then(|rest| rest.split_once('@'));
-        if let Some((seq, hash)) = ours {
-            let row = self.reader().row(seq.parse().unwrap_or(0))?;
-            return Ok(row.is_some_and(|row| row.hash.to_string() == hash));
-        }
-        self.reader().has_origin(origin)
-    }
-
-    fn read_archive(&self, input: impl std::io::Read) -> Result<(String, Vec<Row>), String> {
-        let mut json = serde_json::Deserializer::from_reader(input);
-        let archive = Archive { ledger: self };
-        let result = archive.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
-        result.map_err(|error| error.to_string())
+        Ok(())
     }
 }
 
-fn blobs_of(row: &Row) -> Vec<String> {
-    let observation = row.observation().ok().flatten();
-    observation.iter().flat_map(|o| o.raw_evidence()).map(|evidence| evidence.sha256.clone()).collect()
-}
-
-/// The archive's rows as a chain of their own.
-fn check_chain(ledger: &str, rows: &[Row]) -> Result<(), String> {
-    let mut prev = Hash::genesis(ledger);
-    for (row, seq) in rows.iter().zip(1..) {
-        if row.seq != seq {
-            return Err(format!("row {seq} is missing (row {} stands in its place)", row.seq));
-        }
-        if row.prev != prev || row.hash != row.expected_hash() {
-            return Err(format!("row {seq} was altered or moved: the archive's chain breaks there"));
-        }
-        row.observation().map_err(|error| format!("row {seq} is not an observation: {error}"))?;
-        prev = row.hash;
-    }
-    Ok(())
-}
-
-/// Reads the archive as a stream: rows into memory, raw evidence straight into the store, once the chain was checked.
-struct Archive<'a> {
-    ledger: &'a Ledger,
-}
-
-impl<'de> DeserializeSeed<'de> for Archive<'_> {
-    type Value = (String, Vec<Row>);
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Archive<'_> {
-    type Value = (String, Vec<Row>);
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an archive ({SCHEMA})")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut id, mut rows, mut blobs) = (None, None, false);
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "schema" => {
-                    let schema: String = map.next_value()?;
-                    if schema != SCHEMA {
-                        return Err(A::Error::custom(format!(
-                            "the schema is '{schema}', this version reads '{SCHEMA}'"
-                        )));
-                    }
-                }
-                "ledger" => id = Some(map.next_value::<String>()?),
-                "rows" => {
-                    let found: Vec<ArchivedRow> = map.next_value()?;
-                    let found: Result<Vec<Row>, String> = found.into_iter().map(ArchivedRow::row).collect();
-                    rows = Some(found.map_err(A::Error::custom)?);
-                }
-                "blobs" => {
-                    let (Some(id), Some(rows)) = (&id, &rows) else {
-                        return Err(A::Error::custom("`ledger` and `rows` must come before `blobs`"));
-                    };
-                    check_chain(id, rows).map_err(A::Error::custom)?;
-                    map.next_value_seed(Pieces { ledger: self.ledger, rows })?;
-                    blobs = true;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        match (id, rows) {
-            (Some(id), Some(rows)) if blobs => Ok((id, rows)),
-            _ => Err(A::Error::custom("`ledger`, `rows` or `blobs` is missing: the archive is not whole")),
-        }
-    }
-}
-
-struct Pieces<'a> {
-    ledger: &'a Ledger,
-    rows: &'a [Row],
-}
-
-impl<'de> DeserializeSeed<'de> for Pieces<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Pieces<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("raw evidence in pieces")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let mut wanted: BTreeSet<String> = self.rows.iter().flat_map(blobs_of).collect();
-        let mut spool = tempfile_in(self.ledger).map_err(A::Error::custom)?;
-        let (mut sha, mut part) = (Sha256::new(), 0);
-        while let Some(piece) = seq.next_element::<ArchivedPiece>()? {
-            if piece.part != part {
-                let what = format!("raw evidence {}: piece {part} is missing", piece.sha256);
-                return Err(A::Error::custom(what));
-            }
-            let data = match (piece.text, piece.hex) {
-                (Some(text), None) => text.into_bytes(),
-                (None, Some(hex)) => hex::decode(hex).map_err(A::Error::custom)?,
-                _ => return Err(A::Error::custom("a piece has either `text` or `hex`")),
-            };
-            sha.update(&data);
-            spool.file.write_all(&data).map_err(A::Error::custom)?;
-            part += 1;
-            if piece.last {
-                let found = hex::encode(std::mem::take(&mut sha).finalize());
-                if found != piece.sha256 {
-                    return Err(A::Error::custom(format!(
-                        "raw evidence {} was altered: it has the hash {found}",
-                        piece.sha256
-                    )));
-                }
-                wanted.remove(&found);
-                self.ledger.reader().blobs().adopt(&mut spool.file).map_err(A::Error::custom)?;
-                part = 0;
-            }
-        }
-        match wanted.first() {
-            Some(sha256) if self.ledger.reader().blobs().measure(sha256).ok().flatten().is_none() => {
-                Err(A::Error::custom(format!("raw evidence {sha256} is missing from the archive")))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A file without a name, in the ledger's directory, where the space will be needed anyway.
-struct Spool {
+/// SQLite opens files by their names only; this one goes when it is no longer needed.
+struct Copy {
+    path: PathBuf,
     file: File,
 }
 
-fn tempfile_in(ledger: &Ledger) -> std::io::Result<Spool> {
-    let path = ledger.reader().dir().join(format!("import-{}", std::process::id()));
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-    fs::remove_file(&path)?;
-    Ok(Spool { file })
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn copied(from: File, dir: &Path, most: u64) -> io::Result<Copy> {
+    sweep(dir);
+    let path = dir.join(format!("{COPY}{}", std::process::id()));
+    let mut copy = Copy { file: regular::create(&path)?, path };
+    if io::copy(&mut from.take(most.saturating_add(1)), &mut copy.file)? > most {
+        return Err(io::Error::other(format!("ledger.sqlite is longer than {most} bytes")));
+    }
+    Ok(copy)
+}
+
+const COPY: &str = "import-database-";
+
+/// Copies of imports that were killed, and one of our own number.
+fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let of = name.to_str().and_then(|name| name.strip_prefix(COPY)).and_then(|pid| pid.parse::<u32>().ok());
+        if of.is_some_and(|pid| pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }

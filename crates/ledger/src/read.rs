@@ -5,13 +5,16 @@ use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
 use crate::head::{Head, Slots};
 use crate::schema;
-use evidence::Recorded;
+use evidence::{Glance, Recorded};
 use rusqlite::{Connection, OptionalExtension, types::ValueRef};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Rows fetched at a time.
-const BATCH: usize = 64;
+/// Rows fetched at a time, and at how many bytes of them it is enough.
+const BATCH: usize = 1024;
+const BATCH_BYTES: usize = 4 << 20;
+/// Batches that may wait for whoever works on them.
+const AHEAD: usize = 4;
 
 #[derive(Debug)]
 pub struct Reader {
@@ -19,7 +22,21 @@ pub struct Reader {
     pub(crate) database: PathBuf,
     /// None: nothing was recorded yet.
     pub(crate) connection: Option<Connection>,
+    /// The database is a copy of our own that nobody writes.
+    pub(crate) copy: bool,
+    /// The tables are those that this version makes; else no row is read.
+    pub(crate) sound: bool,
 }
+
+/// Which way to go from a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    On,
+    Back,
+}
+
+/// Some rows, and what kept it from reading the next.
+type Batch = (Vec<Row>, bool, Option<LedgerError>);
 
 /// The head names rows and there is no database.
 pub(crate) fn gone(dir: &Path, head: &Head) -> LedgerError {
@@ -46,7 +63,41 @@ impl Reader {
     pub fn open_as_it_is(dir: &Path) -> Result<Reader, LedgerError> {
         let database = dir.join("ledger.sqlite");
         let connection = if schema::check_header(&database)? { Some(schema::connect(&database, false)?) } else { None };
-        Ok(Reader { dir: dir.to_owned(), database, connection })
+        Reader { dir: dir.to_owned(), database, connection, copy: false, sound: true }.checked()
+    }
+
+    /// The ledger in `dir`, with the file at `database` as its database.
+    pub(crate) fn of_copy(dir: &Path, copy: &std::fs::File, database: &Path) -> Result<Reader, LedgerError> {
+        let database = database.to_owned();
+        schema::check_copy(copy, &dir.join("ledger.sqlite"))?;
+        let connection = Some(schema::connect_copy(&database)?);
+        Reader { dir: dir.to_owned(), database, connection, copy: true, sound: true }.checked()
+    }
+
+    /// Before the first row is asked for.
+    fn checked(mut self) -> Result<Reader, LedgerError> {
+        let Some(connection) = &self.connection else { return Ok(self) };
+        match schema::is_made(connection, &self.database) {
+            Ok(true) => match schema::check_tables(connection, &self.database) {
+                // `verify` is to name it, and nothing else reads past it.
+                Err(LedgerError::Damaged { .. }) => self.sound = false,
+                checked => checked?,
+            },
+            Ok(false) => self.connection = None,
+            Err(LedgerError::Damaged { .. }) => self.sound = false,
+            Err(error) => return Err(error),
+        }
+        Ok(self)
+    }
+
+    fn sound(&self) -> Result<(), LedgerError> {
+        let what = "its tables are not as this version makes them".to_owned();
+        if self.sound { Ok(()) } else { Err(LedgerError::Damaged { path: self.database.clone(), what }) }
+    }
+
+    /// A second connection, for another thread.
+    pub(crate) fn connect_again(&self) -> Result<Connection, LedgerError> {
+        if self.copy { schema::connect_copy(&self.database) } else { schema::connect(&self.database, false) }
     }
 
     pub fn dir(&self) -> &Path {
@@ -65,6 +116,7 @@ impl Reader {
     /// The ledger's own id, made when it was; None where there is none.
     pub fn id(&self) -> Result<Option<String>, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(None) };
+        self.sound()?;
         connection.query_row("SELECT id FROM ledger", [], |row| row.get(0)).optional().map_err(|e| self.fail(e))
     }
 
@@ -72,18 +124,30 @@ impl Reader {
     pub fn rows(
         &self,
         from: u64,
+        take: impl FnMut(Row) -> Result<ControlFlow<()>, LedgerError>,
+    ) -> Result<(), LedgerError> {
+        self.walk(from, Way::On, take)
+    }
+
+    /// Every row, the last one first.
+    pub fn rows_back(&self, take: impl FnMut(Row) -> Result<ControlFlow<()>, LedgerError>) -> Result<(), LedgerError> {
+        self.walk(i64::MAX as u64, Way::Back, take)
+    }
+
+    fn walk(
+        &self,
+        from: u64,
+        way: Way,
         mut take: impl FnMut(Row) -> Result<ControlFlow<()>, LedgerError>,
     ) -> Result<(), LedgerError> {
         let mut next = from;
+        // The first batch is small: who wants five rows shall not wait for a thousand.
+        let mut most = 16;
         loop {
-            let (batch, error) = self.batch(next, BATCH)?;
-            let more = batch.len() == BATCH;
+            let (batch, more, error) = self.batch(next, way, most)?;
+            most = BATCH;
             for row in batch {
-                // Only a damaged tree gives them out of order.
-                if row.seq < next {
-                    return Err(self.bad(row.seq, format!("it comes after row {}", next.saturating_sub(1))));
-                }
-                next = row.seq + 1;
+                next = self.follows(next, &row, way)?;
                 if take(row)?.is_break() {
                     return Ok(());
                 }
@@ -96,32 +160,99 @@ impl Reader {
         }
     }
 
-    /// Some rows, and what kept it from reading the next.
-    fn batch(&self, from: u64, most: usize) -> Result<(Vec<Row>, Option<LedgerError>), LedgerError> {
-        let Some(connection) = &self.connection else { return Ok((Vec::new(), None)) };
-        let mut statement = connection
-            .prepare_cached(
-                "SELECT seq, kind, origin, time, body, prev, hash FROM row WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
-            )
-            .map_err(|e| self.fail(e))?;
+    /// Only a damaged tree gives them out of order.
+    fn follows(&self, next: u64, row: &Row, way: Way) -> Result<u64, LedgerError> {
+        match way {
+            Way::On if row.seq < next => {
+                Err(self.bad(row.seq, format!("it comes after row {}", next.saturating_sub(1))))
+            }
+            Way::Back if row.seq > next => Err(self.bad(row.seq, format!("it comes before row {}", next + 1))),
+            Way::On => Ok(row.seq + 1),
+            Way::Back => Ok(row.seq.saturating_sub(1)),
+        }
+    }
+
+    /// Every row from `from` on, a batch at a time, to a worker in another thread: this one reads on meanwhile. The error is
+    /// what kept it from reading all; the worker gives back what it made of the rest.
+    pub(crate) fn stream<T: Send>(
+        &self,
+        from: u64,
+        work: impl FnOnce(&mut dyn Iterator<Item = Vec<Row>>) -> T + Send,
+        progress: &mut dyn FnMut(u64),
+    ) -> (T, Result<(), LedgerError>) {
+        std::thread::scope(|scope| {
+            let (send, receive) = std::sync::mpsc::sync_channel::<Vec<Row>>(AHEAD);
+            let worker = scope.spawn(move || work(&mut receive.into_iter()));
+            let mut next = from;
+            let read = loop {
+                let (batch, more, error) = match self.batch(next, Way::On, BATCH) {
+                    Ok(read) => read,
+                    Err(error) => break Err(error),
+                };
+                let mut last = next;
+                let ordered = batch.iter().try_for_each(|row| {
+                    last = self.follows(last, row, Way::On)?;
+                    Ok(())
+                });
+                next = last;
+                progress(next.saturating_sub(1));
+                // A worker that has had enough is no failure of the reader.
+                if ordered.is_ok() && send.send(batch).is_err() {
+                    break Ok(());
+                }
+                match (ordered, error) {
+                    (Err(error), _) | (_, Some(error)) => break Err(error),
+                    _ if more => {}
+                    _ => break Ok(()),
+                }
+            };
+            drop(send);
+            match worker.join() {
+                Ok(made) => (made, read),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    fn batch(&self, from: u64, way: Way, most: usize) -> Result<Batch, LedgerError> {
+        let Some(connection) = &self.connection else { return Ok((Vec::new(), false, None)) };
+        self.sound()?;
+        let sql = match way {
+            Way::On => {
+                "SELECT seq, kind, origin, time, body, prev, hash FROM row WHERE seq >= ?1 ORDER BY seq LIMIT ?2"
+            }
+            Way::Back => {
+                "SELECT seq, kind, origin, time, body, prev, hash FROM row WHERE seq <= ?1 ORDER BY seq DESC LIMIT ?2"
+            }
+        };
+        let mut statement = connection.prepare_cached(sql).map_err(|e| self.fail(e))?;
         let from = i64::try_from(from).unwrap_or(i64::MAX);
         let mut rows = statement.query((from, most as i64)).map_err(|e| self.fail(e))?;
-        let mut batch = Vec::new();
+        let (mut batch, mut bytes) = (Vec::new(), 0);
         loop {
             let row = match rows.next() {
-                Ok(None) => return Ok((batch, None)),
+                Ok(None) => {
+                    let more = batch.len() == most;
+                    return Ok((batch, more, None));
+                }
                 Ok(Some(raw)) => self.decode(raw),
                 Err(error) => Err(self.fail(error)),
             };
             match row {
-                Ok(row) => batch.push(row),
-                Err(error) => return Ok((batch, Some(error))),
+                Ok(row) => {
+                    bytes += row.body.len();
+                    batch.push(row);
+                    if bytes >= BATCH_BYTES {
+                        return Ok((batch, true, None));
+                    }
+                }
+                Err(error) => return Ok((batch, false, Some(error))),
             }
         }
     }
 
     pub fn row(&self, seq: u64) -> Result<Option<Row>, LedgerError> {
-        let (batch, error) = self.batch(seq, 1)?;
+        let (batch, _, error) = self.batch(seq, Way::On, 1)?;
         match (batch.into_iter().next(), error) {
             (Some(row), _) => Ok((row.seq == seq).then_some(row)),
             (None, Some(error)) => Err(error),
@@ -131,6 +262,7 @@ impl Reader {
 
     pub fn last(&self) -> Result<Option<Row>, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(None) };
+        self.sound()?;
         let seq: Option<i64> =
             connection.query_row("SELECT max(seq) FROM row", [], |row| row.get(0)).map_err(|e| self.fail(e))?;
         seq.and_then(|seq| u64::try_from(seq).ok()).map_or(Ok(None), |seq| self.row(seq))
@@ -151,23 +283,49 @@ impl Reader {
     /// Every observation, own and imported, in the order of recording. The chain is followed on the way: what was
     /// altered gives no grade.
     pub fn observations(&self) -> Result<Vec<Recorded>, LedgerError> {
-        let mut all = Vec::new();
-        let mut prev = Hash::genesis(&self.id()?.unwrap_or_default());
-        self.rows(0, |row| {
-            if row.prev != prev || row.hash != row.expected_hash() {
-                let what = format!("row {} was altered, or does not follow from the row before it", row.seq);
-                return Err(LedgerError::BrokenChain { path: self.database.clone(), what });
-            }
-            prev = row.hash;
-            all.extend(row.observation().map_err(|error| self.bad(row.seq, format!("not an observation: {error}")))?);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(all)
+        self.observations_where(|_| true)
     }
 
-    pub(crate) fn has_origin(&self, origin: &str) -> Result<bool, LedgerError> {
+    /// Those that `wanted` takes; of the others no more is read than a glance shows. The chain is followed all the same.
+    pub fn observations_where(
+        &self,
+        mut wanted: impl FnMut(&Glance<'_>) -> bool + Send,
+    ) -> Result<Vec<Recorded>, LedgerError> {
+        let path = &self.database;
+        let bad = |seq: u64, what: String| LedgerError::Row { path: path.clone(), seq, what };
+        let mut prev = Hash::genesis(&self.id()?.unwrap_or_default());
+        let work = |batches: &mut dyn Iterator<Item = Vec<Row>>| {
+            let mut all = Vec::new();
+            for row in batches.flatten() {
+                if row.prev != prev || row.hash != row.expected_hash() {
+                    let what = format!("row {} was altered, or does not follow from the row before it", row.seq);
+                    return Err(LedgerError::BrokenChain { path: path.clone(), what });
+                }
+                prev = row.hash;
+                if row.kind != RowKind::Observation {
+                    continue;
+                }
+                let not = |error: serde_json::Error| bad(row.seq, format!("not an observation: {error}"));
+                if wanted(&Glance::at(&row.body).map_err(not)?) {
+                    all.extend(row.observation().map_err(not)?);
+                }
+            }
+            Ok(all)
+        };
+        let (made, read) = self.stream(0, work, &mut |_| {});
+        let made = made?;
+        read.map(|()| made)
+    }
+
+    /// Is this row, first recorded as `first` says, here, from whatever hand? One that says the same of itself and reads
+    /// otherwise is another.
+    pub(crate) fn has_received(&self, first: &str, row: &Row) -> Result<bool, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(false) };
-        let found = connection.query_row("SELECT 1 FROM row WHERE origin = ?1", [origin], |_| Ok(()));
+        // Between the two: the origin itself, and the same with " via ..." behind it ('!' comes after the space).
+        let sql = "SELECT 1 FROM row WHERE origin >= ?1 AND origin < ?1 || '!' AND (origin = ?1 OR origin >= ?1 || ' via ') \
+                   AND kind = ?2 AND time = ?3 AND body = ?4 LIMIT 1";
+        let mut statement = connection.prepare_cached(sql).map_err(|e| self.fail(e))?;
+        let found = statement.query_row((first, row.kind.name(), &row.time, &row.body), |_| Ok(()));
         Ok(found.optional().map_err(|e| self.fail(e))?.is_some())
     }
 

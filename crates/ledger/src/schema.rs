@@ -1,9 +1,11 @@
 //! The database's shape, and how it is opened without touching what is not ours.
 
 use crate::error::{LedgerError, unfinished};
-use rusqlite::{Connection, OpenFlags};
+use crate::regular;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +14,9 @@ pub const APPLICATION_ID: u32 = u32::from_be_bytes(*b"whkl");
 pub const FORMAT: u32 = 1;
 /// How long to wait for another process's write.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The longest row. An observation with a list of all kernels of a library has about a tenth of it.
+pub const LONGEST: usize = 8 << 20;
 
 /// Compared word for word by `verify`.
 pub const STATEMENTS: [&str; 5] = [
@@ -26,13 +31,31 @@ pub const STATEMENTS: [&str; 5] = [
 /// What the first bytes of the file say, read without SQLite: a file of a newer version is never opened.
 /// Offsets: <https://www.sqlite.org/fileformat2.html#the_database_header>.
 fn read_header(path: &Path) -> Result<Option<u64>, LedgerError> {
-    let mut header = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(100).read_to_end(&mut header),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => Err(error),
+    match regular::open(path) {
+        Ok(file) => header_of(&file, path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(LedgerError::Io { path: path.to_owned(), source }),
     }
-    .map_err(|source| LedgerError::Io { path: path.to_owned(), source })?;
+}
+
+/// A copy of the database at `path`.
+pub fn check_copy(copy: &File, path: &Path) -> Result<(), LedgerError> {
+    let fail = |source| LedgerError::Io { path: path.to_owned(), source };
+    (&*copy).rewind().map_err(fail)?;
+    match (header_of(copy, path)?, copy.metadata().map_err(fail)?.len()) {
+        (Some(wanted), size) if size >= wanted => Ok(()),
+        (None, _) => Err(LedgerError::NotALedger { path: path.to_owned(), what: "the file is empty".to_owned() }),
+        (Some(wanted), size) => {
+            let what = format!("the file has {size} bytes, its header says {wanted}");
+            Err(LedgerError::Damaged { path: path.to_owned(), what })
+        }
+    }
+}
+
+fn header_of(file: &File, path: &Path) -> Result<Option<u64>, LedgerError> {
+    let mut header = Vec::new();
+    let read = file.take(100).read_to_end(&mut header);
+    read.map_err(|source| LedgerError::Io { path: path.to_owned(), source })?;
     // A process died between creating the file and its first page: nothing was ever in it.
     if header.is_empty() {
         return Ok(None);
@@ -79,13 +102,20 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
     }
 }
 
+/// For writing, or for reading what others may be writing.
 pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
+    if write {
+        // SQLite would make it readable for all; an empty file is one where nothing was ever committed.
+        match regular::create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(LedgerError::io(path, "making the ledger", error));
+            }
+            _ => {}
+        }
+    }
     // A reader too asks for write access, and gets read access where there is none: what a killed writer left half done
     // must be rolled back by whoever comes next.
-    let mut access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if write {
-        access |= OpenFlags::SQLITE_OPEN_CREATE;
-    }
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fail = |source| LedgerError::database(path, source);
     let connection = Connection::open_with_flags(path, access).map_err(fail)?;
     connection.busy_timeout(PATIENCE).map_err(fail)?;
@@ -97,10 +127,54 @@ pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     } else {
         connection.pragma_update(None, "query_only", true).map_err(fail)?;
     }
-    connection.pragma_update(None, "trusted_schema", false).map_err(fail)?;
-    // Where a page was damaged SQLite says so instead of reading past it.
-    connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
+    harden(&connection).map_err(fail)?;
     Ok(connection)
+}
+
+/// A copy of somebody else's database, in a directory of ours: no journal lies beside it, nothing is rolled back.
+pub fn connect_copy(path: &Path) -> Result<Connection, LedgerError> {
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let fail = |source| LedgerError::database(path, source);
+    let connection = Connection::open_with_flags(path, access).map_err(fail)?;
+    connection.pragma_update(None, "query_only", true).map_err(fail)?;
+    harden(&connection).map_err(fail)?;
+    Ok(connection)
+}
+
+fn harden(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "trusted_schema", false)?;
+    // Where a page was damaged SQLite says so instead of reading past it.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    // The statement that inserts a row must fit beside it.
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, (LONGEST + (1 << 20)) as i32)?;
+    Ok(())
+}
+
+/// Whether anything was ever committed: who was killed while making the ledger leaves a file that SQLite rolls back to
+/// nothing at the first look.
+pub fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerError> {
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let made = count("SELECT count(*) FROM sqlite_schema")
+        .and_then(|tables| Ok(tables > 0 || count("PRAGMA page_count")? > 0));
+    made.map_err(|source| LedgerError::database(path, source))
+}
+
+/// A table of ours is what it says: no view that never ends under its name, no virtual table. Asked before the first row
+/// is read of a database that anybody may have written.
+pub fn check_tables(connection: &Connection, path: &Path) -> Result<(), LedgerError> {
+    let ours = |name: &str| -> Result<Option<String>, rusqlite::Error> {
+        connection
+            .query_row("SELECT sql FROM sqlite_schema WHERE name = ?1 AND type = 'table'", [name], |row| row.get(0))
+            .optional()
+    };
+    for (name, statement) in ["ledger", "row"].into_iter().zip(STATEMENTS) {
+        let found = ours(name).map_err(|source| LedgerError::database(path, source))?;
+        if found.as_deref() != Some(statement) {
+            let what = format!("the table '{name}' is not as this version makes it");
+            return Err(LedgerError::Damaged { path: path.to_owned(), what });
+        }
+    }
+    Ok(())
 }
 
 pub fn create(connection: &Connection, path: &Path, id: &str) -> Result<(), LedgerError> {

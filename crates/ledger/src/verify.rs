@@ -1,12 +1,16 @@
-//! The proof that nothing was altered, lost or moved: every row, every blob, the head, the schema, the database itself.
+//! What can be proved of a ledger by itself: every row, every blob, the head, the schema, the database. Rows are read in one
+//! thread, hashed in a second, and SQLite's own check and the raw evidence have a third.
 
+use crate::blobs::{Blobs, Measured};
 use crate::chain::{Hash, Row};
 use crate::error::LedgerError;
 use crate::head::Slots;
 use crate::read::Reader;
 use crate::schema::STATEMENTS;
+use evidence::Evidence;
+use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// One thing that is not as it was written, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +41,8 @@ pub enum Problem {
     Database { what: String },
 }
 
+/// Whoever can write here can also cut the tail and set the head back, or write a new chain: only a hash that is kept
+/// elsewhere ([`Proof::row_of`]) speaks against that.
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
     pub ledger: Option<String>,
@@ -48,131 +54,227 @@ pub struct Proof {
     /// Rows whose writer died before it could move the head: whole, and never acknowledged to anybody.
     pub unacknowledged: u64,
     pub problems: Vec<Problem>,
+    chain: Vec<(u64, Hash)>,
+}
+
+impl Proof {
+    /// The row with this hash; 0 for the chain's beginning. Where there are no problems, that row and all before it are
+    /// those that were there when somebody noted the hash down.
+    pub fn row_of(&self, hash: Hash) -> Option<u64> {
+        if Hash::genesis(self.ledger.as_deref().unwrap_or("")) == hash {
+            return Some(0);
+        }
+        self.chain.iter().find(|(_, found)| *found == hash).map(|(seq, _)| *seq)
+    }
 }
 
 impl Reader {
     /// Goes through everything. Problems are collected; an error is what keeps it from looking at all.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Proof, LedgerError> {
+        self.prove(true, progress)
+    }
+
+    /// All but the raw evidence.
+    pub(crate) fn verify_rows_only(&self) -> Result<Proof, LedgerError> {
+        self.prove(false, &mut |_| {})
+    }
+
+    fn prove(&self, blobs: bool, progress: &mut dyn FnMut(u64)) -> Result<Proof, LedgerError> {
         // The head is read first: a writer at work may then only be ahead of it, which is no problem.
         let slots = Slots::read(&self.dir.join("head"))?;
         let mut proof = Proof { ledger: self.id().unwrap_or_default(), ..Proof::default() };
-        if !self.exists() {
+        let Some(connection) = &self.connection else {
             if slots.as_ref().and_then(Slots::newest).is_some_and(|head| head.seq > 0) {
                 proof.problems.push(Problem::Database { what: "the database is gone; the head names rows".to_owned() });
             }
             return Ok(proof);
+        };
+        proof.problems = verify_schema(connection);
+        // Tables that are not ours may be anything: views without an end, too.
+        if !self.sound {
+            return Ok(proof);
         }
-        self.verify_database(&mut proof);
-        let hashes = self.verify_rows(&mut proof, progress)?;
-        verify_head(&mut proof, slots.as_ref(), &hashes);
-        proof.head = hashes.last().map(|(_, hash)| *hash);
+        let second = self.connect_again()?;
+        let (send, receive) = channel();
+        let store = self.blobs();
+        let whole = proof.problems.is_empty();
+        let (walk, beside) = std::thread::scope(|scope| {
+            let beside = scope.spawn(move || {
+                let mut beside = Beside::default();
+                if whole {
+                    beside.problems = integrity(&second);
+                }
+                beside.measure(&store, receive);
+                beside
+            });
+            let genesis = Hash::genesis(proof.ledger.as_deref().unwrap_or(""));
+            let walk = self.verify_rows(Walk::new(genesis, blobs.then_some(send)), progress);
+            match beside.join() {
+                Ok(beside) => (walk, beside),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        let walk = walk?;
+        proof.rows = walk.chain.len() as u64;
+        proof.problems.extend(walk.problems);
+        proof.problems.extend(beside.problems);
+        (proof.blobs, proof.blob_bytes) = (beside.blobs, beside.bytes);
+        name_suspects(&mut proof, &walk.suspects, &walk.chain);
+        verify_head(&mut proof, slots.as_ref(), &walk.chain);
+        proof.head = walk.chain.last().map(|(_, hash)| *hash);
+        proof.chain = walk.chain;
         Ok(proof)
     }
 
-    fn verify_database(&self, proof: &mut Proof) {
-        let Some(connection) = &self.connection else { return };
-        let all = |sql: &str| -> Result<Vec<String>, rusqlite::Error> {
-            connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
-        };
-        let damage = |error: rusqlite::Error| Problem::Database { what: error.to_string() };
-        match all("PRAGMA integrity_check(20)") {
-            Ok(lines) if lines == ["ok"] => {}
-            Ok(lines) => proof.problems.extend(lines.into_iter().map(|what| Problem::Database { what })),
-            Err(error) => proof.problems.push(damage(error)),
-        }
-        match all("SELECT sql FROM sqlite_schema ORDER BY rowid") {
-            Ok(found) if found == STATEMENTS => {}
-            Ok(found) => {
-                let odd = found.iter().zip(STATEMENTS).find(|(a, b)| a != b);
-                let what = odd.map_or_else(
-                    || format!("{} statements, expected {}", found.len(), STATEMENTS.len()),
-                    |(found, expected)| format!("found '{found}', expected '{expected}'"),
-                );
-                proof.problems.push(Problem::Schema { what });
-            }
-            Err(error) => proof.problems.push(damage(error)),
-        }
-        match all("SELECT id FROM ledger") {
-            Ok(ids) if ids.len() == 1 => {}
-            Ok(ids) => proof.problems.push(Problem::Schema { what: format!("{} ledger ids, expected one", ids.len()) }),
-            Err(error) => proof.problems.push(damage(error)),
-        }
-    }
-
-    /// Every row; gives back sequence number and hash of each that could be read.
-    fn verify_rows(&self, proof: &mut Proof, progress: &mut dyn FnMut(u64)) -> Result<Vec<(u64, Hash)>, LedgerError> {
-        let mut hashes: Vec<(u64, Hash)> = Vec::new();
-        let mut suspects: Vec<Row> = Vec::new();
-        let mut blobs = HashSet::new();
-        let mut prev = Hash::genesis(proof.ledger.as_deref().unwrap_or(""));
-        let mut next = 1;
+    fn verify_rows(&self, mut walk: Walk, progress: &mut dyn FnMut(u64)) -> Result<Walk, LedgerError> {
         loop {
-            let result = self.rows(next, |row| {
-                if row.seq > next {
-                    proof.problems.push(Problem::Missing { from: next, to: row.seq - 1 });
-                } else if row.prev != prev {
-                    proof.problems.push(Problem::DoesNotFollow { seq: row.seq });
-                }
-                prev = row.hash;
-                next = row.seq + 1;
-                proof.rows += 1;
-                hashes.push((row.seq, row.hash));
-                progress(row.seq);
-                self.verify_blobs(proof, &row, &mut blobs);
-                if row.hash != row.expected_hash() {
-                    suspects.push(row);
-                }
-                Ok(ControlFlow::Continue(()))
-            });
-            match result {
+            let from = walk.next;
+            let work = |batches: &mut dyn Iterator<Item = Vec<Row>>| batches.flatten().for_each(|row| walk.row(row));
+            let ((), read) = self.stream(from, work, progress);
+            let after = walk.next - 1;
+            match read {
                 Ok(()) => break,
-                Err(LedgerError::Row { seq, what, .. }) if seq >= next => {
-                    proof.problems.push(Problem::Unreadable { seq, what });
-                    next = seq + 1;
+                Err(LedgerError::Row { seq, what, .. }) if seq >= walk.next => {
+                    walk.problems.push(Problem::Unreadable { seq, what });
+                    walk.next = seq + 1;
                 }
                 Err(LedgerError::Row { what, .. }) => {
-                    proof.problems.push(Problem::Database { what: format!("after row {}: {what}", next - 1) });
+                    walk.problems.push(Problem::Database { what: format!("after row {after}: {what}") });
                     break;
                 }
                 Err(error @ (LedgerError::Damaged { .. } | LedgerError::Database { .. })) => {
-                    proof.problems.push(Problem::Database { what: format!("after row {}: {error}", next - 1) });
+                    walk.problems.push(Problem::Database { what: format!("after row {after}: {error}") });
                     break;
                 }
                 Err(error) => return Err(error),
             }
         }
-        name_suspects(proof, &suspects, &hashes);
-        Ok(hashes)
+        walk.send = None;
+        Ok(walk)
+    }
+}
+
+fn verify_schema(connection: &Connection) -> Vec<Problem> {
+    let found: Result<Vec<String>, rusqlite::Error> = connection
+        .prepare("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY rowid")
+        .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect());
+    match found {
+        Ok(found) if found == STATEMENTS => Vec::new(),
+        Ok(found) => {
+            let odd = found.iter().zip(STATEMENTS).find(|(a, b)| a != b);
+            let what = odd.map_or_else(
+                || format!("{} statements, expected {}", found.len(), STATEMENTS.len()),
+                |(found, expected)| format!("found '{}', expected '{expected}'", crate::blobs::shown(found)),
+            );
+            vec![Problem::Schema { what }]
+        }
+        Err(error) => vec![Problem::Database { what: error.to_string() }],
+    }
+}
+
+fn integrity(connection: &Connection) -> Vec<Problem> {
+    let all = |sql: &str| -> Result<Vec<String>, rusqlite::Error> {
+        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    };
+    let damage = |error: rusqlite::Error| Problem::Database { what: error.to_string() };
+    let mut problems = Vec::new();
+    match all("PRAGMA integrity_check(20)") {
+        Ok(lines) if lines == ["ok"] => {}
+        Ok(lines) => problems.extend(lines.into_iter().map(|what| Problem::Database { what })),
+        Err(error) => problems.push(damage(error)),
+    }
+    match all("SELECT id FROM ledger LIMIT 2") {
+        Ok(ids) if ids.len() == 1 => {}
+        Ok(ids) => problems.push(Problem::Schema { what: format!("{} ledger ids, expected one", ids.len()) }),
+        Err(error) => problems.push(damage(error)),
+    }
+    problems
+}
+
+/// Rows whose old place is looked for; of more it is only said that they were altered.
+const SUSPECTS: usize = 256;
+
+/// The way along the chain.
+struct Walk {
+    next: u64,
+    prev: Hash,
+    /// Number and hash of every row that could be read.
+    chain: Vec<(u64, Hash)>,
+    suspects: Vec<Row>,
+    problems: Vec<Problem>,
+    /// Raw evidence that a row names, each once, to whoever measures it.
+    send: Option<Sender<(u64, Evidence)>>,
+    sent: HashSet<(String, u64)>,
+}
+
+impl Walk {
+    fn new(genesis: Hash, send: Option<Sender<(u64, Evidence)>>) -> Walk {
+        let (chain, suspects, problems, sent) = Default::default();
+        Walk { next: 1, prev: genesis, chain, suspects, problems, send, sent }
     }
 
-    fn verify_blobs(&self, proof: &mut Proof, row: &Row, seen: &mut HashSet<String>) {
-        let observation = match row.observation() {
-            Ok(Some(observation)) => observation,
-            Ok(None) => return,
-            Err(error) => {
-                proof.problems.push(Problem::Unreadable { seq: row.seq, what: format!("not an observation: {error}") });
-                return;
+    fn row(&mut self, row: Row) {
+        if row.seq > self.next {
+            self.problems.push(Problem::Missing { from: self.next, to: row.seq - 1 });
+        } else if row.prev != self.prev {
+            self.problems.push(Problem::DoesNotFollow { seq: row.seq });
+        }
+        self.prev = row.hash;
+        self.next = row.seq + 1;
+        self.chain.push((row.seq, row.hash));
+        self.evidence(&row);
+        if row.hash != row.expected_hash() {
+            if self.suspects.len() < SUSPECTS {
+                self.suspects.push(row);
+            } else {
+                self.problems.push(Problem::Altered { seq: row.seq });
             }
-        };
-        let store = self.blobs();
-        for evidence in observation.raw_evidence() {
-            if !seen.insert(evidence.sha256.clone()) {
-                continue;
-            }
-            let (sha256, seq) = (evidence.sha256.clone(), row.seq);
-            match store.measure(&sha256) {
-                Ok(Some((found, size))) if found == sha256 => {
-                    proof.blobs += 1;
-                    proof.blob_bytes += size;
+        }
+    }
+
+    fn evidence(&mut self, row: &Row) {
+        let Some(send) = &self.send else { return };
+        match row.evidence() {
+            Ok(list) => {
+                for one in list {
+                    if self.sent.insert((one.sha256.clone(), one.size)) {
+                        // Whoever measures ends after this one.
+                        let _ = send.send((row.seq, one));
+                    }
                 }
-                Ok(Some((found, _))) => proof.problems.push(Problem::BlobAltered { sha256, seq, found }),
-                Ok(None) => proof.problems.push(Problem::BlobMissing { sha256, seq }),
-                Err(error) => proof.problems.push(Problem::BlobUnreadable { sha256, seq, what: error.to_string() }),
+            }
+            Err(error) => {
+                let what = format!("not an observation: {error}");
+                self.problems.push(Problem::Unreadable { seq: row.seq, what });
             }
         }
     }
 }
 
+/// What is looked at beside the rows.
+#[derive(Default)]
+struct Beside {
+    problems: Vec<Problem>,
+    blobs: u64,
+    bytes: u64,
+}
+
+impl Beside {
+    fn measure(&mut self, store: &Blobs, evidence: Receiver<(u64, Evidence)>) {
+        for (seq, evidence) in evidence {
+            let sha256 = crate::blobs::shown(&evidence.sha256);
+            match store.measure(&evidence) {
+                Ok(Measured::Same) => {
+                    self.blobs += 1;
+                    self.bytes += evidence.size;
+                }
+                Ok(Measured::Other(found)) => self.problems.push(Problem::BlobAltered { sha256, seq, found }),
+                Ok(Measured::Missing) => self.problems.push(Problem::BlobMissing { sha256, seq }),
+                Err(error) => self.problems.push(Problem::BlobUnreadable { sha256, seq, what: error.to_string() }),
+            }
+        }
+    }
+}
 /// A row that does not give its hash was altered, or it is a true row in another's place: then it follows from a row
 /// that is still there, and gives its hash with the number that comes after that one.
 fn name_suspects(proof: &mut Proof, suspects: &[Row], hashes: &[(u64, Hash)]) {

@@ -5,11 +5,12 @@ use crate::clock::now;
 use crate::error::LedgerError;
 use crate::head::{self, Head, Slots};
 use crate::read::{Reader, gone};
-use crate::schema;
+use crate::{private, redact, schema};
 use evidence::{Evidence, Observation, ObservationId};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 pub struct Ledger {
     reader: Reader,
     lock: File,
+    closed: u64,
 }
 
 /// What was written: its place in the chain, and for an observation its name.
@@ -41,55 +43,93 @@ impl Ledger {
     pub fn open(dir: &Path) -> Result<Ledger, LedgerError> {
         let fail = |error| LedgerError::io(dir, "making the ledger", error);
         schema::check_header(&dir.join("ledger.sqlite"))?;
-        fs::create_dir_all(dir).map_err(fail)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join("lock")).map_err(fail)?;
+        private::make_dir(dir).map_err(fail)?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600);
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let lock = options.custom_flags(flags.bits().cast_signed()).open(dir.join("lock")).map_err(fail)?;
         let database = dir.join("ledger.sqlite");
-        let mut ledger = Ledger { reader: Reader { dir: dir.to_owned(), database, connection: None }, lock };
-        ledger.locked(|ledger| ledger.connect())?;
+        let reader = Reader { dir: dir.to_owned(), database, connection: None, copy: false, sound: true };
+        let mut ledger = Ledger { reader, lock, closed: 0 };
+        ledger.locked(|ledger| {
+            ledger.closed = private::tighten(&ledger.reader.dir).map_err(fail)?;
+            ledger.connect()
+        })?;
         Ok(ledger)
+    }
+
+    /// How many files and directories others could read until this ledger was opened now. Worth a word to its owner.
+    pub fn closed_to_others(&self) -> u64 {
+        self.closed
     }
 
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// Keeps raw evidence under its hash, for an observation that is to name it.
+    /// Keeps raw evidence under its hash, for an observation that is to name it. Of a text the secrets are left out first.
     pub fn keep(&mut self, kind: &str, from: impl Read) -> Result<Evidence, LedgerError> {
-        self.reader.blobs().keep(kind, from)
+        let shown = redact::raw(kind, from)
+            .map_err(|error| LedgerError::io(&self.reader.dir, "reading raw evidence", error))?;
+        self.reader.blobs().keep(kind, shown)
     }
 
-    /// Records observations: all of them, or none. When it returns they are on the disk.
+    /// Records observations: all of them, or none. When it returns they are on the disk. Secrets are left out.
     pub fn append(&mut self, observations: &[Observation]) -> Result<Vec<Receipt>, LedgerError> {
         let time = now();
         let draft = |observation: &Observation| Draft {
             kind: RowKind::Observation,
             origin: None,
             time: time.clone(),
-            body: observation.canonical(),
+            body: redact::observation(observation).canonical(),
         };
-        self.write(observations.iter().map(|observation| Ok(draft(observation))))
+        self.locked(|ledger| {
+            ledger.check_evidence(observations)?;
+            ledger.write_locked(observations.iter().map(|observation| Ok(draft(observation))))
+        })
     }
 
     /// A person's words for the worklog. They never affect a grade.
     pub fn note(&mut self, text: &str) -> Result<Receipt, LedgerError> {
-        let draft = Draft { kind: RowKind::Note, origin: None, time: now(), body: text.as_bytes().to_vec() };
-        let mut receipts = self.write(std::iter::once(Ok(draft)))?;
+        let body = redact::text(text).into_owned().into_bytes();
+        let draft = Draft { kind: RowKind::Note, origin: None, time: now(), body };
+        let mut receipts = self.locked(|ledger| ledger.write_locked(std::iter::once(Ok(draft))))?;
         receipts.pop().ok_or_else(|| self.broken("a note was written and not found".to_owned()))
     }
 
-    pub(crate) fn write(
+    /// What they name is there: an import that failed may have taken away again what both had brought.
+    fn check_evidence(&self, observations: &[Observation]) -> Result<(), LedgerError> {
+        let blobs = self.reader.blobs();
+        let mut seen: Option<&str> = None;
+        for evidence in observations.iter().flat_map(Observation::raw_evidence) {
+            // Most name the same as the one before.
+            if seen.replace(&evidence.sha256) == Some(&evidence.sha256) {
+                continue;
+            }
+            let there = blobs
+                .path(&evidence.sha256)
+                .and_then(|path| fs::symlink_metadata(path))
+                .is_ok_and(|meta| meta.is_file());
+            if !there {
+                let what = format!("the raw evidence {} was not kept", crate::blobs::shown(&evidence.sha256));
+                return Err(self.broken(what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs under the lock.
+    pub(crate) fn write_locked(
         &mut self,
         drafts: impl Iterator<Item = Result<Draft, LedgerError>>,
     ) -> Result<Vec<Receipt>, LedgerError> {
-        self.locked(|ledger| {
-            let (slots, tail) = ledger.check_tail()?;
-            let receipts = ledger.transaction(&tail, drafts)?;
-            let Some(last) = receipts.last() else { return Ok(receipts) };
-            let head = Head { ledger: tail.ledger, seq: last.seq, hash: last.hash };
-            let path = ledger.head_path();
-            head::advance(&path, &slots, &head).map_err(|source| LedgerError::HeadNotWritten { path, source })?;
-            Ok(receipts)
-        })
+        let (slots, tail) = self.check_tail()?;
+        let receipts = self.transaction(&tail, drafts)?;
+        let Some(last) = receipts.last() else { return Ok(receipts) };
+        let head = Head { ledger: tail.ledger, seq: last.seq, hash: last.hash };
+        let path = self.head_path();
+        head::advance(&path, &slots, &head).map_err(|source| LedgerError::HeadNotWritten { path, source })?;
+        Ok(receipts)
     }
 
     fn transaction(
@@ -112,6 +152,9 @@ impl Ledger {
             let (mut seq, mut prev) = (tail.seq, tail.hash);
             for draft in drafts {
                 let Draft { kind, origin, time, body } = draft?;
+                if body.len() > schema::LONGEST {
+                    return Err(LedgerError::TooLong { path: path.clone(), size: body.len(), most: schema::LONGEST });
+                }
                 seq += 1;
                 let row = Row::after(prev, seq, kind, origin, time, body);
                 let number = i64::try_from(seq).unwrap_or(i64::MAX);
@@ -137,10 +180,16 @@ impl Ledger {
             return Err(gone(&self.reader.dir, head));
         }
         let connection = schema::connect(&path, true)?;
-        if !there {
+        // A header may be there of a file that a killed creation left: rolled back, it is empty.
+        let made = schema::is_made(&connection, &path)?;
+        if let Some(head) = head.filter(|head| !made && head.seq > 0) {
+            return Err(gone(&self.reader.dir, head));
+        }
+        if !made {
             let id = new_id().map_err(|error| LedgerError::io(&path, "making the ledger", error))?;
             schema::create(&connection, &path, &id)?;
         }
+        schema::check_tables(&connection, &path)?;
         self.reader.connection = Some(connection);
         let ledger = self.ledger_id()?;
         let ours = head.is_some_and(|head| head.ledger == ledger);
@@ -190,7 +239,10 @@ impl Ledger {
         Ok((slots, tail))
     }
 
-    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, LedgerError>) -> Result<T, LedgerError> {
+    pub(crate) fn locked<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
         let path = self.reader.dir.join("lock");
         let begun = Instant::now();
         loop {
@@ -269,6 +321,6 @@ mod tests {
         assert_eq!(*read[0], first);
         assert_eq!(read[0].id(), &first.id());
         assert_eq!(reader.row(3).unwrap().unwrap().note().as_deref(), Some("watched the log"));
-        assert_eq!(reader.blobs().measure(&raw.sha256).unwrap(), Some((raw.sha256.clone(), 3)));
+        assert_eq!(reader.blobs().measure(&raw).unwrap(), crate::Measured::Same);
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{copy, dump, observation, problems, record, sample};
-use ledger::{Ledger, LedgerError, Reader};
+use ledger::{Checkpoint, Hash, Ledger, LedgerError, Reader, Signer};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -139,11 +139,11 @@ fn raw_evidence_that_was_altered_or_removed_is_named() {
     let sha256 =
         |seq| reader.row(seq).unwrap().unwrap().observation().unwrap().unwrap().raw_evidence()[0].sha256.clone();
     let (first, second) = (sha256(1), sha256(2));
-    let path = reader.blobs().path(&first);
+    let path = reader.blobs().path(&first).unwrap();
     let mut bytes = fs::read(&path).unwrap();
     bytes[10] ^= 1;
     fs::write(&path, bytes).unwrap();
-    fs::remove_file(reader.blobs().path(&second)).unwrap();
+    fs::remove_file(reader.blobs().path(&second).unwrap()).unwrap();
     let found = problems(&dir);
     assert!(found[0].starts_with(&format!("raw evidence {first} (row 1) was altered")), "{found:?}");
     assert_eq!(found[1], format!("raw evidence {second} (row 2) is missing"));
@@ -228,4 +228,30 @@ fn a_ledger_of_a_newer_version_is_left_alone() {
     assert!(error.contains("format 2") && error.contains("newer version"), "{error}");
     assert!(matches!(Reader::open(&dir), Err(LedgerError::Newer { found: 2, known: 1, .. })));
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// Whoever knows the format can make yesterday's ledger of it. A head that was kept elsewhere says so.
+#[test]
+fn a_tail_cut_with_the_head_set_back_is_whole_and_not_what_was_expected() {
+    let (_keep, dir) = fresh();
+    let before = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+    let head = fs::read(dir.join("head")).unwrap();
+    record(&mut Ledger::open(&dir).unwrap(), 50).unwrap();
+    let after = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+    let id = after.ledger.clone().unwrap();
+    let signer = Signer::generate("me").unwrap();
+    let signed = Checkpoint { ledger: id.clone(), rows: after.rows, hash: after.head.unwrap() }.sign(&signer);
+    assert_eq!(after.row_of(before.head.unwrap()), Some(8), "grown since");
+    sql(&dir, "DELETE FROM row WHERE seq = 9");
+    fs::write(dir.join("head"), head).unwrap();
+    let cut = Reader::open(&dir).unwrap().verify(&mut |_| {}).unwrap();
+    assert_eq!(cut.problems, [], "by itself it is whole");
+    let checkpoint = Checkpoint::open(&signed, &signer.verifier()).unwrap();
+    assert_eq!((checkpoint.rows, checkpoint.ledger), (9, id.clone()));
+    assert_eq!(cut.row_of(checkpoint.hash), None);
+    assert_eq!(cut.row_of(before.head.unwrap()), Some(8));
+    assert_eq!(cut.row_of(Hash::genesis(&id)), Some(0));
+    let forged = signed.replacen("\n9\n", "\n8\n", 1);
+    assert!(forged != signed && Checkpoint::open(&forged, &signer.verifier()).is_err());
+    assert!(Checkpoint::open(&signed, &Signer::generate("me").unwrap().verifier()).is_err());
 }

@@ -127,7 +127,12 @@ fn parts(lang: &Lang, parts: &[Part]) -> String {
 /// `inspect 0.1.0 (1a2b3c4d5e6f)`: the observer, and the observation by the name that `ledger show` takes.
 fn who(reading: &Reading, id: &ObservationId) -> String {
     match reading.cites.iter().find(|cite| cite.observation == *id) {
-        Some(cite) => format!("{} {} ({})", cite.observer.name, cite.observer.version, id.short()),
+        Some(cite) => {
+            // Another ledger's word is told from our own.
+            let ledger = cite.imported_from.as_deref().and_then(|origin| origin.get(..8));
+            let from = ledger.map(|ledger| format!(", ledger {ledger}")).unwrap_or_default();
+            format!("{} {} ({}{from})", cite.observer.name, cite.observer.version, id.short())
+        }
         None => id.short().to_owned(),
     }
 }

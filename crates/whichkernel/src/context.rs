@@ -79,6 +79,16 @@ impl Context {
         Ok(())
     }
 
+    /// For writing. What of it others could read until now is said once: from now on they cannot.
+    pub fn open_ledger(&self) -> Result<ledger::Ledger, ledger::LedgerError> {
+        let ledger = ledger::Ledger::open(&self.ledger)?;
+        if ledger.closed_to_others() > 0 {
+            let args = [("count", ledger.closed_to_others().into()), ("dir", self.ledger.to_string_lossy().into())];
+            self.note(&self.lang.text_with("ledger-closed", &args));
+        }
+        Ok(ledger)
+    }
+
     /// About work in progress, on stderr and only where a person is watching: written over by the next one.
     pub fn progress(&self, line: &str) {
         self.status.show(line);
@@ -87,7 +97,7 @@ impl Context {
     /// A remark that is not the answer: a line on stderr that stays.
     pub fn note(&self, line: &str) {
         self.status.clear();
-        let _ = writeln!(io::stderr(), "{line}");
+        let _ = writeln!(io::stderr(), "{}", ledger::redact::text(line));
     }
 }
 
@@ -128,6 +138,7 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
             text = format!("{text}: {cause}");
         }
     }
-    let _ = writeln!(io::stderr(), "whichkernel: {text}");
+    // Addresses and command lines come into errors from everywhere.
+    let _ = writeln!(io::stderr(), "whichkernel: {}", ledger::redact::text(&text));
     ExitCode::from(COULD_NOT_RUN)
 }

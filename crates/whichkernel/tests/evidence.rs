@@ -322,3 +322,48 @@ fn paths_need_not_be_utf8() {
     let output = run(&ledger, &[OsStr::new("check"), file.as_os_str()]);
     assert!(output.status.success(), "{}", err(&output));
 }
+
+#[test]
+fn verify_says_what_it_proves_and_holds_the_ledger_to_a_head_kept_elsewhere() {
+    let place = Place::new();
+    place.run("ledger note first");
+    let first = json(&place.run("ledger verify --format json"));
+    let head = first["head"].as_str().unwrap().to_owned();
+    assert!(first["not_proved"].as_str().unwrap().contains("cut off the end"), "{first}");
+    let key = place.dir.path().join("key");
+    let public = place.dir.path().join("key.pub");
+    let checkpoint = place.dir.path().join("checkpoint");
+    let line = |verb: &str| format!("ledger {verb}");
+    assert!(place.run(&line(&format!("key new {} --name me", key.display()))).status.success());
+    assert_eq!(place.run(&line(&format!("key new {}", key.display()))).status.code(), Some(2), "never over another");
+    let signed = place.run(&line(&format!("sign --key {} -o {}", key.display(), checkpoint.display())));
+    assert!(signed.status.success(), "{}", err(&signed));
+    place.run("ledger note second");
+    let held = place.run(&format!(
+        "ledger verify --expect {head} --checkpoint {} --key {}",
+        checkpoint.display(),
+        public.display()
+    ));
+    let text = out(&held);
+    assert!(held.status.success(), "{text}{}", err(&held));
+    assert!(text.contains("is row 1") && text.contains("signed by me") && text.contains("Not proved"), "{text}");
+    let gone = place.run(&format!("ledger verify --expect {}", "0".repeat(64)));
+    assert_eq!(gone.status.code(), Some(1));
+    assert!(out(&gone).contains("not in this chain"), "{}", out(&gone));
+    assert_eq!(place.run("ledger verify --expect abc").status.code(), Some(2));
+    fs::write(&checkpoint, fs::read_to_string(&checkpoint).unwrap().replace("\n1\n", "\n2\n")).unwrap();
+    let forged = place.run(&format!("ledger verify --checkpoint {} --key {}", checkpoint.display(), public.display()));
+    assert_eq!(forged.status.code(), Some(2), "{}", err(&forged));
+}
+
+#[test]
+fn the_last_rows_are_listed_from_the_end() {
+    let place = Place::new();
+    for n in 0..4 {
+        place.run(&format!("ledger note note-{n}"));
+    }
+    let text = out(&place.run("ledger list --last 2"));
+    let at = |word: &str| text.find(word);
+    assert!(at("note-1").is_none() && at("note-2") < at("note-3") && at("note-2").is_some(), "{text}");
+    assert!(!out(&place.run("ledger list --last 0")).contains("note-3"));
+}

@@ -39,18 +39,10 @@ pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Varia
     let mut found: Vec<Variable> = all
         .into_iter()
         .filter(|(name, _)| matters(name))
-        .map(
-            |(name, value)| {
-                if secret(&name) { Variable { name, value: "***".to_owned() } } else { Variable { name, value } }
-            },
-        )
+        .map(|(name, value)| Variable { value: ledger::redact::variable(&name, &value).into_owned(), name })
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
-}
-
-fn secret(name: &str) -> bool {
-    ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|word| name.contains(word))
 }
 
 /// What this variable with this value does, where we know it.
@@ -143,9 +135,23 @@ mod tests {
 
     #[test]
     fn secrets_and_strangers_stay_out() {
-        let all = [("OLLAMA_API_KEY", "abc"), ("HOME", "/root"), ("HSA_ENABLE_SDMA", "0")];
+        let all = [
+            ("OLLAMA_API_KEY", "abc"),
+            ("OLLAMA_AUTH", "abc"),
+            ("LLAMA_API", "abc"),
+            ("OLLAMA_HOST", "http://me:abc@host:1"),
+            ("HOME", "/root"),
+            ("HSA_ENABLE_SDMA", "0"),
+        ];
         let found = of_interest(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let shown: Vec<(&str, &str)> = found.iter().map(|v| (v.name.as_str(), v.value.as_str())).collect();
-        assert_eq!(shown, [("HSA_ENABLE_SDMA", "0"), ("OLLAMA_API_KEY", "***")]);
+        let shown: Vec<String> = found.iter().map(|v| format!("{}={}", v.name, v.value)).collect();
+        let expected = [
+            "HSA_ENABLE_SDMA=0",
+            "LLAMA_API=[redacted]",
+            "OLLAMA_API_KEY=[redacted]",
+            "OLLAMA_AUTH=[redacted]",
+            "OLLAMA_HOST=http://[redacted]@host:1",
+        ];
+        assert_eq!(shown, expected);
     }
 }

@@ -90,7 +90,8 @@ impl Process {
             listens,
             attachable: Look::from(File::open(host.path(format!("/proc/{pid}/mem")))).map(|_| true),
             kfd: Gpu::used_by(host, pid),
-            command,
+            // Shown, and written into JSON and the ledger: without keys and prompts.
+            command: ledger::redact::command(&command),
         })
     }
 

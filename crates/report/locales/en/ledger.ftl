@@ -39,3 +39,16 @@ ledger-not-whole = NOT whole: { $problems } { $problems ->
     [one] problem
    *[other] problems
   } in { $dir } ({ $rows } rows read). Nothing was changed.
+ledger-proved = Proved: every row that is here is as it was written and follows from the row before it, and its raw evidence has its hash.
+ledger-unproved = Not proved: that no rows were cut off the end, or all of it written anew, by somebody who can write here. A head kept elsewhere shows that: `ledger verify --expect HASH`, or `ledger sign` and `ledger verify --checkpoint`.
+ledger-unproved-after = Not proved: that no rows that came after the expected one were cut off the end.
+ledger-not-in-chain = it is not in this chain: rows were cut off or replaced since, or it is another ledger's
+ledger-another = it is of another ledger
+ledger-expected-held = Expected head { $hash } is row { $row }: that row and all before it are those of then. { $since } rows have come since.
+ledger-signed-held = Checkpoint signed by { $name }: { $hash } is row { $row }: that row and all before it are those that were signed. { $since } rows have come since.
+ledger-expected-gone = Expected head { $hash }: { $why }.
+ledger-key-made = Private key: { $key } (keep it to yourself). Public key: { $public }. Sign with `whichkernel ledger sign --key { $key }`.
+ledger-raw-missing = the raw evidence { $sha256 } is missing; `whichkernel ledger verify` tells more
+ledger-raw-altered = the raw evidence { $sha256 } was altered: do not use what was written here; `whichkernel ledger verify` tells more
+ledger-passed-on = { $passed } of the rows came to that ledger from others: of where they come from there is only its word (`via` in `ledger list`).
+ledger-closed = { $count } files and directories of the ledger in { $dir } could be read by others; from now on only by you.

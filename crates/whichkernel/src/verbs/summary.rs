@@ -2,7 +2,7 @@
 
 use super::doctor::say;
 use crate::context::Context;
-use evidence::{Claim, Expected, Recorded, Rung, Scope, judge};
+use evidence::{Claim, Expected, Glance, Recorded, Rung, Scope, judge};
 use ledger::Reader;
 use observe::doctor::{Facts, Host, Message, Report, Trials, Weight};
 use std::process::ExitCode;
@@ -65,7 +65,10 @@ fn server(report: &Report) -> Message {
 
 /// The highest rung on which the ledger has a path for this GPU (or, where there is none, for any), and its grade.
 fn path(facts: &Facts, context: &Context) -> Message {
-    let Ok(observations) = Reader::open(&context.ledger).and_then(|reader| reader.observations()) else {
+    // The paths themselves, and what else the judge asks for: sweeps, runtimes and devices that are here.
+    let topics = ["matmul.path", "runtime.installed", "gpu.present"];
+    let wanted = |glance: &Glance<'_>| glance.saw().is_none() || topics.contains(&glance.topic());
+    let Ok(observations) = Reader::open(&context.ledger).and_then(|reader| reader.observations_where(wanted)) else {
         return Message::new("summary-ledger-broken");
     };
     let targets = facts.targets();

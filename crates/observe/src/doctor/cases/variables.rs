@@ -91,7 +91,7 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
         let prefix = ["HSA_", "OLLAMA_", "ROCBLAS_"].iter().any(|prefix| name.starts_with(prefix));
         name != "OLLAMA_HOST" && (prefix || name.ends_with("_VISIBLE_DEVICES"))
     };
-    let told = |value: &str| !value.is_empty() && value != "***";
+    let told = |value: &str| !value.is_empty() && value != ledger::redact::MARK;
     let shell = facts.environment.iter().filter(|variable| decides(&variable.name) && told(&variable.value));
     let missing = shell.filter(|variable| server.variable(&variable.name) != Some(&variable.value));
     let case = |variable: &crate::doctor::Variable| {

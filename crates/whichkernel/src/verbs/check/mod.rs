@@ -35,7 +35,11 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let investigation = graded::load(args.file.as_deref())?;
     let reader = ledger::Reader::open(&context.ledger)?;
-    let mut graded = Graded::from_ledger(investigation, &reader.observations()?);
+    // Of a long ledger only what the claims can use is kept; every row is held to the chain all the same.
+    let wanted = investigation.wanted();
+    let observations = reader.observations_where(|glance| wanted.takes(glance))?;
+    let mut graded = Graded::from_ledger(investigation, &observations);
+    drop(observations);
     let failed = graded.failed();
     if let Some(id) = &args.claim {
         graded.keep(|stated, _| stated.claim.id == *id);

@@ -1,7 +1,6 @@
 //! Which observers work here, which do not, why, and the exact fix.
 
 use crate::context::{Context, Format};
-use ledger::Ledger;
 use observe::doctor::{Fix, Host, HostObserver, Message, Report};
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
@@ -37,7 +36,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let report = Report::examine(&host, &verbs);
     if args.record {
         let sightings = HostObserver::new(host).sightings(&report, &observe::now());
-        let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
+        let count = observe::record(&mut context.open_ledger()?, sightings)?;
         let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
         context.note(&context.lang.text_with("doctor-recorded", &args));
     }

@@ -3,7 +3,6 @@
 use super::grid::Map;
 use super::plan::Plan;
 use crate::context::Context;
-use ledger::Ledger;
 use observe::Sighting;
 use observe::dryrun::{Place, Scene, Selected, library};
 use std::ffi::OsString;
@@ -22,7 +21,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let time = observe::now();
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    keep(context, scene(place, plan, &words.join(" "), &time)?.run(selected)?)
+    keep(context, scene(place, plan, &ledger::redact::line(&words), &time)?.run(selected)?)
 }
 
 fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) -> anyhow::Result<Scene<'a>> {
@@ -31,7 +30,7 @@ fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) ->
 }
 
 fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {
-    let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
+    let count = observe::record(&mut context.open_ledger()?, sightings)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("dryrun-recorded", &args));
     Ok(())

@@ -6,7 +6,6 @@ use crate::context::Context;
 use codeobject::TargetId;
 use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Subject, View};
 use inventory::FileReport;
-use ledger::Ledger;
 use observe::libraries;
 use observe::process::Process;
 use observe::shipped::{self, KernelFact};
@@ -35,13 +34,13 @@ pub fn file(
 }
 
 fn write(sightings: Vec<observe::Sighting>, context: &Context) -> anyhow::Result<()> {
-    let count = observe::record(&mut Ledger::open(&context.ledger)?, sightings)?;
+    let count = observe::record(&mut context.open_ledger()?, sightings)?;
     context.note(&context.lang.text_with("inspect-recorded", &[("count", count.into())]));
     Ok(())
 }
 
 pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
-    let mut ledger = Ledger::open(&context.ledger)?;
+    let mut ledger = context.open_ledger()?;
     let maps = ledger.keep("maps", process.maps.as_bytes())?;
     let time = ledger::now();
     let window = format!("process {} ({}) at {time}", process.pid, process.name);

@@ -3,7 +3,7 @@
 use super::check::{Graded, graded, json, markdown};
 use crate::context::{CHECK_FAILED, Context, Format};
 use evidence::{Investigation, Recorded, View};
-use ledger::{Ledger, LedgerError, Reader};
+use ledger::{LedgerError, Reader};
 use observe::Surroundings;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         bring::offer(&around, args.yes, context);
     }
     // Where nothing can be written the answer is still worth having: it is graded and not kept.
-    let (mut ledger, kept) = match Ledger::open(&context.ledger) {
+    let (mut ledger, kept) = match context.open_ledger() {
         Ok(ledger) => (Some(ledger), None),
         Err(error @ (LedgerError::ReadOnly { .. } | LedgerError::Full { .. })) => (None, Some(error)),
         Err(error) => return Err(error.into()),

@@ -4,7 +4,6 @@ use crate::context::Context;
 use anyhow::Context as _;
 use evidence::Subject;
 use inventory::{File, FileReport};
-use ledger::Ledger;
 use observe::Observer;
 use observe::census::{Groups, Isa, observations};
 
@@ -14,7 +13,7 @@ pub fn run(file: &File, groups: &Groups, report: &FileReport, context: &Context)
     let name = file.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let subject = Subject::file(name, sha256.to_string());
     let seen = observations(groups, &subject, &Isa.id(), &ledger::now())?;
-    let receipts = Ledger::open(&context.ledger)?.append(&seen)?;
+    let receipts = context.open_ledger()?.append(&seen)?;
     context.note(&context.lang.text_with("isa-recorded", &[("count", receipts.len().into())]));
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The rows as a table.
 
 use crate::context::{Context, Format};
-use evidence::{Observation, Rung, saw};
-use ledger::{Reader, Row};
+use evidence::{Glance, Observation, Rung, saw};
+use ledger::{Reader, Row, RowKind};
 use report::{Column, Lang, Table};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -39,14 +39,17 @@ fn rung(name: &str) -> Result<Rung, String> {
 }
 
 impl Filter {
-    fn takes(&self, observation: Option<&Observation>) -> bool {
-        let Some(observation) = observation else {
-            return self.observer.is_none() && self.rung.is_none() && self.topic.is_none();
-        };
-        let topic = observation.fact().map_or("", |fact| fact.topic.as_str());
-        self.observer.as_ref().is_none_or(|name| observation.observer().name == *name)
-            && self.rung.is_none_or(|rung| observation.rung() == rung)
-            && self.topic.as_ref().is_none_or(|wanted| topic.starts_with(wanted.as_str()))
+    fn takes(&self, row: &Row) -> anyhow::Result<bool> {
+        if self.observer.is_none() && self.rung.is_none() && self.topic.is_none() {
+            return Ok(true);
+        }
+        if row.kind == RowKind::Note {
+            return Ok(false);
+        }
+        let glance = Glance::at(&row.body)?;
+        Ok(self.observer.as_ref().is_none_or(|name| glance.observer.name == *name)
+            && self.rung.is_none_or(|rung| glance.rung == rung.name())
+            && self.topic.as_ref().is_none_or(|wanted| glance.topic().starts_with(wanted.as_str())))
     }
 }
 
@@ -87,23 +90,31 @@ pub fn table(reader: &Reader, filter: &Filter, lang: &Lang) -> anyhow::Result<Ta
         Column::left("trust", lang.text("ledger-title-trust")),
         Column::left("origin", lang.text("ledger-title-origin")),
     ]);
-    let mut rows: std::collections::VecDeque<[String; 9]> = std::collections::VecDeque::new();
+    let mut rows: Vec<[String; 9]> = Vec::new();
     let mut unreadable = None;
-    reader.rows(0, |row| match cells(&row, lang) {
-        Ok((observation, cells)) => {
-            if filter.takes(observation.as_ref()) {
-                rows.push_back(cells);
-            }
-            if filter.last.is_some_and(|last| rows.len() > last) {
-                rows.pop_front();
-            }
-            Ok(ControlFlow::Continue(()))
+    let enough = |rows: &[[String; 9]]| filter.last.is_some_and(|last| rows.len() >= last);
+    let take = |row: Row| {
+        if enough(&rows) {
+            return Ok(ControlFlow::Break(()));
         }
-        Err(error) => {
-            unreadable = Some(error.context(format!("row {}", row.seq)));
-            Ok(ControlFlow::Break(()))
+        match filter.takes(&row).and_then(|takes| takes.then(|| cells(&row, lang)).transpose()) {
+            Ok(cells) => {
+                rows.extend(cells);
+                Ok(if enough(&rows) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            }
+            Err(error) => {
+                unreadable = Some(error.context(format!("row {}", row.seq)));
+                Ok(ControlFlow::Break(()))
+            }
         }
-    })?;
+    };
+    // The last ones are found from the end: a long ledger need not be read for them.
+    if filter.last.is_some() {
+        reader.rows_back(take)?;
+        rows.reverse();
+    } else {
+        reader.rows(0, take)?;
+    }
     if let Some(error) = unreadable {
         return Err(error);
     }
@@ -113,18 +124,18 @@ pub fn table(reader: &Reader, filter: &Filter, lang: &Lang) -> anyhow::Result<Ta
     Ok(table)
 }
 
-fn cells(row: &Row, lang: &Lang) -> anyhow::Result<(Option<Observation>, [String; 9])> {
+fn cells(row: &Row, lang: &Lang) -> anyhow::Result<[String; 9]> {
     let origin = row.origin.as_deref().map(short_origin).unwrap_or_default();
     let seq = row.seq.to_string();
     let time = row.time.get(..19).unwrap_or(&row.time).replace('T', " ");
     let Some(recorded) = row.observation()? else {
         let note = row.note().unwrap_or_default();
         let kind = lang.text("ledger-note");
-        return Ok((None, [seq, time, String::new(), kind, String::new(), note, String::new(), String::new(), origin]));
+        return Ok([seq, time, String::new(), kind, String::new(), note, String::new(), String::new(), origin]);
     };
     let observer = format!("{} {}", recorded.observer().name, recorded.observer().version);
     let rung = report::rung_text(lang, recorded.rung());
-    let cells = [
+    Ok([
         seq,
         time,
         recorded.id().short().to_owned(),
@@ -134,8 +145,7 @@ fn cells(row: &Row, lang: &Lang) -> anyhow::Result<(Option<Observation>, [String
         recorded.subject().to_string(),
         trust(&recorded, lang),
         origin,
-    ];
-    Ok((Some((*recorded).clone()), cells))
+    ])
 }
 
 /// What limits it, if anything does.
@@ -152,9 +162,11 @@ fn trust(observation: &Observation, lang: &Lang) -> String {
     words.join(", ")
 }
 
-/// The other ledger's id and row, without the hash.
+/// The other ledger's id and row, without the hash; and the hands through which it came.
 fn short_origin(origin: &str) -> String {
-    let (ledger, rest) = origin.split_once('#').unwrap_or((origin, ""));
+    let mut hands = origin.split(" via ");
+    let (ledger, rest) = hands.next().and_then(|first| first.split_once('#')).unwrap_or((origin, ""));
     let row = rest.split('@').next().unwrap_or("");
-    format!("{}#{row}", ledger.get(..8).unwrap_or(ledger))
+    let short = |id: &str| id.get(..8).unwrap_or(id).to_owned();
+    hands.fold(format!("{}#{row}", short(ledger)), |text, hand| format!("{text} via {}", short(hand)))
 }

@@ -2,14 +2,16 @@
 
 use crate::context::Context;
 use anyhow::Context as _;
-use ledger::{Ledger, Reader};
+use ledger::Reader;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod list;
 mod show;
+mod sign;
 mod verify;
 
 /// What was observed: list, show, export, import, annotate and verify it
@@ -37,8 +39,15 @@ enum What {
         /// The note
         text: String,
     },
-    /// Prove that no row, raw evidence or tail was altered, lost or moved; exits 1 if one was
+    /// Check every row, raw evidence and the head against their hashes; exits 1 if something was altered, lost or moved
     Verify(verify::Args),
+    /// Sign where the ledger ends now with a key of yours; keep it elsewhere, `verify --checkpoint` holds the ledger to it
+    Sign(sign::SignArgs),
+    /// Make a key to sign with
+    Key {
+        #[command(subcommand)]
+        what: sign::KeyArgs,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -66,6 +75,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         What::Import { path } => import(path, context),
         What::Note { text } => note(text, context),
         What::Verify(args) => verify::run(args, context),
+        What::Sign(args) => sign::run(args, context),
+        What::Key { what } => sign::key(what, context),
     }
 }
 
@@ -73,7 +84,11 @@ fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     let mut out: Box<dyn Write> = match &args.output {
         Some(path) => {
-            Box::new(BufWriter::new(File::create(path).with_context(|| format!("cannot write {}", path.display()))?))
+            // What was observed is its owner's business, here too.
+            let mut options = File::options();
+            options.write(true).create(true).truncate(true).mode(0o600);
+            let file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
+            Box::new(BufWriter::new(file))
         }
         None => Box::new(BufWriter::new(io::stdout().lock())),
     };
@@ -91,9 +106,16 @@ fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 fn import(path: &std::path::Path, context: &Context) -> anyhow::Result<ExitCode> {
-    let imported = Ledger::open(&context.ledger)?.import(path)?;
-    let args =
-        [("from", imported.from.as_str().into()), ("added", imported.added.into()), ("known", imported.known.into())];
+    let imported = context.open_ledger()?.import(path)?;
+    let args = [
+        ("from", imported.from.as_str().into()),
+        ("added", imported.added.into()),
+        ("known", imported.known.into()),
+        ("passed", imported.passed_on.into()),
+    ];
+    if imported.passed_on > 0 {
+        context.note(&context.lang.text_with("ledger-passed-on", &args));
+    }
     context.print(&format!("{}\n", context.lang.text_with("ledger-imported", &args)))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -102,7 +124,7 @@ fn note(text: &str, context: &Context) -> anyhow::Result<ExitCode> {
     if text.trim().is_empty() {
         anyhow::bail!(context.lang.text("ledger-note-empty"));
     }
-    let receipt = Ledger::open(&context.ledger)?.note(text)?;
+    let receipt = context.open_ledger()?.note(text)?;
     context.print(&format!("{}\n", context.lang.text_with("ledger-noted", &[("row", receipt.seq.into())])))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,9 @@
 
 use crate::context::{Context, Format};
 use evidence::{Recorded, saw};
-use ledger::{Reader, Row};
+use ledger::{Measured, Reader, Row};
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
@@ -30,7 +30,13 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.raw {
         let evidence = recorded.iter().flat_map(|recorded| recorded.raw_evidence());
         for evidence in evidence {
-            io::copy(&mut reader.blobs().open(&evidence.sha256)?, &mut io::stdout().lock())?;
+            let mut out = io::stdout().lock();
+            let what = match reader.blobs().read(evidence, |piece| out.write_all(piece))? {
+                Measured::Same => continue,
+                Measured::Missing => "ledger-raw-missing",
+                Measured::Other(_) => "ledger-raw-altered",
+            };
+            anyhow::bail!(context.lang.text_with(what, &[("sha256", evidence.sha256.as_str().into())]));
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,8 +1,11 @@
-//! The proof, for a person or a program.
+//! What was proved, and what was not, for a person or a program.
 
+use super::sign::small;
 use crate::context::{CHECK_FAILED, Context, Format};
-use ledger::Reader;
+use anyhow::Context as _;
+use ledger::{Checkpoint, Hash, Proof, Reader, Verifier};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -11,6 +14,52 @@ pub struct Args {
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+    /// A head's hash that was kept elsewhere: exits 1 unless that row is still in the chain
+    #[arg(long, value_name = "HASH", value_parser = hash)]
+    expect: Option<Hash>,
+    /// A checkpoint that `ledger sign` made and that was kept elsewhere: exits 1 unless the ledger still holds all it had then
+    #[arg(long, value_name = "FILE", requires = "key")]
+    checkpoint: Option<PathBuf>,
+    /// The public key, or a file that holds it
+    #[arg(long, value_name = "KEY", requires = "checkpoint")]
+    key: Option<String>,
+}
+
+fn hash(text: &str) -> Result<Hash, String> {
+    Hash::parse(text).ok_or_else(|| "64 lower-case hexadecimal digits, as `ledger verify` prints the head".to_owned())
+}
+
+/// What was kept elsewhere, held against the chain: the row at which it was found, or why it does not fit.
+enum Held {
+    At(u64),
+    Not(&'static str),
+}
+
+struct Expected {
+    /// Whose signature stood on it; None for a bare hash.
+    signed: Option<String>,
+    hash: Hash,
+    held: Held,
+}
+
+fn expected(args: &Args, proof: &Proof) -> anyhow::Result<Vec<Expected>> {
+    let mut list = Vec::new();
+    if let Some(hash) = args.expect {
+        let held = proof.row_of(hash).map_or(Held::Not("ledger-not-in-chain"), Held::At);
+        list.push(Expected { signed: None, hash, held });
+    }
+    if let (Some(path), Some(key)) = (&args.checkpoint, &args.key) {
+        let key = if key.contains('+') { key.clone() } else { small(key.as_ref())? };
+        let verifier = Verifier::parse(&key).context("--key")?;
+        let checkpoint = Checkpoint::open(&small(path)?, &verifier).with_context(|| path.display().to_string())?;
+        let held = match proof.row_of(checkpoint.hash) {
+            _ if Some(&checkpoint.ledger) != proof.ledger.as_ref() => Held::Not("ledger-another"),
+            Some(row) if row == checkpoint.rows => Held::At(row),
+            _ => Held::Not("ledger-not-in-chain"),
+        };
+        list.push(Expected { signed: Some(verifier.name().to_owned()), hash: checkpoint.hash, held });
+    }
+    Ok(list)
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -22,45 +71,90 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             context.progress(&context.lang.text_with("ledger-verifying", &[("row", row.into())]));
         }
     })?;
-    let lang = &context.lang;
-    let out = if args.format == Format::Json {
-        let json = serde_json::json!({
-            "schema": "whichkernel.ledger-verify/1",
-            "ledger": proof.ledger,
-            "rows": proof.rows,
-            "blobs": proof.blobs,
-            "blob_bytes": proof.blob_bytes,
-            "head": proof.head.map(|hash| hash.to_string()),
-            "unacknowledged": proof.unacknowledged,
-            "problems": proof.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        });
-        format!("{}\n", serde_json::to_string_pretty(&json)?)
-    } else {
-        let mut out = String::new();
-        for problem in &proof.problems {
-            let text = if context.color { format!("\x1b[1;31m{problem}\x1b[0m") } else { problem.to_string() };
-            let _ = writeln!(out, "{text}");
-        }
-        if proof.unacknowledged > 0 {
-            let _ =
-                writeln!(out, "{}", lang.text_with("ledger-unacknowledged", &[("count", proof.unacknowledged.into())]));
-        }
-        let key = match (reader.exists(), proof.problems.is_empty()) {
-            (false, true) => "ledger-empty",
-            (_, true) => "ledger-whole",
-            (_, false) => "ledger-not-whole",
-        };
-        let args = [
-            ("dir", context.ledger.to_string_lossy().into()),
-            ("rows", proof.rows.into()),
-            ("blobs", proof.blobs.into()),
-            ("bytes", proof.blob_bytes.into()),
-            ("problems", proof.problems.len().into()),
-            ("head", proof.head.map(|hash| hash.to_string()).unwrap_or_default().into()),
-        ];
-        let _ = writeln!(out, "{}", lang.text_with(key, &args));
-        out
+    let expected = expected(args, &proof)?;
+    let out = match args.format {
+        Format::Json => json(&proof, &expected)?,
+        _ => text(&proof, &expected, reader.exists(), context),
     };
     context.print(&out)?;
-    Ok(if proof.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+    let held = expected.iter().all(|one| matches!(one.held, Held::At(_)));
+    Ok(if held && proof.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+}
+
+/// English in every language, as all of JSON is.
+fn json(proof: &Proof, expected: &[Expected]) -> anyhow::Result<String> {
+    let lang = report::Lang::new("en");
+    let one = |one: &Expected| {
+        let (row, problem) = match one.held {
+            Held::At(row) => (Some(row), None),
+            Held::Not(why) => (None, Some(lang.text(why))),
+        };
+        serde_json::json!({ "hash": one.hash.to_string(), "signed_by": one.signed, "row": row, "problem": problem })
+    };
+    let whole = proof.problems.is_empty();
+    let key = if expected.is_empty() { "ledger-unproved" } else { "ledger-unproved-after" };
+    let json = serde_json::json!({
+        "schema": "whichkernel.ledger-verify/1",
+        "ledger": proof.ledger,
+        "rows": proof.rows,
+        "blobs": proof.blobs,
+        "blob_bytes": proof.blob_bytes,
+        "head": proof.head.map(|hash| hash.to_string()),
+        "unacknowledged": proof.unacknowledged,
+        "problems": proof.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "expected": expected.iter().map(one).collect::<Vec<_>>(),
+        "proved": whole.then(|| lang.text("ledger-proved")),
+        "not_proved": lang.text(key),
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&json)?))
+}
+
+fn text(proof: &Proof, expected: &[Expected], exists: bool, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = String::new();
+    let alarm = |text: &str| if context.color { format!("\x1b[1;31m{text}\x1b[0m") } else { text.to_owned() };
+    for problem in &proof.problems {
+        let _ = writeln!(out, "{}", alarm(&problem.to_string()));
+    }
+    if proof.unacknowledged > 0 {
+        let _ = writeln!(out, "{}", lang.text_with("ledger-unacknowledged", &[("count", proof.unacknowledged.into())]));
+    }
+    let key = match (exists, proof.problems.is_empty()) {
+        (false, true) => "ledger-empty",
+        (_, true) => "ledger-whole",
+        (_, false) => "ledger-not-whole",
+    };
+    let args = [
+        ("dir", context.ledger.to_string_lossy().into()),
+        ("rows", proof.rows.into()),
+        ("blobs", proof.blobs.into()),
+        ("bytes", proof.blob_bytes.into()),
+        ("problems", proof.problems.len().into()),
+        ("head", proof.head.map(|hash| hash.to_string()).unwrap_or_default().into()),
+    ];
+    let _ = writeln!(out, "{}", lang.text_with(key, &args));
+    for one in expected {
+        let hash = one.hash.to_string();
+        let _ = match one.held {
+            Held::At(row) => {
+                let key = if one.signed.is_some() { "ledger-signed-held" } else { "ledger-expected-held" };
+                let args = [
+                    ("hash", hash.into()),
+                    ("row", row.into()),
+                    ("since", proof.rows.saturating_sub(row).into()),
+                    ("name", one.signed.clone().unwrap_or_default().into()),
+                ];
+                writeln!(out, "{}", lang.text_with(key, &args))
+            }
+            Held::Not(why) => {
+                let args = [("hash", hash.into()), ("why", lang.text(why).into())];
+                writeln!(out, "{}", alarm(&lang.text_with("ledger-expected-gone", &args)))
+            }
+        };
+    }
+    if exists && proof.problems.is_empty() {
+        let unproved = if expected.is_empty() { "ledger-unproved" } else { "ledger-unproved-after" };
+        let _ = writeln!(out, "{}\n{}", lang.text("ledger-proved"), lang.text(unproved));
+    }
+    out
 }

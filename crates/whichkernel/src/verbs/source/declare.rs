@@ -4,7 +4,6 @@ use crate::context::Context;
 use callchain::rocblas::Rocblas;
 use callchain::{Chain, Fact as Beside, Place, Step, Subject as Topic};
 use evidence::{About, Coverage, Declared, Fact, Finding, Observation, ObserverId, Subject, Value};
-use ledger::Ledger;
 use source::Tree;
 use std::collections::BTreeSet;
 
@@ -122,7 +121,7 @@ fn write(tree: &Tree, name: &str, facts: Vec<Fact>, files: usize, context: &Cont
             time.clone(),
         )?);
     }
-    let receipts = Ledger::open(&context.ledger)?.append(&observations)?;
+    let receipts = context.open_ledger()?.append(&observations)?;
     context.note(&context.lang.text_with("chain-recorded", &[("count", receipts.len().into())]));
     Ok(())
 }
@@ -146,7 +145,7 @@ pub fn rules(tree: &Tree, survey: &mut source::Survey<'_>, context: &Context) ->
     let table = source::table::Table::build(survey, name, &version, &version, "")?;
     let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
     let observations = observe::rules::observations(&table, &id, &ledger::now())?;
-    let receipts = Ledger::open(&context.ledger)?.append(&observations)?;
+    let receipts = context.open_ledger()?.append(&observations)?;
     context.note(&context.lang.text_with("source-recorded", &[("count", receipts.len().into())]));
     Ok(())
 }

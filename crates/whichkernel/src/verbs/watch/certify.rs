@@ -3,7 +3,6 @@
 use super::{Args, How, start, window};
 use crate::context::{Context, Format};
 use evidence::Contamination;
-use ledger::Ledger;
 use observe::Raw;
 use observe::certify::{
     Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting,
@@ -123,7 +122,7 @@ fn key(how: How) -> &'static str {
 /// The observations with what the comparison found of them, and the certificate itself.
 fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Observed) -> anyhow::Result<()> {
     let json = format!("{:#}\n", as_json(certificate));
-    let mut ledger = Ledger::open(&context.ledger)?;
+    let mut ledger = context.open_ledger()?;
     let kept = ledger.keep("text/plain", json.as_bytes())?;
     seen.account.contamination = if certificate.failed.is_some() {
         Contamination::Unchecked

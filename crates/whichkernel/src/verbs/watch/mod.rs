@@ -195,7 +195,7 @@ fn window(args: &Args) -> String {
     let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let pids: Vec<String> = args.pid.iter().map(u32::to_string).collect();
     match (&args.name, words.is_empty()) {
-        (_, false) => words.join(" "),
+        (_, false) => ledger::redact::line(&words),
         (Some(name), _) => name.clone(),
         _ => format!("process {}", pids.join(" ")),
     }

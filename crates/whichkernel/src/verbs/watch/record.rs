@@ -2,7 +2,6 @@
 
 use super::claims::Judged;
 use crate::context::Context;
-use ledger::Ledger;
 use observe::watch::{Account, Scene, Tally};
 
 pub fn keep(context: &Context, tally: &Tally, account: &Account, judged: &Judged, window: &str) -> anyhow::Result<()> {
@@ -10,7 +9,7 @@ pub fn keep(context: &Context, tally: &Tally, account: &Account, judged: &Judged
     let scene = Scene { account, window, model: judged.claims.model.as_deref(), time: &time };
     let mut list = scene.sightings(tally)?;
     list.extend(observe::claims::sightings(&judged.held, &judged.shown, &scene, tally)?);
-    let count = observe::record(&mut Ledger::open(&context.ledger)?, list)?;
+    let count = observe::record(&mut context.open_ledger()?, list)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("watch-recorded", &args));
     Ok(())

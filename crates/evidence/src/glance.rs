@@ -1,0 +1,59 @@
+//! A glance at an observation: enough to tell whether anybody asks for it, read without building the rest.
+
+use crate::{About, FieldOfView};
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// `'a`: it borrows from the bytes that the ledger keeps.
+#[derive(Debug, Deserialize)]
+pub struct Glance<'a> {
+    #[serde(borrow)]
+    pub observer: Who<'a>,
+    #[serde(borrow)]
+    pub rung: Cow<'a, str>,
+    #[serde(borrow)]
+    finding: Found<'a>,
+    #[serde(default)]
+    pub view: FieldOfView,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Who<'a> {
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Found<'a> {
+    #[serde(borrow)]
+    Saw(Saw<'a>),
+    Swept,
+    Blocked(serde::de::IgnoredAny),
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Saw<'a> {
+    #[serde(borrow)]
+    pub topic: Cow<'a, str>,
+    #[serde(default)]
+    pub about: About,
+}
+
+impl<'a> Glance<'a> {
+    pub fn at(canonical: &'a [u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(canonical)
+    }
+
+    /// None for a sweep, and for an observer that could not look.
+    pub fn saw(&self) -> Option<&Saw<'a>> {
+        match &self.finding {
+            Found::Saw(saw) => Some(saw),
+            Found::Swept | Found::Blocked(_) => None,
+        }
+    }
+
+    pub fn topic(&self) -> &str {
+        self.saw().map_or("", |saw| &saw.topic)
+    }
+}

@@ -1,0 +1,50 @@
+//! A checkpoint: where a ledger's chain ends, as three lines that a key of the user's signs (C2SP `tlog-checkpoint`: origin,
+//! size, root hash). The root hash here is the hash of the last row, which covers every row before it; it is a chain's, not
+//! a tree's, so tools of transparency logs can check the signature and not prove single rows.
+
+use crate::chain::Hash;
+use crate::note::{NoteError, Signer, Verifier};
+use crate::origin::is_id;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+const ORIGIN: &str = "whichkernel-ledger/";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    pub ledger: String,
+    /// How many rows there were.
+    pub rows: u64,
+    /// The last row's hash; the chain's beginning where there is none.
+    pub hash: Hash,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointError {
+    #[error(transparent)]
+    Note(#[from] NoteError),
+    #[error("this is no checkpoint of a ledger: {0}")]
+    Text(&'static str),
+}
+
+impl Checkpoint {
+    fn text(&self) -> String {
+        format!("{ORIGIN}{}\n{}\n{}\n", self.ledger, self.rows, STANDARD.encode(self.hash.0))
+    }
+
+    pub fn sign(&self, signer: &Signer) -> String {
+        signer.sign(&self.text())
+    }
+
+    /// What this key signed.
+    pub fn open(note: &str, verifier: &Verifier) -> Result<Checkpoint, CheckpointError> {
+        let mut lines = verifier.open(note)?.lines();
+        let ledger = lines.next().and_then(|line| line.strip_prefix(ORIGIN)).filter(|id| is_id(id));
+        let ledger = ledger.ok_or(CheckpointError::Text("its origin is not a ledger"))?.to_owned();
+        let rows = lines.next().and_then(|line| line.parse::<u64>().ok().filter(|rows| rows.to_string() == line));
+        let rows = rows.ok_or(CheckpointError::Text("its size is not a number"))?;
+        let hash = lines.next().and_then(|line| STANDARD.decode(line).ok()).and_then(|bytes| bytes.try_into().ok());
+        let hash = hash.map(Hash).ok_or(CheckpointError::Text("its root hash is not 32 bytes in Base64"))?;
+        Ok(Checkpoint { ledger, rows, hash })
+    }
+}

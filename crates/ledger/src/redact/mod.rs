@@ -1,0 +1,153 @@
+//! What must not be kept or shown: keys, tokens, passwords and prompts, wherever command lines, variables, addresses and
+//! logs hold them.
+//!
+//! One room for all: the ledger's writer sends every observation and every text of raw evidence through here, and whoever
+//! shows a command line, a variable or an address asks here first. A command line is best given as words: there a value's
+//! ends are known. In a text they must be guessed, and what cannot be told from other text stays; `docs/ledger.md` says what.
+
+mod names;
+mod text;
+
+use evidence::Observation;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
+
+pub use text::text;
+
+/// Stands where something was left out.
+pub const MARK: &str = "[redacted]";
+
+/// A command line, word by word.
+pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {
+    let program = words.first().map(|word| names::program(word.as_ref())).unwrap_or_default();
+    let mut hidden = Vec::with_capacity(words.len());
+    let mut next = None;
+    for (at, word) in words.iter().enumerate() {
+        let word = word.as_ref();
+        if let Some(option) = next.take() {
+            hidden.push(names::hide(option, word).map_or_else(|| text(word).into_owned(), str::to_owned));
+            continue;
+        }
+        match word.split_once('=') {
+            Some((name, value)) if names::option(program, name).is_some() => {
+                let shown = names::option(program, name).and_then(|option| names::hide(option, value));
+                hidden.push(format!("{name}={}", shown.unwrap_or(value)));
+            }
+            _ => {
+                next = names::option(program, word);
+                let prompt = program == "ollama" && names::ollama_prompt(words, at);
+                hidden.push(if prompt { MARK.to_owned() } else { text(word).into_owned() });
+            }
+        }
+    }
+    hidden
+}
+
+/// The command line as one text.
+pub fn line<S: AsRef<str>>(words: &[S]) -> String {
+    command(words).join(" ")
+}
+
+/// A variable's value, if its name does not say that it is a secret.
+pub fn variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+    if !value.is_empty() && names::variable(name) { Cow::Borrowed(MARK) } else { text(value) }
+}
+
+/// Every text in an observation. Most hold nothing of the kind, and then nothing is rewritten.
+pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
+    let body = observation.canonical();
+    let suspect = std::str::from_utf8(&body).is_ok_and(text::suspect);
+    let rewritten = suspect.then(|| {
+        let mut value: Value = serde_json::from_slice(&body).ok()?;
+        json(&mut value).then(|| serde_json::from_value(value).ok())?
+    });
+    rewritten.flatten().map_or(Cow::Borrowed(observation), Cow::Owned)
+}
+
+/// Every text in a JSON document; true where something was left out.
+fn json(value: &mut Value) -> bool {
+    match value {
+        Value::String(held) => match text(held) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(shown) => {
+                *held = shown;
+                true
+            }
+        },
+        Value::Array(items) => {
+            // A list of words with options among them is a command line.
+            let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            if let Some(words) = words.filter(|words| words.iter().any(|word| word.starts_with('-'))) {
+                let hidden: Vec<Value> = command(&words).into_iter().map(Value::String).collect();
+                let changed = hidden != *items;
+                *items = hidden;
+                return changed;
+            }
+            items.iter_mut().fold(false, |changed, item| json(item) | changed)
+        }
+        Value::Object(fields) => fields.iter_mut().fold(false, |changed, (name, value)| {
+            let secret = names::field(name) && value.as_str().is_some_and(|held| !held.is_empty() && held != MARK);
+            if secret {
+                *value = Value::String(MARK.to_owned());
+            }
+            secret | json(value) | changed
+        }),
+        _ => false,
+    }
+}
+
+/// A document longer than this is read line by line, as a text.
+const WHOLE: u64 = 64 << 20;
+
+/// Raw evidence on its way into the ledger. Of what is text (by its kind) the secrets are left out; the rest, traces and
+/// pages of programs, passes as it is.
+pub(crate) fn raw<'a>(kind: &str, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    if kind == "application/json" {
+        let mut from = from;
+        let mut bytes = Vec::new();
+        (&mut from).take(WHOLE).read_to_end(&mut bytes)?;
+        if let Ok(mut value) = serde_json::from_slice::<Value>(&bytes) {
+            let shown = if json(&mut value) { serde_json::to_vec_pretty(&value)? } else { bytes };
+            return Ok(Box::new(io::Cursor::new(shown)));
+        }
+        return Ok(Box::new(Lines::new(io::Cursor::new(bytes).chain(from))));
+    }
+    let plain = kind.starts_with("text/") || kind.contains("log");
+    Ok(if plain { Box::new(Lines::new(from)) } else { Box::new(from) })
+}
+
+/// A text, line by line.
+struct Lines<R> {
+    from: BufReader<R>,
+    ready: io::Cursor<Vec<u8>>,
+}
+
+impl<R: Read> Lines<R> {
+    fn new(from: R) -> Self {
+        Lines { from: BufReader::with_capacity(64 * 1024, from), ready: io::Cursor::default() }
+    }
+}
+
+/// No line of a log is longer; one that is comes in pieces.
+const LINE: u64 = 1 << 20;
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.ready.position() == self.ready.get_ref().len() as u64 {
+            let mut line = Vec::new();
+            (&mut self.from).take(LINE).read_until(b'\n', &mut line)?;
+            // A byte that is no text must not save a secret: such a line is rewritten too, and only then.
+            let hidden = match text(&String::from_utf8_lossy(&line)) {
+                Cow::Owned(shown) => Some(shown.into_bytes()),
+                Cow::Borrowed(_) => None,
+            };
+            line = hidden.unwrap_or(line);
+            self.ready = io::Cursor::new(line);
+        }
+        self.ready.read(into)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Which names say that what follows them is a secret or a person's words.
+
+use super::MARK;
+
+/// What an option's value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hidden {
+    Secret,
+    /// `Authorization: Bearer ...`: the name may stay.
+    Header,
+    /// A person's words. llama-bench has numbers of tokens under the same name; those stay.
+    Prompt,
+}
+
+const SECRETS: [&str; 14] = [
+    "apikey",
+    "auth",
+    "authorization",
+    "bearer",
+    "credential",
+    "credentials",
+    "key",
+    "passphrase",
+    "passwd",
+    "password",
+    "pass",
+    "secret",
+    "secrets",
+    "token",
+];
+
+/// llama.cpp, common/arg.cpp.
+const PROMPTS: [&str; 10] = [
+    "p",
+    "prompt",
+    "sys",
+    "system-prompt",
+    "negative-prompt",
+    "cfg-negative-prompt",
+    "reverse-prompt",
+    "in-prefix",
+    "in-suffix",
+    "system",
+];
+
+/// The program's own name, without its directory.
+pub(super) fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// Programs whose `-p` is a prompt, also where it stands in a text.
+pub(super) fn runs_models(word: &str) -> bool {
+    let name = program(word.trim_matches(['"', '\'', '`', '(']));
+    name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)
+}
+
+/// What comes after this option, if it may not be shown.
+pub(super) fn option(program: &str, word: &str) -> Option<Hidden> {
+    let name = word.strip_prefix('-')?;
+    let name = name.strip_prefix('-').unwrap_or(name).to_ascii_lowercase().replace('_', "-");
+    // llama.cpp's short form of --hf-token.
+    if name == "hft" {
+        return Some(Hidden::Secret);
+    }
+    if name == "header" || word == "-H" {
+        return Some(Hidden::Header);
+    }
+    if ["curl", "wget"].contains(&program) {
+        let data = ["u", "user", "d", "data", "data-raw", "data-binary", "data-urlencode", "json", "post-data"];
+        return data.contains(&name.as_str()).then_some(Hidden::Secret).or_else(|| secret(&name));
+    }
+    if PROMPTS.contains(&name.as_str()) {
+        return Some(Hidden::Prompt);
+    }
+    secret(&name)
+}
+
+fn secret(name: &str) -> Option<Hidden> {
+    // A file that holds the secret is not the secret.
+    let names_a_file = ["file", "path", "dir"].iter().any(|end| name.ends_with(end));
+    (!names_a_file && name.split('-').any(|part| SECRETS.contains(&part))).then_some(Hidden::Secret)
+}
+
+/// What is shown in the value's place; None where it may be shown.
+pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
+    let numbers = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    match option {
+        Hidden::Prompt if numbers => None,
+        Hidden::Header if !header(value) => None,
+        _ => Some(MARK),
+    }
+}
+
+/// `Authorization: ...`, `X-Api-Key: ...`, `Cookie: ...`.
+fn header(line: &str) -> bool {
+    let name = line.split(':').next().unwrap_or_default().trim().to_ascii_lowercase();
+    name.contains("cookie") || name.split('-').any(|part| SECRETS.contains(&part))
+}
+
+/// `ollama run MODEL WORDS...`: the words are a prompt.
+pub(super) fn ollama_prompt<S: AsRef<str>>(words: &[S], at: usize) -> bool {
+    let plain = |word: &S| !word.as_ref().starts_with('-');
+    let mut before = words.iter().take(at).skip(1).filter(|word| plain(word));
+    let run = before.next().is_some_and(|word| word.as_ref() == "run");
+    run && before.next().is_some() && words.get(at).is_some_and(plain)
+}
+
+/// `LLAMA_API_KEY`, `OLLAMA_AUTH`, `HF_TOKEN`.
+pub(super) fn variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "API", "CREDENTIAL", "COOKIE", "PROMPT"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+/// A field of a JSON document. `key` alone is any key.
+pub(super) fn field(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    name != "key" && (secret(&name).is_some() || name == "prompt" || name == "system-prompt")
+}
+
+/// A parameter of an address: `?token=`, `&X-Amz-Signature=`.
+pub(super) fn parameter(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    secret(&name).is_some() || name.split('-').any(|part| ["sig", "signature", "code", "session"].contains(&part))
+}

@@ -1,0 +1,78 @@
+//! A key of the user's, and its signature over where the ledger ends: kept elsewhere, it shows later what was cut off.
+
+use crate::context::Context;
+use anyhow::Context as _;
+use ledger::{Checkpoint, Hash, Reader, Signer, open_regular};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct SignArgs {
+    /// The private key that `ledger key new` made
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Write the checkpoint to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum KeyArgs {
+    /// Write a new private key to FILE, and the public one to FILE.pub
+    New {
+        file: PathBuf,
+        /// Whose key it is: stands in every signature
+        #[arg(long, value_name = "NAME", default_value = "whichkernel")]
+        name: String,
+    },
+}
+
+/// A key or a checkpoint is a few lines.
+pub fn small(path: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let read = open_regular(path).and_then(|file| file.take(1 << 20).read_to_string(&mut text));
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text)
+}
+
+pub fn run(args: &SignArgs, context: &Context) -> anyhow::Result<ExitCode> {
+    let signer = Signer::parse(&small(&args.key)?).with_context(|| args.key.display().to_string())?;
+    let reader = Reader::open(&context.ledger)?;
+    let Some(ledger) = reader.id()? else {
+        let dir = context.ledger.to_string_lossy();
+        anyhow::bail!(context.lang.text_with("ledger-empty", &[("dir", dir.into())]));
+    };
+    // Nobody should sign what is not whole.
+    let proof = reader.verify(&mut |_| {})?;
+    if let Some(problem) = proof.problems.first() {
+        anyhow::bail!("{problem}; not signed");
+    }
+    let hash = proof.head.unwrap_or_else(|| Hash::genesis(&ledger));
+    let note = Checkpoint { ledger, rows: proof.rows, hash }.sign(&signer);
+    match &args.output {
+        Some(path) => std::fs::write(path, note).with_context(|| format!("cannot write {}", path.display()))?,
+        None => context.print(&note)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn key(args: &KeyArgs, context: &Context) -> anyhow::Result<ExitCode> {
+    let KeyArgs::New { file, name } = args;
+    let signer = Signer::generate(name)?;
+    let mut public = file.clone().into_os_string();
+    public.push(".pub");
+    let public = PathBuf::from(public);
+    let create = |path: &Path, mode: u32, text: String| {
+        let mut options = File::options();
+        let made = options.write(true).create_new(true).mode(mode).open(path);
+        made.and_then(|mut made| writeln!(made, "{text}")).with_context(|| format!("cannot write {}", path.display()))
+    };
+    create(file, 0o600, signer.encode())?;
+    create(&public, 0o644, signer.verifier().encode())?;
+    let args = [("key", file.to_string_lossy().into()), ("public", public.to_string_lossy().into())];
+    context.print(&format!("{}\n", context.lang.text_with("ledger-key-made", &args)))?;
+    Ok(ExitCode::SUCCESS)
+}
