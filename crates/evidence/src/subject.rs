@@ -115,9 +115,9 @@ impl Subject {
     /// The same subject, in windows that have something in common.
     pub fn overlaps(&self, other: &Subject) -> bool {
         let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;
-        let Subject { runtime, artifact, target, gpu, device, model, window: _ } = self;
+        let Subject { runtime, artifact, target, gpu, device, model, window: _, host } = self;
         let same = (runtime, artifact, target, gpu) == (&other.runtime, &other.artifact, &other.target, &other.gpu);
-        windows && same && (device, model) == (&other.device, &other.model)
+        windows && same && (device, model, host) == (&other.device, &other.model, &other.host)
     }
 
     pub fn target(self, target: impl Into<String>) -> Self {
