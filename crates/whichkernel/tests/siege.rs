@@ -42,6 +42,7 @@ fn besiege(observer: Observer) {
         let Some(alone) = plain(&yard, kind).expect("a run alone") else { continue };
         let line = format!("siege launches={} gemms={}", alone.count.launches(), alone.count.gemms);
         assert_eq!((alone.exit, alone.line.as_deref()), (Some(0), Some(line.as_str())), "{}: {alone:?}", kind.name);
+        assert!(alone.count.launches() + alone.count.rejected > 0, "{} launched nothing", kind.name);
         let Some(run) = watched(&yard, kind, observer).expect("a run") else { continue };
         let judged = judge(&run, &alone);
         match judged.verdict {

@@ -39,6 +39,7 @@ fn of_kind(
     // Two accounts of the truth: the program's own arithmetic, and the runtime's.
     let line = format!("siege launches={} gemms={}", alone.count.launches(), alone.count.gemms);
     ensure!(alone.exit == Some(0) && alone.line.as_deref() == Some(&line), "{}: {alone:?}", kind.name);
+    ensure!(alone.count.launches() + alone.count.rejected > 0, "{} launched nothing", kind.name);
     for observer in observers {
         let name = name(kind, *observer);
         for run in memory.count(&name)..options.runs {

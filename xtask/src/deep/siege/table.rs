@@ -119,9 +119,18 @@ impl Tally {
             out.push_str(&format!("| {observer} | {} |\n", join(&figures)));
         }
         out.push('\n');
+        // One example each, those with the same words together.
+        let mut examples: Vec<(String, Vec<String>)> = Vec::new();
         for (name, row) in rows.iter().filter(|(_, row)| row.of("silent") + row.of("broken") + row.harmed > 0) {
             let word: String = row.word.chars().take(140).collect();
-            out.push_str(&format!("- {}: {word}\n", name.replace(" | ", ", ")));
+            let name = name.replace(" | ", ", ");
+            match examples.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, names)) => names.push(name),
+                None => examples.push((word, vec![name])),
+            }
+        }
+        for (word, names) in examples {
+            out.push_str(&format!("- {word} ({})\n", names.join("; ")));
         }
         out
     }

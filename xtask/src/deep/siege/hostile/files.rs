@@ -20,7 +20,7 @@ for name, tables in {
     "rocpd": ["rocpd_kernel_dispatch", "rocpd_info_kernel_symbol", "rocpd_string", "kernels", "rocpd_info_agent"],
 }.items():
     base = sqlite3.connect(f"{home}/{name}.sqlite")
-    columns = "x AS id, x AS shortName, x AS demangledName, x AS mangledName, x AS gridX, 1 AS gridY, 1 AS gridZ, 64 AS blockX, 1 AS blockY, 1 AS blockZ, 'k' AS value, 'k' AS kernel_name, 'k' AS name, x AS start, x AS end, 0 AS deviceId, 0 AS dynamicSharedMemory, 0 AS staticSharedMemory, x AS kernel_id, x AS graphNodeId, 0 AS grid_size_x, 0 AS grid_size_y, 0 AS grid_size_z, 0 AS workgroup_size_x, 0 AS workgroup_size_y, 0 AS workgroup_size_z"
+    columns = "x AS id, x AS shortName, x AS demangledName, x AS mangledName, x AS gridX, 1 AS gridY, 1 AS gridZ, 64 AS blockX, 1 AS blockY, 1 AS blockZ, 'k' AS value, 'k' AS kernel_name, 'k' AS name, x AS start, x AS end, 0 AS deviceId, 0 AS dynamicSharedMemory, 0 AS staticSharedMemory, x AS kernel_id, x AS graphNodeId, 0 AS grid_size_x, 0 AS grid_size_y, 0 AS grid_size_z, 0 AS workgroup_size_x, 0 AS workgroup_size_y, 0 AS workgroup_size_z, 0 AS group_segment_size, 0 AS private_segment_size, x AS start_id, x AS end_id, 0 AS guid, 0 AS nid, 0 AS pid, 0 AS agent_id, 0 AS display_name"
     for table in tables:
         base.execute(f"CREATE VIEW {table} AS {endless} SELECT {columns} FROM c")
     base.commit()

@@ -1,6 +1,6 @@
 //! Programs whose launches are known, under an observer, and the verdict by count. It needs nothing of this workspace: the command's
 //! own tests include this folder too, and meet the observers as a user does, through the command.
-#![allow(dead_code, reason = "the tests use a part of it")]
+#![allow(dead_code, unused_imports, reason = "the tests use a part of it")]
 
 mod count;
 mod judge;
