@@ -156,6 +156,9 @@ fn every_kind_of_grade_occurs_in_this_world() {
 }
 
 proptest! {
+
+    #![proptest_config(config())]
+
     /// What nobody asks for need not be read: leaving it out changes no reading.
     #[test]
     fn what_is_not_wanted_has_no_part_in_a_grade(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
@@ -165,8 +168,6 @@ proptest! {
         let some: Vec<Recorded> = list.iter().filter(takes).cloned().collect();
         prop_assert_eq!(investigation.read(&list, &[]), investigation.read(&some, &[]));
     }
-
-    #![proptest_config(config())]
 
     #[test]
     fn an_agreeing_clean_observation_never_lowers_a_grade((claim, world) in world(), weak in any::<bool>()) {
