@@ -5,9 +5,10 @@ use super::backend::Backend;
 use super::canary;
 use super::cost::Timing;
 use super::entries::Home;
-use super::instrument::Probed;
+use super::gap::{Gap, Unprobed};
+use super::instrument::{Calls, Probed};
 use super::options::How;
-use super::processes::{Mapping, alive};
+use super::processes::{Mapping, alive, clock};
 use super::reach::reachable;
 use super::watcher::{Watcher, broken};
 use super::wire::counter;
@@ -27,7 +28,7 @@ impl Watcher {
         for path in files {
             let home = path.file_name().and_then(|name| Home::of(name.to_str()?));
             if let (Some(home), Some(inode)) = (home, inode(path))
-                && let Ok(probed) = self.equip(path, home)
+                && let Ok(probed) = self.equip(path, home, Calls::Nobody)
             {
                 self.ahead.insert(inode, probed);
             }
@@ -37,22 +38,24 @@ impl Watcher {
 
     /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
     /// again.
-    fn equip(&mut self, path: &Path, home: Home) -> Result<(Probed, RawFd), WatchError> {
+    fn equip(&mut self, path: &Path, home: Home, calls: Calls) -> Result<(Probed, RawFd), WatchError> {
         let opened = inventory::File::open(path).map_err(|error| {
             WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
         })?;
         let held = File::open(path).map_err(broken)?;
         let descriptor = held.as_raw_fd();
         self.held.push(held);
-        Ok((self.backend.probe(&by_descriptor(descriptor), home, &opened)?, descriptor))
+        Ok((self.backend.probe(&by_descriptor(descriptor), home, &opened, calls)?, descriptor))
     }
 
     /// A library of a watched process: probed at once if it is a runtime, read in the background.
     pub(super) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
         let Some(path) = reachable(pid, mapping) else {
-            if Home::of(mapping.name()).is_some() {
-                let why = "its file could not be opened through /proc, so it carries no probe";
-                self.window.gap(format!("launches through {}", mapping.path), why);
+            if Home::of(mapping.name()).is_some() && !self.probed.contains_key(&mapping.file()) {
+                // Of a process that has ended nothing can be opened any more.
+                let why =
+                    if self.processes.is_alive(pid) && alive(pid) { Unprobed::Unreachable } else { Unprobed::Over };
+                self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
             }
             return Ok(());
         };
@@ -63,19 +66,25 @@ impl Watcher {
             let known = |ahead: &&Inode| inode(&path).map_or(ahead.1 == mapping.inode, |inode| inode == **ahead);
             let ahead = self.ahead.keys().find(known).copied().and_then(|inode| self.ahead.remove(&inode));
             let new = ahead.is_none();
-            let (probed, held) = match ahead.map_or_else(|| self.equip(&path, home), Ok) {
+            let calls = if self.stands_still(pid) { Calls::Nobody } else { Calls::Perhaps };
+            let (probed, held) = match ahead.map_or_else(|| self.equip(&path, home, calls), Ok) {
                 Ok(equipped) => equipped,
                 Err(_) if !alive(pid) => {
-                    self.window.gap(
-                        format!("launches through {}", mapping.path),
-                        "its process was over before a probe was in place",
-                    );
+                    self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why: Unprobed::Over }, 1);
+                    return Ok(());
+                }
+                // Of what we watch already the rest is worth telling.
+                Err(error) if time > 0 => {
+                    let why = Unprobed::Refused(error.why);
+                    self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
                     return Ok(());
                 }
                 Err(error) => return Err(error),
             };
             self.probed.insert(file, home);
-            self.window.probed(mapping.name(), home, &probed, if new { time } else { 0 });
+            // What was there before us is watched from now on; what stands still has not called anything yet.
+            let late = new && time > 0 && !self.stands_still(pid);
+            self.window.probed(mapping.name(), home, &probed, late.then(|| clock().saturating_sub(time)));
             if home.launches() {
                 let kind = if home == Home::Cuda { Some(DeviceKind::Real) } else { runtime_kind(&path) };
                 self.window.devices.extend(kind);
@@ -119,10 +128,6 @@ impl Watcher {
     pub(super) fn disarm_measured(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
         const PATIENCE: Duration = Duration::from_secs(5);
         self.check_returns(false)?;
-        let counter = |this: &Self, number| this.backend.counter(number);
-        (self.window.launches, self.window.returns) =
-            (counter(self, counter::LAUNCHES), counter(self, counter::RETURNS));
-        self.window.accepted = counter(self, counter::ACCEPTED);
         let any = !self.shipped.is_empty() || !self.queue.is_empty();
         // Probes that somebody armed count for programs that we start, not for a child that only calls.
         let wanted = self.measured.filter(|_| any && self.options.how != How::Armed);

@@ -7,6 +7,7 @@
 mod device;
 mod fallback;
 mod flow;
+mod graphs;
 pub mod interrupt;
 mod kind;
 pub mod request;
@@ -18,6 +19,7 @@ mod traced;
 pub use device::{device_of, has_device, runtime_kind};
 pub use fallback::{Fallback, Heard, Sign, Why};
 pub use flow::Flow;
+pub use graphs::{Graphs, Part};
 pub use kind::{Call, Kind, KindId, Name};
 pub use sightings::{Account, Scene};
 pub use source::{Ended, Source, State, WatchError};

@@ -29,6 +29,15 @@ pub struct Account {
     pub cost_ns: Option<f64>,
 }
 
+impl Account {
+    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps are about.
+    pub fn whole(&self) -> bool {
+        const LAUNCHES: [&str; 6] =
+            ["the first moments", "launches through", "some processes", "records", "processes", "threads"];
+        !self.gaps.iter().any(|(what, _)| LAUNCHES.iter().any(|start| what.starts_with(start)))
+    }
+}
+
 #[derive(Debug)]
 pub struct Scene<'a> {
     pub account: &'a Account,
@@ -59,7 +68,7 @@ impl Scene<'_> {
             coverage = coverage.missing("names", why);
         }
         if tally.unknown_replays > 0 {
-            let why = format!("{} replays of graphs that were made before the attach", tally.unknown_replays);
+            let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
         }
         for (what, why) in &self.account.gaps {
