@@ -47,12 +47,7 @@ pub struct Observed {
 impl Observed {
     /// Whether it claims to have seen every launch: where it does not, fewer launches show nothing about the program.
     pub fn whole(&self) -> bool {
-        let told = |(what, _): &&(String, String)| {
-            ["the first moments", "launches", "graphs", "some processes", "records", "processes", "threads"]
-                .iter()
-                .any(|start| what.starts_with(start))
-        };
-        self.tally.lost == 0 && self.tally.unknown_replays == 0 && !self.account.gaps.iter().any(|gap| told(&gap))
+        self.tally.lost == 0 && self.tally.unknown_replays == 0 && self.account.whole()
     }
 }
 
@@ -99,14 +94,15 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
         }
         _ => None,
     };
+    let from = watcher.as_ref().map(|watcher| watcher.before(&mut start));
     let started = Instant::now();
     let mut child = start.spawn().map_err(failed)?;
     let pid = child.id();
     let out = child.stdout.take().map(|pipe| std::thread::spawn(move || whole(pipe)));
     let err = child.stderr.take().map(|pipe| std::thread::spawn(move || whole(pipe)));
     let child = Shared(Rc::new(RefCell::new(child)));
-    if let Some(watcher) = &mut watcher {
-        watcher.join(pid)?;
+    if let (Some(watcher), Some(from)) = (&mut watcher, from) {
+        watcher.adopt(pid, from)?;
     }
     let source: Option<Box<dyn Source>> = match (watcher, session) {
         (Some(watcher), _) => Some(Box::new(watcher)),

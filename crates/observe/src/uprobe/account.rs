@@ -2,6 +2,7 @@
 
 use super::backend::Backend;
 use super::entries::Home;
+use super::gap::{Gap, Unprobed};
 use super::instrument::Probed;
 use super::library::Library;
 use super::processes::{FileId, Mapping};
@@ -20,13 +21,15 @@ pub struct Window {
     pub devices: Devices,
     /// Added time per launch that was measured.
     pub cost_ns: Option<f64>,
-    /// Launches that were counted, whose return was seen, that were seen to be accepted.
+    /// Launches of what is watched that were counted, whose return was seen, that were seen to be accepted.
     pub launches: u64,
     pub returns: u64,
     pub accepted: u64,
     /// What rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
     gaps: BTreeSet<(String, String)>,
+    /// Those that are kinds of things, each with how often.
+    typed: BTreeMap<Gap, u64>,
     probed: Vec<String>,
     /// Libraries with kernels: by path, kernels that their static map names, and hash.
     libraries: BTreeMap<String, (usize, Option<String>)>,
@@ -44,6 +47,7 @@ impl Default for Window {
             accepted: 0,
             statuses: BTreeMap::new(),
             gaps: BTreeSet::new(),
+            typed: BTreeMap::new(),
             probed: Vec::new(),
             libraries: BTreeMap::new(),
         }
@@ -55,6 +59,13 @@ impl Window {
         self.gaps.insert((what.into(), why.into()));
     }
 
+    /// So many more of a kind.
+    pub fn missed(&mut self, gap: Gap, count: u64) {
+        if count > 0 {
+            *self.typed.entry(gap).or_default() += count;
+        }
+    }
+
     /// Seen in a child of ours; one in the target itself is worth more.
     pub fn canary_seen(&mut self, what: String) {
         if self.canary == Canary::None {
@@ -62,8 +73,8 @@ impl Window {
         }
     }
 
-    /// `mapped`: when the process mapped it (CLOCK_MONOTONIC), 0 where it was there before us.
-    pub fn probed(&mut self, name: &str, home: Home, probed: &Probed, mapped: u64) {
+    /// `late`: nanoseconds from its mapping to its probes, where it could be called in between.
+    pub fn probed(&mut self, name: &str, home: Home, probed: &Probed, late: Option<u64>) {
         let count = probed.functions.len();
         let stepped: Vec<&str> = probed
             .functions
@@ -77,15 +88,15 @@ impl Window {
             false => format!(" ({} at sites that are single-stepped)", stepped.join(" ")),
         };
         self.probed.push(format!("{count} functions of {name}{price}"));
+        let library = || name.to_owned();
         if home.launches() && probed.functions.is_empty() {
-            self.gap(format!("launches through {name}"), "it exports none of the functions that are watched");
+            self.missed(Gap::Unprobed { library: library(), why: Unprobed::NoneThere }, 1);
         }
-        if home.launches() && mapped > 0 {
-            let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-            let now = clock.tv_sec.cast_unsigned() * 1_000_000_000 + clock.tv_nsec.cast_unsigned();
-            let late = now.saturating_sub(mapped) as f64 / 1e6;
-            let why = format!("it was opened after the watch began, and carried probes {late:.1} ms later");
-            self.gap(format!("the first moments of {name}"), why);
+        for symbol in &probed.uncounted {
+            self.missed(Gap::Uncounted { library: library(), symbol: symbol.clone() }, 1);
+        }
+        if let Some(late) = late {
+            self.missed(Gap::Late { library: library(), launches: home.launches(), microseconds: late / 1000 }, 1);
         }
     }
 
@@ -124,11 +135,9 @@ pub fn account(
         Backend::Bpf(instrument) => {
             tally.lost += instrument.counter(counter::UNCOUNTED);
             tally.unread += instrument.counter(counter::UNREAD);
-            let (all, checked) = (window.launches, window.returns);
-            if all > checked {
-                let why = "their returns were not looked at, for there were too many in too short a time: one that was rejected counts as launched";
-                window.gap(format!("acceptance of {} of {all} launches", all - checked), why);
-            }
+            window.missed(Gap::Untold, instrument.counter(counter::UNTOLD));
+            let all = window.launches;
+            window.missed(Gap::Unchecked { all }, all.saturating_sub(window.returns));
         }
         Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
             tally.lost += sampled.lost();
@@ -147,10 +156,13 @@ pub fn account(
     let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
     tally.devices = window.devices.clone();
     let device = tally.devices.kind();
+    let mut gaps: Vec<(String, String)> = window.gaps.iter().cloned().collect();
+    gaps.extend(window.typed.iter().map(|(gap, count)| (gap.what(*count), gap.why())));
+    gaps.sort();
     let blind = [
         "what was launched before the attach",
         "a runtime that is linked into its program, and calls inside the runtime",
-        "captures into a graph that is there already (hipStreamBeginCaptureToGraph), nodes that are added without saying that they are kernels (hipGraphAddNode)",
+        "what kernels launch themselves: graphs from the device, dynamic parallelism",
     ];
     Account {
         observer: if matches!(backend, Backend::Bpf(_)) { "uprobe" } else { "perf" },
@@ -161,7 +173,7 @@ pub fn account(
         contamination: Contamination::Unchecked,
         reach,
         blind: blind.map(str::to_owned).to_vec(),
-        gaps: window.gaps.iter().cloned().collect(),
+        gaps,
         seconds,
         cost_ns: window.cost_ns,
     }

@@ -64,7 +64,9 @@ pub enum Helper {
     MapDelete = 3,
     KtimeGetNs = 5,
     GetCurrentPidTgid = 14,
+    SendSignal = 109,
     ProbeReadUser = 112,
+    ProbeReadKernel = 113,
     ProbeReadUserStr = 114,
     RingbufReserve = 131,
     RingbufSubmit = 132,
@@ -170,6 +172,12 @@ impl Asm {
     pub fn map(&mut self, dst: Reg, fd: i32) {
         self.emit(0x18, dst, 1, 0, fd);
         self.code.push(0);
+    }
+
+    /// An address inside the one value of an array, as a pointer: two instructions, BPF_PSEUDO_MAP_VALUE.
+    pub fn map_value(&mut self, dst: Reg, fd: i32, offset: i32) {
+        self.emit(0x18, dst, 2, 0, fd);
+        self.code.push(u64::from(offset.cast_unsigned()) << 32);
     }
 
     pub fn call(&mut self, helper: Helper) {

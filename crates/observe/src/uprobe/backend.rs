@@ -3,10 +3,10 @@
 use super::account::Window;
 use super::arm::{Armed, armed};
 use super::entries::Home;
-use super::instrument::{Instrument, Probed};
+use super::instrument::{Calls, Instrument, Probed};
 use super::options::{How, Options};
 use super::sampled::{Sampled, Whose};
-use super::wire::Key;
+use super::wire::{Count, Key};
 use crate::watch::WatchError;
 use codeobject::ReadAt;
 use std::fs;
@@ -71,10 +71,10 @@ impl Backend {
         Ok(())
     }
 
-    pub fn probe(&mut self, path: &Path, home: Home, file: &dyn ReadAt) -> Result<Probed, WatchError> {
+    pub fn probe(&mut self, path: &Path, home: Home, file: &dyn ReadAt, calls: Calls) -> Result<Probed, WatchError> {
         let text = path.to_string_lossy();
         match self {
-            Backend::Bpf(instrument) => instrument.probe(&text, home, file),
+            Backend::Bpf(instrument) => instrument.probe(&text, home, file, calls),
             Backend::Perf(sampled) => sampled.probe(&text, home, file),
             Backend::Armed(_, probes) => {
                 let inode = fs::metadata(path).map_or(0, |meta| meta.ino());
@@ -84,7 +84,7 @@ impl Backend {
                     return Err(WatchError::new(text, "this runtime carries no probes", fix));
                 }
                 let functions = vec![("", super::site::Site::ENTRY); count];
-                Ok(Probed { functions, stepped: 0 })
+                Ok(Probed { functions, ..Probed::default() })
             }
         }
     }
@@ -121,7 +121,7 @@ impl Backend {
         if let Backend::Bpf(instrument) = self { instrument.counter(number) } else { 0 }
     }
 
-    pub fn counted(&self) -> Vec<(Key, u64)> {
+    pub fn counted(&self) -> Vec<(Key, Count)> {
         if let Backend::Bpf(instrument) = self { instrument.counted() } else { Vec::new() }
     }
 

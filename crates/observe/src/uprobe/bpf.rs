@@ -127,15 +127,68 @@ pub fn uprobe(program: &OwnedFd, path: &str, offset: u64, at_return: bool) -> io
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Loads a program; the verifier's last words are part of the error. `linked`: for [`uprobe`], not for a perf event.
-pub fn load(code: &[u64], linked: bool) -> io::Result<OwnedFd> {
+/// What a program is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// A perf event.
+    Event,
+    /// [`uprobe`].
+    Link,
+    /// A tracepoint, by its name.
+    Tracepoint,
+}
+
+impl Use {
+    /// Type of program, and how it will be attached.
+    fn words(self) -> (u32, u32) {
+        const RAW_TRACEPOINT: u32 = 17;
+        match self {
+            Use::Event => (KPROBE, 0),
+            Use::Link => (KPROBE, UPROBE_MULTI),
+            Use::Tracepoint => (RAW_TRACEPOINT, 0),
+        }
+    }
+}
+
+/// Runs a program at a tracepoint from now on, until the descriptor is closed (BPF_RAW_TRACEPOINT_OPEN).
+pub fn run(program: &OwnedFd, tracepoint: &CStr) -> io::Result<OwnedFd> {
+    let mut attr: Attr = [0; 16];
+    attr[0] = tracepoint.as_ptr() as u64;
+    attr[1] = u64::from(program.as_raw_fd().cast_unsigned());
+    let fd = call(17, &mut attr)?;
+    // SAFETY: the kernel just gave us this descriptor.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// The next key of a map whose keys are one word of four bytes, without memory of its own: a child of a fork may call it.
+pub fn next_key(map: i32, after: Option<u32>) -> Option<u32> {
+    let (from, mut next) = (after.unwrap_or(0), 0_u32);
+    let mut attr: Attr = [0; 16];
+    attr[0] = u64::from(map.cast_unsigned());
+    attr[1] = after.map_or(0, |_| &raw const from as u64);
+    attr[2] = &raw mut next as u64;
+    call(4, &mut attr).ok().map(|_| next)
+}
+
+/// Puts a word of eight bytes under a key of four, likewise.
+pub fn put_word(map: i32, key: u32, value: u64) -> io::Result<()> {
+    let mut attr: Attr = [0; 16];
+    attr[0] = u64::from(map.cast_unsigned());
+    attr[1] = &raw const key as u64;
+    attr[2] = &raw const value as u64;
+    call(2, &mut attr).map(drop)
+}
+
+/// Loads a program; the verifier's last words are part of the error.
+pub fn load(code: &[u64], what: Use) -> io::Result<OwnedFd> {
+    let (kind, attach) = what.words();
     let mut log = vec![0_u8; 64 << 10];
     let attempt = |log: &mut [u8], level: u32| {
         let mut attr: Attr = [0; 16];
-        attr[0] = pair(KPROBE, u32::try_from(code.len()).unwrap_or(u32::MAX));
+        attr[0] = pair(kind, u32::try_from(code.len()).unwrap_or(u32::MAX));
         attr[1] = code.as_ptr() as u64;
         attr[2] = LICENSE.as_ptr() as u64;
-        attr[8] = pair(0, if linked { UPROBE_MULTI } else { 0 });
+        attr[8] = pair(0, attach);
         if level > 0 {
             attr[3] = pair(level, u32::try_from(log.len()).unwrap_or(0));
             attr[4] = log.as_mut_ptr() as u64;

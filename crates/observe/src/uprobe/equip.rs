@@ -5,9 +5,10 @@ use super::backend::Backend;
 use super::canary;
 use super::cost::Timing;
 use super::entries::{ENTRIES, Home};
-use super::instrument::Probed;
+use super::gap::{Gap, Unprobed};
+use super::instrument::{Calls, Probed};
 use super::options::How;
-use super::processes::{Mapping, alive};
+use super::processes::{Mapping, alive, clock};
 use super::reach::{planted, reachable};
 use super::stub::Stub;
 use super::symbols::entries_of;
@@ -28,7 +29,7 @@ impl Watcher {
         for path in files {
             let home = path.file_name().and_then(|name| Home::of(name.to_str()?));
             if let (Some(home), Some(inode)) = (home, inode(path))
-                && let Ok(probed) = self.equip(path, home)
+                && let Ok(probed) = self.equip(path, home, Calls::Nobody)
             {
                 self.ahead.insert(inode, probed);
             }
@@ -38,14 +39,14 @@ impl Watcher {
 
     /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
     /// again.
-    fn equip(&mut self, path: &Path, home: Home) -> Result<(Probed, RawFd), WatchError> {
+    fn equip(&mut self, path: &Path, home: Home, calls: Calls) -> Result<(Probed, RawFd), WatchError> {
         let opened = inventory::File::open(path).map_err(|error| {
             WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
         })?;
         let held = inventory::stranger::open(path).map_err(broken)?;
         let descriptor = held.as_raw_fd();
         self.held.push(held);
-        let probed = self.backend.probe(&by_descriptor(descriptor), home, &opened)?;
+        let probed = self.backend.probe(&by_descriptor(descriptor), home, &opened, calls)?;
         if home.launches() && self.options.canary {
             self.prepare_canary(descriptor, home, &probed)?;
         }
@@ -55,7 +56,7 @@ impl Watcher {
     /// The same probe on a function of ours, before anybody looks at what launches return: the canary's calls return too.
     fn prepare_canary(&mut self, held: RawFd, home: Home, probed: &Probed) -> Result<(), WatchError> {
         if let Some(stub) = Stub::like(home, probed).map_err(broken)? {
-            self.backend.probe(Path::new(&stub.path()), home, &stub.bytes)?;
+            self.backend.probe(Path::new(&stub.path()), home, &stub.bytes, Calls::Nobody)?;
             self.stubs.insert(held, Arc::new(stub));
         }
         Ok(())
@@ -64,9 +65,11 @@ impl Watcher {
     /// A library of a watched process: probed at once if it is a runtime, read in the background.
     pub(super) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
         let Some(reached) = reachable(pid, mapping) else {
-            if Home::of(mapping.name()).is_some() {
-                let why = "its file could not be opened through /proc, so it carries no probe";
-                self.window.gap(format!("launches through {}", mapping.path), why);
+            if Home::of(mapping.name()).is_some() && !self.probed.contains_key(&mapping.file()) {
+                // Of a process that has ended nothing can be opened any more.
+                let why =
+                    if self.processes.is_alive(pid) && alive(pid) { Unprobed::Unreachable } else { Unprobed::Over };
+                self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
             }
             return Ok(());
         };
@@ -77,19 +80,25 @@ impl Watcher {
             let known = |ahead: &&Inode| inode(&path).map_or(ahead.1 == mapping.inode, |inode| inode == **ahead);
             let ahead = self.ahead.keys().find(known).copied().and_then(|inode| self.ahead.remove(&inode));
             let new = ahead.is_none();
-            let (probed, held) = match ahead.map_or_else(|| self.equip(&path, home), Ok) {
+            let calls = if self.stands_still(pid) { Calls::Nobody } else { Calls::Perhaps };
+            let (probed, held) = match ahead.map_or_else(|| self.equip(&path, home, calls), Ok) {
                 Ok(equipped) => equipped,
                 Err(_) if !alive(pid) => {
-                    self.window.gap(
-                        format!("launches through {}", mapping.path),
-                        "its process was over before a probe was in place",
-                    );
+                    self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why: Unprobed::Over }, 1);
+                    return Ok(());
+                }
+                // Of what we watch already the rest is worth telling.
+                Err(error) if time > 0 => {
+                    let why = Unprobed::Refused(error.why);
+                    self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
                     return Ok(());
                 }
                 Err(error) => return Err(error),
             };
             self.probed.insert(file, home);
-            self.window.probed(mapping.name(), home, &probed, if new { time } else { 0 });
+            // What was there before us is watched from now on; what stands still has not called anything yet.
+            let late = new && time > 0 && !self.stands_still(pid);
+            self.window.probed(mapping.name(), home, &probed, late.then(|| clock().saturating_sub(time)));
             if home.launches() {
                 self.window.stand_ins.insert(file, home != Home::Cuda && is_stand_in(&path).unwrap_or(false));
                 if new {
@@ -149,10 +158,6 @@ impl Watcher {
     pub(super) fn disarm_measured(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
         const PATIENCE: Duration = Duration::from_secs(5);
         self.check_returns(false)?;
-        let counter = |this: &Self, number| this.backend.counter(number);
-        (self.window.launches, self.window.returns) =
-            (counter(self, counter::LAUNCHES), counter(self, counter::RETURNS));
-        self.window.accepted = counter(self, counter::ACCEPTED);
         let any = !self.shipped.is_empty() || !self.queue.is_empty();
         // Probes that somebody armed count for programs that we start, not for a child that only calls.
         let wanted = self.measured.clone().filter(|_| any && self.options.how != How::Armed);

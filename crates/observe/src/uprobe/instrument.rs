@@ -1,12 +1,12 @@
 //! The kernel's side, set up: maps, ring, programs, and the probes on each file. All of it ends with this value.
 
-use super::bpf::{self, Map, MapKind, Ring};
-use super::entries::{ENTRIES, Home, Role};
+use super::bpf::{self, Map, MapKind, Ring, Use};
+use super::entries::{ENTRIES, Home, Role, Suspect};
 use super::program::{self, CALL_VALUE, Maps};
 use super::site::{self, Price, Site};
-use super::symbols::{Symbol, entries_of};
-use super::wire::{LAYOUT, counter, flag, key};
-use crate::perf::{self, Attr, Event, Place, bit};
+use super::symbols::{Symbol, entries_of, unknown_of};
+use super::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
+use crate::perf::{self, Attr, Event, bit};
 use crate::watch::WatchError;
 use codeobject::ReadAt;
 use std::collections::HashMap;
@@ -47,19 +47,36 @@ pub struct Instrument {
     active: Map,
     events: Map,
     shapes: Map,
+    gates: Map,
+    /// Gates that are in use; the first is always open.
+    used_gates: u32,
+    /// Functions of which nothing is known but their name, by their number from [`UNKNOWN`] on: library, function.
+    unknown: Vec<(String, String, Suspect)>,
     pmu: u32,
     choice: Choice,
     optimises: bool,
-    programs: HashMap<(usize, i16, What), OwnedFd>,
+    /// By gate, entry, frame and place.
+    programs: HashMap<(u32, usize, i16, What), OwnedFd>,
     /// Whether probes are links of their programs, or perf events that carry them.
     linked: bool,
     probes: Vec<Probe>,
     /// Where launches return, for as long as they are asked for.
     returns: Vec<Probe>,
-    launch_returns: Vec<(String, u64, usize)>,
+    launch_returns: Vec<Place>,
     /// The runtime's launch functions, for as long as the driver's launches need names.
     outer: Vec<Probe>,
-    outer_sites: Vec<(String, u64, usize, Site)>,
+    outer_sites: Vec<Place>,
+}
+
+/// A function of a file, and where in it a probe goes.
+#[derive(Debug, Clone)]
+struct Place {
+    path: String,
+    /// Of the function, in the file.
+    offset: u64,
+    entry: usize,
+    site: Site,
+    gate: u32,
 }
 
 /// Ends with its descriptor.
@@ -75,6 +92,19 @@ enum What {
     Entry,
     Answer,
     Return,
+    Unknown,
+}
+
+/// Gates that are there; files beyond share the first.
+const GATES: u32 = 256;
+
+/// Whether a process that is watched may call the functions while their probes go in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calls {
+    /// Nobody runs who is watched: nothing can be half seen.
+    Nobody,
+    /// Until all of a file's probes are in, none of them sees anything.
+    Perhaps,
 }
 
 /// What was probed in one file.
@@ -82,6 +112,8 @@ enum What {
 pub struct Probed {
     pub functions: Vec<(&'static str, Site)>,
     pub stepped: usize,
+    /// Exports that may launch, that nobody knows, and that are not even counted.
+    pub uncounted: Vec<String>,
 }
 
 impl Instrument {
@@ -100,16 +132,20 @@ impl Instrument {
         };
         let map = |kind, key: u32, value: u32, entries| Map::new(kind, key, value, entries);
         let pair = 16;
-        Ok(Instrument {
+        let gates = map(MapKind::Array, 4, 4 * GATES, 1).map_err(refused("map"))?;
+        let instrument = Instrument {
             ring: Ring::new(room.ring).map_err(refused("ring buffer"))?,
-            counts: map(MapKind::Hash, key::SIZE as u32, 24, room.counts).map_err(refused("map"))?,
+            counts: map(MapKind::Hash, key::SIZE as u32, count::SIZE, room.counts).map_err(refused("map"))?,
             layouts: map(MapKind::Hash, pair, LAYOUT as u32, 1 << 16).map_err(refused("map"))?,
-            captures: map(MapKind::Hash, pair, 8, 1024).map_err(refused("map"))?,
+            captures: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
             calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("map"))?,
             counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("map"))?,
             active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("map"))?,
             events: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
             shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("map"))?,
+            gates,
+            used_gates: 1,
+            unknown: Vec::new(),
             pmu,
             choice,
             optimises: optimises(),
@@ -120,10 +156,18 @@ impl Instrument {
             launch_returns: Vec::new(),
             outer: Vec::new(),
             outer_sites: Vec::new(),
-        })
+        };
+        instrument.open_gate(0).map_err(refused("map"))?;
+        Ok(instrument)
     }
 
-    fn maps(&self) -> Maps {
+    /// Every program behind this gate and those before it begins to see, at once.
+    fn open_gate(&self, last: u32) -> io::Result<()> {
+        let words = (0..GATES).flat_map(|gate| u32::from(gate <= last).to_le_bytes());
+        self.gates.put(&0_u32.to_le_bytes(), &words.collect::<Vec<u8>>())
+    }
+
+    fn maps(&self, gate: u32) -> Maps {
         Maps {
             counts: self.counts.fd(),
             ring: self.ring.map().fd(),
@@ -134,14 +178,30 @@ impl Instrument {
             active: self.active.fd(),
             events: self.events.fd(),
             shapes: self.shapes.fd(),
+            gates: self.gates.fd(),
+            gate: gate.cast_signed(),
         }
     }
 
     /// Probes every watched function of a library. `path` is how the kernel finds the file now; it holds the file from then on.
-    pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt) -> Result<Probed, WatchError> {
+    ///
+    /// All programs are there before the first probe, and a gate keeps them blind until the last is in: a launch that is seen while the
+    /// capture which it is part of is not would be counted as launched.
+    pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt, calls: Calls) -> Result<Probed, WatchError> {
         let failed = |what: &str, error: String| WatchError::new(format!("{path}: {what}"), error, "");
-        let symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
+        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
+        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.to_string()))?;
+        let role = |symbol: &Symbol| ENTRIES.get(symbol.entry).map(|entry| entry.role);
+        symbols.sort_by_key(|symbol| role(symbol).is_some_and(Role::launches));
+        let gate = match calls {
+            Calls::Perhaps if self.used_gates < GATES => {
+                self.used_gates += 1;
+                self.used_gates - 1
+            }
+            _ => 0,
+        };
         let mut probed = Probed::default();
+        let mut wanted: Vec<(Place, What)> = Vec::new();
         for symbol in &symbols {
             let number = symbol.entry;
             let Some(entry) = ENTRIES.get(number) else { continue };
@@ -149,33 +209,54 @@ impl Instrument {
                 Choice::Cheapest => site::cheapest(&symbol.code, self.optimises),
                 Choice::Naive => Site::ENTRY,
             };
-            let attach = |this: &mut Self, what, site: Site| {
-                this.attach(path, symbol, what, site).map_err(|error| failed(entry.symbol, error.to_string()))
-            };
+            probed.functions.push((entry.symbol, site));
+            let place = |site| Place { path: path.to_owned(), offset: symbol.offset, entry: number, site, gate };
             if matches!(entry.role, Role::Outer(_)) {
-                self.outer_sites.push((path.to_owned(), symbol.offset, number, site));
-                probed.functions.push((entry.symbol, site));
+                self.outer_sites.push(place(site));
                 continue;
             }
             // An answer may come before its question is noted if the return were armed last.
             if entry.role.answers() {
-                let event = attach(self, What::Answer, Site::ENTRY)?;
-                self.probes.push(event);
+                wanted.push((place(Site::ENTRY), What::Answer));
             }
-            let event = attach(self, What::Entry, site)?;
-            self.probes.push(event);
+            wanted.push((place(site), What::Entry));
             if matches!(entry.role, Role::Launch(_)) {
-                self.launch_returns.push((path.to_owned(), symbol.offset, number));
+                self.launch_returns.push(place(Site::ENTRY));
             }
             probed.stepped += usize::from(site.price == Price::Stepped);
-            probed.functions.push((entry.symbol, site));
         }
+        let name = file_name(path);
+        for export in unknown {
+            let entry = UNKNOWN as usize + self.unknown.len();
+            self.unknown.push((name.clone(), export.symbol, export.what));
+            let place = Place { path: path.to_owned(), offset: export.offset, entry, site: Site::ENTRY, gate };
+            wanted.push((place, What::Unknown));
+        }
+        for (place, what) in &wanted {
+            let loaded = self.load(self.linked, place, *what).map(drop);
+            loaded.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?;
+        }
+        for (place, what) in &wanted {
+            let probe = self.attach(place, *what);
+            self.probes.push(probe.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?);
+        }
+        self.open_gate(self.used_gates - 1).map_err(|error| failed("a BPF map", error.to_string()))?;
         Ok(probed)
     }
 
-    fn attach(&mut self, path: &str, symbol: &Symbol, what: What, site: Site) -> io::Result<Probe> {
+    fn symbol(&self, number: usize) -> &str {
+        let unknown = || self.unknown.get(number.checked_sub(UNKNOWN as usize)?).map(|(_, symbol, _)| &**symbol);
+        ENTRIES.get(number).map(|entry| entry.symbol).or_else(unknown).unwrap_or("a function")
+    }
+
+    /// The library and name of a function of which nothing else is known, by its number in a key.
+    pub fn unknown(&self, number: u32) -> Option<&(String, String, Suspect)> {
+        self.unknown.get(number.checked_sub(UNKNOWN)? as usize)
+    }
+
+    fn attach(&mut self, place: &Place, what: What) -> io::Result<Probe> {
         if self.linked {
-            match self.attach_as(true, path, symbol, what, site) {
+            match self.attach_as(true, place, what) {
                 // A kernel before 6.6 knows no such links.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) && self.probes.is_empty() => {
                     self.linked = false;
@@ -184,29 +265,37 @@ impl Instrument {
                 other => return other,
             }
         }
-        self.attach_as(false, path, symbol, what, site)
+        self.attach_as(false, place, what)
     }
 
-    fn attach_as(&mut self, linked: bool, path: &str, symbol: &Symbol, what: What, site: Site) -> io::Result<Probe> {
-        let number = symbol.entry;
-        let key = (number, site.pushed, what);
+    /// The program for a place, which is loaded once.
+    fn load(&mut self, linked: bool, place: &Place, what: What) -> io::Result<&OwnedFd> {
+        let number = place.entry;
+        let key = (place.gate, number, place.site.pushed, what);
         if !self.programs.contains_key(&key) {
-            let Some(entry) = ENTRIES.get(number) else { return Err(io::ErrorKind::InvalidInput.into()) };
-            let number = i32::try_from(number).unwrap_or(0);
-            let code = match what {
-                What::Entry => program::at_entry(self.maps(), number, entry.role, site.pushed),
-                What::Answer => program::at_answer(self.maps(), number, entry.role),
-                What::Return => program::at_launch_return(self.maps(), number),
+            let (maps, id) = (self.maps(place.gate), i32::try_from(number).unwrap_or(0));
+            let code = match (what, ENTRIES.get(number)) {
+                (What::Unknown, _) => program::at_unknown(maps, id),
+                (What::Entry, Some(entry)) => program::at_entry(maps, id, entry, place.site.pushed),
+                (What::Answer, Some(entry)) => program::at_answer(maps, id, entry.role),
+                (What::Return, Some(_)) => program::at_launch_return(maps, id),
+                (_, None) => return Err(io::ErrorKind::InvalidInput.into()),
             };
-            self.programs.insert(key, bpf::load(&code.map_err(io::Error::other)?, linked)?);
+            self.programs
+                .insert(key, bpf::load(&code.map_err(io::Error::other)?, if linked { Use::Link } else { Use::Event })?);
         }
-        let Some(program) = self.programs.get(&key) else { return Err(io::ErrorKind::NotFound.into()) };
-        let (offset, at_return) = (symbol.offset + site.offset, what != What::Entry);
+        self.programs.get(&key).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn attach_as(&mut self, linked: bool, place: &Place, what: What) -> io::Result<Probe> {
+        let (offset, at_return) = (place.offset + place.site.offset, matches!(what, What::Answer | What::Return));
+        let pmu = self.pmu;
+        let program = self.load(linked, place, what)?;
         if linked {
-            return bpf::uprobe(program, path, offset, at_return).map(Probe::Link);
+            return bpf::uprobe(program, &place.path, offset, at_return).map(Probe::Link);
         }
-        let place = Place { pmu: self.pmu, path, offset, at_return };
-        let event = Event::uprobe(&place, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
+        let at = perf::Place { pmu, path: &place.path, offset, at_return };
+        let event = Event::uprobe(&at, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
         event.attach(program)?;
         event.enable()?;
         Ok(Probe::Event(event))
@@ -220,10 +309,9 @@ impl Instrument {
             return Ok(());
         }
         if self.returns.is_empty() {
-            for (path, offset, number) in self.launch_returns.clone() {
-                let symbol = Symbol { entry: number, offset, code: Vec::new() };
-                let event = self.attach(&path, &symbol, What::Return, Site::ENTRY)?;
-                self.returns.push(event);
+            for place in self.launch_returns.clone() {
+                let probe = self.attach(&place, What::Return)?;
+                self.returns.push(probe);
             }
         }
         self.set_flag(flag::RETURNS, true)
@@ -234,10 +322,9 @@ impl Instrument {
         if !on {
             perf::release_later(std::mem::take(&mut self.outer));
         } else if self.outer.is_empty() {
-            for (path, offset, number, site) in self.outer_sites.clone() {
-                let symbol = Symbol { entry: number, offset, code: Vec::new() };
-                let event = self.attach(&path, &symbol, What::Entry, site)?;
-                self.outer.push(event);
+            for place in self.outer_sites.clone() {
+                let probe = self.attach(&place, What::Entry)?;
+                self.outer.push(probe);
             }
         }
         Ok(())
@@ -278,10 +365,9 @@ impl Instrument {
     }
 
     /// Every key that was counted, with its count.
-    pub fn counted(&self) -> Vec<(super::wire::Key, u64)> {
+    pub fn counted(&self) -> Vec<(super::wire::Key, Count)> {
         let entries = self.counts.entries();
-        let count = |value: &[u8]| value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        entries.iter().map(|(key, value)| (super::wire::Key::read(key), count(value))).collect()
+        entries.iter().map(|(key, value)| (super::wire::Key::read(key), Count::read(value))).collect()
     }
 
     /// Takes every probe out. What was counted stays readable.
@@ -303,6 +389,12 @@ fn layout_key(tgid: u32, handle: u64) -> [u8; 16] {
     first.copy_from_slice(&handle.to_le_bytes());
     second.copy_from_slice(&u64::from(tgid).to_le_bytes());
     out
+}
+
+/// The name of the file behind a path, which may be a descriptor's.
+fn file_name(path: &str) -> String {
+    let real = std::fs::read_link(path).unwrap_or_else(|_| path.into());
+    real.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Whether this kernel turns a five-byte nop into a call: since 6.18.

@@ -1,12 +1,14 @@
 //! What came, in order: named, counted, and told.
 
 use super::account;
-use super::entries::{ENTRIES, Role};
+use super::backend::Backend;
+use super::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
+use super::gap::Gap;
 use super::processes::{Happened, Mapping};
 use super::reach::reachable;
 use super::watcher::{Item, Seen, Watcher};
-use super::wire::{Event, Key, key, kind};
-use crate::watch::{Call, Kind, KindId, Maker, Name, Phase, Tally};
+use super::wire::{Event, Key, REACH, key, kind};
+use crate::watch::{Call, Flow, Kind, KindId, Maker, Name, Part, Phase, Tally};
 use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -33,7 +35,11 @@ impl Watcher {
                 Item::Sample(event) => self.record(tally, &event),
                 Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
                 Item::Happened(Happened::Joined(pid, parent)) => {
-                    self.flows.entry(pid).or_default();
+                    // Another process may have had this number: its graphs, names and kinds are not this one's.
+                    if let Some(mut flow) = self.flows.insert(pid, Flow::default()) {
+                        flow.finish(tally);
+                        self.replaced(pid);
+                    }
                     if let Some(parent) = parent {
                         self.names.inherit(parent, pid);
                         self.news.push(format!("process {pid}, child of {parent}"));
@@ -49,8 +55,8 @@ impl Watcher {
     fn must_wait(&mut self, event: &Event<'_>) -> bool {
         let key = &event.key;
         let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
-        let launch = matches!(role, Some(Role::Launch(_) | Role::AddNode(_) | Role::SetNode(_)));
-        if !launch || !self.processes.watches(key.tgid) {
+        let launch = role.is_some_and(|role| names_kernel(role, event));
+        if !launch || !self.processes.watches(key.tgid, event.time) {
             return false;
         }
         let named = self.names.resolve(key.tgid, key.handle, event.aux);
@@ -89,33 +95,25 @@ impl Watcher {
             *seen += u64::from(event.kind == kind::CALL);
             return;
         }
-        let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.watches(pid)) else { return };
+        let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.knows(pid)) else {
+            return;
+        };
+        if !self.processes.watches(pid, event.time) {
+            // Its number was another's: what the kernel counted under it is not ours either.
+            if event.kind == kind::CALL {
+                *self.strangers.entry(event.key).or_default() += 1;
+            }
+            return;
+        }
         match (event.kind, entry.role) {
             (kind::REJECTED, _) => {
                 let kind = self.kind(tally, event);
                 self.window.statuses.entry(event.status).and_modify(|n| *n += 1).or_insert(1);
                 self.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
             }
-            (kind::ANSWER, role) => {
-                let flow = self.flows.entry(pid).or_default();
-                match role {
-                    Role::EndCapture => flow.captured(event.key.handle, event.aux),
-                    Role::Instantiate => flow.instantiated(event.aux, event.key.handle),
-                    Role::CreateGraph => flow.created(event.aux),
-                    Role::CloneGraph => flow.cloned(event.key.handle, event.aux),
-                    Role::AddNode(_) => {
-                        let kind = self.kind(tally, event);
-                        self.flows.entry(pid).or_default().node(event.stream, event.aux, kind);
-                    }
-                    Role::Alias => self.names.alias(pid, event.aux, event.key.handle),
-                    Role::GetFunction => {
-                        let name = event.bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
-                        self.names.learn(pid, event.aux, &String::from_utf8_lossy(name));
-                    }
-                    _ => {}
-                }
-            }
-            (_, Role::Launch(_) | Role::Gemm(_) | Role::LtMatmul) => {
+            (_, Role::Replay) => self.replay(tally, event, entry),
+            (kind::ANSWER, role) => self.answered(tally, event, role),
+            (_, Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul) => {
                 let kind = self.kind(tally, event);
                 let count = self.shipped.entry(event.key).or_default();
                 *count += 1;
@@ -123,27 +121,98 @@ impl Watcher {
                     self.last_new = Instant::now();
                     self.look_at_device(pid, Maker::of_call(entry.symbol));
                 }
+                if event.key.graph == 0 && entry.home.launches() {
+                    *self.direct.entry((pid, event.stream)).or_default() += 1;
+                }
                 self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
                 self.tell(tally, event, kind, None);
             }
-            (_, Role::Replay) => {
-                *self.shipped.entry(event.key).or_default() += 1;
-                self.flows.entry(pid).or_default().replayed(tally, event.key.handle);
-                let kind = tally.kind(&Kind::kernel(Name::Call(entry.symbol.to_owned()), entry.symbol));
-                self.tell(tally, event, kind, Some(event.key.handle));
-            }
-            (_, Role::Update) => self.flows.entry(pid).or_default().instantiated(event.key.handle, event.stream),
-            (_, Role::AddChild) => self.flows.entry(pid).or_default().add(event.key.handle, event.stream),
-            (_, Role::SetNode(_)) => {
-                let kind = self.kind(tally, event);
-                if !self.flows.entry(pid).or_default().set_node(tally, event.stream, event.aux, kind) {
-                    let why =
-                        "a node of theirs was given another kernel, and which one it had launched before is not known";
-                    self.window.gap("what some graphs launch", why);
-                }
-            }
             (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
             _ => {}
+        }
+    }
+
+    fn replay(&mut self, tally: &mut Tally, event: &Event<'_>, entry: &Entry) {
+        *self.shipped.entry(event.key).or_default() += 1;
+        let flow = self.flows.entry(event.key.tgid).or_default();
+        match event.key.graph {
+            0 => flow.replayed(tally, event.key.handle),
+            capture => flow.graphs.replay_into(event.key.handle, capture.into()),
+        }
+        let kind = tally.kind(&Kind::kernel(Name::Call(entry.symbol.to_owned()), entry.symbol));
+        self.tell(tally, event, kind, Some(event.key.handle));
+    }
+
+    /// A call that gave or changed something, and was accepted.
+    fn answered(&mut self, tally: &mut Tally, event: &Event<'_>, role: Role) {
+        let (pid, handle, aux, stream) = (event.key.tgid, event.key.handle, event.aux, event.stream);
+        let part = matches!(
+            role,
+            Role::AddNode(_)
+                | Role::AddChild
+                | Role::ChangeNode(_)
+                | Role::AskNode(_)
+                | Role::SetNode(_)
+                | Role::SetChild
+        )
+        .then(|| self.part(tally, event));
+        let graphs = &mut self.flows.entry(pid).or_default().graphs;
+        match (role, part) {
+            (Role::EndCapture, _) => {
+                graphs.captured(handle, aux);
+                // What was launched on its stream since the attach may have been part of it.
+                let before = self.direct.remove(&(pid, stream)).filter(|_| handle == 0);
+                self.window.missed(Gap::CaptureUnderWay, before.unwrap_or(0));
+            }
+            (Role::BeginCaptureTo, _) => graphs.begun(handle, aux),
+            (Role::Instantiate(_), _) => {
+                graphs.instantiated(aux, handle);
+                let [flags, ..] = event.key.grid;
+                self.window.missed(Gap::DeviceLaunch, u64::from(flags & DEVICE_LAUNCH != 0));
+            }
+            (Role::Update, _) => graphs.updated(handle, aux),
+            (Role::CreateGraph, _) => graphs.created(aux),
+            (Role::CloneGraph, _) => graphs.cloned(handle, aux),
+            (Role::FindInClone, _) => graphs.found(handle, stream, aux),
+            (Role::ChildOf, _) => graphs.child_of(handle, aux),
+            (Role::DestroyGraph, _) => graphs.destroyed(handle),
+            (Role::DestroyExec, _) => graphs.exec_destroyed(handle),
+            (Role::RemoveNode, _) => {
+                let known = graphs.remove(handle);
+                self.window.missed(Gap::UnknownNodes, u64::from(!known));
+            }
+            (Role::EnableNode, _) => {
+                let [on, ..] = event.key.grid;
+                let known = graphs.enable(handle, aux, on != 0);
+                self.window.missed(Gap::UnknownNodes, u64::from(!known));
+            }
+            (Role::AddNode(_) | Role::AddChild, Some(part)) => graphs.add(stream, aux, part),
+            (Role::AskNode(_), Some(Part::Kernel(kind))) => graphs.asked(aux, tally.alike(kind)),
+            (Role::ChangeNode(_), Some(part)) => {
+                let known = graphs.change(aux, part);
+                self.window.missed(Gap::ChangedNodes, u64::from(!known));
+            }
+            (Role::SetNode(_) | Role::SetChild, Some(part)) => {
+                let known = graphs.set(stream, aux, part);
+                self.window.missed(Gap::ChangedNodes, u64::from(!known));
+            }
+            (Role::Alias, _) => self.names.alias(pid, aux, handle),
+            (Role::GetFunction, _) => {
+                if let Some(name) = name_in(event.bytes) {
+                    self.names.learn(pid, aux, name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a node is made of.
+    fn part(&mut self, tally: &mut Tally, event: &Event<'_>) -> Part {
+        match event.key.graph {
+            node::KERNEL => Part::Kernel(self.kind(tally, &Event { aux: 0, ..*event })),
+            node::CHILD => Part::Child(event.key.handle),
+            node::CONDITIONAL => Part::Conditional,
+            _ => Part::Other,
         }
     }
 
@@ -247,11 +316,30 @@ impl Watcher {
     pub(super) fn reconcile(&mut self, tally: &mut Tally) {
         let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
         for (key, count) in self.backend.counted() {
-            let shipped = self.shipped.get(&key).copied().unwrap_or(0);
-            let Some(entry) = ENTRIES.get(key.entry as usize).filter(|_| self.processes.watches(key.tgid)) else {
+            if !self.processes.knows(key.tgid) {
                 continue;
-            };
-            let Some(more) = count.checked_sub(shipped).filter(|more| *more > 0) else { continue };
+            }
+            if let Backend::Bpf(instrument) = &self.backend
+                && let Some((library, symbol, what)) = instrument.unknown(key.entry).cloned()
+            {
+                tally.lost += if what == Suspect::Launch { count.calls } else { 0 };
+                self.window.missed(Gap::Unknown { library, symbol, what }, count.calls);
+                continue;
+            }
+            let Some(entry) = ENTRIES.get(key.entry as usize) else { continue };
+            let shipped = self.shipped.get(&key).copied().unwrap_or(0);
+            let strangers = self.strangers.get(&key).copied().unwrap_or(0);
+            if matches!(entry.role, Role::Launch(_)) {
+                let ours = count.calls.saturating_sub(strangers);
+                self.window.launches += ours;
+                self.window.returns += count.returned.min(ours);
+                self.window.accepted += count.accepted.min(ours);
+            }
+            let more = count.calls.checked_sub(shipped + strangers).filter(|more| *more > 0);
+            let Some(more) = more else { continue };
+            if strangers > 0 {
+                self.window.missed(Gap::Reused, 1);
+            }
             *missing.entry(entry.symbol).or_default() += more;
             match entry.role {
                 Role::Replay => tally.unknown_replays += more,
@@ -269,5 +357,37 @@ impl Watcher {
             let why = "the ring was full: they are counted, without their place in the order";
             self.window.gap(format!("order of {count} calls of {symbol}"), why);
         }
+        let loose = self.flows.values().map(|flow| flow.graphs.loose()).sum();
+        self.window.missed(Gap::LooseNodes, loose);
+    }
+}
+
+/// Whether a record has a kernel that wants a name.
+fn names_kernel(role: Role, event: &Event<'_>) -> bool {
+    match role {
+        Role::Launch(_) | Role::Several(_) => true,
+        Role::AddNode(_) | Role::SetNode(_) | Role::ChangeNode(_) => event.key.graph == node::KERNEL,
+        _ => false,
+    }
+}
+
+/// The name in a record, if all of it could be read: an empty one is none, and one without an end was cut.
+fn name_in(bytes: &[u8]) -> Option<&str> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let whole = bytes.len() < 2 * REACH as usize;
+    std::str::from_utf8(bytes.get(..end)?).ok().filter(|name| whole && !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_could_not_be_read_is_none() {
+        assert_eq!(name_in(b"_Z5firstv\0"), Some("_Z5firstv"));
+        assert_eq!(name_in(b""), None, "the page was not there");
+        assert_eq!(name_in(b"\0"), None);
+        let long = [vec![b'a'; 2 * REACH as usize - 1], vec![0]].concat();
+        assert_eq!(name_in(&long), None, "the rest of it is missing");
     }
 }

@@ -2,7 +2,7 @@
 //! come as perf records, so that a child or a library that is there for a moment is not missed.
 
 use crate::perf::{self, Attr, Buffer, Event, bit, sample};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
@@ -44,13 +44,32 @@ pub enum Happened {
     Ended,
 }
 
+/// One process among those that had or will have its number.
+#[derive(Debug, Clone, Copy)]
+struct Life {
+    /// From when it is watched (CLOCK_MONOTONIC).
+    from: u64,
+    /// When it began, as the kernel tells in /proc: what has another beginning is another process.
+    start: Option<u64>,
+    /// Its first thread is over, and others are not.
+    headless: bool,
+    /// The record of its own beginning is still to come.
+    unborn: bool,
+}
+
+type Record = (u64, u32, u16, Vec<u8>);
+
 #[derive(Debug)]
 pub struct Processes {
     buffers: Vec<Buffer>,
+    /// Records of the time after the last look, when not every buffer had been read.
+    early: Vec<Record>,
     /// Alive and watched.
-    members: HashSet<u32>,
-    /// What was watched and has ended.
-    ended: HashSet<u32>,
+    members: HashMap<u32, Life>,
+    /// What was watched and has ended: from when until when. The number may belong to another since.
+    ended: HashMap<u32, Vec<(u64, u64)>>,
+    /// Threads and processes that were seen to end since this was last asked.
+    over: Vec<u32>,
     maps: HashMap<u32, Vec<Mapping>>,
     /// Records that the kernel could not deliver.
     pub lost: u64,
@@ -96,21 +115,38 @@ impl Processes {
     }
 
     fn with(buffers: Vec<Buffer>) -> Processes {
-        let (members, ended, maps) = (HashSet::new(), HashSet::new(), HashMap::new());
-        Processes { buffers, members, ended, maps, lost: 0, now: 0, refreshed: Instant::now() }
+        let (members, ended, maps) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (early, over) = (Vec::new(), Vec::new());
+        Processes { buffers, early, members, ended, over, maps, lost: 0, now: 0, refreshed: Instant::now() }
     }
 
     /// Watches a process and the children that it has now.
     pub fn join(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
-        if !self.members.insert(pid) {
+        if self.members.contains_key(&pid) {
             return;
         }
-        self.ended.remove(&pid);
+        let from = if self.now > 0 { self.now } else { clock() };
+        self.begin(pid, from);
         out.push((self.now, Happened::Joined(pid, None)));
         self.look(pid, out);
         for child in children(pid) {
             self.join(child, out);
         }
+    }
+
+    /// Watches a program that we have started since `from`: everything that it has done stands in the kernel's account, with its time.
+    pub fn adopt(&mut self, pid: u32, from: u64, out: &mut Vec<(u64, Happened)>) {
+        if self.buffers.is_empty() {
+            return self.join(pid, out);
+        }
+        self.begin(pid, from);
+        self.members.entry(pid).and_modify(|life| life.unborn = true);
+        out.push((from, Happened::Joined(pid, None)));
+    }
+
+    fn begin(&mut self, pid: u32, from: u64) {
+        self.maps.remove(&pid);
+        self.members.insert(pid, Life { from, start: start_of(pid), headless: false, unborn: false });
     }
 
     /// What the process has mapped now, as far as it is news.
@@ -137,12 +173,25 @@ impl Processes {
         self.maps.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    pub fn watches(&self, pid: u32) -> bool {
-        self.members.contains(&pid) || self.ended.contains(&pid)
+    /// Whether the process that had this number at this time is watched.
+    pub fn watches(&self, pid: u32, time: u64) -> bool {
+        self.members.get(&pid).is_some_and(|life| life.from <= time)
+            || self.ended.get(&pid).is_some_and(|lives| lives.iter().any(|(from, to)| (*from..=*to).contains(&time)))
     }
 
+    /// Whether a process with this number was ever watched.
+    pub fn knows(&self, pid: u32) -> bool {
+        self.members.contains_key(&pid) || self.ended.contains_key(&pid)
+    }
+
+    /// Alive as far as is known, and not another with its number.
     pub fn is_alive(&self, pid: u32) -> bool {
-        self.members.contains(&pid)
+        self.members.get(&pid).is_some_and(|life| life.start.is_none() || life.start == start_of(pid))
+    }
+
+    /// Threads and processes that have ended since this was last asked.
+    pub fn over(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.over)
     }
 
     /// Every process that was seen to map something, alive or not.
@@ -156,7 +205,9 @@ impl Processes {
 
     /// Everything that happened since the last time, in order, each with its time (CLOCK_MONOTONIC).
     pub fn poll(&mut self, out: &mut Vec<(u64, Happened)>) {
-        let mut records = Vec::new();
+        // A buffer that is read later may have what another, read before, does not know of yet: such records wait for the next look.
+        let until = clock();
+        let mut records = std::mem::take(&mut self.early);
         let mut lost = 0;
         for buffer in &mut self.buffers {
             buffer.read(|kind, misc, body| match kind {
@@ -167,6 +218,7 @@ impl Processes {
         }
         self.lost += lost;
         records.sort_by_key(|record| record.0);
+        self.early = records.split_off(records.partition_point(|record| record.0 <= until));
         for (time, kind, misc, body) in &records {
             self.now = *time;
             self.one(*kind, *misc, body, out);
@@ -183,8 +235,8 @@ impl Processes {
             return;
         }
         self.refreshed = Instant::now();
-        for pid in self.members.clone() {
-            if alive(pid) {
+        for pid in self.members.keys().copied().collect::<Vec<u32>>() {
+            if alive(pid) && self.is_alive(pid) {
                 self.look(pid, out);
                 for child in children(pid) {
                     self.join(child, out);
@@ -196,10 +248,20 @@ impl Processes {
     }
 
     fn end(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
-        if self.members.remove(&pid) {
-            self.ended.insert(pid);
+        if let Some(life) = self.members.remove(&pid) {
+            let now = if self.now > 0 { self.now } else { clock() };
+            self.ended.entry(pid).or_default().push((life.from, now));
             out.push((self.now, Happened::Ended));
         }
+    }
+
+    /// Whether threads of the process go on without the first.
+    fn goes_on(&self, pid: u32) -> bool {
+        let same = self.members.get(&pid).is_some_and(|life| life.start.is_some() && life.start == start_of(pid));
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let mut others =
+            tasks.filter_map(|task| task.file_name().to_str()?.parse::<u32>().ok()).filter(|id| *id != pid);
+        same && others.any(|id| !matches!(state_of(&format!("/proc/{pid}/task/{id}/stat")), None | Some('Z' | 'X')))
     }
 
     fn one(&mut self, kind: u32, misc: u16, body: &[u8], out: &mut Vec<(u64, Happened)>) {
@@ -208,21 +270,37 @@ impl Processes {
         match kind {
             FORK => {
                 let parent = word(body, 4);
-                if pid != parent && self.members.contains(&parent) && self.members.insert(pid) {
+                let begins = |life: &mut Life| std::mem::take(&mut life.unborn) && life.from <= self.now;
+                if pid == parent || self.members.get_mut(&pid).is_some_and(begins) {
+                    return;
+                }
+                // The number is given out anew: whoever had it is over, though that was not told.
+                self.end(pid, out);
+                if self.members.contains_key(&parent) {
                     let inherited = self.maps.get(&parent).cloned().unwrap_or_default();
+                    self.begin(pid, self.now);
                     out.push((self.now, Happened::Joined(pid, Some(parent))));
                     for mapping in inherited {
                         self.map(pid, mapping, out);
                     }
                 }
             }
-            // The last thread takes the process with it: threads have another number than their process.
-            EXIT if pid == word(body, 8) && self.members.contains(&pid) => self.end(pid, out),
-            COMM if misc & EXEC != 0 && self.members.contains(&pid) => {
+            EXIT => {
+                let thread = word(body, 8);
+                self.over.push(thread);
+                let Some(life) = self.members.get(&pid) else { return };
+                let last = thread == pid || life.headless;
+                if last && self.goes_on(pid) {
+                    self.members.entry(pid).and_modify(|life| life.headless = true);
+                } else if last {
+                    self.end(pid, out);
+                }
+            }
+            COMM if misc & EXEC != 0 && self.members.contains_key(&pid) => {
                 self.maps.remove(&pid);
                 out.push((self.now, Happened::Replaced(pid)));
             }
-            MMAP2 if self.members.contains(&pid) => {
+            MMAP2 if self.members.contains_key(&pid) => {
                 if let Some(mapping) = mapping(body) {
                     self.map(pid, mapping, out);
                 }
@@ -302,9 +380,24 @@ pub fn children(pid: u32) -> Vec<u32> {
 
 /// Neither gone nor a zombie.
 pub fn alive(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next().map(str::to_owned));
-    state.is_some_and(|state| state != "Z" && state != "X")
+    !matches!(state_of(&format!("/proc/{pid}/stat")), None | Some('Z' | 'X'))
+}
+
+fn state_of(stat: &str) -> Option<char> {
+    fs::read_to_string(stat).ok()?.rsplit_once(") ")?.1.chars().next()
+}
+
+/// When a process began, in ticks since the machine did (proc(5): field 22 of its stat).
+pub fn start_of(pid: u32) -> Option<u64> {
+    const BEHIND_NAME: usize = 19;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split_whitespace().nth(BEHIND_NAME)?.parse().ok()
+}
+
+/// CLOCK_MONOTONIC in nanoseconds: the clock of every record.
+pub fn clock() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
 #[cfg(test)]
@@ -319,6 +412,35 @@ mod tests {
         assert_eq!(mapping.name(), "libamdhip64.so.6.4");
         assert!(executable("7f1200000000-7f1200010000 rw-p 00000000 00:00 0").is_none());
         assert!(executable("7f1200000000-7f1200010000 r--p 00000000 08:02 99  /usr/lib/x").is_none());
+    }
+
+    /// A record of a fork or an exit: process, parent, thread, parent's thread, time; then who wrote it, and when.
+    fn record(pid: u32, parent: u32, time: u64) -> Vec<u8> {
+        let words = [pid, parent, pid, parent].map(u32::to_le_bytes).concat();
+        [words, time.to_le_bytes().to_vec(), vec![0; 8], time.to_le_bytes().to_vec()].concat()
+    }
+
+    /// Numbers above any that the kernel gives out, so that /proc knows nothing of them.
+    #[test]
+    fn a_number_that_is_given_out_again_is_another_process() {
+        let (target, child, stranger): (u32, u32, u32) = (0x7000_0001, 0x7000_0002, 0x7000_0003);
+        let mut processes = Processes::without();
+        let mut happened = Vec::new();
+        processes.begin(target, 100);
+        let mut tell = |processes: &mut Processes, kind, pid, parent, time| {
+            processes.now = time;
+            processes.one(kind, 0, &record(pid, parent, time), &mut happened);
+        };
+        tell(&mut processes, FORK, child, target, 200);
+        tell(&mut processes, EXIT, child, target, 300);
+        assert!(processes.watches(child, 250) && !processes.watches(child, 301) && !processes.watches(child, 199));
+        tell(&mut processes, FORK, child, stranger, 400);
+        assert!(!processes.watches(child, 450), "a stranger's child");
+        tell(&mut processes, EXIT, child, stranger, 500);
+        tell(&mut processes, FORK, child, target, 600);
+        assert!(processes.watches(child, 650) && !processes.watches(child, 450) && processes.watches(child, 250));
+        tell(&mut processes, FORK, child, stranger, 700);
+        assert!(!processes.watches(child, 750), "its end was not told, but a number has one process");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::arm::Armed;
 use super::entries::{ENTRIES, Entry, Gemm, Home, Role, Shape};
 use super::instrument::Probed;
 use super::site::{self, Site};
-use super::symbols::entries_of;
+use super::symbols::{entries_of, unknown_of};
 use super::wire::{Event, Key, key, kind};
 use crate::perf::{self, Attr, Buffer, Event as Probe, Place, bit, sample};
 use crate::watch::WatchError;
@@ -68,8 +68,11 @@ impl Sampled {
     pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt) -> Result<Probed, WatchError> {
         let failed = |what: &str, error: String| WatchError::new(format!("{path}: {what}"), error, "run as root");
         let pmu = perf::pmu().ok_or_else(|| failed("uprobes", "this kernel has no uprobe events".to_owned()))?;
-        let symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
-        let mut probed = Probed::default();
+        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
+        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.to_string()))?;
+        let uncounted = unknown.into_iter().map(|export| export.symbol).collect();
+        let mut probed = Probed { uncounted, ..Probed::default() };
+        symbols.sort_by_key(|symbol| ENTRIES.get(symbol.entry).is_some_and(|entry| entry.role.launches()));
         for symbol in &symbols {
             let Some(entry) = ENTRIES.get(symbol.entry).filter(|entry| tells(entry)) else { continue };
             let site = site::cheapest(&symbol.code, false);
@@ -182,7 +185,8 @@ impl Sampled {
             }
             // The extents lie in descriptors.
             Role::LtMatmul => (key.handle, key.grid, key.block) = (0, [key::NONE; 3], [1, key::NONE, 0]),
-            Role::BeginCapture => {
+            Role::Launch(Shape::Bare(_)) => {}
+            Role::BeginCapture | Role::BeginCaptureTo => {
                 self.next_capture += 1;
                 self.captures.insert((hit.pid, di), self.next_capture);
                 return None;
@@ -208,6 +212,7 @@ pub fn tells(entry: &Entry) -> bool {
             | Role::Gemm(_)
             | Role::LtMatmul
             | Role::BeginCapture
+            | Role::BeginCaptureTo
             | Role::EndCapture
             | Role::Replay
             | Role::Copy

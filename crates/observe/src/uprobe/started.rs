@@ -1,11 +1,17 @@
 //! A program that we start and watch from its first moment.
 
+#![allow(unsafe_code, reason = "a step between fork and exec")]
+
 use super::ahead::candidates;
+use super::backend::Backend;
+use super::bpf;
+use super::hold::Hold;
 use super::options::Options;
+use super::processes::clock;
 use super::watcher::Watcher;
 use crate::watch::{Account, Ended, Source, State, Tally, WatchError};
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -21,7 +27,33 @@ impl Watcher {
     pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
         let mut watcher = Watcher::ready(options)?;
         watcher.expect(&candidates(command))?;
+        if let Backend::Bpf(instrument) = &watcher.backend {
+            // Without, a library that could not be foreseen is probed a moment after it is opened, and that is a gap.
+            match Hold::new(instrument.ring.map().fd()) {
+                Ok(hold) => watcher.hold = Some(hold),
+                Err(error) => watcher.news.push(format!("the program is not held while libraries are probed: {error}")),
+            }
+        }
         Ok(watcher)
+    }
+}
+
+impl Watcher {
+    /// To be called when everything about a command is set and it is about to be started: it will stand still whenever it maps code. The
+    /// time from which on it is to be watched (see [`Watcher::adopt`]).
+    pub fn before(&self, start: &mut Command) -> u64 {
+        if let Some(hold) = &self.hold {
+            let ours = hold.map();
+            // SAFETY: one system call on memory of its own stack, between fork and exec. Where it fails the program runs unheld, and
+            // what is missed for that is said.
+            unsafe {
+                start.pre_exec(move || {
+                    let _ = bpf::put_word(ours, std::process::id(), 1);
+                    Ok(())
+                });
+            }
+        }
+        clock()
     }
 }
 
@@ -35,9 +67,11 @@ impl Started {
             WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")
         };
         let errors = rustix::io::dup(std::io::stderr()).map_err(|error| failed(error.into()))?;
-        let child =
-            Command::new(&program).args(command.iter().skip(1)).stdout(Stdio::from(errors)).spawn().map_err(failed)?;
-        watcher.join(child.id())?;
+        let mut start = Command::new(&program);
+        start.args(command.iter().skip(1)).stdout(Stdio::from(errors));
+        let from = watcher.before(&mut start);
+        let child = start.spawn().map_err(failed)?;
+        watcher.adopt(child.id(), from)?;
         Ok(Started { watcher, child, ended: None })
     }
 }

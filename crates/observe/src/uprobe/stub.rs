@@ -161,7 +161,11 @@ mod tests {
             (Price::Stepped, 0),
         ] {
             let wanted = Site { offset: 0, pushed, price };
-            let probed = Probed { functions: vec![("hipMemcpy", wanted), ("cuLaunchKernel", wanted)], stepped: 0 };
+            let probed = Probed {
+                functions: vec![("hipMemcpy", wanted), ("cuLaunchKernel", wanted)],
+                stepped: 0,
+                uncounted: Vec::new(),
+            };
             let stub = Stub::like(Home::Cuda, &probed).expect("in memory").expect("it launches");
             let symbols = entries_of(&stub.bytes, Home::Cuda).expect("a library");
             let [symbol] = &symbols[..] else { panic!("{symbols:?}") };

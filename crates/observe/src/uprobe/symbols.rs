@@ -1,6 +1,6 @@
 //! The watched functions of a library, by its dynamic symbols: where each lies in the file, and its first bytes.
 
-use super::entries::{ENTRIES, Home};
+use super::entries::{ENTRIES, Home, Suspect, suspect};
 use codeobject::elf::{Elf, SymbolKind};
 use codeobject::{ReadAt, Result};
 
@@ -37,5 +37,30 @@ pub fn entries_of(file: &dyn ReadAt, home: Home) -> Result<Vec<Symbol>> {
         }
     }
     out.sort_by_key(|symbol| symbol.entry);
+    Ok(out)
+}
+
+/// An export that may launch, and that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    pub symbol: String,
+    pub what: Suspect,
+    /// In the file.
+    pub offset: u64,
+}
+
+/// One per address, and none that is a second name of a function which is known.
+pub fn unknown_of(file: &dyn ReadAt, home: Home, known: &[Symbol]) -> Result<Vec<Unknown>> {
+    let elf = Elf::parse(file)?;
+    let Some(table) = elf.symbols_of_kind(DYNSYM)? else { return Ok(Vec::new()) };
+    let mut out: Vec<Unknown> = Vec::new();
+    for symbol in table.iter().filter(|symbol| symbol.section != 0 && symbol.kind == SymbolKind::Function) {
+        let Some(what) = suspect(home, &symbol.name) else { continue };
+        let Some(offset) = elf.offset_of(symbol.address) else { continue };
+        let again = known.iter().any(|known| known.offset == offset) || out.iter().any(|other| other.offset == offset);
+        if !again {
+            out.push(Unknown { symbol: symbol.name.to_string(), what, offset });
+        }
+    }
     Ok(out)
 }

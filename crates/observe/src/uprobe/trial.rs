@@ -2,7 +2,7 @@
 
 use super::canary::{CALLS, Canary};
 use super::entries::Home;
-use super::instrument::{Choice, Instrument, Probed, Room};
+use super::instrument::{Calls, Choice, Instrument, Probed, Room};
 use super::site::{Price, Site};
 use super::stub::Stub;
 use super::wire::counter;
@@ -15,9 +15,9 @@ pub fn trial() -> Result<(u64, u64), WatchError> {
     let failed = |error: std::io::Error| WatchError::new("a library in memory", error.to_string(), "");
     let mut instrument = Instrument::new(Room { ring: 1 << 16, counts: 64 }, Choice::Cheapest)?;
     let site = Site { price: Price::Emulated, ..Site::ENTRY };
-    let like = Probed { functions: vec![("hipLaunchKernel", site)], stepped: 0 };
+    let like = Probed { functions: vec![("hipLaunchKernel", site)], stepped: 0, uncounted: Vec::new() };
     let Some(stub) = Stub::like(Home::Hip, &like).map_err(failed)? else { return Ok((0, CALLS)) };
-    instrument.probe(&stub.path(), stub.home, &stub.bytes)?;
+    instrument.probe(&stub.path(), stub.home, &stub.bytes, Calls::Nobody)?;
     let canary = Canary::start(&stub).ok_or_else(|| failed(std::io::Error::last_os_error()))?;
     let until = Instant::now() + PATIENCE;
     while !canary.is_over() && Instant::now() < until {

@@ -5,6 +5,7 @@ use super::ahead::Inode;
 use super::backend::Backend;
 use super::canary;
 use super::entries::Home;
+use super::hold::Hold;
 use super::instrument::Probed;
 use super::late::Nameless;
 use super::library::Wanted;
@@ -13,7 +14,7 @@ use super::options::{How, Options};
 use super::processes::{FileId, Happened, Mapping, Processes};
 use super::sampling::CHECKED;
 use super::stub::Stub;
-use super::wire::{Event, Key};
+use super::wire::{Event, Key, kind};
 use crate::watch::{Account, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError};
 use evidence::Canary;
 use std::collections::{HashMap, VecDeque};
@@ -77,6 +78,12 @@ pub struct Watcher {
     pub(super) nameless: Nameless,
     /// A function of ours for each runtime that carries probes, by the runtime's descriptor.
     pub(super) stubs: HashMap<RawFd, Arc<Stub>>,
+    /// Holds what we started whenever it maps code.
+    pub(super) hold: Option<Hold>,
+    /// How often each key came from processes that have a number which one of ours had.
+    pub(super) strangers: HashMap<Key, u64>,
+    /// Launches by process and stream that no capture was seen around, until the first capture of that stream is seen.
+    pub(super) direct: HashMap<(u32, u64), u64>,
     /// The one whose calls are timed at the end.
     pub(super) measured: Option<Arc<Stub>>,
 }
@@ -145,6 +152,9 @@ impl Watcher {
             late: false,
             nameless: Nameless::default(),
             stubs: HashMap::new(),
+            hold: None,
+            strangers: HashMap::new(),
+            direct: HashMap::new(),
             measured: None,
         })
     }
@@ -153,6 +163,14 @@ impl Watcher {
     pub fn join(&mut self, pid: u32) -> Result<(), WatchError> {
         let mut happened = Vec::new();
         self.processes.join(pid, &mut happened);
+        self.backend.follow(pid, &mut self.window)?;
+        self.take(happened)
+    }
+
+    /// Watches a program that we started after this time.
+    pub fn adopt(&mut self, pid: u32, from: u64) -> Result<(), WatchError> {
+        let mut happened = Vec::new();
+        self.processes.adopt(pid, from, &mut happened);
         self.backend.follow(pid, &mut self.window)?;
         self.take(happened)
     }
@@ -177,12 +195,16 @@ impl Watcher {
         self.arrivals();
     }
 
-    fn take(&mut self, happened: Vec<(u64, Happened)>) -> Result<(), WatchError> {
+    pub(super) fn take(&mut self, happened: Vec<(u64, Happened)>) -> Result<(), WatchError> {
         for (time, what) in happened {
             if let Happened::Mapped(pid, mapping) = &what {
                 self.mapped(*pid, mapping, time)?;
             }
             self.queue.push_back((time, Item::Happened(what)));
+        }
+        let over = self.processes.over();
+        if let Some(hold) = &self.hold {
+            over.into_iter().for_each(|id| hold.over(id));
         }
         Ok(())
     }
@@ -229,10 +251,15 @@ impl Watcher {
     /// Reads everything that came; true if there was something.
     pub(super) fn collect(&mut self) -> Result<bool, WatchError> {
         const MOST: usize = 1 << 16;
+        self.see_to_held()?;
         let mut records: Vec<(u64, Item)> = Vec::new();
         match &mut self.backend {
             Backend::Bpf(instrument) => drop(instrument.ring.read(MOST, |record| {
-                records.push((Event::read(record).time, Item::Record(record.to_vec())));
+                let event = Event::read(record);
+                // Only there to wake us.
+                if event.kind != kind::HELD {
+                    records.push((event.time, Item::Record(record.to_vec())));
+                }
             })),
             Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
                 records.extend(sampled.read().into_iter().map(|event| (event.time, Item::Sample(event))));
@@ -283,6 +310,9 @@ impl Source for Watcher {
 
     fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
         self.look_at_idle();
+        // From here on nobody stands still because of us.
+        self.see_to_held()?;
+        self.hold = None;
         self.await_canaries(tally)?;
         self.disarm_measured(tally)?;
         while self.collect()? {}

@@ -12,7 +12,7 @@ pub mod key {
     pub const SHARED: i16 = 40;
     /// The column count, or `NONE`.
     pub const COLUMNS: i16 = 44;
-    /// The capture that the launch is part of; 0: none.
+    /// The capture that the launch is part of; 0: none. For a node: its kind.
     pub const GRAPH: i16 = 48;
     pub const SIZE: i16 = 64;
     pub const NONE: u32 = u32::MAX;
@@ -41,8 +41,10 @@ pub mod kind {
     pub const CALL: i32 = 1;
     /// A launch that returned an error.
     pub const REJECTED: i32 = 2;
-    /// A call that answers, at its return.
+    /// A call that answers, at its return, if it was accepted.
     pub const ANSWER: i32 = 3;
+    /// A process is being stopped on its way out of a system call: look.
+    pub const HELD: i32 = 4;
 }
 
 /// Places in the array of counters.
@@ -53,9 +55,8 @@ pub mod counter {
     pub const CAPTURES: i32 = 3;
     pub const FLAGS: i32 = 4;
     pub const LAUNCHES: i32 = 5;
-    /// Launches whose return was seen, and those among them that were accepted.
-    pub const RETURNS: i32 = 6;
-    pub const ACCEPTED: i32 = 7;
+    /// Records about graphs, captures and names that found no room: what is launched by replay may be something else.
+    pub const UNTOLD: i32 = 6;
     pub const SIZE: u32 = 8;
 }
 
@@ -63,6 +64,18 @@ pub mod flag {
     pub const ARGUMENTS: i32 = 1;
     pub const RETURNS: i32 = 2;
 }
+
+/// Offsets in the value of a count.
+pub mod count {
+    pub const CALLS: i16 = 0;
+    /// Calls whose return was seen, and those among them that were accepted.
+    pub const RETURNED: i16 = 8;
+    pub const ACCEPTED: i16 = 16;
+    pub const SIZE: u32 = 24;
+}
+
+/// From here on an entry's number is a place in the list of functions that nobody knows.
+pub const UNKNOWN: u32 = 1 << 16;
 
 /// Most arguments of one kernel that are read.
 pub const ARGS: usize = 64;
@@ -82,6 +95,21 @@ pub struct Key {
     pub shared: u32,
     pub columns: u32,
     pub graph: u32,
+}
+
+/// What was counted under a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    pub calls: u64,
+    pub returned: u64,
+    pub accepted: u64,
+}
+
+impl Count {
+    pub fn read(bytes: &[u8]) -> Count {
+        let [calls, returned, accepted] = [count::CALLS, count::RETURNED, count::ACCEPTED].map(|at| u64_at(bytes, at));
+        Count { calls, returned, accepted }
+    }
 }
 
 fn u32_at(bytes: &[u8], at: i16) -> u32 {

@@ -4,18 +4,14 @@
 //! end is counted by kind, so that a program that never reads anything back costs no memory either.
 
 use super::fallback::Unpacked;
+use super::graphs::Graphs;
 use super::{KindId, Phase, Tally};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 #[derive(Debug, Default)]
 pub struct Flow {
-    graphs: HashMap<u64, HashMap<KindId, u64>>,
-    /// What each executable graph launches: as its graph was when it was made or updated.
-    execs: HashMap<u64, Rc<HashMap<KindId, u64>>>,
+    pub graphs: Graphs,
     pending: HashMap<KindId, u64>,
-    /// Nodes that were added by hand: what each launches.
-    nodes: HashMap<u64, KindId>,
     unpacked: Unpacked,
 }
 
@@ -27,7 +23,7 @@ impl Flow {
         }
         match (status, graph) {
             (0, 0) => *self.pending.entry(kind).or_default() += 1,
-            (0, graph) => *self.graphs.entry(graph).or_default().entry(kind).or_default() += 1,
+            (0, graph) => self.graphs.launch(graph, kind),
             _ => tally.rejected(kind, 1),
         }
     }
@@ -40,74 +36,18 @@ impl Flow {
         }
     }
 
-    /// The capture `from` has become the graph `to`.
-    pub fn captured(&mut self, from: u64, to: u64) {
-        let nodes = self.graphs.remove(&from).unwrap_or_default();
-        self.graphs.insert(to, nodes);
-    }
-
     /// An executable graph was made from a graph, or updated to one.
     pub fn instantiated(&mut self, exec: u64, graph: u64) {
-        match self.graphs.get(&graph) {
-            Some(nodes) => drop(self.execs.insert(exec, Rc::new(nodes.clone()))),
-            None => drop(self.execs.remove(&exec)),
-        }
-    }
-
-    /// An empty graph: one that had this address before is gone.
-    pub fn created(&mut self, graph: u64) {
-        self.graphs.insert(graph, HashMap::new());
-    }
-
-    pub fn cloned(&mut self, from: u64, to: u64) {
-        let nodes = self.graphs.get(&from).cloned();
-        nodes.map(|nodes| self.graphs.insert(to, nodes));
-    }
-
-    /// A kernel node was added to a graph by hand.
-    pub fn node(&mut self, graph: u64, node: u64, kind: KindId) {
-        *self.graphs.entry(graph).or_default().entry(kind).or_default() += 1;
-        self.nodes.insert(node, kind);
-    }
-
-    /// All of one graph became part of another.
-    pub fn add(&mut self, graph: u64, child: u64) {
-        let nodes = self.graphs.get(&child).cloned().unwrap_or_default();
-        let into = self.graphs.entry(graph).or_default();
-        for (kind, count) in nodes {
-            *into.entry(kind).or_default() += count;
-        }
-    }
-
-    /// A node of an executable graph launches this from now on. False where that changes what is launched in a way that is not
-    /// known: the node was captured, and nothing in the graph has this kernel.
-    pub fn set_node(&mut self, tally: &Tally, exec: u64, node: u64, kind: KindId) -> bool {
-        let Some(nodes) = self.execs.get_mut(&exec) else { return true };
-        match self.nodes.get(&node) {
-            Some(before) if *before == kind => true,
-            Some(before) => {
-                let nodes = Rc::make_mut(nodes);
-                if let Some(count) = nodes.get_mut(before) {
-                    *count = count.saturating_sub(1);
-                }
-                nodes.retain(|_, count| *count > 0);
-                *nodes.entry(kind).or_default() += 1;
-                self.nodes.insert(node, kind);
-                true
-            }
-            None => {
-                let name = |kind: &KindId| tally.get(*kind).map(|kind| &kind.name);
-                nodes.keys().any(|known| name(known) == name(&kind))
-            }
-        }
+        self.graphs.instantiated(exec, graph);
     }
 
     /// Each replay launches everything in the graph once.
     pub fn replayed(&mut self, tally: &mut Tally, exec: u64) {
-        match self.execs.get(&exec) {
-            Some(nodes) => nodes.iter().for_each(|(kind, count)| *self.pending.entry(*kind).or_default() += count),
-            None => tally.unknown_replays += 1,
+        let replayed = self.graphs.replay(exec);
+        if let Some(replayed) = &replayed {
+            replayed.counts.iter().for_each(|(kind, count)| *self.pending.entry(*kind).or_default() += count);
         }
+        tally.unknown_replays += u64::from(replayed.is_none_or(|replayed| !replayed.whole));
     }
 
     /// So many launches of one kind, whoever made them.
@@ -131,12 +71,10 @@ impl Flow {
 
     /// A launch that was counted when it was made has returned an error: it was none.
     pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) {
-        let waiting = match graph {
-            0 => Some(&mut self.pending),
-            graph => self.graphs.get_mut(&graph),
-        };
-        match waiting.and_then(|waiting| waiting.get_mut(&kind)).filter(|count| **count > 0) {
+        let waiting = self.pending.get_mut(&kind).filter(|count| graph == 0 && **count > 0);
+        match waiting {
             Some(count) => *count -= 1,
+            None if graph != 0 && self.graphs.reject(graph, kind) => {}
             None => tally.take_back(kind),
         }
         self.pending.retain(|_, count| *count > 0);
@@ -167,7 +105,7 @@ mod tests {
         let mut flow = Flow::default();
         flow.launch(&mut tally, kind, 7, 0);
         flow.launch(&mut tally, kind, 7, 0);
-        flow.captured(7, 0x100);
+        flow.graphs.captured(7, 0x100);
         flow.instantiated(0x200, 0x100);
         flow.readback(&mut tally);
         assert_eq!(tally.launches(), 0);

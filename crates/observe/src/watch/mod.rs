@@ -7,6 +7,7 @@
 mod device;
 mod fallback;
 mod flow;
+mod graphs;
 pub mod interrupt;
 mod kind;
 mod nodes;
@@ -19,6 +20,7 @@ mod traced;
 pub use device::{Device, Devices, Maker, is_stand_in};
 pub use fallback::{Fallback, Heard, Sign, Why};
 pub use flow::Flow;
+pub use graphs::{Graphs, Part};
 pub use kind::{Call, Kind, KindId, Name};
 pub use sightings::{Account, Scene, Word};
 pub use source::{Ended, Source, State, WatchError, signal_name};

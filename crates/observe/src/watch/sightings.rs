@@ -70,6 +70,13 @@ impl Account {
             _ => Rung::Selected,
         }
     }
+
+    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps are about.
+    pub fn whole(&self) -> bool {
+        const LAUNCHES: [&str; 7] =
+            ["the first moments", "launches", "graphs", "some processes", "records", "processes", "threads"];
+        !self.gaps.iter().any(|(what, _)| LAUNCHES.iter().any(|start| what.starts_with(start)))
+    }
 }
 
 #[derive(Debug)]
@@ -107,7 +114,7 @@ impl Scene<'_> {
             coverage = coverage.missing("names", why);
         }
         if tally.unknown_replays > 0 {
-            let why = format!("{} replays of graphs whose making was not seen", tally.unknown_replays);
+            let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
         }
         for (what, why) in &self.account.gaps {

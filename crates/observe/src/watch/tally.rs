@@ -108,6 +108,14 @@ impl Tally {
         self.known(id).map(|known| &known.kind)
     }
 
+    /// Kinds of the same kernel in the same shape, however it is launched.
+    pub fn alike(&self, id: KindId) -> Vec<KindId> {
+        let shape = |kind: &Kind| (kind.name.clone(), kind.grid, kind.block, kind.shared);
+        let Some(wanted) = self.get(id).map(shape) else { return Vec::new() };
+        let same = self.kinds.iter().zip(0..).filter(|(known, _)| shape(&known.kind) == wanted);
+        same.map(|(_, place)| KindId(place)).collect()
+    }
+
     /// The phase of an evaluation with these kinds: by its widest multiplication.
     pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
         let products: Vec<&Known> =

@@ -1,7 +1,9 @@
 //! The functions that are watched, and where each has its arguments (System V ABI, x86-64).
 
+mod suspect;
 mod table;
 
+pub use suspect::{Suspect, suspect};
 pub use table::ENTRIES;
 
 /// Which library's file an entry is looked for in, by the start of its name.
@@ -51,6 +53,27 @@ pub enum Shape {
     Flat,
     /// `(config *, function, void **args, ...)`; the config begins with grid, block, shared memory, stream.
     Config,
+    /// `(function, width, height, stream)`, of which this many are there: the first generation of the driver's API.
+    Bare(u8),
+}
+
+/// How a list of launches on several devices lies in memory: one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// `hipLaunchParams`: function, grid, block, arguments, shared memory, stream.
+    Hip,
+    /// `CUDA_LAUNCH_PARAMS` and `hipFunctionLaunchParams`: function, grid, block, shared memory, stream, arguments.
+    Cuda,
+}
+
+/// Where an instantiation has its flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flags {
+    None,
+    /// The third argument.
+    Third,
+    /// The first word of what the third argument points at.
+    Behind,
 }
 
 /// Where a GEMM call has its extents: m, n, k are registers everywhere.
@@ -69,6 +92,35 @@ pub struct LayoutFields {
     pub cols: u8,
     pub batch: u8,
 }
+
+/// Which argument a pointer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    Second,
+    Third,
+    Fifth,
+    Sixth,
+}
+
+/// Parameters of a node: of a kernel's, or of any node's, which begin with the kind of node (`hipGraphNodeParams`,
+/// `CUgraphNodeParams`: four words, then the parameters of that kind).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Params {
+    pub node: Node,
+    pub any: bool,
+    pub at: At,
+}
+
+/// Kinds of nodes (`hipGraphNodeType`, `CUgraphNodeType`).
+pub mod node {
+    pub const KERNEL: u32 = 0;
+    pub const CHILD: u32 = 4;
+    /// Its body runs as often as the device decides.
+    pub const CONDITIONAL: u32 = 13;
+}
+
+/// A graph with this flag may be launched by kernels, where nobody on the host sees it (`*_INSTANTIATE_FLAG_DEVICE_LAUNCH`).
+pub const DEVICE_LAUNCH: u32 = 4;
 
 /// How the parameters of a graph's kernel node lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,11 +146,17 @@ pub enum Role {
     LtLayoutInPlace,
     /// `(layout, which field, value *, bytes)`
     LtField(LayoutFields),
+    /// `(list *, how many, ...)`: a launch on each of several devices.
+    Several(List),
+    /// `(grid, block, shared memory, stream)`: for the launch by pointer that follows on this thread.
+    Configure,
     BeginCapture,
+    /// `(stream, graph, ...)`: into a graph that is there already.
+    BeginCaptureTo,
     /// `(stream, graph *out)`
     EndCapture,
     /// `(exec *out, graph, ...)`
-    Instantiate,
+    Instantiate(Flags),
     /// `(exec, graph, ...)`
     Update,
     /// `(exec, stream)`
@@ -107,12 +165,30 @@ pub enum Role {
     CreateGraph,
     /// `(graph *out, graph)`
     CloneGraph,
-    /// `(node *out, graph, after *, how many, parameters *)`
-    AddNode(Node),
+    /// `(graph)`
+    DestroyGraph,
+    /// `(exec)`
+    DestroyExec,
+    /// `(node *out, graph, after *, how many, parameters *)`, with edges between the last two in newer ones.
+    AddNode(Params),
     /// `(node *out, graph, after *, how many, graph)`: all of another graph.
     AddChild,
+    /// `(node)`: it leaves its graph.
+    RemoveNode,
+    /// `(node, parameters *)`: what a node of a graph launches in what is instantiated from now on.
+    ChangeNode(Params),
+    /// `(node, parameters *out)`: what it launches.
+    AskNode(Params),
     /// `(exec, node, parameters *)`: what a node of an executable graph launches from now on.
-    SetNode(Node),
+    SetNode(Params),
+    /// `(exec, node, graph)`
+    SetChild,
+    /// `(exec, node, on or off)`
+    EnableNode,
+    /// `(node *out, node of the original, clone)`
+    FindInClone,
+    /// `(node, graph *out)`: the graph inside a node.
+    ChildOf,
     /// `(event, stream)`: an event of a captured stream carries the capture to whoever waits for it.
     RecordEvent,
     /// `(stream, event, ...)`
@@ -128,19 +204,49 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether what the call gives is only known when it returns.
+    /// Whether what the call gives, or that it was accepted, is only known when it returns.
     pub fn answers(self) -> bool {
+        self.gives() || self.changes()
+    }
+
+    /// Whether it answers through a pointer.
+    pub fn gives(self) -> bool {
         matches!(
             self,
             Role::EndCapture
-                | Role::Instantiate
+                | Role::Instantiate(_)
                 | Role::GetFunction
                 | Role::Alias
                 | Role::LtLayout
                 | Role::CreateGraph
                 | Role::CloneGraph
                 | Role::AddNode(_)
+                | Role::AddChild
+                | Role::FindInClone
+                | Role::ChildOf
         )
+    }
+
+    /// Whether it does something to what its arguments name, if it is accepted.
+    pub fn changes(self) -> bool {
+        matches!(
+            self,
+            Role::Update
+                | Role::Replay
+                | Role::DestroyGraph
+                | Role::DestroyExec
+                | Role::RemoveNode
+                | Role::ChangeNode(_)
+                | Role::AskNode(_)
+                | Role::SetNode(_)
+                | Role::SetChild
+                | Role::EnableNode
+        )
+    }
+
+    /// Whether it launches: such probes go in last, when everything that tells what a launch is part of is in place.
+    pub fn launches(self) -> bool {
+        matches!(self, Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul)
     }
 }
 
@@ -149,6 +255,13 @@ pub struct Entry {
     pub symbol: &'static str,
     pub home: Home,
     pub role: Role,
+}
+
+impl Entry {
+    /// Whether no stream means the calling thread's own, not the one that all threads share.
+    pub fn per_thread(&self) -> bool {
+        self.symbol.ends_with("_spt") || self.symbol.ends_with("_ptsz")
+    }
 }
 
 #[cfg(test)]

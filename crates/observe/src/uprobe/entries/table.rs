@@ -2,12 +2,13 @@
 
 use super::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas, HipBlasLt, RocBlas};
 use super::Role::{
-    AddChild, AddNode, Alias, BeginCapture, CloneGraph, Copy, CopyBack, CreateGraph, EndCapture, GetFunction,
-    Instantiate, Launch, LtField, LtLayout, LtLayoutInPlace, LtMatmul, Outer, RecordEvent, Replay, SetNode, Update,
-    WaitEvent,
+    AddChild, AddNode, Alias, AskNode, BeginCapture, BeginCaptureTo, ChangeNode, ChildOf, CloneGraph, Configure, Copy,
+    CopyBack, CreateGraph, DestroyExec, DestroyGraph, EnableNode, EndCapture, FindInClone, GetFunction, Instantiate,
+    Launch, LtField, LtLayout, LtLayoutInPlace, LtMatmul, Outer, RecordEvent, RemoveNode, Replay, SetChild, SetNode,
+    Several, Update, WaitEvent,
 };
-use super::Shape::{Config, Dim3, Flat};
-use super::{Entry, Gemm, Home, LayoutFields, Node, Role};
+use super::Shape::{Bare, Config, Dim3, Flat};
+use super::{At, Entry, Flags, Gemm, Home, LayoutFields, List, Node, Params, Role};
 
 const fn entry(home: Home, symbol: &'static str, role: Role) -> Entry {
     Entry { symbol, home, role }
@@ -15,6 +16,14 @@ const fn entry(home: Home, symbol: &'static str, role: Role) -> Entry {
 
 const fn gemm(home: Home, symbol: &'static str, type_a: Option<u8>, batch: Option<u8>) -> Entry {
     Entry { symbol, home, role: Role::Gemm(Gemm { type_a, batch }) }
+}
+
+const fn kernel(node: Node, at: At) -> Params {
+    Params { node, any: false, at }
+}
+
+const fn any(node: Node, at: At) -> Params {
+    Params { node, any: true, at }
 }
 
 /// Alpha and A come before A's type in every call that has one.
@@ -35,22 +44,43 @@ pub const ENTRIES: &[Entry] = &[
     entry(Hip, "hipHccModuleLaunchKernel", Launch(Flat)),
     entry(Hip, "hipModuleLaunchCooperativeKernel", Launch(Flat)),
     entry(Hip, "hipLaunchKernelExC", Launch(Config)),
+    entry(Hip, "hipLaunchKernelExC_spt", Launch(Config)),
     entry(Hip, "hipDrvLaunchKernelEx", Launch(Config)),
+    entry(Hip, "hipLaunchByPtr", Launch(Bare(1))),
+    entry(Hip, "hipLaunchByPtr_spt", Launch(Bare(1))),
+    entry(Hip, "hipConfigureCall", Configure),
+    entry(Hip, "hipLaunchCooperativeKernelMultiDevice", Several(List::Hip)),
+    entry(Hip, "hipExtLaunchMultiKernelMultiDevice", Several(List::Hip)),
+    entry(Hip, "hipModuleLaunchCooperativeKernelMultiDevice", Several(List::Cuda)),
     entry(Hip, "hipStreamBeginCapture", BeginCapture),
     entry(Hip, "hipStreamBeginCapture_spt", BeginCapture),
+    entry(Hip, "hipStreamBeginCaptureToGraph", BeginCaptureTo),
+    entry(Hip, "hipStreamBeginCaptureToGraph_spt", BeginCaptureTo),
     entry(Hip, "hipStreamEndCapture", EndCapture),
     entry(Hip, "hipStreamEndCapture_spt", EndCapture),
-    entry(Hip, "hipGraphInstantiate", Instantiate),
-    entry(Hip, "hipGraphInstantiateWithFlags", Instantiate),
-    entry(Hip, "hipGraphInstantiateWithParams", Instantiate),
+    entry(Hip, "hipGraphInstantiate", Instantiate(Flags::None)),
+    entry(Hip, "hipGraphInstantiateWithFlags", Instantiate(Flags::Third)),
+    entry(Hip, "hipGraphInstantiateWithParams", Instantiate(Flags::Behind)),
     entry(Hip, "hipGraphExecUpdate", Update),
     entry(Hip, "hipGraphLaunch", Replay),
     entry(Hip, "hipGraphLaunch_spt", Replay),
     entry(Hip, "hipGraphCreate", CreateGraph),
     entry(Hip, "hipGraphClone", CloneGraph),
-    entry(Hip, "hipGraphAddKernelNode", AddNode(Node::Hip)),
+    entry(Hip, "hipGraphDestroy", DestroyGraph),
+    entry(Hip, "hipGraphExecDestroy", DestroyExec),
+    entry(Hip, "hipGraphAddKernelNode", AddNode(kernel(Node::Hip, At::Fifth))),
+    entry(Hip, "hipGraphAddNode", AddNode(any(Node::Hip, At::Fifth))),
     entry(Hip, "hipGraphAddChildGraphNode", AddChild),
-    entry(Hip, "hipGraphExecKernelNodeSetParams", SetNode(Node::Hip)),
+    entry(Hip, "hipGraphDestroyNode", RemoveNode),
+    entry(Hip, "hipGraphKernelNodeSetParams", ChangeNode(kernel(Node::Hip, At::Second))),
+    entry(Hip, "hipGraphNodeSetParams", ChangeNode(any(Node::Hip, At::Second))),
+    entry(Hip, "hipGraphKernelNodeGetParams", AskNode(kernel(Node::Hip, At::Second))),
+    entry(Hip, "hipGraphExecKernelNodeSetParams", SetNode(kernel(Node::Hip, At::Third))),
+    entry(Hip, "hipGraphExecNodeSetParams", SetNode(any(Node::Hip, At::Third))),
+    entry(Hip, "hipGraphExecChildGraphNodeSetParams", SetChild),
+    entry(Hip, "hipGraphNodeSetEnabled", EnableNode),
+    entry(Hip, "hipGraphNodeFindInClone", FindInClone),
+    entry(Hip, "hipGraphChildGraphNodeGetGraph", ChildOf),
     entry(Hip, "hipEventRecord", RecordEvent),
     entry(Hip, "hipEventRecord_spt", RecordEvent),
     entry(Hip, "hipEventRecordWithFlags", RecordEvent),
@@ -71,24 +101,49 @@ pub const ENTRIES: &[Entry] = &[
     entry(Cuda, "cuLaunchKernelEx_ptsz", Launch(Config)),
     entry(Cuda, "cuLaunchCooperativeKernel", Launch(Flat)),
     entry(Cuda, "cuLaunchCooperativeKernel_ptsz", Launch(Flat)),
+    entry(Cuda, "cuLaunch", Launch(Bare(1))),
+    entry(Cuda, "cuLaunchGrid", Launch(Bare(3))),
+    entry(Cuda, "cuLaunchGridAsync", Launch(Bare(4))),
+    entry(Cuda, "cuLaunchCooperativeKernelMultiDevice", Several(List::Cuda)),
+    entry(Cuda, "cuStreamBeginCapture", BeginCapture),
+    entry(Cuda, "cuStreamBeginCapture_ptsz", BeginCapture),
     entry(Cuda, "cuStreamBeginCapture_v2", BeginCapture),
     entry(Cuda, "cuStreamBeginCapture_v2_ptsz", BeginCapture),
+    entry(Cuda, "cuStreamBeginCaptureToGraph", BeginCaptureTo),
+    entry(Cuda, "cuStreamBeginCaptureToGraph_ptsz", BeginCaptureTo),
     entry(Cuda, "cuStreamEndCapture", EndCapture),
     entry(Cuda, "cuStreamEndCapture_ptsz", EndCapture),
-    entry(Cuda, "cuGraphInstantiate_v2", Instantiate),
-    entry(Cuda, "cuGraphInstantiateWithFlags", Instantiate),
-    entry(Cuda, "cuGraphInstantiateWithParams", Instantiate),
-    entry(Cuda, "cuGraphInstantiateWithParams_ptsz", Instantiate),
+    entry(Cuda, "cuGraphInstantiate", Instantiate(Flags::None)),
+    entry(Cuda, "cuGraphInstantiate_v2", Instantiate(Flags::None)),
+    entry(Cuda, "cuGraphInstantiateWithFlags", Instantiate(Flags::Third)),
+    entry(Cuda, "cuGraphInstantiateWithParams", Instantiate(Flags::Behind)),
+    entry(Cuda, "cuGraphInstantiateWithParams_ptsz", Instantiate(Flags::Behind)),
+    entry(Cuda, "cuGraphExecUpdate", Update),
     entry(Cuda, "cuGraphExecUpdate_v2", Update),
     entry(Cuda, "cuGraphLaunch", Replay),
     entry(Cuda, "cuGraphLaunch_ptsz", Replay),
     entry(Cuda, "cuGraphCreate", CreateGraph),
     entry(Cuda, "cuGraphClone", CloneGraph),
-    entry(Cuda, "cuGraphAddKernelNode", AddNode(Node::Cuda)),
-    entry(Cuda, "cuGraphAddKernelNode_v2", AddNode(Node::Cuda)),
+    entry(Cuda, "cuGraphDestroy", DestroyGraph),
+    entry(Cuda, "cuGraphExecDestroy", DestroyExec),
+    entry(Cuda, "cuGraphAddKernelNode", AddNode(kernel(Node::Cuda, At::Fifth))),
+    entry(Cuda, "cuGraphAddKernelNode_v2", AddNode(kernel(Node::Cuda, At::Fifth))),
+    entry(Cuda, "cuGraphAddNode", AddNode(any(Node::Cuda, At::Fifth))),
+    entry(Cuda, "cuGraphAddNode_v2", AddNode(any(Node::Cuda, At::Sixth))),
     entry(Cuda, "cuGraphAddChildGraphNode", AddChild),
-    entry(Cuda, "cuGraphExecKernelNodeSetParams", SetNode(Node::Cuda)),
-    entry(Cuda, "cuGraphExecKernelNodeSetParams_v2", SetNode(Node::Cuda)),
+    entry(Cuda, "cuGraphDestroyNode", RemoveNode),
+    entry(Cuda, "cuGraphKernelNodeSetParams", ChangeNode(kernel(Node::Cuda, At::Second))),
+    entry(Cuda, "cuGraphKernelNodeSetParams_v2", ChangeNode(kernel(Node::Cuda, At::Second))),
+    entry(Cuda, "cuGraphNodeSetParams", ChangeNode(any(Node::Cuda, At::Second))),
+    entry(Cuda, "cuGraphKernelNodeGetParams", AskNode(kernel(Node::Cuda, At::Second))),
+    entry(Cuda, "cuGraphKernelNodeGetParams_v2", AskNode(kernel(Node::Cuda, At::Second))),
+    entry(Cuda, "cuGraphExecKernelNodeSetParams", SetNode(kernel(Node::Cuda, At::Third))),
+    entry(Cuda, "cuGraphExecKernelNodeSetParams_v2", SetNode(kernel(Node::Cuda, At::Third))),
+    entry(Cuda, "cuGraphExecNodeSetParams", SetNode(any(Node::Cuda, At::Third))),
+    entry(Cuda, "cuGraphExecChildGraphNodeSetParams", SetChild),
+    entry(Cuda, "cuGraphNodeSetEnabled", EnableNode),
+    entry(Cuda, "cuGraphNodeFindInClone", FindInClone),
+    entry(Cuda, "cuGraphChildGraphNodeGetGraph", ChildOf),
     entry(Cuda, "cuEventRecord", RecordEvent),
     entry(Cuda, "cuEventRecord_ptsz", RecordEvent),
     entry(Cuda, "cuEventRecordWithFlags", RecordEvent),
@@ -110,6 +165,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(Cudart, "cudaLaunchKernel", Outer(Dim3)),
     entry(Cudart, "cudaLaunchKernel_ptsz", Outer(Dim3)),
     entry(Cudart, "cudaLaunchCooperativeKernel", Outer(Dim3)),
+    entry(Cudart, "cudaLaunchCooperativeKernel_ptsz", Outer(Dim3)),
     entry(Cudart, "cudaLaunchKernelExC", Outer(Config)),
     entry(Cudart, "cudaLaunchKernelExC_ptsz", Outer(Config)),
     entry(Cudart, "cudaGetFuncBySymbol", Alias),

@@ -1,10 +1,9 @@
 //! Reading what a call was given: registers, stack, and what pointers lead to.
 
-use super::super::asm::Helper;
-use super::super::asm::If;
 use super::super::asm::Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
 use super::super::asm::Size::{self, Half, Long, Word};
-use super::super::entries::{Gemm, Shape};
+use super::super::asm::{Asm, Helper, If};
+use super::super::entries::{Gemm, List, Shape};
 use super::super::wire::{ARGS, REACH, event, key};
 use super::frame::{ARGS_AT, Body, EXTRA, KEY, LIST, PAIR, STREAM, TEMP, regs};
 
@@ -48,6 +47,45 @@ impl Body {
                     asm.load(Long, R3, R6, regs::DI);
                     asm.add_imm(R3, 32);
                 });
+            }
+            Shape::Bare(given) => {
+                self.register(KEY + key::HANDLE, regs::DI, Long);
+                for place in 0..3 {
+                    self.asm.store_imm(Word, R10, grid + 4 * place, 1);
+                }
+                match given {
+                    0 | 1 => self.configured(),
+                    _ => {
+                        self.register(grid, regs::SI, Word);
+                        self.register(grid + 4, regs::DX, Word);
+                    }
+                }
+                if given > 3 {
+                    self.register(STREAM, regs::CX, Long);
+                }
+            }
+        }
+    }
+
+    /// The n-th of a list of launches.
+    pub(super) fn listed(&mut self, list: List, place: i32) {
+        const SIZE: i32 = 56;
+        let at = |offset: i32| {
+            move |asm: &mut Asm| {
+                asm.load(Long, R3, R6, regs::DI);
+                asm.add_imm(R3, place * SIZE + offset);
+            }
+        };
+        self.read_user(KEY + key::HANDLE, 8, at(0));
+        match list {
+            List::Hip => {
+                self.read_user(KEY + key::GRID, 24, at(8));
+                self.read_user(KEY + key::SHARED, 4, at(40));
+                self.read_user(STREAM, 8, at(48));
+            }
+            List::Cuda => {
+                self.read_user(KEY + key::GRID, 28, at(8));
+                self.read_user(STREAM, 8, at(40));
             }
         }
     }

@@ -2,10 +2,12 @@
 
 use super::super::asm::If;
 use super::super::asm::Reg::{R0, R1, R10};
-use super::super::asm::Size::Long;
+use super::super::asm::Size::{Long, Word};
 use super::super::entries::Shape;
 use super::super::wire::{flag, key};
-use super::frame::{ARGS_AT, Body, CALL_VALUE, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, TASK, regs};
+use super::frame::{
+    ARGS_AT, Body, CALL_VALUE, CONFIGURED, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs,
+};
 
 impl Body {
     /// What the runtime was asked for, on this thread, is what the driver launches now.
@@ -40,7 +42,6 @@ impl Body {
 
     /// Under the pair in the frame: the key, then EXTRA and ARGS_AT.
     pub(super) fn keep_call(&mut self) {
-        const ANY: i32 = 0;
         let asm = &mut self.asm;
         let copy = LIST - i16::try_from(CALL_VALUE).unwrap_or(0);
         for word in 0..key::SIZE / 8 {
@@ -51,7 +52,7 @@ impl Body {
             asm.load(Long, R1, R10, from);
             asm.store(Long, R10, copy + key::SIZE + 8 * place, R1);
         }
-        self.update(self.maps.calls, PAIR, copy, ANY);
+        self.keep(self.maps.calls, PAIR, copy);
     }
 
     /// At a return: what was kept at the entry, back into the frame; else the end.
@@ -70,6 +71,37 @@ impl Body {
             asm.store(Long, R10, to, R1);
         }
         self.delete(self.maps.calls);
+    }
+
+    /// How the launch by pointer that follows on this thread was configured, if it was.
+    pub(super) fn configured(&mut self) {
+        self.pair(TASK, Some(CONFIGURED));
+        self.look_up(self.maps.calls, PAIR);
+        let none = self.asm.label();
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        for word in (key::GRID..key::COLUMNS).step_by(4) {
+            self.asm.load(Word, R1, R0, word);
+            self.asm.store(Word, R10, KEY + word, R1);
+        }
+        self.asm.load(Long, R1, R0, key::SIZE);
+        self.asm.store(Long, R10, STREAM, R1);
+        self.delete(self.maps.calls);
+        self.asm.place(none);
+    }
+
+    /// `(grid, block, shared memory, stream)`: two dim3 take four registers.
+    pub(super) fn configure(&mut self) {
+        let (grid, block) = (KEY + key::GRID, KEY + key::BLOCK);
+        self.register(grid, regs::DI, Word);
+        self.high(grid + 4, regs::DI);
+        self.register(grid + 8, regs::SI, Word);
+        self.register(block, regs::DX, Word);
+        self.high(block + 4, regs::DX);
+        self.register(block + 8, regs::CX, Word);
+        self.register(KEY + key::SHARED, regs::R8, Word);
+        self.register(EXTRA, regs::R9, Long);
+        self.pair(TASK, Some(CONFIGURED));
+        self.keep_call();
     }
 
     /// A call `(out *, what, name)`: kept until it returns.

@@ -1,9 +1,8 @@
-//! Captures and graphs that are built by hand: under which capture a stream launches, what a node is made of.
+//! Captures: under which one a stream launches.
 
-use super::super::asm::Reg::{R0, R1, R3, R6, R10};
+use super::super::asm::Reg::{R0, R1, R10};
 use super::super::asm::Size::{Long, Word};
 use super::super::asm::{If, Label};
-use super::super::entries::Node;
 use super::super::wire::{counter, key, kind};
 use super::frame::{ARGS_AT, Body, COUNTER, EXTRA, KEY, OUTER, PAIR, STREAM, TASK, TEMP, regs};
 
@@ -28,8 +27,27 @@ impl Body {
         self.value_of(self.maps.active, none);
     }
 
-    pub(super) fn begin_capture(&mut self) {
+    /// Every thread has a stream of its own under the same name (`hipStreamPerThread`, `CU_STREAM_PER_THREAD`: 2), which in the functions for
+    /// such streams is also what no stream means.
+    pub(super) fn own_stream(&mut self, per_thread: bool) {
+        const PER_THREAD: i32 = 2;
+        let (own, shared) = (self.asm.label(), self.asm.label());
+        self.asm.load(Long, R1, R10, STREAM);
+        self.asm.jump_if(If::Equal, R1, PER_THREAD, own);
+        if per_thread {
+            self.asm.jump_if(If::Equal, R1, 0, own);
+        }
+        self.asm.jump(shared);
+        self.asm.place(own);
+        self.asm.load(Long, R1, R10, TASK);
+        self.asm.store(Long, R10, STREAM, R1);
+        self.asm.place(shared);
+    }
+
+    /// `(stream, ...)`, or `(stream, graph, ...)`: then the graph is told, with the capture's number.
+    pub(super) fn begin_capture(&mut self, per_thread: bool, into: bool) {
         self.register(STREAM, regs::DI, Long);
+        self.own_stream(per_thread);
         self.asm.store_imm(Word, R10, COUNTER, counter::CAPTURES);
         self.look_up(self.maps.counters, COUNTER);
         self.asm.jump_if(If::Equal, R0, 0, self.out);
@@ -38,14 +56,21 @@ impl Body {
         self.asm.add_imm(R1, 1);
         self.asm.store(Long, R10, TEMP, R1);
         self.pair(STREAM, None);
-        self.update(self.maps.captures, PAIR, TEMP, ANY);
+        self.keep(self.maps.captures, PAIR, TEMP);
         self.pair(TEMP, None);
-        self.update(self.maps.active, PAIR, TEMP, ANY);
+        self.keep(self.maps.active, PAIR, TEMP);
+        if into {
+            self.register(OUTER, regs::SI, Long);
+            self.asm.load(Long, R1, R10, TEMP);
+            self.asm.store(Long, R10, KEY + key::HANDLE, R1);
+            self.ship(kind::ANSWER);
+        }
     }
 
     /// `(stream, graph *out)`: the capture's number goes along as the handle.
-    pub(super) fn end_capture(&mut self, number: i32) {
+    pub(super) fn end_capture(&mut self, number: i32, per_thread: bool) {
         self.register(STREAM, regs::DI, Long);
+        self.own_stream(per_thread);
         self.register(EXTRA, regs::SI, Long);
         self.captured();
         self.asm.load(Word, R1, R10, KEY + key::GRAPH);
@@ -54,14 +79,18 @@ impl Body {
         self.delete(self.maps.active);
         self.pair(STREAM, None);
         self.delete(self.maps.captures);
+        // The stream tells what was launched on it, where the capture began before anybody looked.
+        self.asm.load(Long, R1, R10, STREAM);
+        self.asm.store(Long, R10, ARGS_AT, R1);
         self.pair(TASK, Some(number));
         self.keep_call();
     }
 
     /// `(event, stream)`: whoever waits for an event of a captured stream joins the capture.
-    pub(super) fn record_event(&mut self) {
+    pub(super) fn record_event(&mut self, per_thread: bool) {
         self.register(EXTRA, regs::DI, Long);
         self.register(STREAM, regs::SI, Long);
+        self.own_stream(per_thread);
         let none = self.asm.label();
         self.capture_of(STREAM, self.maps.captures, none);
         self.pair(EXTRA, None);
@@ -74,64 +103,12 @@ impl Body {
     }
 
     /// `(stream, event, ...)`
-    pub(super) fn wait_event(&mut self) {
+    pub(super) fn wait_event(&mut self, per_thread: bool) {
         self.register(STREAM, regs::DI, Long);
+        self.own_stream(per_thread);
         self.register(EXTRA, regs::SI, Long);
         self.capture_of(EXTRA, self.maps.events, self.out);
         self.pair(STREAM, None);
-        self.update(self.maps.captures, PAIR, TEMP, ANY);
-    }
-
-    /// The parameters of a kernel node, `at` the register that points at them, into the key.
-    fn node(&mut self, node: Node, at: i16) {
-        let part = |body: &mut Body, to: i16, len: i32, offset: i32| {
-            body.read_user(to, len, |asm| {
-                asm.load(Long, R3, R6, at);
-                asm.add_imm(R3, offset);
-            });
-        };
-        match node {
-            Node::Hip => {
-                part(self, KEY + key::HANDLE, 8, 24);
-                part(self, KEY + key::BLOCK, 12, 0);
-                part(self, KEY + key::GRID, 12, 32);
-                part(self, KEY + key::SHARED, 4, 56);
-            }
-            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null, and
-            // a kernel stands behind.
-            Node::Cuda => {
-                part(self, KEY + key::HANDLE, 8, 0);
-                part(self, KEY + key::GRID, 28, 8);
-                let function = self.asm.label();
-                self.asm.load(Long, R1, R10, KEY + key::HANDLE);
-                self.asm.jump_if(If::NotEqual, R1, 0, function);
-                part(self, KEY + key::HANDLE, 8, 56);
-                self.asm.place(function);
-            }
-        }
-    }
-
-    /// `(node *out, graph, after *, how many, parameters *)`: told when it has returned, with the graph beside it.
-    pub(super) fn add_node(&mut self, node: Node, number: i32) {
-        self.node(node, regs::R8);
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.pair(TASK, Some(number));
-        self.keep_call();
-    }
-
-    /// `(exec, node, parameters *)`
-    pub(super) fn set_node(&mut self, node: Node) {
-        self.node(node, regs::DX);
-        self.register(STREAM, regs::DI, Long);
-        self.register(OUTER, regs::SI, Long);
-        self.ship(kind::CALL);
-    }
-
-    /// `(node *out, graph, after *, how many, child graph)`
-    pub(super) fn add_child(&mut self) {
-        self.register(KEY + key::HANDLE, regs::SI, Long);
-        self.register(STREAM, regs::R8, Long);
-        self.ship(kind::CALL);
+        self.keep(self.maps.captures, PAIR, TEMP);
     }
 }

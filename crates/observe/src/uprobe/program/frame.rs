@@ -20,6 +20,10 @@ pub struct Maps {
     pub events: i32,
     /// Matrix layouts: rows, columns, type, batch.
     pub shapes: i32,
+    /// A word per gate: 0 while it is closed.
+    pub gates: i32,
+    /// The gate of the programs at hand: until it opens, none of them sees anything, so that all of them begin at once.
+    pub gate: i32,
 }
 
 /// Offsets in `struct pt_regs` (arch/x86/include/asm/ptrace.h).
@@ -52,6 +56,8 @@ pub(super) const COUNTER: i16 = OUTER - 8;
 pub(super) const LIST: i16 = COUNTER - 40;
 pub(super) const LOWEST: i16 = LIST;
 
+/// Under this number in the map of calls lies how the next launch by pointer is configured.
+pub(super) const CONFIGURED: i32 = 0x7fff_0001;
 /// Under this number in the map of calls lies what the runtime was asked to launch.
 pub(super) const OUTER_CALL: i32 = 0x7fff_0000;
 /// A value in the map of calls: a key, and two words.
@@ -74,8 +80,12 @@ impl Body {
 
     /// Clears the frame, notes who is calling what.
     pub(super) fn begin(&mut self, number: i32) {
+        let (gates, gate, out) = (self.maps.gates, self.maps.gate, self.out);
         let asm = &mut self.asm;
         asm.mov(R6, R1);
+        asm.map_value(R1, gates, 4 * gate);
+        asm.load(Word, R1, R1, 0);
+        asm.jump_if(If::Equal, R1, 0, out);
         let mut at = LOWEST;
         while at < 0 {
             asm.store_imm(Long, R10, at, 0);
@@ -169,6 +179,16 @@ impl Body {
         asm.add_imm(R3, value.into());
         asm.mov_imm(R4, flags);
         asm.call(Helper::MapUpdate);
+    }
+
+    /// The same for what a later record depends on: where there is no room for it, that is counted.
+    pub(super) fn keep(&mut self, map: i32, at: i16, value: i16) {
+        const ANY: i32 = 0;
+        self.update(map, at, value, ANY);
+        let kept = self.asm.label();
+        self.asm.jump_if(If::Equal, R0, 0, kept);
+        self.bump(counter::UNTOLD);
+        self.asm.place(kept);
     }
 
     /// Whether a pair leads to something in a map: its value in R0, or on to `none`.

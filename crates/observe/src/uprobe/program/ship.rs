@@ -31,8 +31,18 @@ impl Body {
         self.ship(kind::CALL);
     }
 
-    /// Reserves a record, in R8.
-    pub(super) fn reserve(&mut self, size: i32) {
+    /// One more of the key in the frame, at this place of its count.
+    pub(super) fn count_more(&mut self, place: i16) {
+        let none = self.asm.label();
+        self.look_up(self.maps.counts, KEY);
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        self.asm.mov_imm(R1, 1);
+        self.asm.atomic_add(R0, place, R1);
+        self.asm.place(none);
+    }
+
+    /// Reserves a record, in R8. `otherwise`: what is counted where there is no room.
+    pub(super) fn reserve(&mut self, size: i32, otherwise: i32) {
         let full = self.asm.label();
         let asm = &mut self.asm;
         asm.map(R1, self.maps.ring);
@@ -43,7 +53,7 @@ impl Body {
         let got = asm.label();
         asm.jump_if(If::NotEqual, R8, 0, got);
         asm.place(full);
-        self.bump(counter::DROPPED);
+        self.bump(otherwise);
         self.asm.jump(self.out);
         self.asm.place(got);
     }
@@ -77,7 +87,7 @@ impl Body {
     }
 
     pub(super) fn ship_with(&mut self, kind: i32, more: impl FnOnce(&mut Asm)) {
-        self.reserve(event::SHORT);
+        self.reserve(event::SHORT, if kind == kind::CALL { counter::DROPPED } else { counter::UNTOLD });
         self.head(kind);
         self.asm.store_imm(Word, R8, event::LEN, 0);
         more(&mut self.asm);
@@ -89,7 +99,7 @@ impl Body {
         self.flags(plain);
         self.asm.and_imm(R0, flag::ARGUMENTS);
         self.asm.jump_if(If::Equal, R0, 0, plain);
-        self.reserve(event::LONG);
+        self.reserve(event::LONG, counter::DROPPED);
         self.head(kind::CALL);
         self.asm.store_imm(Word, R8, event::LEN, 0);
         self.argument_bytes();

@@ -87,12 +87,17 @@ fn text(tally: &Tally, account: &Account, context: &Context) -> String {
     if !rejected.is_empty() {
         line("watch-rejected", &[("list", rejected.join(", "))]);
     }
+    // A number of what is known to be lost is not the number of what is lost.
+    let lost = match account.whole() {
+        true => tally.lost.to_string(),
+        false => lang.text_with("watch-lost-least", &[("count", tally.lost.to_string().into())]),
+    };
     line(
         "watch-account",
         &[
             ("seen", tally.launches().to_string()),
             ("calls", tally.calls().to_string()),
-            ("lost", tally.lost.to_string()),
+            ("lost", lost),
             ("unnamed", tally.unnamed().to_string()),
             ("seconds", format!("{:.1}", account.seconds)),
         ],
@@ -183,7 +188,7 @@ fn as_json(told: &Told<'_>) -> Value {
     json!({
         "schema": "whichkernel.watch/1", "observer": account.observer, "device": account.device.name(),
         "rung": rung(account.device), "devices": devices(tally), "word": word(account), "ended": ended.map(ended_json),
-        "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "unnamed": tally.unnamed(),
+        "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "whole": account.whole(), "unnamed": tally.unnamed(),
         "unread": tally.unread, "unknown_replays": tally.unknown_replays, "rejected": tally.rejected_kernels(),
         "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,
         "seconds": account.seconds, "cost_ns": account.cost_ns, "canary": account.canary,
