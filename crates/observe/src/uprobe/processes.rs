@@ -125,8 +125,8 @@ impl Processes {
         if self.members.contains_key(&pid) {
             return;
         }
-        let from = if self.now > 0 { self.now } else { clock() };
-        self.begin(pid, from);
+        // What /proc shows has been there for a while: whatever came from it already is its own.
+        self.begin(pid, self.now);
         out.push((self.now, Happened::Joined(pid, None)));
         self.look(pid, out);
         for child in children(pid) {

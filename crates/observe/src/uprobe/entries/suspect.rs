@@ -47,13 +47,13 @@ pub fn suspect(home: Home, symbol: &str) -> Option<Suspect> {
         _ => false,
     };
     let known = || ENTRIES.iter().any(|entry| entry.home == home && entry.symbol == symbol);
-    let has = |part: &&str| symbol.contains(*part);
-    if !ours || HARMLESS.iter().any(|part| has(&part)) || known() {
+    let has = |part: &str| symbol.contains(part);
+    if !ours || HARMLESS.iter().any(|part| has(part)) || known() {
         return None;
     }
     if symbol.contains("Launch") {
         Some(Suspect::Launch)
-    } else if symbol.contains("Graph") && CHANGES.iter().any(|part| has(&part)) || symbol.contains("BeginCapture") {
+    } else if symbol.contains("Graph") && CHANGES.iter().any(|part| has(part)) || symbol.contains("BeginCapture") {
         Some(Suspect::Graph)
     } else {
         None
