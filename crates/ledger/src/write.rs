@@ -106,10 +106,7 @@ impl Ledger {
             if seen.replace(&evidence.sha256) == Some(&evidence.sha256) {
                 continue;
             }
-            let there = blobs
-                .path(&evidence.sha256)
-                .and_then(|path| fs::symlink_metadata(path))
-                .is_ok_and(|meta| meta.is_file());
+            let there = blobs.path(&evidence.sha256).and_then(fs::symlink_metadata).is_ok_and(|meta| meta.is_file());
             if !there {
                 let what = format!("the raw evidence {} was not kept", crate::blobs::shown(&evidence.sha256));
                 return Err(self.broken(what));
