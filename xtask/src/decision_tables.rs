@@ -75,7 +75,7 @@ fn git_dir(repo: &Path) -> PathBuf {
 
 /// A crate that vendors llama.cpp; its version is the ggml version that its build file states.
 fn crate_tree(artifact: &str) -> Option<(Tree, String)> {
-    let dir = artifacts::directory(artifact);
+    let dir = test_artifacts::directory(artifact);
     let tree = Tree::open(&dir.display().to_string()).ok()?;
     let build = tree.paths().find(|path| path.ends_with("ggml/CMakeLists.txt"))?.to_owned();
     let text = tree.text(&build).ok()?;

@@ -1,6 +1,6 @@
 //! `cargo xtask fetch`: the test artifacts, into the tests' cache.
 
-use artifacts::{Artifact, FetchError, Kind, Tier};
+use test_artifacts::{Artifact, FetchError, Kind, Tier};
 use runtime::fetch::{Planned, Request, plan};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use std::process::ExitCode;
 /// that need it are then skipped, or fail with `CI=true`.
 pub fn run(deep: bool) -> anyhow::Result<ExitCode> {
     let mut missing = 0;
-    for artifact in artifacts::manifest() {
+    for artifact in test_artifacts::manifest() {
         if artifact.is_here() || artifact.tier == Tier::Deep && !deep {
             continue;
         }
         let name = artifact.name();
         eprintln!("fetching {name}");
         let outcome = match artifact.kind {
-            Kind::Runtime => artifacts::settle(&artifact, |work| bring(&artifact, work)),
-            _ => artifacts::fetch(&artifact),
+            Kind::Runtime => test_artifacts::settle(&artifact, |work| bring(&artifact, work)),
+            _ => test_artifacts::fetch(&artifact),
         };
         match outcome {
             Ok(place) => eprintln!("fetched {name} -> {}", place.display()),

@@ -22,7 +22,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let share = Duration::from_secs(seconds) / targets.len() as u32;
     let mut failed = false;
     for target in targets {
-        let files = fuzz::corpus::load(target.name).with_context(|| format!("crates/fuzz/corpus/{}", target.name))?;
+        let files = fuzz::corpus::load(target.name).with_context(|| format!("dev/fuzz/corpus/{}", target.name))?;
         let begun = Instant::now();
         // A panic is reported below, with the input that made it.
         let result =

@@ -8,7 +8,7 @@ use std::{env, fs, io};
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::packages::ensure();
-    // Offline this names what is missing and goes on: `artifacts::need` decides per test.
+    // Offline this names what is missing and goes on: `test_artifacts::need` decides per test.
     crate::fetch::run(false)?;
     let place = tempfile::tempdir()?;
     let log = place.path().join("skipped");
@@ -16,7 +16,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let mut child = Command::new(cargo)
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(args)
-        .env(artifacts::LOG, &log)
+        .env(test_artifacts::LOG, &log)
         .stdout(Stdio::piped())
         .spawn()?;
     let mut sum = Sum::default();

@@ -4,7 +4,7 @@ use std::process::Command;
 
 /// LLVM 22's tools and library. Other versions name some instructions differently: the tables are of this one.
 fn llvm() -> Option<()> {
-    artifacts::program("llvm-objdump-22", "install llvm-22").map(drop)
+    test_artifacts::program("llvm-objdump-22", "install llvm-22").map(drop)
 }
 
 fn xtask(args: &[&str]) {
@@ -30,7 +30,7 @@ fn random_encodings_are_named_as_llvm_names_them() {
 
 #[test]
 fn every_instruction_of_bitsandbytes_is_what_objdump_says() {
-    if llvm().is_some() && artifacts::need("bitsandbytes-0.50.2").is_some() {
+    if llvm().is_some() && test_artifacts::need("bitsandbytes-0.50.2").is_some() {
         xtask(&["isa-oracle", "quick"]);
     }
 }

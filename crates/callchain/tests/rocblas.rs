@@ -7,7 +7,7 @@ use source::Tree;
 use std::collections::BTreeMap;
 
 fn sources() -> Option<(Rocblas, Vec<File>)> {
-    let place = artifacts::need("rocblas-sid")?;
+    let place = test_artifacts::need("rocblas-sid")?;
     let tree = Tree::open(place.to_str().expect("a cache path in UTF-8")).expect("the tree opens");
     let file = |path: &str| File { path: path.to_owned(), text: tree.text(path).expect("it reads").to_string() };
     let files: Vec<File> = tree.paths().filter(|path| wanted(path)).map(file).collect();

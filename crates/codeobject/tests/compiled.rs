@@ -30,7 +30,7 @@ fn compiled(dir: &Path, flags: &[&str]) -> Option<LaunchMap> {
     let library = dir.join("lib.so");
     let fixed =
         ["--offload-arch=gfx1201", "-nogpuinc", "-nogpulib", "-no-hip-rt", "-fPIC", "-shared", "-fuse-ld=lld", "-s"];
-    let clang = artifacts::program("clang++-22", "install clang-22 and lld-22")?;
+    let clang = test_artifacts::program("clang++-22", "install clang-22 and lld-22")?;
     let output = Command::new(clang)
         .args(["-x", "hip"])
         .args(&units)

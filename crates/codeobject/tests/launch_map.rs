@@ -14,7 +14,7 @@ fn map_of(path: &Path) -> LaunchMap {
 
 #[test]
 fn every_rocm_bitsandbytes_registers_its_175_kernels() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     for version in ["64", "70", "71", "72", "714", "715"] {
         let map = map_of(&dir.join(format!("bitsandbytes/libbitsandbytes_rocm{version}.so")));
         let handles: HashSet<u64> = map.kernels().map(|k| k.handle).collect();
@@ -27,7 +27,7 @@ fn every_rocm_bitsandbytes_registers_its_175_kernels() {
 /// Relocatable device code: kernels register through callbacks that six linked binaries gather in memory.
 #[test]
 fn every_cuda_bitsandbytes_registers_its_202_kernels_through_callbacks() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     for version in ["118", "121", "124", "126", "128", "130", "132"] {
         let map = map_of(&dir.join(format!("bitsandbytes/libbitsandbytes_cuda{version}.so")));
         let handles: HashSet<u64> = map.kernels().map(|k| k.handle).collect();
@@ -39,7 +39,7 @@ fn every_cuda_bitsandbytes_registers_its_202_kernels_through_callbacks() {
 
 #[test]
 fn onnxruntime_registers_weak_templates_twice_and_the_first_wins() {
-    let Some(dir) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    let Some(dir) = test_artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
     let map = map_of(&dir.join("onnxruntime/capi/libonnxruntime_providers_rocm.so"));
     assert_eq!((map.wrappers.len(), map.kernels().count()), (95, 10081));
     let variables = map.registrations.iter().filter(|r| r.kind == Kind::Variable).count();
@@ -54,12 +54,12 @@ fn onnxruntime_registers_weak_templates_twice_and_the_first_wins() {
 
 #[test]
 fn jax_plugins_register_a_handful_each() {
-    let Some(dir) = artifacts::need("jax-rocm7-plugin-0.12.0") else { return };
+    let Some(dir) = test_artifacts::need("jax-rocm7-plugin-0.12.0") else { return };
     for (name, kernels) in [("_linalg", 7), ("_prng", 1), ("_solver", 13), ("_sparse", 0), ("_triton", 0)] {
         let map = map_of(&dir.join(format!("jax_rocm7_plugin/{name}.so")));
         assert_eq!(map.kernels().count(), kernels, "{name}");
     }
-    let Some(dir) = artifacts::need("jax-rocm60-plugin-0.5.0") else { return };
+    let Some(dir) = test_artifacts::need("jax-rocm60-plugin-0.5.0") else { return };
     for (name, kernels) in [("_blas", 1), ("_linalg", 3), ("_prng", 1), ("_solver", 1), ("_rnn", 0)] {
         let map = map_of(&dir.join(format!("jax_rocm60_plugin/{name}.so")));
         assert_eq!(map.kernels().count(), kernels, "{name}");
@@ -68,7 +68,7 @@ fn jax_plugins_register_a_handful_each() {
 
 #[test]
 fn damaged_hosts_are_errors_or_partial_maps_never_panics() {
-    let Some(dir) = artifacts::need("jax-rocm7-plugin-0.12.0") else { return };
+    let Some(dir) = test_artifacts::need("jax-rocm7-plugin-0.12.0") else { return };
     let data = fs::read(dir.join("jax_rocm7_plugin/_prng.so")).expect("readable");
     for keep in (0..data.len()).step_by(data.len() / 97) {
         if let Ok(image) = Image::parse(&data[..keep]) {

@@ -43,7 +43,7 @@ fn check_resources(found: &Inventory, version: &str, sums: Sums) {
 
 #[test]
 fn bitsandbytes_cuda_libraries_to_the_last_entry() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     for (version, sums) in RESOURCES {
         let data = fs::read(dir.join(format!("bitsandbytes/libbitsandbytes_cuda{version}.so"))).expect("readable");
         let found = Inventory::read(&data, LIMIT).expect("an ELF file");
@@ -78,7 +78,7 @@ fn bitsandbytes_cuda_libraries_to_the_last_entry() {
 
 #[test]
 fn damaged_containers_are_errors_with_offsets_never_panics() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     let data = fs::read(dir.join("bitsandbytes/libbitsandbytes_cuda132.so")).expect("readable");
     let sections = host_sections(&data).expect("an ELF file");
     let section = sections.iter().find(|s| s.region == Region::Relocatable).expect("one");

@@ -26,8 +26,8 @@ struct Made {
 
 impl Made {
     fn new() -> Option<Self> {
-        let clang = oracle::need("clang++")?;
-        oracle::need("ld.lld")?;
+        let clang = llvm_oracle::need("clang++")?;
+        llvm_oracle::need("ld.lld")?;
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("made.hip"), SOURCE).unwrap();
         Some(Made { clang, dir })
@@ -46,7 +46,7 @@ impl Made {
         let output = clang.output().unwrap();
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            artifacts::skip(&format!("a clang with {flags:?}"), said.lines().next().unwrap_or("install clang-22"));
+            test_artifacts::skip(&format!("a clang with {flags:?}"), said.lines().next().unwrap_or("install clang-22"));
             return None;
         }
         Some(path)

@@ -55,9 +55,9 @@ fn check(golden: &str, text: &str) {
 
 /// All ELF files of an artifact that have GPU code for AMD, by name.
 fn artifact(name: &str) {
-    let Some(dir) = artifacts::need(name) else { return };
+    let Some(dir) = test_artifacts::need(name) else { return };
     let mut paths = Vec::new();
-    artifacts::files(&dir, &mut |path| {
+    test_artifacts::files(&dir, &mut |path| {
         if fs::metadata(path).is_ok_and(|m| m.len() > 64) && path.to_string_lossy().contains(".so") {
             paths.push(path.to_owned());
         }
@@ -100,9 +100,9 @@ fn onnxruntime_rocm() {
 /// 2,613 bare code objects, summed up by target and version.
 #[test]
 fn amd_aiter() {
-    let Some(dir) = artifacts::need("amd-aiter-0.1.7.post2.dev18") else { return };
+    let Some(dir) = test_artifacts::need("amd-aiter-0.1.7.post2.dev18") else { return };
     let mut groups: BTreeMap<String, (u64, u64, u64, u64)> = BTreeMap::new();
-    artifacts::files(&dir, &mut |path| {
+    test_artifacts::files(&dir, &mut |path| {
         if !path.extension().is_some_and(|extension| extension == "co" || extension == "hsaco") {
             return;
         }
@@ -151,7 +151,7 @@ fn pieces_come_in_order() {
         }
     }
 
-    let Some(dir) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    let Some(dir) = test_artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
     let file = File::open(&dir.join("onnxruntime/capi/libonnxruntime_providers_rocm.so")).unwrap();
     let listed = |threads: usize, budget: u64| {
         let options = Options { threads, budget, ..Options::default() };

@@ -38,7 +38,7 @@ fn mix(n: u64) -> u64 {
 
 /// The sampled objects of one file are read by both; how many kernels were compared.
 fn compare(path: &Path, every: u64) -> usize {
-    let Some(readelf) = oracle::need("llvm-readelf") else { return usize::MAX };
+    let Some(readelf) = llvm_oracle::need("llvm-readelf") else { return usize::MAX };
     let dir = tempfile::tempdir().unwrap();
     let file = File::open(path).unwrap();
     let mut objects = Vec::new();
@@ -55,10 +55,10 @@ fn compare_objects(readelf: &Path, objects: &[PathBuf]) -> usize {
     let mut kernels = 0;
     for batch in objects.chunks(32) {
         let paths: Vec<&Path> = batch.iter().map(PathBuf::as_path).collect();
-        for (path, said) in batch.iter().zip(oracle::read(readelf, &paths).unwrap()) {
+        for (path, said) in batch.iter().zip(llvm_oracle::read(readelf, &paths).unwrap()) {
             let bytes = fs::read(path).unwrap();
             let object = CodeObject::parse(&bytes).unwrap();
-            let wrong = oracle::differences(&object, &said);
+            let wrong = llvm_oracle::differences(&object, &said);
             assert!(wrong.is_empty(), "{}: {:#?}", path.display(), &wrong[..wrong.len().min(5)]);
             kernels += said.kernels.len();
         }
@@ -68,7 +68,7 @@ fn compare_objects(readelf: &Path, objects: &[PathBuf]) -> usize {
 
 #[test]
 fn bitsandbytes_agrees_with_readelf() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     for library in ["libbitsandbytes_rocm64.so", "libbitsandbytes_rocm715.so"] {
         assert!(compare(&dir.join("bitsandbytes").join(library), 4) > 300);
     }
@@ -76,29 +76,29 @@ fn bitsandbytes_agrees_with_readelf() {
 
 #[test]
 fn the_zlib_bundle_agrees_with_readelf() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.49.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.49.2") else { return };
     assert!(compare(&dir.join("bitsandbytes/libbitsandbytes_rocm62.so"), 1) >= 682);
 }
 
 #[test]
 fn onnxruntime_agrees_with_readelf() {
-    let Some(dir) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    let Some(dir) = test_artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
     assert!(compare(&dir.join("onnxruntime/capi/libonnxruntime_providers_rocm.so"), 30) > 1000);
 }
 
 #[test]
 fn debian_ggml_agrees_with_readelf() {
     let path = "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
-    let Some(library) = artifacts::file("debian-sid", path) else { return };
+    let Some(library) = test_artifacts::file("debian-sid", path) else { return };
     assert!(compare(&library, 40) > 1000);
 }
 
 #[test]
 fn bare_objects_of_aiter_agree_with_readelf() {
-    let Some(dir) = artifacts::need("amd-aiter-0.1.7.post2.dev18") else { return };
-    let Some(readelf) = oracle::need("llvm-readelf") else { return };
+    let Some(dir) = test_artifacts::need("amd-aiter-0.1.7.post2.dev18") else { return };
+    let Some(readelf) = llvm_oracle::need("llvm-readelf") else { return };
     let mut objects = Vec::new();
-    artifacts::files(&dir, &mut |path| objects.push(path.to_owned()));
+    test_artifacts::files(&dir, &mut |path| objects.push(path.to_owned()));
     objects.retain(|path| path.extension().is_some_and(|extension| extension == "co"));
     objects.sort();
     let sample: Vec<PathBuf> = objects.into_iter().step_by(16).collect();
@@ -108,7 +108,7 @@ fn bare_objects_of_aiter_agree_with_readelf() {
 /// Every processor number that readelf has a name for has the same one here, and the other way round.
 #[test]
 fn processor_numbers_are_llvms() {
-    let Some(readelf) = oracle::need("llvm-readelf") else { return };
+    let Some(readelf) = llvm_oracle::need("llvm-readelf") else { return };
     let dir = tempfile::tempdir().unwrap();
     let numbers: Vec<u32> = (1..=0xff).collect();
     let paths: Vec<PathBuf> = numbers

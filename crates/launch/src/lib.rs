@@ -7,6 +7,9 @@ pub mod expand;
 pub mod grammar;
 pub mod handover;
 pub mod layouts;
+mod phase;
 pub mod record;
 pub mod table;
 pub mod trace;
+
+pub use phase::Phase;

@@ -92,24 +92,24 @@ fn check(file: &str, names: Option<BTreeSet<String>>, keep: usize) {
 
 #[test]
 fn bitsandbytes() {
-    check("bitsandbytes-0.50.2", artifacts::need("bitsandbytes-0.50.2").map(|dir| names_in(&dir)), 40);
-    check("bitsandbytes-0.49.2", artifacts::need("bitsandbytes-0.49.2").map(|dir| names_in(&dir)), 20);
+    check("bitsandbytes-0.50.2", test_artifacts::need("bitsandbytes-0.50.2").map(|dir| names_in(&dir)), 40);
+    check("bitsandbytes-0.49.2", test_artifacts::need("bitsandbytes-0.49.2").map(|dir| names_in(&dir)), 20);
 }
 
 #[test]
 fn jax() {
-    check("jax-rocm7-plugin-0.12.0", artifacts::need("jax-rocm7-plugin-0.12.0").map(|dir| names_in(&dir)), 20);
-    check("jax-rocm60-plugin-0.5.0", artifacts::need("jax-rocm60-plugin-0.5.0").map(|dir| names_in(&dir)), 20);
+    check("jax-rocm7-plugin-0.12.0", test_artifacts::need("jax-rocm7-plugin-0.12.0").map(|dir| names_in(&dir)), 20);
+    check("jax-rocm60-plugin-0.5.0", test_artifacts::need("jax-rocm60-plugin-0.5.0").map(|dir| names_in(&dir)), 20);
 }
 
 #[test]
 fn onnxruntime() {
-    check("onnxruntime-rocm-1.22.2", artifacts::need("onnxruntime-rocm-1.22.2.post3").map(|dir| names_in(&dir)), 200);
+    check("onnxruntime-rocm-1.22.2", test_artifacts::need("onnxruntime-rocm-1.22.2.post3").map(|dir| names_in(&dir)), 200);
 }
 
 #[test]
 fn aiter() {
-    check("amd-aiter-0.1.7", artifacts::need("amd-aiter-0.1.7.post2.dev18").map(|dir| names_in(&dir)), 80);
+    check("amd-aiter-0.1.7", test_artifacts::need("amd-aiter-0.1.7.post2.dev18").map(|dir| names_in(&dir)), 80);
 }
 
 /// Files of distribution packages, which are not part of the quick set: `WHICHKERNEL_NAMES_GGML` and

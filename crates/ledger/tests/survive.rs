@@ -130,12 +130,12 @@ fn a_full_file_system_too() {
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh", "-c", mount]).arg(env::current_exe().unwrap()).stderr(Stdio::null());
     arguments(&mut command, dir.path(), 1_000_000);
-    if artifacts::program("unshare", "install util-linux").is_none() {
+    if test_artifacts::program("unshare", "install util-linux").is_none() {
         return;
     }
     let text = output(command.spawn().unwrap());
     if !text.contains("row ") {
-        return artifacts::skip("a mount of its own", "as root, or where users may make namespaces");
+        return test_artifacts::skip("a mount of its own", "as root, or where users may make namespaces");
     }
     assert!(text.contains("no space left") && text.contains("the ledger is intact"), "{text}");
     let last = rows(&text).into_iter().max().unwrap();

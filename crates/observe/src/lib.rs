@@ -5,31 +5,15 @@
 //! make raw system calls allow it by name, each with its reason, and hold nothing else.
 
 pub mod census;
-pub mod certify;
-pub mod claims;
-pub mod doctor;
-pub mod dryrun;
-pub mod enter;
-pub mod http;
-pub mod imports;
 pub mod libraries;
-pub mod logs;
-pub mod nest;
 mod observer;
-mod perf;
-pub mod preload;
 pub mod process;
 mod record;
-mod registry;
-pub mod rights;
-pub mod rules;
+pub mod declared;
 pub mod shipped;
-pub mod uprobe;
-pub mod watch;
 
-pub use observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};
-pub use record::record;
-pub use registry::registry;
+pub use crate::observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};
+pub use crate::record::record;
 
 /// The time to put on an observation.
 pub use ledger::now;

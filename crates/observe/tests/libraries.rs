@@ -1,7 +1,8 @@
 //! The observer of libraries and catalogs on a real runtime: what the field notes ask of theirs, answered for Debian's.
 
 use evidence::{Finding, Scope, Value};
-use observe::{Observer, Sighting, Surroundings, libraries::RuntimeLibraries};
+use observe::{Observer, Sighting, Surroundings};
+use observe::libraries::RuntimeLibraries;
 
 fn facts<'s>(seen: &'s [Sighting], topic: &str) -> Vec<(String, &'s Value)> {
     seen.iter()
@@ -14,7 +15,7 @@ fn facts<'s>(seen: &'s [Sighting], topic: &str) -> Vec<(String, &'s Value)> {
 
 #[test]
 fn chains_and_catalogs_of_debian() {
-    if artifacts::need("debian-sid").is_none() {
+    if test_artifacts::need("debian-sid").is_none() {
         return;
     }
     let around = Surroundings {

@@ -1,9 +1,7 @@
 //! Live processes: our own child, a program inside an unpacked tree, a deleted library, a process of somebody else.
 
-use observe::{
-    enter::Enter,
-    process::{Origin, Process, ProcessError},
-};
+use dryrun::sandbox::Enter;
+use observe::process::{Origin, Process, ProcessError};
 use runtime::linkage::How;
 use std::{
     path::Path,
@@ -92,7 +90,7 @@ fn dlopened_and_deleted() {
 /// The real llama-server in its own root: paths are those that it sees, the chain is Debian's.
 #[test]
 fn llama_server_inside_a_tree() {
-    let Some(dir) = artifacts::need("debian-sid") else { return };
+    let Some(dir) = test_artifacts::need("debian-sid") else { return };
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let mut command = Command::new("/usr/bin/llama-server");
     // Without a model it waits for requests with every backend loaded.

@@ -6,7 +6,7 @@ use std::path::Path;
 use tensile::{Files, Layout, Listing, Service, Verdict, serve};
 
 fn library(runtime: &str, name: &str) -> Option<LibraryDir> {
-    Some(catalog(&artifacts::need(runtime)?, name))
+    Some(catalog(&test_artifacts::need(runtime)?, name))
 }
 
 fn catalog(runtime: &Path, name: &str) -> LibraryDir {
@@ -73,7 +73,7 @@ fn a_missing_object_and_a_missing_leaf_are_named() {
 #[cfg(feature = "deep")]
 #[test]
 fn rocblas_of_experimental_has_gfx1201_by_fallback_only() {
-    let Some(runtime) = artifacts::need_deep("debian-experimental") else { return };
+    let Some(runtime) = test_artifacts::need_deep("debian-experimental") else { return };
     let dir = catalog(&runtime, "rocblas");
     let service = serve(&dir, "gfx1201", &mut |_| ());
     complete(&service);
@@ -99,7 +99,7 @@ fn hipblaslt_of_sid() {
 #[cfg(feature = "deep")]
 #[test]
 fn the_single_file_catalog_of_trixie() {
-    let Some(runtime) = artifacts::need_deep("debian-trixie") else { return };
+    let Some(runtime) = test_artifacts::need_deep("debian-trixie") else { return };
     let dir = catalog(&runtime, "rocblas");
     assert_eq!(dir.listing().layout(), Layout::Single);
     let service = serve(&dir, "gfx900", &mut |_| ());

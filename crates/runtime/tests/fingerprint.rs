@@ -20,9 +20,9 @@ fn debian_build(root: &Path) -> Option<u32> {
 
 #[test]
 fn debians_ggml_lies_in_its_window() {
-    let Some(dir) = artifacts::need("debian-sid") else { return };
+    let Some(dir) = test_artifacts::need("debian-sid") else { return };
     let root = dir.join("root");
-    let library = artifacts::file("debian-sid", "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+    let library = test_artifacts::file("debian-sid", "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
     let Some(path) = library else { return };
     let file = open(&path);
     let table = Table::committed();
@@ -45,7 +45,7 @@ fn debians_ggml_lies_in_its_window() {
 /// changed in a single number does not.
 #[test]
 fn a_source_tree_fits_itself_only() {
-    let Some(dir) = artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
     let source = shapes_in_tree(&dir).unwrap();
     assert!(source.len() > 100, "{}", source.len());
     let fixed: BTreeSet<Shape> = source.iter().filter(|shape| shape.arguments.is_some()).cloned().collect();
@@ -59,7 +59,7 @@ fn a_source_tree_fits_itself_only() {
 
 #[test]
 fn other_libraries_are_not_ggml() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     let path = dir.join("bitsandbytes/libbitsandbytes_rocm72.so");
     let file = open(&path);
     let names = kernel_names(&file).unwrap();

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 
 /// name -> path, as ldd prints it; the kernel's vDSO is no file. None for what is no dynamic program.
 fn ldd(path: &Path, library_path: &str) -> Option<BTreeMap<String, String>> {
-    let mut command = Command::new(artifacts::program("ldd", "install libc-bin")?);
+    let mut command = Command::new(test_artifacts::program("ldd", "install libc-bin")?);
     command.arg(path).env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD");
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", library_path);
@@ -60,7 +60,7 @@ fn programs_of_this_machine() {
 #[test]
 fn this_test_and_a_runpath_with_origin() {
     same(&std::env::current_exe().unwrap(), "");
-    let Some(wheel) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    let Some(wheel) = test_artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
     let dir = wheel.join("onnxruntime/capi");
     for entry in std::fs::read_dir(&dir).unwrap().flatten() {
         let path = entry.path();

@@ -146,11 +146,11 @@ fn a_directory_is_linked_where_it_is() {
 /// A real package, by our reader and by dpkg-deb: the same files.
 #[test]
 fn a_real_package_unpacks_as_dpkg_does() {
-    let Some(runtime) = artifacts::need("debian-sid") else { return };
+    let Some(runtime) = test_artifacts::need("debian-sid") else { return };
     let index = runtime::Index::read(&runtime).unwrap();
     let package = index.package("llama.cpp-tools").expect("one of its packages");
-    let Some(deb) = artifacts::file("debian-sid", &format!("debs/{}", package.deb)) else { return };
-    let Some(dpkg) = artifacts::program("dpkg-deb", "only Debian and its kin have it") else { return };
+    let Some(deb) = test_artifacts::file("debian-sid", &format!("debs/{}", package.deb)) else { return };
+    let Some(dpkg) = test_artifacts::program("dpkg-deb", "only Debian and its kin have it") else { return };
     let output = std::process::Command::new(dpkg).arg("--contents").arg(&deb).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

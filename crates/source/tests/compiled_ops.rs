@@ -39,7 +39,7 @@ fn columns(op: &str) -> &'static [i64] {
 }
 
 fn compare(name: &str, golden: &str, answers: usize) {
-    let Some(dir) = artifacts::need(name) else { return };
+    let Some(dir) = test_artifacts::need(name) else { return };
     let tree = Tree::open(&dir.display().to_string()).expect("opens");
     let mut lines = golden.lines();
     let without = lines.next().and_then(|line| line.strip_prefix("without")).expect("the first line");

@@ -89,7 +89,7 @@ fn a_tile_that_depends_on_the_columns_is_told_per_count() {
 /// A real tree: ranges as one survey gives them, against each count asked by itself.
 #[test]
 fn ranges_of_a_real_tree_are_what_each_count_gets_alone() {
-    let Some(dir) = artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
     let tree = Tree::open(&dir.display().to_string()).expect("opens");
     let shape = Shape::MulMat { rows: 4096, k: 4096 };
     for (gpu, types) in [("gfx1201", ["Q4_K", "F16"]), ("sm_90", ["Q6_K", "F32"])] {

@@ -11,7 +11,7 @@ const RULE: &str = "ggml-cuda/mmq.cu";
 
 /// What of a released tree decides, as files: the backend, ggml's own sources and headers, and the build files.
 fn released() -> Option<Vec<(String, String)>> {
-    let tree = Tree::open(&artifacts::need("llama-cpp-sys-4-0.11.0")?.display().to_string()).expect("opens");
+    let tree = Tree::open(&test_artifacts::need("llama-cpp-sys-4-0.11.0")?.display().to_string()).expect("opens");
     let wanted = |path: &&str| {
         let Some((_, rest)) = path.split_once("ggml/src/") else { return path.contains("ggml/") };
         rest.starts_with("ggml-cuda/") || rest.starts_with("ggml-hip/") || !rest.contains('/')

@@ -21,7 +21,7 @@ fn kernels(tree: &Tree, shape: Shape, gpu: &str, types: &[&str], columns: &[i64]
 
 #[test]
 fn operations_of_a_real_tree_are_settled() {
-    let Some(dir) = artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
     let tree = Tree::open(&dir.display().to_string()).expect("opens");
     let rows = Shape::GetRows { rows: 32000, k: 4096 };
     assert_eq!(

@@ -264,7 +264,7 @@ fn files_line(file: &str, insert: &str, text: &str) -> usize {
 /// The same on a real tree: from 2025-10 on llama.cpp fuses at one column.
 #[test]
 fn a_real_tree_fuses_past_its_dispatcher() {
-    let Some(dir) = artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
     let tree = Tree::open(&dir.display().to_string()).expect("opens");
     let shape = Shape::MulMat { rows: 4096, k: 4096 };
     let question = shape.question(vec![Device::find("gfx1201").expect("known")], vec!["Q4_K".to_owned()], vec![1]);

@@ -77,7 +77,7 @@ fn survey<'t>(tree: &'t Tree, types: &[&str], columns: Vec<i64>) -> Survey<'t> {
 /// What a device is called inside does not hang on the last type that was asked about, here one that the tree does not have.
 #[test]
 fn the_compute_capability_is_told_also_beside_an_unknown_type() {
-    let Some(dir) = artifacts::need("llama-cpp-sys-2-0.1.100") else { return };
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-2-0.1.100") else { return };
     let tree = Tree::open(&dir.display().to_string()).expect("opens");
     for row in survey(&tree, &["MXFP4"], vec![1]).rows() {
         assert!(row.path.is_none(), "{row:?}");
@@ -97,7 +97,7 @@ fn the_sources_are_the_compiled_truth() {
         [("WHICHKERNEL_LLAMA_REPO", "b10586", "b10586"), ("WHICHKERNEL_OLLAMA_REPO", "4fda6980", "ollama-4fda6980")]
     {
         let Ok(repo) = std::env::var(variable) else {
-            artifacts::skip(variable, "let it name a clone");
+            test_artifacts::skip(variable, "let it name a clone");
             continue;
         };
         let tree = Tree::open(&format!("{repo}@{rev}")).expect("opens");
@@ -119,7 +119,7 @@ fn crates_that_vendor_ggml_are_settled() {
         "whisper-rs-sys-0.15.0",
         "llama-cpp-sys-4-0.11.0",
     ] {
-        let Some(dir) = artifacts::need(artifact) else { continue };
+        let Some(dir) = test_artifacts::need(artifact) else { continue };
         let tree = Tree::open(&dir.display().to_string()).expect("opens");
         let types: Vec<&str> =
             ALL_TYPES.iter().copied().filter(|ty| ty.ends_with("_K") || *ty == "IQ1_S" || *ty == "Q8_0").collect();

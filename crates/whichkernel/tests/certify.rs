@@ -1,7 +1,7 @@
 //! `watch --certify` from the command line: real servers, observers that are safe, wrappers that are not, and what the ledger
 //! keeps of it.
 
-use observe::dryrun::Ending;
+use dryrun::Ending;
 use onstage::{WHICHKERNEL, json, kept_in, launcher, on_the_stand_in, words};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -169,7 +169,7 @@ closes = "whichkernel watch"
 
 /// llama-server of Debian, started and asked in every run, on a card that is not there.
 fn server(how: &str) -> Option<Value> {
-    artifacts::need("debian-sid")?;
+    test_artifacts::need("debian-sid")?;
     let home = tempfile::tempdir().expect("a directory");
     let model = skeleton(home.path());
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
@@ -212,7 +212,7 @@ fn safe_server(certificate: &Value) {
 
 #[test]
 fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
-    if !artifacts::root("uprobes") {
+    if !test_artifacts::root("uprobes") {
         return;
     }
     let Some(certificate) = server("uprobe") else { return };

@@ -47,7 +47,7 @@ const TARGETS: &str = "gfx900,gfx906,gfx908,gfx90a,gfx1030,gfx1100,gfx1201";
 
 #[test]
 fn source_and_dry_run_agree_around_every_threshold() {
-    let (Some(_), Some(tree)) = (artifacts::need("debian-sid"), artifacts::need("llama-cpp-sys-2-0.1.160")) else {
+    let (Some(_), Some(tree)) = (test_artifacts::need("debian-sid"), test_artifacts::need("llama-cpp-sys-2-0.1.160")) else {
         return;
     };
     let tree = tree.display().to_string();
@@ -65,7 +65,7 @@ fn source_and_dry_run_agree_around_every_threshold() {
 
 #[test]
 fn one_row_per_card_type_columns_and_kernel() {
-    if artifacts::need("debian-sid").is_none() {
+    if test_artifacts::need("debian-sid").is_none() {
         return;
     }
     let ask = ["--type", "Q4_K", "--columns", "7,257", "--format", "csv"];
@@ -120,7 +120,7 @@ fn a_bare_target_means_its_reference_card() {
 
 #[test]
 fn what_if_and_the_override_change_what_is_selected() {
-    if artifacts::need("debian-sid").is_none() {
+    if test_artifacts::need("debian-sid").is_none() {
         return;
     }
     let ask = ["--type", "Q4_K", "--columns", "7", "--format", "csv"];
@@ -139,7 +139,7 @@ fn what_if_and_the_override_change_what_is_selected() {
 
 #[test]
 fn two_cards_that_differ_are_said_to_by_the_exit_status() {
-    if artifacts::need("debian-sid").is_none() {
+    if test_artifacts::need("debian-sid").is_none() {
         return;
     }
     let ask = ["--type", "Q6_K", "--columns", "256", "--format", "md"];
@@ -154,7 +154,7 @@ fn two_cards_that_differ_are_said_to_by_the_exit_status() {
 
 #[test]
 fn rocblas_names_its_kernel_and_the_number_of_its_solution() {
-    if artifacts::need("debian-sid").is_none() {
+    if test_artifacts::need("debian-sid").is_none() {
         return;
     }
     let ask = ["dryrun", "--gpu", "gfx900,gfx1100", "--blas", "real", "--type", "Q6_K", "--columns", "290"];
@@ -188,7 +188,7 @@ fn model(home: &Path) -> PathBuf {
 
 #[test]
 fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
-    if artifacts::need("debian-sid").is_none() {
+    if test_artifacts::need("debian-sid").is_none() {
         return;
     }
     let home = tempfile::tempdir().expect("a directory");
@@ -219,7 +219,7 @@ fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
 fn a_profile_is_read_through_hip_here_from_the_stand_in_itself() {
     let plain = run(&["dryrun", "--profile-from-host"]);
     if plain.status.success() {
-        return artifacts::skip("a machine without a HIP runtime", "this one has a GPU");
+        return test_artifacts::skip("a machine without a HIP runtime", "this one has a GPU");
     }
     assert_eq!(plain.status.code(), Some(2));
     assert!(words(&plain).contains("no HIP runtime can be loaded here"), "{}", words(&plain));

@@ -181,7 +181,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     let row = row.expect("what the file asks for is recorded");
     let value = row["saw"].as_str().unwrap().rsplit(": ").next().unwrap().to_owned();
     if value == "nothing" {
-        return artifacts::skip("perf_event_paranoid", "a kernel with perf events");
+        return test_artifacts::skip("perf_event_paranoid", "a kernel with perf events");
     }
     let right = place.file("right.toml", &investigation(&value, "holds"));
     let wrong = place.file("wrong.toml", &investigation("77", "holds"));

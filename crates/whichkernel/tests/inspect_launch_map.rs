@@ -24,7 +24,7 @@ fn json(file: &Path, arguments: &[&str]) -> Value {
 /// The strong check: every registered name is a kernel of the very bundle that its wrapper points at, on every target.
 #[test]
 fn every_registered_kernel_is_in_its_bundle() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     let file = dir.join("bitsandbytes/libbitsandbytes_rocm72.so");
     let targets = json(&file, &[])["targets"].as_object().expect("targets").clone();
     assert!(targets.len() >= 14 && targets.contains_key("gfx1201"));
@@ -41,7 +41,7 @@ fn every_registered_kernel_is_in_its_bundle() {
 
 #[test]
 fn a_large_library_agrees_too() {
-    let Some(dir) = artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
+    let Some(dir) = test_artifacts::need("onnxruntime-rocm-1.22.2.post3") else { return };
     let file = dir.join("onnxruntime/capi/libonnxruntime_providers_rocm.so");
     let map = json(&file, &["--launch-map", "--target", "gfx1100"]);
     let rows = map["launch_map"].as_array().expect("rows");
@@ -53,7 +53,7 @@ fn a_large_library_agrees_too() {
 
 #[test]
 fn csv_has_the_columns_that_scripts_rely_on() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     for (name, rows) in [("rocm64", 175), ("cuda118", 223)] {
         let text =
             run(&dir.join(format!("bitsandbytes/libbitsandbytes_{name}.so")), &["--launch-map", "--format", "csv"]);
@@ -68,7 +68,7 @@ fn csv_has_the_columns_that_scripts_rely_on() {
 
 #[test]
 fn the_bundle_table_tells_families_and_counts() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     let file = dir.join("bitsandbytes/libbitsandbytes_rocm72.so");
     let table = json(&file, &["--bundles", "--target", "gfx1201"]);
     let rows = table["bundle_table"].as_array().expect("rows");
@@ -86,7 +86,7 @@ fn the_bundle_table_tells_families_and_counts() {
 
 #[test]
 fn nvidia_code_is_part_of_the_overview() {
-    let Some(dir) = artifacts::need("bitsandbytes-0.50.2") else { return };
+    let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };
     let file = dir.join("bitsandbytes/libbitsandbytes_cuda130.so");
     let nvidia = json(&file, &[])["nvidia"].clone();
     assert_eq!(nvidia["complete"], true);

@@ -12,7 +12,7 @@ fn text(output: &Output) -> String {
 }
 
 fn library() -> Option<PathBuf> {
-    Some(artifacts::need("bitsandbytes-0.50.2")?.join("bitsandbytes/libbitsandbytes_rocm72.so"))
+    Some(test_artifacts::need("bitsandbytes-0.50.2")?.join("bitsandbytes/libbitsandbytes_rocm72.so"))
 }
 
 /// One gfx1201 code object of the library, as a file.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use stranger::{NOBODY, Stranger, Yard, begin, stop, until_watching, watching};
 
-/// The rights of `observe::rights`, as setpriv(1) writes them.
+/// The rights of `sys::rights`, as setpriv(1) writes them.
 const NEEDED: [&str; 2] = ["bpf", "perfmon"];
 const WANTED: [&str; 3] = ["sys_ptrace", "dac_read_search", "checkpoint_restore"];
 

@@ -121,7 +121,7 @@ fn answer(mut stream: &TcpStream, dir: &Path, path: &str, start: usize, breaks: 
 #[test]
 fn a_broken_download_goes_on_in_the_next_run() {
     for tool in ["apt-get", "gpg", "dpkg-deb"] {
-        if artifacts::program(tool, "this test makes a small Debian archive of its own").is_none() {
+        if test_artifacts::program(tool, "this test makes a small Debian archive of its own").is_none() {
             return;
         }
     }

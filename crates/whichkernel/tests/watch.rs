@@ -11,7 +11,7 @@ use std::sync::Mutex;
 static TRACEFS: Mutex<()> = Mutex::new(());
 
 fn root(test: &str) -> bool {
-    artifacts::root(&format!("{test}: uprobes and BPF"))
+    test_artifacts::root(&format!("{test}: uprobes and BPF"))
 }
 
 const CALLER: &str = r#"
@@ -47,7 +47,7 @@ impl Yard {
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("opened");
         let at = |name: &str| dir.path().join(name);
         let (runtime, program, tool) = (at("libamdhip64.so.6"), at("caller"), at("whichkernel"));
-        std::fs::write(&runtime, shims::NULLGPU_6).expect("written");
+        std::fs::write(&runtime, embedded_shims::NULLGPU_6).expect("written");
         std::fs::write(at("caller.c"), CALLER).expect("written");
         let made = Command::new("cc").arg("-o").arg(&program).arg(at("caller.c")).arg("-ldl").output();
         let made = made.expect("a C compiler");

@@ -18,12 +18,12 @@ int main(void) {
 /// Every write to /dev/full fails as on a full disk.
 #[test]
 fn a_full_disk_costs_the_trace_and_not_the_answer() {
-    if !artifacts::root("uprobes and BPF") {
+    if !test_artifacts::root("uprobes and BPF") {
         return;
     }
     let dir = tempfile::tempdir().expect("a directory");
     let at = |name: &str| dir.path().join(name);
-    std::fs::write(at("libamdhip64.so.6"), shims::NULLGPU_6).expect("written");
+    std::fs::write(at("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
     std::fs::write(at("program.c"), PROGRAM).expect("written");
     let place = dir.path().display().to_string();
     let mut compile = Command::new("cc");

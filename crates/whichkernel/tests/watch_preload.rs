@@ -1,6 +1,6 @@
 //! `watch --how preload` and `--how logs` from the command line, on a program of ours and the stand-in GPU.
 
-use observe::dryrun::Ending;
+use dryrun::Ending;
 use onstage::{WHICHKERNEL, json, kept_in, launcher, on_the_stand_in, words};
 use serde_json::Value;
 use std::path::Path;

@@ -18,7 +18,7 @@ fn tool(words: &[&str]) -> Command {
 
 /// Root for the probes and the runtime's files, or the test counts as skipped.
 fn ready(test: &str) -> bool {
-    artifacts::root(&format!("{test}: uprobes and BPF")) && artifacts::need("debian-sid").is_some()
+    test_artifacts::root(&format!("{test}: uprobes and BPF")) && test_artifacts::need("debian-sid").is_some()
 }
 
 /// Until a condition holds; two minutes are failure.

@@ -8,10 +8,10 @@ use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, process::Comma
 use tensile::{Files, serve};
 
 pub fn run() -> anyhow::Result<bool> {
-    let readelf = oracle::find("llvm-readelf").context("llvm-readelf is not installed")?;
+    let readelf = llvm_oracle::find("llvm-readelf").context("llvm-readelf is not installed")?;
     let mut rows = String::new();
     let mut agreed = true;
-    let home = artifacts::cache().join("runtimes");
+    let home = test_artifacts::cache().join("runtimes");
     let mut runtimes: Vec<_> = fs::read_dir(&home).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     runtimes.sort();
     for runtime in runtimes.iter().filter(|path| path.join("index.json").is_file()) {

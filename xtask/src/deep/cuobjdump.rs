@@ -21,7 +21,7 @@ pub fn run() -> anyhow::Result<bool> {
         return Ok(true);
     }
     let mut files = Vec::new();
-    libraries(&artifacts::cache(), &mut files);
+    libraries(&test_artifacts::cache(), &mut files);
     files.sort();
     let mut rows = String::from(
         "| file | kernels compared | differences | not in cuobjdump's answer |\n| --- | ---: | ---: | ---: |\n",
@@ -45,7 +45,7 @@ pub fn run() -> anyhow::Result<bool> {
             }
         }
         agreed &= wrong == 0;
-        let name = path.strip_prefix(artifacts::cache()).unwrap_or(&path).display();
+        let name = path.strip_prefix(test_artifacts::cache()).unwrap_or(&path).display();
         writeln!(rows, "| {name} | {compared} | {wrong} | {silent} |")?;
         eprintln!("{name}: {compared} compared, {wrong} differ, {silent} not listed by cuobjdump");
     }

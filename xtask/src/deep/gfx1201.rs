@@ -27,9 +27,9 @@ const PACKAGES: [&str; 5] = [
 const PAGE: &str = "docs/gfx1201-census.md";
 
 pub fn run() -> anyhow::Result<bool> {
-    let Some(source) = artifacts::need(SOURCE) else { return Ok(true) };
+    let Some(source) = test_artifacts::need(SOURCE) else { return Ok(true) };
     let ggml = source.join("llama.cpp/ggml");
-    let home = artifacts::cache().join("gfx1201");
+    let home = test_artifacts::cache().join("gfx1201");
     let root = toolchain(&home)?;
     let mut page = format!(
         "# Which gfx1201 kernels hold code\n\nCompiled for {TARGET} from the ggml sources in {SOURCE} by `cargo xtask deep gfx1201`; a stub is a kernel \

@@ -90,7 +90,7 @@ impl Store {
         for name in tables {
             all.extend(fs::read(root.join(format!("{name}.txt")))?);
         }
-        let dir = artifacts::cache().join("deep");
+        let dir = test_artifacts::cache().join("deep");
         fs::create_dir_all(&dir)?;
         let path = dir.join(format!("isa-{method}-{:016x}.tsv", fnv(&all)));
         let mut known = HashMap::new();

@@ -69,11 +69,11 @@ impl Compare {
         let bytes = found.contents.bytes(0, found.contents.len(), "entry")?.into_owned();
         let path = self.dir.path().join(format!("{}-{}", found.bundle.unwrap_or(0), found.entry));
         fs::write(&path, &bytes)?;
-        let said = oracle::read(&self.readelf, &[&path]);
+        let said = llvm_oracle::read(&self.readelf, &[&path]);
         fs::remove_file(&path)?;
         let said = said?.pop().context("readelf said nothing")?;
         let object = CodeObject::parse(&bytes)?;
-        Ok((said.kernels.len() as u64, oracle::differences(&object, &said)))
+        Ok((said.kernels.len() as u64, llvm_oracle::differences(&object, &said)))
     }
 
     fn file(&self, path: &Path) -> anyhow::Result<Out> {
@@ -90,9 +90,9 @@ impl Compare {
 }
 
 pub fn run() -> anyhow::Result<bool> {
-    let readelf = oracle::find("llvm-readelf").context("llvm-readelf is not installed")?;
+    let readelf = llvm_oracle::find("llvm-readelf").context("llvm-readelf is not installed")?;
     let compare = Compare { readelf, dir: tempfile::tempdir()? };
-    let state = artifacts::cache().join("deep/readelf.tsv");
+    let state = test_artifacts::cache().join("deep/readelf.tsv");
     fs::create_dir_all(state.parent().context("no directory")?)?;
     let done = read_state(&state);
     let mut log = OpenOptions::new().create(true).append(true).open(&state)?;
@@ -128,10 +128,10 @@ pub fn run() -> anyhow::Result<bool> {
 fn files() -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for home in ["artifacts", "runtimes"] {
-        let home = artifacts::cache().join(home);
+        let home = test_artifacts::cache().join(home);
         for entry in fs::read_dir(&home).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            artifacts::files(&entry.path(), &mut |path| {
+            test_artifacts::files(&entry.path(), &mut |path| {
                 if inventory_worthy(path) {
                     found.push((name.clone(), path.to_owned()));
                 }

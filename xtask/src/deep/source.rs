@@ -51,13 +51,13 @@ pub fn run() -> anyhow::Result<bool> {
         bail!("WHICHKERNEL_LLAMA_REPO names no clone of llama.cpp")
     };
     let repo = Path::new(&repo);
-    let hip = gfx1201::toolchain(&artifacts::cache().join("gfx1201"))?;
+    let hip = gfx1201::toolchain(&test_artifacts::cache().join("gfx1201"))?;
     let cuda = env::var_os("WHICHKERNEL_CUDA_HEADERS").map(PathBuf::from);
     let mut tables = "| version | date | rows compared | different |\n|---|---|---:|---:|\n".to_owned();
     let mut agreed = true;
     for rev in REVISIONS.iter().chain(COMMITS) {
         let tree = Tree::open(&format!("{}@{rev}", repo.display()))?;
-        let home = artifacts::cache().join("deep/source").join(rev);
+        let home = test_artifacts::cache().join("deep/source").join(rev);
         let sources = home.join("sources");
         export(&tree, &sources)?;
         let mut compiled = BTreeMap::new();

@@ -104,19 +104,19 @@ fn grid() -> Vec<Grid> {
 type Answers = BTreeMap<(usize, String, i64), String>;
 
 pub fn run() -> anyhow::Result<bool> {
-    let hip = gfx1201::toolchain(&artifacts::cache().join("gfx1201"))?;
+    let hip = gfx1201::toolchain(&test_artifacts::cache().join("gfx1201"))?;
     let cuda = env::var_os("WHICHKERNEL_CUDA_HEADERS").map(PathBuf::from);
     let mut trees: Vec<(String, String, PathBuf)> = Vec::new();
     let only = env::var("WHICHKERNEL_TREES").ok();
     let asked = |name: &&&str| only.as_ref().is_none_or(|only| only.split(',').any(|word| word == **name));
     for name in CRATES.iter().filter(asked) {
-        let Some(dir) = artifacts::need(name) else { continue };
+        let Some(dir) = test_artifacts::need(name) else { continue };
         trees.push(((*name).to_owned(), dir.display().to_string(), dir.join("llama.cpp")));
     }
     if let Some(repo) = env::var_os("WHICHKERNEL_LLAMA_REPO") {
         for rev in REVISIONS.iter().filter(asked) {
             let spec = format!("{}@{rev}", Path::new(&repo).display());
-            let sources = artifacts::cache().join("deep/source").join(rev).join("sources");
+            let sources = test_artifacts::cache().join("deep/source").join(rev).join("sources");
             export(&Tree::open(&spec)?, &sources)?;
             trees.push(((*rev).to_owned(), spec, sources));
         }
@@ -124,7 +124,7 @@ pub fn run() -> anyhow::Result<bool> {
     let mut table = String::new();
     let mut agreed = !trees.is_empty();
     for (name, spec, sources) in trees {
-        let home = artifacts::cache().join("deep/source-ops").join(&name);
+        let home = test_artifacts::cache().join("deep/source-ops").join(&name);
         let mut programs = vec![(Vendor::Hip, build(Vendor::Hip, &hip, &sources, &home)?)];
         if let Some(cuda) = &cuda {
             programs.push((Vendor::Cuda, build(Vendor::Cuda, cuda, &sources, &home)?));

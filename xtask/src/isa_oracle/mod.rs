@@ -27,7 +27,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
         "quick" => {
             // The second bundle is the small one: 20,000 instructions for each of its targets.
             let library = "bitsandbytes/libbitsandbytes_rocm715.so";
-            let file = artifacts::directory("bitsandbytes-0.50.2").join(library);
+            let file = test_artifacts::directory("bitsandbytes-0.50.2").join(library);
             every(&file, &mut |label, _| label.ends_with("[1]"))?
         }
         other => bail!("isa-oracle {other}: random, file or quick"),

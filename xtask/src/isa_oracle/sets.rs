@@ -15,14 +15,14 @@ const SAMPLE: u64 = 40;
 
 /// What is in the cache; an artifact or runtime that is not there gives no set.
 pub fn all() -> Vec<Set> {
-    let artifact = |name: &str| files(&artifacts::directory(name));
+    let artifact = |name: &str| files(&test_artifacts::directory(name));
     let named = |path: &Path, part: &str| path.file_name().is_some_and(|name| name.to_string_lossy().contains(part));
     let tensile: Vec<PathBuf> = ["debian-experimental", "debian-sid"]
         .iter()
-        .flat_map(|runtime| files(&artifacts::directory(runtime)))
+        .flat_map(|runtime| files(&test_artifacts::directory(runtime)))
         .filter(|path| path.components().any(|part| part.as_os_str() == "library"))
         .collect();
-    let ggml = files(&artifacts::directory("debian-sid")).into_iter().filter(|path| named(path, "libggml-hip"));
+    let ggml = files(&test_artifacts::directory("debian-sid")).into_iter().filter(|path| named(path, "libggml-hip"));
     let (mine, other): (Vec<_>, Vec<_>) = tensile.into_iter().partition(|path| named(path, "gfx1201"));
     let sample = other.into_iter().filter(|path| hash(path).is_multiple_of(SAMPLE));
     let sets = vec![

@@ -1,6 +1,6 @@
 //! Adding up: per kernel, per bundle, per target.
 
-use super::look::{FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
+use crate::census::look::{FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 use isa::Proof;
 use isa::census::Sum;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Counting one code object, as the inventory hands it over.
 
-use super::group::By;
+use crate::census::group::By;
 use codeobject::{CodeObject, Kernel, TargetId};
 use inventory::{Format, Found, Look};
 use isa::census::{Function, Tally, aliases, section};

@@ -8,8 +8,8 @@ mod observer;
 mod question;
 mod record;
 
-pub use group::{By, Group, Groups, Key, Place};
-pub use look::{Census, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
-pub use observer::Isa;
-pub use question::{Answer, Question};
-pub use record::{TOPIC, observations};
+pub use crate::census::group::{By, Group, Groups, Key, Place};
+pub use crate::census::look::{Census, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
+pub use crate::census::observer::Isa;
+pub use crate::census::question::{Answer, Question};
+pub use crate::census::record::{TOPIC, observations};

@@ -1,8 +1,8 @@
 //! The observer `isa`: counts the instructions of the libraries that an investigation names.
 
-use super::group::{By, Groups};
-use super::look::{Census, Select};
-use super::record::{TOPIC, observations};
+use crate::census::group::{By, Groups};
+use crate::census::look::{Census, Select};
+use crate::census::record::{TOPIC, observations};
 use crate::{Blocked, Observer, Sighting, Surroundings};
 use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, Subject};
@@ -67,7 +67,7 @@ impl Isa {
         let Ok(report) = report;
         let sha256 = report.sha256.ok_or("it could not be read to its end")?;
         for problem in report.all_problems() {
-            groups.unread.push(super::Unread { what: "file".into(), why: problem.to_string() });
+            groups.unread.push(crate::census::Unread { what: "file".into(), why: problem.to_string() });
         }
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let mut subject = Subject::file(name, sha256.to_string());

@@ -1,6 +1,6 @@
 //! Is there any of this? Counted, and where there is none, whether that is certain.
 
-use super::group::Groups;
+use crate::census::group::Groups;
 use isa::{Family, Mnemonic};
 
 /// A family, or the start of a mnemonic: `mfma` and `v_mfma` ask the same.

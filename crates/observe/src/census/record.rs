@@ -1,7 +1,7 @@
 //! The census as observations: counts per target, or per bundle, and one sweep that lets an absence be concluded.
 
-use super::group::{By, Groups};
-use super::question::Question;
+use crate::census::group::{By, Groups};
+use crate::census::question::Question;
 use evidence::{
     About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Shipped, Subject,
 };

@@ -1,6 +1,6 @@
 //! A kernel catalog: files per target, each file of the target asked about, and whether it serves.
 
-use super::id;
+use crate::libraries::id;
 use crate::{Raw, Sighting};
 use evidence::{
     About, Artifact, Canary, Coverage, Fact, FieldOfView, Finding, Observation, Refused, Shipped, Subject, View,

@@ -7,9 +7,9 @@ mod catalogs;
 mod needed;
 mod observer;
 
-pub use catalogs::catalog;
-pub use needed::needed;
-pub use observer::RuntimeLibraries;
+pub use crate::libraries::catalogs::catalog;
+pub use crate::libraries::needed::needed;
+pub use crate::libraries::observer::RuntimeLibraries;
 
 use evidence::ObserverId;
 

@@ -1,6 +1,6 @@
 //! NEEDED edges and chains: who brings whom, by the files themselves.
 
-use super::id;
+use crate::libraries::id;
 use crate::{Raw, Sighting};
 use evidence::{About, Coverage, Fact, Finding, Observation, Refused, Shipped, Subject, Value};
 use inventory::Sha256;

@@ -1,6 +1,6 @@
 //! The observer for `investigate`: the runtimes in the cache and the directories that the user named.
 
-use super::{NAME, catalog, needed};
+use crate::libraries::{NAME, catalog, needed};
 use crate::{Blocked, Observer, Sighting, Surroundings};
 use evidence::{FieldOfView, Rung, View};
 use runtime::{

@@ -1,6 +1,6 @@
 //! Each loaded library: where it came from, its version, and the edge that brought it.
 
-use super::{Mapped, View};
+use crate::process::{Mapped, View};
 use runtime::{
     linkage::{Chain, Dynamic, How, Search},
     stack,

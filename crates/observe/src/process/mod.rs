@@ -7,8 +7,8 @@
 mod loaded;
 mod maps;
 
-pub use loaded::{Loaded, Origin};
-pub use maps::Mapped;
+pub use crate::process::loaded::{Loaded, Origin};
+pub use crate::process::maps::Mapped;
 
 use inventory::stranger;
 use runtime::linkage::{Chain, FileAt, Inside, Search};

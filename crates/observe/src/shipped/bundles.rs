@@ -1,7 +1,7 @@
 //! What each bundle is for, as facts: its families, its role, which kernels it has in how many variants and over which
 //! template range, and in which order the types of a kernel follow each other.
 
-use super::kernels::KernelFact;
+use crate::shipped::kernels::KernelFact;
 use evidence::{About, Fact, Value};
 use launch::grammar::{self, Facts, Family, variants};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! From a report to observations: one writer per file, so that subject, coverage and time are the same in all.
 
-use super::kernels::KernelFact;
-use super::{ShippedError, bundles, symbols};
+use crate::shipped::kernels::KernelFact;
+use crate::shipped::{ShippedError, bundles, symbols};
 use crate::{Raw, Sighting};
 use codeobject::TargetId;
 use evidence::{

@@ -9,8 +9,8 @@ mod kernels;
 mod observer;
 mod symbols;
 
-pub use kernels::{Gather, KernelFact};
-pub use observer::ShippedFiles;
+pub use crate::shipped::kernels::{Gather, KernelFact};
+pub use crate::shipped::observer::ShippedFiles;
 
 use crate::Sighting;
 use codeobject::TargetId;

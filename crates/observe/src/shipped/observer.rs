@@ -1,7 +1,7 @@
 //! The observer of shipped files, for `investigate`: the files that the user named, and the GPU libraries of the
 //! runtimes in the cache.
 
-use super::{NAME, look, runtime_of};
+use crate::shipped::{NAME, look, runtime_of};
 use crate::{Blocked, Observer, Sighting, Surroundings};
 use codeobject::{ReadAt, TargetId};
 use evidence::{FieldOfView, Rung, View};

@@ -1,6 +1,6 @@
 //! Symbols of the host side, and what the kernels say about the source: facts that an investigation asks for by name.
 
-use super::kernels::KernelFact;
+use crate::shipped::kernels::KernelFact;
 use codeobject::demangle;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use evidence::{About, Fact, View};

@@ -4,7 +4,7 @@ use super::doctor::say;
 use crate::context::Context;
 use evidence::{Claim, Expected, Glance, Recorded, Rung, Scope, judge};
 use ledger::Reader;
-use observe::doctor::{Facts, Host, Message, Report, Trials, Weight};
+use doctor::{Facts, Host, Message, Report, Trials, Weight};
 use std::process::ExitCode;
 
 pub fn run(context: &Context) -> anyhow::Result<ExitCode> {

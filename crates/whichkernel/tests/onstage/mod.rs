@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use observe::dryrun::{Blas, Described, Outcome, Place, Request, Streams};
+use dryrun::{Blas, Described, Outcome, Place, Request, Streams};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub const WHICHKERNEL: &str = env!("CARGO_BIN_EXE_whichkernel");
 
 /// The launcher of `crates/observe/tests/data`, against the stand-in runtime.
 pub fn launcher(home: &Path) -> PathBuf {
-    std::fs::write(home.join("libamdhip64.so.6"), shims::NULLGPU_6).expect("written");
+    std::fs::write(home.join("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
     let (program, source) = (home.join("launcher"), "../observe/tests/data/launcher.c");
     let mut cc = Command::new("cc");
     cc.arg("-O1").arg("-o").arg(&program).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source)).arg("-L").arg(home);

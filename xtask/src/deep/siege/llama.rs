@@ -13,7 +13,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub fn run(options: &Options) -> anyhow::Result<bool> {
-    let Some(tree) = artifacts::need("debian-sid") else {
+    let Some(tree) = test_artifacts::need("debian-sid") else {
         println!("skipped: llama-bench (debian-sid is not in the cache: cargo xtask fetch)");
         return Ok(true);
     };

@@ -3,7 +3,7 @@
 
 use super::survey;
 use anyhow::{Context, bail};
-use artifacts::Artifact;
+use test_artifacts::Artifact;
 use source::{Outcome, Row, Tree};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const SINCE: &str = "2024-06";
 
 /// The table, and whether every K-quant is settled in every version from 2024-06 on.
 pub fn run() -> anyhow::Result<(String, bool)> {
-    let kept = artifacts::cache().join("deep/source/crates");
+    let kept = test_artifacts::cache().join("deep/source/crates");
     fs::create_dir_all(&kept)?;
     let mut page =
         "| crate | published | ggml | rows | undetermined | of K-quants |\n|---|---|---|---:|---:|---:|\n".to_owned();
@@ -70,7 +70,7 @@ fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
 fn evaluate(package: &str, version: &str) -> anyhow::Result<String> {
     let artifact = Artifact::of_crate(package, version);
     let there = artifact.is_here();
-    let dir = artifacts::fetch(&artifact)?;
+    let dir = test_artifacts::fetch(&artifact)?;
     let tree = Tree::open(&dir.display().to_string())?;
     let line = match survey(&tree) {
         Ok(survey) => {

@@ -4,7 +4,7 @@ use crate::context::{CHECK_FAILED, Context, Format};
 use crate::verbs::dryrun::grid::{Map, survey};
 use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
 use launch::grammar::{Family, Path};
-use observe::dryrun::{Cell, Place, Selected};
+use dryrun::{Cell, Place, Selected};
 use report::{Column, Table};
 use serde_json::json;
 use std::collections::BTreeSet;

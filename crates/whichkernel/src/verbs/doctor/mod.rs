@@ -1,7 +1,7 @@
 //! Which observers work here, which do not, why, and the exact fix.
 
 use crate::context::{Context, Format};
-use observe::doctor::{Fix, Host, HostObserver, Message, Report};
+use doctor::{Fix, Host, HostObserver, Message, Report};
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
 use std::path::PathBuf;

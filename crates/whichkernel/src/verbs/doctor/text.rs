@@ -2,7 +2,7 @@
 
 use super::{fix_text, say, say_all};
 use crate::context::Context;
-use observe::doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
+use doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
 use report::{Lang, wrap};
 use std::fmt::Write;
 

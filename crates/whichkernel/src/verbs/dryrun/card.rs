@@ -69,7 +69,7 @@ pub fn list(format: Format, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 pub fn from_host(context: &Context) -> anyhow::Result<ExitCode> {
-    for profile in observe::dryrun::host_profiles()? {
+    for profile in dryrun::host_profiles()? {
         context.print(&profile.to_toml()?)?;
     }
     Ok(ExitCode::SUCCESS)

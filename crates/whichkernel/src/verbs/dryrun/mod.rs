@@ -1,7 +1,7 @@
 //! The real program on a GPU that is not there: what its host code selects.
 
 use crate::context::{Context, Format};
-use observe::dryrun::{Blas, Place};
+use dryrun::{Blas, Place};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -128,6 +128,6 @@ fn place(args: &Args) -> anyhow::Result<Place> {
     if let Some(name) = &args.runtime {
         return Ok(Place::find(name)?);
     }
-    let installed = args.command.first().is_some_and(|program| observe::dryrun::on_path(program).is_some());
+    let installed = args.command.first().is_some_and(|program| dryrun::on_path(program).is_some());
     Ok(if installed { Place::Host } else { Place::find(DEFAULT_RUNTIME)? })
 }

@@ -1,7 +1,7 @@
 //! What a run needs before it starts: the libraries, their kernels for the card's target, strict or relaxed.
 
 use super::card::Card;
-use observe::dryrun::{Described, Place, describe};
+use dryrun::{Described, Place, describe};
 use std::path::Path;
 
 #[derive(Debug)]

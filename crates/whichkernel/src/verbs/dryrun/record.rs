@@ -4,7 +4,7 @@ use super::grid::Map;
 use super::plan::Plan;
 use crate::context::Context;
 use observe::Sighting;
-use observe::dryrun::{Place, Scene, Selected, library};
+use dryrun::{Place, Scene, Selected, library};
 use std::ffi::OsString;
 
 pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> anyhow::Result<()> {

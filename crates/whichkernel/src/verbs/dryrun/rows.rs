@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use launch::blas::{bench_line, compute_type, data_type};
 use launch::record::lane;
-use observe::dryrun::Selected;
+use dryrun::Selected;
 use report::{Column, Table};
 use serde_json::{Value, json};
 

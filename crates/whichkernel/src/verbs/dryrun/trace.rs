@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use launch::record::{api, blas};
 use launch::trace::Event;
-use observe::dryrun::{Outcome, steps};
+use dryrun::{Outcome, steps};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};

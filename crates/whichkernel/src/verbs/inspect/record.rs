@@ -8,7 +8,8 @@ use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Obse
 use inventory::FileReport;
 use observe::libraries;
 use observe::process::Process;
-use observe::shipped::{self, KernelFact};
+use observe::shipped;
+use observe::shipped::KernelFact;
 use runtime::catalogs::LibraryDir;
 use runtime::linkage::{Chain, Search};
 use std::path::Path;

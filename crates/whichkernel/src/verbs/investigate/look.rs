@@ -29,7 +29,7 @@ pub fn look(
     context: &Context,
 ) -> anyhow::Result<(Vec<Looked>, Vec<Observation>)> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
-    for observer in observe::registry() {
+    for observer in investigate::registry() {
         let seen = observer.observe(around, &mut |line| context.progress(line));
         let (sightings, blocked) = match seen {
             Ok(sightings) => (sightings, None),

@@ -144,7 +144,7 @@ pub fn rules(tree: &Tree, survey: &mut source::Survey<'_>, context: &Context) ->
     let version = version(tree);
     let table = source::table::Table::build(survey, name, &version, &version, "")?;
     let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
-    let observations = observe::rules::observations(&table, &id, &ledger::now())?;
+    let observations = observe::declared::observations(&table, &id, &ledger::now())?;
     let receipts = context.open_ledger()?.append(&observations)?;
     context.note(&context.lang.text_with("source-recorded", &[("count", receipts.len().into())]));
     Ok(())

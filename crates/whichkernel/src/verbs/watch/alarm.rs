@@ -1,7 +1,7 @@
 //! The alarm line: what counts as a fallback, in which kernel, when, and why.
 
 use crate::context::Context;
-use observe::watch::{Heard, Sign, Why};
+use watch::{Heard, Sign, Why};
 use serde_json::{Value, json};
 
 pub fn line(sign: &Sign, heard: &Heard, context: &Context) -> String {

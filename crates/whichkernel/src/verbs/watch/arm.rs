@@ -1,7 +1,8 @@
 //! `watch arm` and `watch disarm`: the privileged step, and its undoing.
 
 use crate::context::Context;
-use observe::uprobe::{Home, arm as arm_files, disarm as disarm_all, runtimes_of};
+use uprobe::{Home, disarm as disarm_all, runtimes_of};
+use uprobe::probes::arm as arm_files;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

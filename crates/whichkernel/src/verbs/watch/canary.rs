@@ -3,7 +3,7 @@
 use super::summary;
 use crate::context::Context;
 use anyhow::Context as _;
-use observe::watch::{Source, State, Tally, request};
+use watch::{Source, State, Tally, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 

@@ -4,12 +4,10 @@ use super::{Args, How, start, window};
 use crate::context::{Context, Format};
 use evidence::Contamination;
 use observe::Raw;
-use observe::certify::{
-    Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting,
-};
-use observe::logs::Variable;
-use observe::uprobe::{Options, Watcher};
-use observe::watch::Scene;
+use certify::{Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting};
+use watch::logs::Variable;
+use uprobe::{Options, Watcher};
+use watch::Scene;
 use report::{Column, Table};
 use serde_json::json;
 use std::process::ExitCode;

@@ -2,8 +2,8 @@
 
 use super::{Args, target};
 use crate::context::Context;
-use observe::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
-use observe::watch::{Account, Tally};
+use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
+use watch::{Account, Tally};
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
 

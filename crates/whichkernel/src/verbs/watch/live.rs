@@ -2,8 +2,9 @@
 
 use super::{Args, alarm, table};
 use crate::context::{Context, Format};
-use observe::claims::Gatherer;
-use observe::watch::{Account, Ended, Source, State, Tally, interrupt};
+use watch::claims::Gatherer;
+use watch::{Account, Ended, Source, State, Tally};
+use sys::interrupt;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, Format};
 use anyhow::Context as _;
-use observe::watch::{Ended, Tally, request};
+use watch::{Ended, Tally, request};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -146,8 +146,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if matches!(args.how, How::Uprobe | How::Perf) {
         let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         writes.extend(args.trace.clone());
-        let kept = observe::rights::kept(args.how == How::Uprobe, &writes);
-        observe::rights::keep(kept, !args.command.is_empty())
+        let kept = sys::rights::kept(args.how == How::Uprobe, &writes);
+        sys::rights::keep(kept, !args.command.is_empty())
             .context("giving up the rights that a watch does not need")?;
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;

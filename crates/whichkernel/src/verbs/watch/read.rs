@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use codeobject::ReadAt;
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::trace::{Trace, Writer};
-use observe::claims::Claims;
-use observe::watch::{Account, Device, Kind, Name, Phase, Tally, Word, add_trace};
+use watch::claims::Claims;
+use watch::{Account, Device, Kind, Name, Phase, Tally, Word, add_trace};
 use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let word = |maker: &'static str| Word::File { name: file.clone(), sha256: sha256.clone(), maker, host: None };
     let (tally, account) = match Trace::parse(bytes.clone()) {
         Ok(found) => trace(found, word("whichkernel")),
-        Err(error) => match observe::imports::read(path, &bytes, &sha256) {
+        Err(error) => match watch::imports::read(path, &bytes, &sha256) {
             Some(profile) => profile?,
             None => log(&bytes, word("unknown")).or_else(|| own_trace(&bytes, word("unknown"))).or_else(|| words(path, &bytes, word("unknown"))).ok_or(error).with_context(|| {
                 let known = "AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK";
@@ -37,12 +37,12 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     // A log of the libraries is often the server's own.
     if account.observer == "logs" {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        observe::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
+        watch::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
     }
     for said in &args.said {
         let (text, _) = whole(said)?;
         let file = said.file_name().unwrap_or_default().to_string_lossy();
-        observe::claims::of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
+        watch::claims::of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
     }
     let judged = Judged::new(claims, &tally, &account);
     Told { tally: &tally, account: &account, judged: &judged, ended: None }.print(args.format, context)?;
@@ -60,7 +60,7 @@ fn whole(path: &Path) -> anyhow::Result<(Vec<u8>, String)> {
     let file = inventory::File::open(path)?;
     let source: &dyn ReadAt = &file;
     let start = source.bytes(0, source.len().min(64), "the file").with_context(|| path.display().to_string())?;
-    let bytes = if observe::imports::is_database(&start) {
+    let bytes = if watch::imports::is_database(&start) {
         start.into_owned()
     } else {
         anyhow::ensure!(
@@ -78,7 +78,7 @@ fn whole(path: &Path) -> anyhow::Result<(Vec<u8>, String)> {
 /// A log that somebody made, mixed with anything else.
 fn log(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
     let mut tally = Tally::default();
-    let account = observe::logs::read_log(&String::from_utf8_lossy(bytes), &mut tally, word)?;
+    let account = watch::logs::read_log(&String::from_utf8_lossy(bytes), &mut tally, word)?;
     Some((tally, account))
 }
 
@@ -131,7 +131,7 @@ fn own_trace(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
 fn words(path: &Path, bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
     let mut claims = Claims::default();
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    observe::claims::of_log(&file, &String::from_utf8_lossy(bytes), &mut claims);
+    watch::claims::of_log(&file, &String::from_utf8_lossy(bytes), &mut claims);
     let mut account = plain("logs", DeviceKind::None, "lines that a server wrote of itself".to_owned(), word);
     account.gaps.push((
         "launches".to_owned(),

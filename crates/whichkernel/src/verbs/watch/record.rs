@@ -2,13 +2,13 @@
 
 use super::claims::Judged;
 use crate::context::Context;
-use observe::watch::{Account, Scene, Tally};
+use watch::{Account, Scene, Tally};
 
 pub fn keep(context: &Context, tally: &Tally, account: &Account, judged: &Judged, window: &str) -> anyhow::Result<()> {
     let time = observe::now();
     let scene = Scene { account, window, model: judged.claims.model.as_deref(), time: &time };
     let mut list = scene.sightings(tally)?;
-    list.extend(observe::claims::sightings(&judged.held, &judged.shown, &scene, tally)?);
+    list.extend(watch::claims::sightings(&judged.held, &judged.shown, &scene, tally)?);
     let count = observe::record(&mut context.open_ledger()?, list)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("watch-recorded", &args));

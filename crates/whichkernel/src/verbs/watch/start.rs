@@ -2,10 +2,10 @@
 
 use super::{Args, trace::Writer};
 use anyhow::Context as _;
-use observe::dryrun::{Place, describe, on_path};
-use observe::logs::{LogSource, Variable, explain, wanted};
-use observe::preload::{Known, PreloadSource, Session, layouts};
-use observe::watch::Source;
+use dryrun::{Place, describe, on_path};
+use watch::logs::{LogSource, Variable, explain, wanted};
+use watch::preload::{Known, PreloadSource, Session, layouts};
+use watch::Source;
 use std::cell::RefCell;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ const ANY_TARGET: &str = "gfx1100";
 pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
     let program = args.command.first().context("--how preload starts a program: give it after --")?;
     let path = on_path(program).with_context(|| format!("{}: no such program", program.to_string_lossy()))?;
-    observe::preload::check(&path)?;
+    watch::preload::check(&path)?;
     // What cannot be described beforehand is watched without argument bytes, and that is said.
     let libraries = Place::Host.libraries(true, Some(&path)).unwrap_or_default();
     let target = gpu::TargetId::parse(ANY_TARGET)?;

@@ -4,7 +4,7 @@ use super::claims::Judged;
 use super::{alarm, table};
 use crate::context::{Context, Format};
 use evidence::{Canary, DeviceKind, Rung};
-use observe::watch::{Account, Device, Ended, Maker, Tally, Word, signal_name};
+use watch::{Account, Device, Ended, Maker, Tally, Word, signal_name};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! The table of launches: kernel, family, type, columns, launches, share, phase.
 
 use crate::context::Context;
-use observe::watch::{Row, Tally};
+use watch::{Row, Tally};
 use report::{Column, Table};
 
 const MOST: usize = 72;

@@ -3,8 +3,8 @@
 use super::{Args, How, start};
 use crate::context::Context;
 use evidence::{Canary, DeviceKind};
-use observe::uprobe::{Options, Started, Watcher};
-use observe::watch::{Account, Source, Tally};
+use uprobe::{Options, Started, Watcher};
+use watch::{Account, Source, Tally};
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
@@ -23,9 +23,9 @@ pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resul
 fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
     let how = match args.how {
         How::Perf => perf(),
-        _ => observe::uprobe::How::Bpf,
+        _ => uprobe::How::Bpf,
     };
-    let canary = how != observe::uprobe::How::Armed;
+    let canary = how != uprobe::How::Armed;
     let options = Options { arguments: trace.is_some(), hash: args.record, how, canary, ..Options::default() };
     let tell = |watcher: &mut Watcher| {
         if let Some(trace) = trace.cloned() {
@@ -43,8 +43,8 @@ fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Bo
 }
 
 /// Probes of our own where that is allowed; else those that `arm` made.
-pub fn perf() -> observe::uprobe::How {
-    if rustix::process::geteuid().is_root() { observe::uprobe::How::Perf } else { observe::uprobe::How::Armed }
+pub fn perf() -> uprobe::How {
+    if rustix::process::geteuid().is_root() { uprobe::How::Perf } else { uprobe::How::Armed }
 }
 
 /// The processes that were asked for. One that is not there is an error, not silence.
@@ -52,7 +52,7 @@ pub fn pids(args: &Args) -> anyhow::Result<Vec<u32>> {
     let mut pids = args.pid.clone();
     for pid in &pids {
         anyhow::ensure!(
-            observe::uprobe::alive(*pid),
+            uprobe::alive(*pid),
             "there is no process {pid}: it has ended, or the number is of another namespace. `--name` finds it by name"
         );
     }
@@ -78,8 +78,8 @@ pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
     let name = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
     let list: Vec<String> = pids.iter().map(|pid| format!("{} ({pid})", name(pid))).collect();
     let mut lines = vec![lang.text_with("watch-armed-on", &[("list", list.join(", ").into())])];
-    let open = |pid: &u32| !observe::uprobe::runtimes_of(*pid).is_empty();
-    if !observe::claims::tree(pids).iter().any(open) {
+    let open = |pid: &u32| !uprobe::runtimes_of(*pid).is_empty();
+    if !watch::claims::tree(pids).iter().any(open) {
         lines.push(lang.text("watch-no-runtime"));
     }
     Ok(lines)

@@ -1,7 +1,7 @@
 //! `--trace FILE`: every launch in order as it was made, one JSON object a line.
 
 use anyhow::Context as _;
-use observe::uprobe::Seen;
+use uprobe::Seen;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,0 +1,51 @@
+//! The certificate: the same program unobserved, observed, unobserved again, and what differed.
+//!
+//! An observer that changes what it observes has observed something else. A point counts only where the two unobserved
+//! runs agree with each other: what varies by itself shows nothing about the observer. Speed is told, with its spread, and
+//! never decides. A server is started for each run, asked the same few questions, and stopped again.
+
+mod compare;
+mod libraries;
+mod process_tree;
+mod program_output;
+mod run;
+mod server;
+mod sightings;
+
+pub use crate::compare::{Certificate, Counted, Mix, Point, Verdict, compare};
+pub use crate::libraries::Libraries;
+pub use crate::run::{Observed, Observer, Runner, once};
+pub use crate::program_output::Said;
+pub use crate::server::{Answers, Server};
+pub use crate::sightings::sighting;
+
+use std::collections::BTreeMap;
+
+/// One run, as far as it can be compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// Exit code or signal, in words; of a server, whether it answered.
+    pub ending: String,
+    /// For a program that generates, its tokens: standard output, or what a server answered.
+    pub out: String,
+    pub err: String,
+    /// Libraries that the program had mapped.
+    pub libraries: Libraries,
+    /// Launches by kernel, where somebody counted.
+    pub mix: Option<BTreeMap<String, u64>>,
+    /// Tokens per second that a server told, one for each question; else what the program printed counts.
+    pub speeds: Vec<f64>,
+    /// The whole run; of a server, the time that it took to answer.
+    pub seconds: f64,
+    /// Processor time of the program and its children, where it ran to its end: other programs on the machine do not count.
+    pub processor: Option<f64>,
+    /// Launches in that time, where somebody counted.
+    pub launches: u64,
+}
+
+impl Run {
+    /// Whether it came to the end that was meant: a server answered, a program returned 0.
+    pub fn well(&self) -> bool {
+        self.ending == "code 0" || self.ending.starts_with("answered")
+    }
+}

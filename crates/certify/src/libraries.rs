@@ -1,0 +1,107 @@
+//! Which libraries a program had mapped: names and build ids, looked at while it runs.
+//!
+//! The name alone would not tell that another build of a runtime was loaded, the path would differ with every temporary
+//! directory. The observer's own library is left out, and that is said.
+
+use crate::process_tree::{descendants, program_of};
+use watch::preload::build_id;
+use inventory::stranger;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Libraries {
+    /// What each process and program had mapped when it was last looked at. Libraries that come and go (llama.cpp opens every
+    /// variant of its CPU backend to ask how well it fits) would make it a matter of luck.
+    last: BTreeMap<(u32, String), BTreeSet<String>>,
+    /// Libraries of ours that were there: an observer's own presence is no difference.
+    excepted: BTreeSet<String>,
+    /// Name and build id by device and inode.
+    known: BTreeMap<(String, String), String>,
+}
+
+/// Names of our own begin so.
+const OURS: &str = "libwhichkernel-";
+
+impl Libraries {
+    /// Looks at the processes of a tree that run one of `programs`: a wrapper's own do not count.
+    pub fn look(&mut self, pid: u32, programs: &[String]) {
+        for pid in descendants(pid) {
+            let Some(program) = program_of(pid).filter(|name| programs.contains(name)) else { continue };
+            let maps = stranger::start(Path::new(&format!("/proc/{pid}/maps")), 64 << 20).unwrap_or_default();
+            let maps = String::from_utf8_lossy(&maps);
+            let found: BTreeSet<String> = maps.lines().filter_map(|line| self.library(pid, line)).collect();
+            // A process that is about to be gone has no maps any more.
+            if !found.is_empty() {
+                self.last.insert((pid, program), found);
+            }
+        }
+    }
+
+    /// `libamdhip64.so.6 1f2e3d4c`: by name and the start of the build id.
+    fn library(&mut self, pid: u32, line: &str) -> Option<String> {
+        let mut words = line.split_whitespace().skip(3);
+        let (device, inode, path) = (words.next()?, words.next()?, words.next()?);
+        let name = path.rsplit('/').next().filter(|name| is_library(name))?;
+        if name.starts_with(OURS) {
+            self.excepted.insert(name.to_owned());
+            return None;
+        }
+        let text = self.known.entry((device.to_owned(), inode.to_owned())).or_insert_with(|| {
+            let held = |file: &File| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            let id = reachable(pid, path, inode).and_then(|file| build_id(&held(&file))).unwrap_or_default();
+            format!("{name} {}", hex::encode(id.get(..4).unwrap_or_default())).trim_end().to_owned()
+        });
+        Some(text.clone())
+    }
+
+    /// All of them together.
+    pub fn found(&self) -> BTreeSet<&str> {
+        self.last.values().flatten().map(String::as_str).collect()
+    }
+
+    pub fn excepted(&self) -> impl Iterator<Item = &str> {
+        self.excepted.iter().map(String::as_str)
+    }
+
+    /// What is there in some of the runs only: how many are common, and the others by name, for each run.
+    pub fn beside(runs: [&Libraries; 3]) -> [String; 3] {
+        let found = runs.map(Libraries::found);
+        let common: Vec<&str> =
+            found[0].iter().filter(|name| found.iter().all(|run| run.contains(*name))).copied().collect();
+        found.map(|run| {
+            let own: Vec<&str> = run.iter().filter(|name| !common.contains(name)).copied().collect();
+            match (run.is_empty(), own.is_empty()) {
+                (true, _) => String::new(),
+                (_, true) => common.len().to_string(),
+                _ => format!("{} and {}", common.len(), own.join(", ")),
+            }
+        })
+    }
+
+    #[cfg(test)]
+    pub fn of(list: &[&str]) -> Libraries {
+        let found = list.iter().map(|name| (*name).to_owned()).collect();
+        Libraries { last: BTreeMap::from([((1, String::new()), found)]), ..Libraries::default() }
+    }
+}
+
+/// The file behind a mapping, as we can open it: of another root `maps` may name the path from outside.
+fn reachable(pid: u32, path: &str, inode: &str) -> Option<File> {
+    let root = format!("/proc/{pid}/root");
+    let outside = fs::read_link(&root).ok()?;
+    let inside = path.strip_prefix(outside.to_str()?).map(|rest| format!("/{rest}"));
+    let same = |file: &File| file.metadata().is_ok_and(|file| file.ino().to_string() == inode);
+    let open = |path: &str| stranger::open_in(Path::new(&root), Path::new(path)).ok().filter(same);
+    open(path).or_else(|| open(inside.as_deref()?))
+}
+
+/// `libc.so.6`, `libggml-hip.so`; not `ld.so.cache`.
+fn is_library(name: &str) -> bool {
+    name.split_once(".so").is_some_and(|(_, rest)| {
+        rest.is_empty() || rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}

@@ -1,0 +1,65 @@
+//! A process that we started, and what came of it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The process and everything that descends from it.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let (mut found, mut waiting) = (Vec::new(), vec![pid]);
+    while let Some(pid) = waiting.pop() {
+        found.push(pid);
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            waiting.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        }
+    }
+    found
+}
+
+/// The programs that a command line names, by the names of their files: `python3` may be a link to `python3.12`, and a
+/// program may start another that it was given.
+pub fn programs(command: &[OsString]) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut add = |path: &Path| {
+        if let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned())
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    };
+    for (place, word) in command.iter().enumerate() {
+        let found = dryrun::on_path(word).and_then(|path| path.canonicalize().ok());
+        match &found {
+            Some(path) if place == 0 || executable(path) => {
+                add(Path::new(word));
+                add(path);
+            }
+            // Inside another root it may be there, and not here.
+            _ => add(Path::new(word)),
+        }
+    }
+    names
+}
+
+fn executable(path: &PathBuf) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// The file that a process runs, by its name.
+pub fn program_of(pid: u32) -> Option<String> {
+    let exe = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    exe.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+/// Seconds of processor time that a process and its children that have ended took, also of one that nobody has waited for.
+pub fn processor(pid: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold anything; utime, stime, cutime and cstime are the fields 14 to 17 of proc(5).
+    let (_, rest) = stat.rsplit_once(')')?;
+    let ticks: u64 = rest.split_whitespace().skip(11).take(4).filter_map(|word| word.parse::<u64>().ok()).sum();
+    // USER_HZ, whatever the kernel's own clock: time(7).
+    Some(ticks as f64 / 100.0)
+}

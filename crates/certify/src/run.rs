@@ -1,0 +1,308 @@
+//! Running the program once, plain or observed, wrapped or not; to its end, or as a server that is asked and stopped.
+
+use crate::compare::UNNAMED;
+use crate::process_tree::{descendants, processor, program_of, programs};
+use crate::{Libraries, Run, Server};
+use watch::logs::{LogReader, Variable, account as log_account};
+use watch::preload::{Known, PreloadSource, Program, Session};
+use uprobe::{Options, Watcher};
+use watch::{Account, Name, Source, Tally, WatchError, Word};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Who watches in a run.
+#[derive(Debug, Clone)]
+pub enum Observer<'a> {
+    Nobody,
+    Preload,
+    Uprobe(Options),
+    /// The libraries' own logs: lines that are theirs do not count as the program's output.
+    Logs(&'a [(Variable, String)]),
+}
+
+/// How a run is made.
+#[derive(Debug, Clone)]
+pub struct Runner<'a> {
+    pub command: &'a [OsString],
+    /// A foreign observer: words before the command, as a shell reads them.
+    pub wrapper: Option<&'a str>,
+    pub observer: Observer<'a>,
+    /// The program is a server: asked, and stopped.
+    pub server: Option<&'a Server>,
+}
+
+/// What was seen in a run that was watched.
+#[derive(Debug)]
+pub struct Observed {
+    pub tally: Tally,
+    pub account: Account,
+}
+
+impl Observed {
+    /// Whether it claims to have seen every launch: where it does not, fewer launches show nothing about the program.
+    pub fn whole(&self) -> bool {
+        self.tally.lost == 0 && self.tally.unknown_replays == 0 && self.account.whole()
+    }
+}
+
+const STEP: Duration = Duration::from_millis(20);
+/// Of a program that is over sooner, which maps were met would be a matter of luck.
+const LONG_ENOUGH: f64 = 0.5;
+/// A model may have to be read from a slow disk.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// A server that does not end when it is asked to is made to.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+/// The program, shared between whoever watches it and whoever waits for it.
+#[derive(Debug, Clone)]
+struct Shared(Rc<RefCell<Child>>);
+
+impl Program for Shared {
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.0.borrow_mut().try_wait()
+    }
+
+    fn wait(&mut self) {
+        let _ = self.0.borrow_mut().wait();
+    }
+}
+
+/// Runs it once.
+pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> {
+    let name = runner.command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let failed = |error: std::io::Error| WatchError::new(name.clone(), error.to_string(), "give a program after --");
+    if let Some(server) = runner.server.filter(|server| server.ready()) {
+        let why = format!("{} is answered already, by a server that was there before", server.url);
+        return Err(WatchError::new(name, why, "stop it, or give the program another port"));
+    }
+    let mut start = command(runner);
+    start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Everything that can be refused is set up before the program runs.
+    let session = matches!(runner.observer, Observer::Preload).then(|| Session::new(None)).transpose()?;
+    start.envs(session.iter().flat_map(Session::environment));
+    let mut watcher = match &runner.observer {
+        Observer::Uprobe(options) => Some(Watcher::ahead_of(runner.command, options.clone())?),
+        Observer::Logs(variables) => {
+            start.envs(variables.iter().map(|(variable, value)| (variable.name, value)));
+            None
+        }
+        _ => None,
+    };
+    let from = watcher.as_ref().map(|watcher| watcher.before(&mut start));
+    let started = Instant::now();
+    let mut child = start.spawn().map_err(failed)?;
+    let pid = child.id();
+    let out = child.stdout.take().map(|pipe| std::thread::spawn(move || whole(pipe)));
+    let err = child.stderr.take().map(|pipe| std::thread::spawn(move || whole(pipe)));
+    let child = Shared(Rc::new(RefCell::new(child)));
+    if let (Some(watcher), Some(from)) = (&mut watcher, from) {
+        watcher.adopt(pid, from)?;
+    }
+    let source: Option<Box<dyn Source>> = match (watcher, session) {
+        (Some(watcher), _) => Some(Box::new(watcher)),
+        (_, Some(session)) => Some(Box::new(PreloadSource::new(session, Known::default(), Box::new(child.clone())))),
+        _ => None,
+    };
+    let mut stage = Stage {
+        child,
+        pid,
+        programs: programs(runner.command),
+        libraries: Libraries::default(),
+        source,
+        tally: Tally::default(),
+        started,
+        processor: None,
+    };
+    let mut run = match runner.server {
+        Some(server) => stage.serve(server)?,
+        None => stage.run_out()?,
+    };
+    let Stage { libraries, mut tally, source, .. } = stage;
+    let account = source.map(|mut source| source.finish(&mut tally)).transpose()?;
+    let text = |thread: Option<std::thread::JoinHandle<String>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
+    let (said, err) = (text(out), text(err));
+    run.libraries = libraries;
+    let mut observed = account.map(|account| Observed { tally, account });
+    let (said, err) = match &runner.observer {
+        Observer::Logs(_) => {
+            let (said, err, seen) = without_logs(&said, &err, run.seconds);
+            observed = Some(seen);
+            (said, err)
+        }
+        _ => (said, err),
+    };
+    // A server's own lines go where it says of itself what it found; what it generated is the answer.
+    match runner.server {
+        Some(_) => run.err = format!("{err}\n{said}"),
+        None => (run.out, run.err) = (said, err),
+    }
+    if let Some(seen) = &observed {
+        run.mix = Some(mix(&seen.tally));
+        // A server's launches were counted while it answered.
+        run.launches = if runner.server.is_some() { run.launches } else { seen.tally.launches() };
+    }
+    Ok((run, observed))
+}
+
+fn command(runner: &Runner<'_>) -> Command {
+    match runner.wrapper {
+        Some(wrapper) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!("exec {wrapper} \"$@\"")).arg("sh").args(runner.command);
+            shell
+        }
+        None => {
+            let mut start = Command::new(runner.command.first().cloned().unwrap_or_default());
+            start.args(runner.command.iter().skip(1));
+            start
+        }
+    }
+}
+
+/// A run that is under way.
+struct Stage {
+    child: Shared,
+    pid: u32,
+    programs: Vec<String>,
+    libraries: Libraries,
+    source: Option<Box<dyn Source>>,
+    tally: Tally,
+    started: Instant,
+    processor: Option<f64>,
+}
+
+impl Stage {
+    /// A moment passes: libraries are looked at, launches taken. How the program ended, once it has.
+    fn step(&mut self) -> Result<Option<ExitStatus>, WatchError> {
+        let broken = |error: std::io::Error| WatchError::new("certify", error.to_string(), "");
+        // Before anybody has waited for it: afterwards nothing is told of it any more.
+        self.processor = processor(self.pid).or(self.processor);
+        let ended = self.child.ended().map_err(broken)?;
+        self.libraries.look(self.pid, &self.programs);
+        match &mut self.source {
+            Some(source) => drop(source.poll(&mut self.tally, STEP)?),
+            None if ended.is_none() => std::thread::sleep(STEP),
+            None => {}
+        }
+        Ok(ended)
+    }
+
+    fn run_out(&mut self) -> Result<Run, WatchError> {
+        let status = loop {
+            if let Some(status) = self.step()? {
+                break status;
+            }
+        };
+        let seconds = self.started.elapsed().as_secs_f64();
+        if seconds < LONG_ENOUGH {
+            self.libraries = Libraries::default();
+        }
+        Ok(Run { ending: ending(status), seconds, processor: self.processor, ..Run::default() })
+    }
+
+    /// Waits until it answers, asks, and stops it.
+    fn serve(&mut self, server: &Server) -> Result<Run, WatchError> {
+        let mut run = Run::default();
+        while !server.ready() {
+            if let Some(status) = self.step()? {
+                run.ending = format!("{} before it answered", ending(status));
+                return Ok(run);
+            }
+            if self.started.elapsed() > PATIENCE {
+                run.ending = "did not answer".to_owned();
+                self.stop(server)?;
+                return Ok(run);
+            }
+        }
+        let before = self.tally.launches();
+        let (asked, at) = (server.clone(), Instant::now());
+        let answers = std::thread::spawn(move || asked.ask(PATIENCE));
+        while !answers.is_finished() {
+            self.step()?;
+        }
+        run.seconds = at.elapsed().as_secs_f64();
+        // What was launched for the last answer may still be on its way to us.
+        self.step()?;
+        run.launches = self.tally.launches().saturating_sub(before);
+        let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other("the request came to no end")));
+        let said = match answers {
+            Ok(answers) => {
+                (run.out, run.speeds) = (answers.text, answers.speeds);
+                "answered".to_owned()
+            }
+            Err(error) => error.to_string(),
+        };
+        let ended = self.stop(server)?;
+        run.ending = format!("{said}, {ended}");
+        Ok(run)
+    }
+
+    /// Asks the server itself to end, as a service manager would: what stands around it then ends in its own way.
+    fn stop(&mut self, server: &Server) -> Result<String, WatchError> {
+        use rustix::process::{Pid, Signal, kill_process};
+        let ours: Vec<u32> = descendants(self.pid);
+        let named = |pid: &&u32| program_of(**pid).is_some_and(|name| name == server.program);
+        let top = ours.iter().find(named).copied().unwrap_or(self.pid);
+        let tell = |pid: u32, signal: Signal| {
+            if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
+                let _ = kill_process(pid, signal);
+            }
+        };
+        tell(top, Signal::TERM);
+        let asked = Instant::now();
+        loop {
+            if let Some(status) = self.step()? {
+                return Ok(ending(status));
+            }
+            if asked.elapsed() > FAREWELL {
+                // Our own child is not reaped yet, so none of these numbers can have become another's.
+                descendants(self.pid).into_iter().for_each(|pid| tell(pid, Signal::KILL));
+                self.child.wait();
+                return Ok("did not end when it was asked to".to_owned());
+            }
+        }
+    }
+}
+
+/// Launches by kernel.
+fn mix(tally: &Tally) -> BTreeMap<String, u64> {
+    let mut mix = BTreeMap::new();
+    for row in tally.rows().iter().filter(|row| !matches!(row.name, Name::Call(_))) {
+        let name = if matches!(row.name, Name::Unnamed(_)) { UNNAMED.to_owned() } else { row.name.text() };
+        *mix.entry(name).or_default() += row.launches;
+    }
+    mix
+}
+
+/// What the program said without the lines that the logs put between, and what these tell.
+fn without_logs(out: &str, err: &str, seconds: f64) -> (String, String, Observed) {
+    let (mut reader, mut tally) = (LogReader::default(), Tally::default());
+    let mut rest = |text: &str| {
+        let own: Vec<&str> =
+            text.split_inclusive('\n').filter(|line| !reader.line(line.trim_end(), &mut tally)).collect();
+        own.concat()
+    };
+    let (out, err) = (rest(out), rest(err));
+    reader.finish(&mut tally);
+    let account = log_account(&reader, &mut tally, "", seconds, Word::Ours);
+    (out, err, Observed { tally, account })
+}
+
+fn ending(status: ExitStatus) -> String {
+    status.signal().map_or_else(|| format!("code {}", status.code().unwrap_or(-1)), |signal| format!("signal {signal}"))
+}
+
+/// All of it is read, so that the program never waits for us; the beginning is kept.
+fn whole(mut pipe: impl Read) -> String {
+    const MOST: u64 = 256 << 20;
+    let mut bytes = Vec::new();
+    let _ = pipe.by_ref().take(MOST).read_to_end(&mut bytes);
+    let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,58 @@
+//! The certificate itself as an observation, so that the ledger can be asked which observer was found safe, and where.
+
+use crate::{Certificate, Verdict};
+use watch::Scene;
+use observe::{Raw, Sighting};
+use evidence::{
+    About, Contamination, Coverage, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused, Rung,
+    Selected, View,
+};
+
+/// What was compared, as facts: the verdict, each point, and the whole as raw evidence. `json`: the certificate as printed.
+///
+/// It speaks of the observer, by comparing; that the observer changed something does not make the comparison untrue.
+pub fn sighting(certificate: &Certificate, json: &str, scene: &Scene<'_>) -> Result<Vec<Sighting>, Refused> {
+    let verdict = match (&certificate.failed, certificate.safe()) {
+        (Some(_), _) => "failed",
+        (None, true) => "dispatch-safe",
+        (None, false) => "differs",
+    };
+    let who = ("observer", certificate.observer.clone());
+    let mut facts = vec![Fact::new("certificate", About::new([who.clone()]), verdict)];
+    for point in &certificate.points {
+        let about = About::new([who.clone(), ("point", point.what.to_owned())]);
+        facts.push(Fact::new("certificate.point", about, point.verdict.key()));
+    }
+    if let Some(added) = certificate.added_ns {
+        let about = About::new([who, ("per", "launch".to_owned())]);
+        facts.push(Fact::new("certificate.added-ns", about, added.round() as i64));
+    }
+    let one = |fact: Fact| {
+        let id = ObserverId::new("certify", env!("CARGO_PKG_VERSION"));
+        let (subject, coverage) = (scene.subject(), Coverage::complete("runs", 3));
+        let seen = match scene.account.rung(scene.account.device) {
+            Rung::Launched | Rung::Completed => {
+                Observation::on::<Launched>(id, subject, Finding::Saw(fact), coverage, scene.time)?
+            }
+            _ => Observation::on::<Selected>(id, subject, Finding::Saw(fact), coverage, scene.time)?,
+        };
+        let view = FieldOfView::new(["certificate", "certificate.*"].map(View::new).to_vec())
+            .reach("the same program unobserved, observed, unobserved")
+            .blind("every other run");
+        let seen: Sighting = seen.view(view).contamination(Contamination::Untouched).into();
+        Ok(seen.with(Raw::text(json)))
+    };
+    facts.into_iter().map(one).collect()
+}
+
+impl Verdict {
+    pub fn key(self) -> &'static str {
+        match self {
+            Verdict::Same => "same",
+            Verdict::Differs => "differs",
+            Verdict::Unsteady => "unsteady",
+            Verdict::Absent => "absent",
+            Verdict::Told => "told",
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The certificate on a real program: llama-completion of Debian on a card that is not there.
+
+use certify::{Run, Verdict, compare};
+use dryrun::{Blas, Described, Place, Request, Streams, describe};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+struct Stage {
+    place: Place,
+    profile: gpu::Profile,
+    described: Described,
+    model: PathBuf,
+    home: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Option<Stage> {
+        let dir = test_artifacts::need("debian-sid")?;
+        let place = Place::Tree { name: "debian-sid".into(), root: dir.join("root") };
+        let profile = gpu::find("gfx1100").expect("a card");
+        let libraries = place.libraries(false, None).expect("libraries with device code");
+        let target = profile.target().expect("a target");
+        let described = describe(&libraries, &target, true, runtime::Cache::from_env().dir()).expect("a table");
+        let home = tempfile::tempdir().expect("a directory");
+        let model = home.path().join("model.gguf");
+        let shape = gguf::known("llama-3.2-1b").expect("a shape");
+        let made =
+            gguf::skeleton(&shape, gguf::TensorType::parse("Q8_0").expect("a type"), 2, true).expect("a skeleton");
+        std::fs::write(&model, &made.header).expect("a file");
+        let file = std::fs::OpenOptions::new().write(true).open(&model).expect("the file");
+        file.set_len(made.file_size).expect("sparse");
+        Some(Stage { place, profile, described, model, home })
+    }
+
+    /// One run; `changed` is what a foreign observer's wrapper does to the environment (the tree has no shell for one).
+    fn run(&self, preload: bool, changed: &[(String, String)]) -> Run {
+        let mut words: Vec<OsString> = ["llama-completion", "-m"].map(OsString::from).to_vec();
+        words.push(self.model.clone().into());
+        let more = [
+            "-p",
+            "Hello",
+            "-n",
+            "8",
+            "--temp",
+            "0",
+            "--seed",
+            "1",
+            "-no-cnv",
+            "-t",
+            "2",
+            "-ngl",
+            "99",
+            "--no-warmup",
+            "-lv",
+            "4",
+        ];
+        words.extend(more.map(OsString::from));
+        let request = Request {
+            place: &self.place,
+            profiles: std::slice::from_ref(&self.profile),
+            described: &self.described,
+            strict: true,
+            command: &words,
+            show: &[self.home.path().to_owned()],
+            blas: Blas::Recorded,
+            streams: Streams::Captured,
+            preload,
+            lean: true,
+            variables: changed,
+        };
+        let outcome = request.run().expect("a run");
+        let mut mix: BTreeMap<String, u64> = BTreeMap::new();
+        let mut tally = watch::Tally::default();
+        outcome.traces.iter().for_each(|trace| watch::add_trace(&mut tally, trace, None));
+        tally.rows().iter().for_each(|row| *mix.entry(row.name.text()).or_default() += row.launches);
+        // The session's own directory is another in every run.
+        let said = outcome.said.replace(self.home.path().to_str().unwrap_or("?"), "HOME");
+        let (out, err) = (generated(&said), said);
+        let ending = match outcome.ending {
+            dryrun::Ending::Code(code) => format!("code {code}"),
+            dryrun::Ending::Signal(signal) => format!("signal {signal}"),
+        };
+        Run { ending, out, err, mix: Some(mix), ..Run::default() }
+    }
+}
+
+/// The prompt and what was generated behind it: the first line on standard output.
+fn generated(said: &str) -> String {
+    let from = said.find("Hello").map_or("", |at| &said[at..]);
+    from.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
+    let Some(stage) = Stage::new() else { return };
+    // Logits are zero on the stand-in: the tokens mean nothing, and are the same every time.
+    let (before, after) = (stage.run(false, &[]), stage.run(false, &[]));
+    let observed = stage.run(true, &[]);
+    let own = compare("preload", [&before, &observed, &after], None);
+    assert!(own.safe(), "{:#?}", own.differences());
+    let point = |certificate: &certify::Certificate, what: &str| {
+        certificate.points.iter().find(|point| point.what == what).map(|point| point.verdict)
+    };
+    for what in ["ending", "devices", "offloaded layers", "output", "launch mix"] {
+        assert_eq!(point(&own, what), Some(Verdict::Same), "{what}: {:#?}", own.points);
+    }
+    assert!(before.out.len() > "Hello".len(), "something was generated: {}", before.out);
+    // The stand-in is taken away, as a wrapper does that sets variables of its own: discovery fails.
+    let hidden = stage.run(false, &["LD_PRELOAD", "LD_LIBRARY_PATH"].map(|name| (name.to_owned(), String::new())));
+    let broken = compare("env", [&before, &hidden, &after], None);
+    assert!(!broken.safe());
+    assert_eq!(point(&broken, "devices"), Some(Verdict::Differs), "{:#?}", broken.points);
+    assert_eq!(point(&broken, "launch mix"), Some(Verdict::Differs));
+}

@@ -1,0 +1,157 @@
+//! Variables that change what a GPU runtime does or says, and what their values mean.
+//!
+//! Only these are ever shown: an environment also holds what is nobody's business. Even among them, a name that
+//! sounds like a secret keeps its value to itself.
+
+use crate::message::Message;
+use serde::Serialize;
+
+const PREFIXES: [&str; 18] = [
+    "AMD_",
+    "CUDA_",
+    "GGML_",
+    "GPU_",
+    "HIP_",
+    "HIPBLASLT_",
+    "HIPBLAS_",
+    "HSA_",
+    "LLAMA_",
+    "MIOPEN_",
+    "NVIDIA_VISIBLE",
+    "OLLAMA_",
+    "ROCBLAS_",
+    "ROCM_",
+    "ROCP",
+    "ROCR_",
+    "TENSILE_",
+    "LD_",
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Variable {
+    pub name: String,
+    pub value: String,
+}
+
+/// Those of `all` that matter here, sorted by name.
+pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Variable> {
+    let matters = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let mut found: Vec<Variable> = all
+        .into_iter()
+        .filter(|(name, _)| matters(name))
+        .map(|(name, value)| Variable { value: ledger::redact::variable(&name, &value).into_owned(), name })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// What this variable with this value does, where we know it.
+pub fn explain(variable: &Variable) -> Option<Message> {
+    let value = variable.value.as_str();
+    let says = |key| Message::new(key).with("value", value);
+    Some(match variable.name.as_str() {
+        "HSA_OVERRIDE_GFX_VERSION" => says("doctor-env-override").with("target", override_target(value)?),
+        "ROCR_VISIBLE_DEVICES" => says("doctor-env-rocr-visible"),
+        "HIP_VISIBLE_DEVICES" | "GPU_DEVICE_ORDINAL" => says("doctor-env-hip-visible"),
+        "CUDA_VISIBLE_DEVICES" => says("doctor-env-cuda-visible"),
+        "ROCBLAS_LAYER" => says("doctor-env-rocblas-layer").with("layers", layers(value, &ROCBLAS_LAYERS)?),
+        "HIPBLASLT_LOG_MASK" => says("doctor-env-hipblaslt-mask").with("layers", layers(value, &HIPBLASLT_LAYERS)?),
+        "AMD_LOG_LEVEL" => says(match value.parse::<u32>().ok()? {
+            0 => return None,
+            1 | 2 => "doctor-env-amd-log-low",
+            _ => "doctor-env-amd-log",
+        }),
+        "TENSILE_DB" => says("doctor-env-tensile-db"),
+        "ROCBLAS_TENSILE_LIBPATH" | "HIPBLASLT_TENSILE_LIBPATH" => says("doctor-env-libpath"),
+        "ROCBLAS_USE_HIPBLASLT" => says("doctor-env-use-hipblaslt"),
+        "OLLAMA_DEBUG" => says("doctor-env-ollama-debug"),
+        "OLLAMA_LLM_LIBRARY" => says("doctor-env-llm-library"),
+        "OLLAMA_HOST" => says("doctor-env-ollama-host"),
+        "OLLAMA_NUM_PARALLEL" => says("doctor-env-num-parallel"),
+        "OLLAMA_FLASH_ATTENTION" => says("doctor-env-flash"),
+        "OLLAMA_VULKAN" => says("doctor-env-vulkan"),
+        "OLLAMA_NEW_ENGINE" => says("doctor-env-new-engine"),
+        "GGML_CUDA_DISABLE_GRAPHS" => says("doctor-env-no-graphs"),
+        "GGML_CUDA_DISABLE_FUSION" => says("doctor-env-no-fusion"),
+        "ROCP_TOOL_ATTACH" => says("doctor-env-tool-attach"),
+        "ROCP_TOOL_LIBRARIES" | "ROCPROFILER_REGISTER_FORCE_LOAD" | "HSA_TOOLS_LIB" => {
+            says("doctor-env-tool-libraries")
+        }
+        "LD_PRELOAD" => says("doctor-env-preload"),
+        "LD_LIBRARY_PATH" => says("doctor-env-library-path"),
+        _ => return None,
+    })
+}
+
+/// rocBLAS, `library/src/include/logging.hpp`: bits of `rocblas_layer_mode`.
+const ROCBLAS_LAYERS: [(u32, &str); 4] = [(1, "trace"), (2, "bench"), (4, "profile"), (8, "internal")];
+/// hipBLASLt's logging page.
+const HIPBLASLT_LAYERS: [(u32, &str); 8] = [
+    (1, "error"),
+    (2, "trace"),
+    (4, "hints"),
+    (8, "info"),
+    (16, "api"),
+    (32, "bench"),
+    (64, "profile"),
+    (128, "extended profile"),
+];
+
+/// `9` -> `1 trace + 8 internal`.
+fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {
+    let mask = match value.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+        None => value.parse().ok()?,
+    };
+    let set: Vec<String> =
+        names.iter().filter(|(bit, _)| mask & bit != 0).map(|(bit, name)| format!("{bit} {name}")).collect();
+    Some(if set.is_empty() { "0".to_owned() } else { set.join(" + ") })
+}
+
+/// `12.0.1` -> `gfx1201`; `9.0.10` -> `gfx90a`. None for what is no version.
+pub fn override_target(value: &str) -> Option<String> {
+    let parts: Vec<u32> = value.split('.').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+    let [major, minor, step] = parts.as_slice() else { return None };
+    Some(format!("gfx{major}{minor:x}{step:x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nine_is_trace_and_internal() {
+        assert_eq!(layers("9", &ROCBLAS_LAYERS).as_deref(), Some("1 trace + 8 internal"));
+        assert_eq!(layers("0x6", &ROCBLAS_LAYERS).as_deref(), Some("2 bench + 4 profile"));
+        assert_eq!(layers("yes", &ROCBLAS_LAYERS), None);
+    }
+
+    #[test]
+    fn an_override_names_its_target() {
+        assert_eq!(override_target("12.0.1").as_deref(), Some("gfx1201"));
+        assert_eq!(override_target("9.0.10").as_deref(), Some("gfx90a"));
+        assert_eq!(override_target("gfx1100"), None);
+    }
+
+    #[test]
+    fn secrets_and_strangers_stay_out() {
+        let all = [
+            ("OLLAMA_API_KEY", "abc"),
+            ("OLLAMA_AUTH", "abc"),
+            ("LLAMA_API", "abc"),
+            ("OLLAMA_HOST", "http://me:abc@host:1"),
+            ("HOME", "/root"),
+            ("HSA_ENABLE_SDMA", "0"),
+        ];
+        let found = of_interest(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let shown: Vec<String> = found.iter().map(|v| format!("{}={}", v.name, v.value)).collect();
+        let expected = [
+            "HSA_ENABLE_SDMA=0",
+            "LLAMA_API=[redacted]",
+            "OLLAMA_API_KEY=[redacted]",
+            "OLLAMA_AUTH=[redacted]",
+            "OLLAMA_HOST=http://[redacted]@host:1",
+        ];
+        assert_eq!(shown, expected);
+    }
+}

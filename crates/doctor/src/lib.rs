@@ -1,0 +1,139 @@
+//! Doctor: which observers work on this host, which do not, why, and what fixes it.
+//!
+//! Three steps that never mix. *Facts* are read from a [`Host`] (files under `/proc`, `/sys`, `/opt`, ...), so that a
+//! tree of another machine can be read in its place. *Trials* are really made here and now (a ptrace seize, a BPF
+//! load, a uprobe, a preload, a user namespace, an HTTP request), and are data once made. *Verdicts* and *cases*
+//! are pure functions of the two. A thing that was not permitted to be seen is said so; nothing is assumed.
+
+mod cases;
+mod catalog;
+mod container;
+mod discovery;
+mod environment;
+mod gpus;
+mod groups;
+mod host;
+mod message;
+mod nvidia;
+mod observer;
+mod pci;
+mod permissions;
+mod process;
+mod rocm;
+mod servers;
+mod tracing;
+pub mod trials;
+mod verdicts;
+
+pub use crate::cases::{Case, Weight};
+pub use crate::catalog::Catalog;
+pub use crate::container::Container;
+pub use crate::discovery::Discovery;
+pub use crate::environment::{Variable, explain};
+pub use crate::gpus::{Gpu, KfdDevice};
+pub use crate::groups::Group;
+pub use crate::host::{Host, Look};
+pub use crate::message::Message;
+pub use crate::nvidia::Nvidia;
+pub use crate::observer::HostObserver;
+pub use crate::pci::Card;
+pub use crate::permissions::Permissions;
+pub use crate::process::{Library, Process, Role};
+pub use crate::rocm::Release;
+pub use crate::servers::Servers;
+pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
+pub use crate::trials::{Answer, Switch, Trial, Trials};
+pub use crate::verdicts::{Fix, Status, Verdict};
+
+use serde::Serialize;
+
+/// Everything that was read. `host` of the JSON output.
+#[derive(Debug, Clone, Serialize)]
+pub struct Facts {
+    pub kernel: Look<String>,
+    pub permissions: Permissions,
+    pub container: Container,
+    pub tracing: Tracing,
+    pub cards: Vec<Card>,
+    pub gpus: Vec<Gpu>,
+    pub kfd: KfdDevice,
+    pub nvidia: Nvidia,
+    pub rocm: Vec<Release>,
+    pub catalogs: Vec<Catalog>,
+    pub rocprofv3: Vec<String>,
+    pub servers: Servers,
+    pub discovery: Vec<Discovery>,
+    /// Members of the groups that own the GPU's device files.
+    pub groups: Vec<Group>,
+    /// Variables of this shell that change what a GPU runtime does.
+    pub environment: Vec<Variable>,
+}
+
+impl Facts {
+    pub fn read(host: &Host) -> Facts {
+        let servers = Servers::read(host);
+        Facts {
+            kernel: host.line("/proc/sys/kernel/osrelease"),
+            permissions: Permissions::read(host),
+            container: Container::read(host),
+            tracing: Tracing::read(host),
+            cards: pci::read(host),
+            gpus: gpus::read(host),
+            kfd: KfdDevice::read(host),
+            nvidia: Nvidia::read(host),
+            rocm: rocm::read(host),
+            catalogs: catalog::read(host),
+            rocprofv3: rocm::tools(host, "rocprofv3"),
+            discovery: discovery::read(host),
+            groups: groups::read(host),
+            environment: environment::of_interest(host.environment().clone()),
+            servers,
+        }
+    }
+
+    /// The targets of the AMD GPUs here, each once.
+    pub fn targets(&self) -> Vec<&str> {
+        let mut targets: Vec<&str> = self.gpus.iter().filter_map(|gpu| gpu.target.as_deref()).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        targets
+    }
+}
+
+impl Facts {
+    /// The one card of this machine; an integrated GPU beside it does not count.
+    pub fn only_gpu(&self) -> Option<&Gpu> {
+        let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
+        match (cards.next(), cards.next(), self.gpus.as_slice()) {
+            (Some(card), None, _) => Some(card),
+            (None, _, [integrated]) => Some(integrated),
+            _ => None,
+        }
+    }
+}
+
+/// The whole examination.
+#[derive(Debug, Clone)]
+pub struct Report {
+    pub facts: Facts,
+    pub trials: Trials,
+    pub observers: Vec<Verdict>,
+    pub cases: Vec<Case>,
+}
+
+impl Report {
+    /// Reads the host and makes every trial. `verbs` are the verbs that this whichkernel offers: an observer that
+    /// the host allows, but that no verb uses yet, is told apart.
+    pub fn examine(host: &Host, verbs: &[&str]) -> Report {
+        let facts = Facts::read(host);
+        let trials = Trials::make(host, &facts);
+        Report::judge(facts, trials, verbs)
+    }
+
+    /// Verdicts and cases from facts and trials that were already made.
+    pub fn judge(facts: Facts, trials: Trials, verbs: &[&str]) -> Report {
+        let observers = verdicts::judge(&facts, &trials, verbs);
+        let cases = cases::find(&facts, &trials);
+        Report { facts, trials, observers, cases }
+    }
+}

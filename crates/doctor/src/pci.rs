@@ -1,0 +1,44 @@
+//! Display and accelerator cards on the PCI bus, and the driver that each is bound to.
+//!
+//! A card that the compute topology does not know is the first reason for "no GPU found", and this is where it shows.
+
+use crate::host::Host;
+use serde::Serialize;
+
+const DEVICES: &str = "/sys/bus/pci/devices";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Card {
+    pub slot: String,
+    pub vendor: u32,
+    pub device: u32,
+    pub driver: Option<String>,
+}
+
+impl Card {
+    pub fn amd(&self) -> bool {
+        self.vendor == 0x1002
+    }
+
+    pub fn nvidia(&self) -> bool {
+        self.vendor == 0x10de
+    }
+}
+
+/// Class 03 is display, 12 processing accelerators (MI and data-centre cards); only AMD's and NVIDIA's count here.
+pub fn read(host: &Host) -> Vec<Card> {
+    let card = |slot: String| {
+        let hex = |file: &str| {
+            let line = host.line(format!("{DEVICES}/{slot}/{file}")).found().cloned()?;
+            u32::from_str_radix(line.trim_start_matches("0x"), 16).ok()
+        };
+        let (class, vendor, device) = (hex("class")?, hex("vendor")?, hex("device")?);
+        let driver = host
+            .link(format!("{DEVICES}/{slot}/driver"))
+            .found()
+            .and_then(|link| link.rsplit('/').next().map(str::to_owned));
+        let card = Card { slot, vendor, device, driver };
+        (matches!(class >> 16, 0x03 | 0x12) && (card.amd() || card.nvidia())).then_some(card)
+    };
+    host.entries(DEVICES).into_iter().filter_map(card).collect()
+}

@@ -1,0 +1,158 @@
+//! ROCm releases on this host, and whether they are mixed.
+//!
+//! A release shows in `/opt/rocm*/.info/version` and in the last number of AMD's own library names
+//! (`librocblas.so.4.3.60303` is 6.3.3). Distribution builds carry no such number; they are listed without a version.
+//! Two releases in one process abort (two `libamd_comgr`, two `rocprofiler-register`), so mixing matters.
+
+use crate::host::Host;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Libraries that name the release they belong to. Others carry no release, or are not ROCm's.
+const FAMILY: [&str; 9] = [
+    "libamdhip64.so",
+    "libhsa-runtime64.so",
+    "librocblas.so",
+    "libhipblas.so",
+    "libhipblaslt.so",
+    "libamd_comgr.so",
+    "librocprofiler-sdk.so",
+    "librocprofiler-register.so",
+    "librocsolver.so",
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Release {
+    /// `6.3.3`; None for a distribution build that does not say.
+    pub version: Option<String>,
+    pub directory: String,
+    /// What showed it: a file name, or the `.info/version` file.
+    pub shown_by: String,
+}
+
+pub fn read(host: &Host) -> Vec<Release> {
+    let mut found: BTreeMap<(String, Option<String>), String> = BTreeMap::new();
+    for home in homes(host) {
+        for file in ["version", "version-rocm"] {
+            if let Some(line) = host.line(format!("{home}/.info/{file}")).found() {
+                let version = line.split('-').next().unwrap_or(line).to_owned();
+                found.entry((home.clone(), Some(version))).or_insert_with(|| format!(".info/{file}"));
+            }
+        }
+    }
+    for directory in library_directories(host) {
+        let home = directory.strip_suffix("/lib").unwrap_or(&directory).to_owned();
+        for name in host.entries(&directory) {
+            if !belongs(&name) {
+                continue;
+            }
+            match suffix(&name) {
+                Some(version) => {
+                    found.entry((home.clone(), Some(version))).or_insert(name);
+                }
+                // Only the fully named file counts: `libamdhip64.so.6` is a link that says nothing more.
+                None if name.matches('.').count() >= 3 && !found.keys().any(|(dir, _)| *dir == home) => {
+                    found.insert((home.clone(), None), name);
+                }
+                None => {}
+            }
+        }
+    }
+    // A directory that turned out to have a version needs no entry without one.
+    let versioned: Vec<String> = found.keys().filter(|(_, v)| v.is_some()).map(|(dir, _)| dir.clone()).collect();
+    let release =
+        |((directory, version), shown_by): ((String, Option<String>), String)| Release { version, directory, shown_by };
+    found.into_iter().filter(|((dir, v), _)| v.is_some() || !versioned.contains(dir)).map(release).collect()
+}
+
+/// The distinct versions, in order.
+pub fn versions<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Vec<&'a str> {
+    let mut versions: Vec<&str> = releases.into_iter().filter_map(|release| release.version.as_deref()).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    versions
+}
+
+/// `/opt/rocm-6.3.3` and its like. The link `/opt/rocm` is left out where it points at one of them.
+fn homes(host: &Host) -> Vec<String> {
+    let is_link = |name: &str| host.link(format!("/opt/{name}")).found().is_some();
+    let homes = host.entries("/opt").into_iter().filter(|name| name.starts_with("rocm") && !is_link(name));
+    homes.map(|name| format!("/opt/{name}")).collect()
+}
+
+pub fn library_directories(host: &Host) -> Vec<String> {
+    let mut directories: Vec<String> = homes(host).into_iter().map(|home| format!("{home}/lib")).collect();
+    for base in ["/usr/local/lib/ollama", "/usr/lib/ollama"] {
+        directories.push(base.to_owned());
+        directories.extend(host.entries(base).into_iter().map(|name| format!("{base}/{name}")));
+    }
+    directories.extend(["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"].map(str::to_owned));
+    directories.extend(linker_cache(host));
+    let path = host.environment().get("LD_LIBRARY_PATH").map(String::as_str).unwrap_or_default();
+    directories.extend(path.split(':').filter(|dir| dir.starts_with('/')).map(str::to_owned));
+    directories.retain(|dir| host.path(dir).is_dir());
+    directories.sort_unstable();
+    directories.dedup();
+    // /lib is a link to /usr/lib on most systems: the same directory under two names counts once, under its own.
+    let real = |dir: &String| host.path(dir).canonicalize().ok();
+    let (links, mut own): (Vec<String>, Vec<String>) =
+        directories.into_iter().partition(|dir| real(dir).is_some_and(|real| real != host.path(dir)));
+    for dir in links {
+        if !own.iter().any(|known| real(known) == real(&dir)) {
+            own.push(dir);
+        }
+    }
+    own
+}
+
+/// Directories of ROCm libraries in `/etc/ld.so.cache`. Its string table is NUL-separated, whatever the header says.
+fn linker_cache(host: &Host) -> Vec<String> {
+    let Some(cache) = host.bytes("/etc/ld.so.cache").found().cloned() else { return Vec::new() };
+    let strings = cache.split(|&byte| byte == 0).filter(|text| text.first() == Some(&b'/'));
+    let paths = strings.filter_map(|text| std::str::from_utf8(text).ok());
+    paths
+        .filter_map(|path| path.rsplit_once('/'))
+        .filter(|(_, name)| belongs(name))
+        .map(|(dir, _)| dir.to_owned())
+        .collect()
+}
+
+fn belongs(name: &str) -> bool {
+    FAMILY.iter().any(|family| name.starts_with(family))
+}
+
+/// `librocblas.so.4.3.60303` -> `6.3.3`; `libhsa-runtime64.so.1.14.60303` too.
+pub fn suffix(name: &str) -> Option<String> {
+    if !belongs(name) {
+        return None;
+    }
+    let digits = name.rsplit('.').next()?.split('-').next()?;
+    let number: u32 = digits.parse().ok().filter(|number| (50000..1_000_000).contains(number))?;
+    Some(format!("{}.{}.{}", number / 10000, number / 100 % 100, number % 100))
+}
+
+/// A tool by name, in PATH and in every ROCm home.
+pub fn tools(host: &Host, name: &str) -> Vec<String> {
+    let mut found: Vec<String> = homes(host).into_iter().map(|home| format!("{home}/bin/{name}")).collect();
+    let path = host.environment().get("PATH").map(String::as_str).unwrap_or_default();
+    found.extend(path.split(':').filter(|dir| !dir.is_empty()).map(|dir| format!("{dir}/{name}")));
+    found.retain(|path| host.path(path).is_file());
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn library_names_tell_their_release() {
+        assert_eq!(suffix("librocblas.so.4.3.60303").as_deref(), Some("6.3.3"));
+        assert_eq!(suffix("libhipblaslt.so.0.10.60303").as_deref(), Some("6.3.3"));
+        assert_eq!(suffix("libamdhip64.so.7.2.70200").as_deref(), Some("7.2.0"));
+        // Debian's own numbering is no release.
+        assert_eq!(suffix("libamdhip64.so.6.4.43483-0"), None);
+        assert_eq!(suffix("libc.so.6"), None);
+    }
+}

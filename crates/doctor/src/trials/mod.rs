@@ -1,0 +1,150 @@
+//! Trials: the things that only trying can tell. Each is made on ourselves or on children of ours, never on a server.
+
+mod bpf;
+mod http;
+mod perf;
+mod preload;
+mod ptrace;
+mod switches;
+mod tool;
+mod uprobe;
+mod userns;
+
+pub use crate::trials::http::Answer;
+pub use crate::trials::switches::Switch;
+pub use crate::trials::tool::on_path;
+
+use crate::Facts;
+use crate::host::Host;
+use serde::Serialize;
+use std::io;
+
+/// What came of one trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum Trial {
+    /// It worked; `saw` says what showed it.
+    Worked { saw: String },
+    /// The system refused: which call, and how.
+    Refused { call: String, error: String },
+    /// What the trial needs is not on this host.
+    Missing { what: String },
+    /// Not made, because the host is a tree of files.
+    NotTried,
+}
+
+impl Trial {
+    pub fn worked(saw: impl Into<String>) -> Trial {
+        Trial::Worked { saw: saw.into() }
+    }
+
+    pub fn refused(call: impl Into<String>, error: &io::Error) -> Trial {
+        Trial::Refused { call: call.into(), error: error.to_string() }
+    }
+
+    pub fn missing(what: impl Into<String>) -> Trial {
+        Trial::Missing { what: what.into() }
+    }
+
+    pub fn ok(&self) -> bool {
+        matches!(self, Trial::Worked { .. })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trials {
+    /// One process of ours seizes another that is not its descendant.
+    pub ptrace: Trial,
+    /// A plain software event on ourselves.
+    pub perf: Trial,
+    pub bpf: Trial,
+    /// A uprobe on a function of ours, hit a known number of times.
+    pub uprobe: Trial,
+    pub preload: Trial,
+    pub user_namespace: Trial,
+    /// `rocprofv3 --version`.
+    pub rocprofv3: Trial,
+    /// Log variables that the libraries here know.
+    pub switches: Vec<Switch>,
+    /// Servers that were asked who they are.
+    pub answers: Vec<Answer>,
+}
+
+impl Trials {
+    /// For a tree of files: nothing was tried.
+    pub fn none() -> Trials {
+        Trials {
+            ptrace: Trial::NotTried,
+            perf: Trial::NotTried,
+            bpf: Trial::NotTried,
+            uprobe: Trial::NotTried,
+            preload: Trial::NotTried,
+            user_namespace: Trial::NotTried,
+            rocprofv3: Trial::NotTried,
+            switches: Vec::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    pub fn make(host: &Host, facts: &Facts) -> Trials {
+        if !host.live() {
+            // Reading a file's bytes is possible in any tree.
+            return Trials { switches: switches::find(host), ..Trials::none() };
+        }
+        Trials {
+            ptrace: ptrace::seize_sibling(),
+            perf: perf::count_own_time(),
+            bpf: bpf::load(),
+            uprobe: uprobe::count_own_calls(facts.tracing.uprobe_pmu.found().copied()),
+            preload: preload::map_into_child(host),
+            user_namespace: userns::enter(),
+            rocprofv3: tool::version(&facts.rocprofv3),
+            switches: switches::find(host),
+            answers: http::ask(facts, host.environment()),
+        }
+    }
+
+    /// Only the servers' answers: what the one-sentence summary needs.
+    pub fn answers_only(host: &Host, facts: &Facts) -> Trials {
+        let answers = if host.live() { http::ask(facts, host.environment()) } else { Vec::new() };
+        Trials { answers, ..Trials::none() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(trial: &Trial) -> bool {
+        matches!(trial, Trial::Worked { .. } | Trial::Refused { .. } | Trial::Missing { .. })
+    }
+
+    #[test]
+    fn every_trial_is_made_on_the_live_machine() {
+        let host = Host::this();
+        let trials = Trials::make(&host, &Facts::read(&host));
+        for (name, trial) in [
+            ("ptrace", &trials.ptrace),
+            ("perf", &trials.perf),
+            ("bpf", &trials.bpf),
+            ("uprobe", &trials.uprobe),
+            ("preload", &trials.preload),
+            ("user namespace", &trials.user_namespace),
+            ("rocprofv3", &trials.rocprofv3),
+        ] {
+            assert!(decided(trial), "{name}: {trial:?}");
+        }
+    }
+
+    /// Root with every capability can do what needs no more than that; elsewhere there is nothing to compare with.
+    #[test]
+    fn the_outcomes_fit_our_permissions() {
+        let facts = Facts::read(&Host::this());
+        if facts.permissions.has("sys_ptrace") {
+            assert!(ptrace::seize_sibling().ok());
+        }
+        if facts.permissions.has("sys_admin") && facts.tracing.uprobe_pmu.found().is_some() {
+            assert!(uprobe::count_own_calls(facts.tracing.uprobe_pmu.found().copied()).ok());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Does a tool that lies there really start? It is asked for its version and given a few seconds. Root runs none that others could have
+//! put there.
+
+use crate::host::Host;
+use crate::trials::Trial;
+use inventory::stranger::may_run;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A program on PATH that may be run with the rights that we have.
+pub fn on_path(host: &Host, name: &str) -> Option<PathBuf> {
+    let path = host.environment().get("PATH")?;
+    std::env::split_paths(path).filter(|dir| dir.is_absolute()).find_map(|dir| may_run(&dir.join(name)).ok())
+}
+
+pub fn version(found: &[String]) -> Trial {
+    let Some(first) = found.first() else { return Trial::missing("rocprofv3") };
+    let path = match found.iter().find(|path| may_run(Path::new(path)).is_ok()) {
+        Some(path) => path,
+        None => match may_run(Path::new(first)) {
+            Err(error) => return Trial::refused(format!("{first} --version"), &error),
+            Ok(_) => first,
+        },
+    };
+    match run(path) {
+        Ok(text) => Trial::worked(text.lines().find(|line| !line.trim().is_empty()).unwrap_or(path).trim().to_owned()),
+        Err(error) => Trial::refused(format!("{path} --version"), &error),
+    }
+}
+
+fn run(path: &str) -> io::Result<String> {
+    let mut child = Command::new(path)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer in {} s", PATIENCE.as_secs())));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let mut text = String::new();
+    if let Some(out) = child.stdout.take() {
+        out.take(64 << 10).read_to_string(&mut text)?;
+    }
+    if status.success() { Ok(text) } else { Err(io::Error::other(format!("{status}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_does_not_start_a_tool_of_somebody_elses() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let (tool, ran) = (dir.path().join("rocprofv3"), dir.path().join("ran"));
+        std::fs::write(&tool, format!("#!/bin/sh\ntouch {}\necho 1.0\n", ran.display())).unwrap();
+        std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let path = tool.display().to_string();
+        std::os::unix::fs::chown(&tool, Some(65534), None).unwrap();
+        assert!(matches!(version(std::slice::from_ref(&path)), Trial::Refused { .. }));
+        assert!(!ran.exists());
+        std::os::unix::fs::chown(&tool, Some(0), None).unwrap();
+        assert_eq!(version(&[path]), Trial::worked("1.0"));
+        assert!(ran.exists());
+    }
+}

@@ -1,0 +1,64 @@
+//! Which file a loaded image came from: rocBLAS hands over bytes without a name, so the content's hash finds it.
+
+use crate::Place;
+use launch::record::{FNV, fnv};
+use launch::trace::Trace;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files behind the images of a run, by hash. Only files of an image's size are read. Some images stand in several
+/// files; all are named then.
+pub fn name(place: &Place, traces: &[Trace]) -> HashMap<u64, String> {
+    let mut wanted: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for module in traces.iter().flat_map(|trace| &trace.modules).filter(|m| m.hash != 0 && m.path.is_empty()) {
+        wanted.entry(module.size).or_default().push(module.hash);
+    }
+    if wanted.is_empty() {
+        return HashMap::new();
+    }
+    let files = catalog_files(place);
+    let mut found: HashMap<u64, String> = HashMap::new();
+    for file in files {
+        let Ok(metadata) = fs::metadata(&file) else { continue };
+        // An ELF image ends with its section headers; a file may have a few bytes of padding behind them.
+        let hashes = wanted.range(..=metadata.len()).next_back().filter(|(size, _)| metadata.len() - **size < 64);
+        let Some((size, hashes)) = hashes else { continue };
+        let Ok(bytes) = fs::read(&file) else { continue };
+        let hash = fnv(FNV, bytes.get(..*size as usize).unwrap_or(&bytes));
+        if hashes.contains(&hash) {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            found.entry(hash).and_modify(|known| *known += &format!("|{name}")).or_insert(name);
+        }
+    }
+    found
+}
+
+/// Every code object of the place's catalogs.
+pub fn catalog_files(place: &Place) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    match place {
+        Place::Tree { root, .. } => {
+            catalogs(&root.join("usr/lib"), 5, &mut files);
+            catalogs(&root.join("opt/rocm/lib"), 4, &mut files);
+        }
+        Place::Directory { path } => catalogs(path, 5, &mut files),
+        Place::Host => catalogs(Path::new("/opt/rocm/lib"), 4, &mut files),
+    }
+    files
+}
+
+/// Code objects of the `library` directories of rocBLAS and hipBLASLt.
+fn catalogs(directory: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => catalogs(&path, depth - 1, found),
+            Ok(kind) if kind.is_file() && path.extension().is_some_and(|e| e == "co" || e == "hsaco") => {
+                found.push(path)
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Dry run: the real program on a GPU that is not there.
+//!
+//! The parent describes a card ([`gpu::Profile`]) and the kernels of the runtime's libraries ([`kernels`]), puts the
+//! stand-in libraries where the loader finds them first, runs the program, and reads back what its host code selected.
+//! Everything seen here is Selected, never Launched.
+
+mod device;
+mod error;
+mod guard;
+mod host;
+mod images;
+mod kernels;
+mod names;
+mod nearest_target;
+mod observer;
+mod place;
+pub mod sandbox;
+mod selection;
+mod session;
+mod sightings;
+mod solutions;
+mod survey;
+mod wait;
+
+pub use crate::error::DryrunError;
+pub use crate::host::{HostError, host_profiles};
+pub use crate::kernels::{Described, describe};
+pub use crate::nearest_target::near;
+pub use crate::observer::DryrunObserver;
+pub use crate::place::Place;
+pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
+pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams, on_path};
+pub use crate::sightings::{Scene, library};
+pub use crate::survey::{Cell, Survey, last_words};

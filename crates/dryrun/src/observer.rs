@@ -1,0 +1,76 @@
+//! The dry run for `investigate`: on its own, where a runtime is at hand.
+
+use crate::sightings::{NAME, Scene, field_of_view, library};
+use crate::{Blas, Place, Survey, describe};
+use observe::{Blocked, Observer, Sighting, Surroundings};
+use evidence::{FieldOfView, Rung};
+use gguf::TensorType;
+
+/// The lengths that the open questions ask about: both sides of every threshold, the 11-to-12-token window, 290.
+const COLUMNS: [u64; 10] = [1, 8, 9, 11, 12, 64, 256, 257, 290, 512];
+const KINDS: [&str; 3] = ["Q4_K", "Q6_K", "F16"];
+const SHAPE: &str = "qwen2-7b";
+const RUNTIME: &str = "debian-sid";
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DryrunObserver;
+
+impl Observer for DryrunObserver {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        vec![(Rung::Selected, field_of_view())]
+    }
+
+    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+        let fix = format!("whichkernel runtime fetch {RUNTIME}");
+        let blocked = |why: String| Blocked { why, fix: fix.clone() };
+        let place = Place::find(RUNTIME).map_err(|error| blocked(error.to_string()))?;
+        let library = library(&place).ok_or_else(|| blocked(format!("{RUNTIME} has no library with device code")))?;
+        let wanted = around.scope.gpu.as_deref().or(around.scope.target.as_deref()).unwrap_or("rx-9070-xt");
+        // The subject's card, and one that the runtime does ship: a choice made with full metadata stands beside it.
+        let mut cards = vec![wanted, "gfx1100", "gfx900"];
+        cards.dedup();
+        let mut seen = Vec::new();
+        for card in cards {
+            let Ok(profile) = gpu::find(card) else { continue };
+            progress(&format!("dry run: {} on {RUNTIME}", profile.title));
+            seen.extend(self.card(&place, &profile, &library, around).map_err(blocked)?);
+        }
+        Ok(seen)
+    }
+}
+
+impl DryrunObserver {
+    fn card(
+        &self,
+        place: &Place,
+        profile: &gpu::Profile,
+        library: &(String, String),
+        around: &Surroundings,
+    ) -> Result<Vec<Sighting>, String> {
+        let say = |error: &dyn std::fmt::Display| error.to_string();
+        let blas = if around.deep { Blas::Real } else { Blas::Recorded };
+        let libraries = place.libraries(around.deep, None).map_err(|e| say(&e))?;
+        let target = profile.target().map_err(|e| say(&e))?;
+        let cache = runtime::Cache::from_env();
+        let described = describe(&libraries, &target, true, cache.dir()).map_err(|e| say(&e))?;
+        let survey = Survey {
+            place,
+            profile,
+            described: &described,
+            strict: described.ships,
+            shape: gguf::known(SHAPE).map_err(|e| say(&e))?,
+            layers: 2,
+            blas,
+            variables: &[],
+        };
+        let kinds: Vec<TensorType> = KINDS.iter().filter_map(|kind| TensorType::parse(kind).ok()).collect();
+        let cells = survey.run(&kinds, &COLUMNS, &|_| {}).map_err(|e| say(&e))?;
+        let scene =
+            Scene { place, profile, described: &described, model: SHAPE, time: &around.time, library: library.clone() };
+        scene.survey(&cells).map_err(|e| say(&e))
+    }
+}

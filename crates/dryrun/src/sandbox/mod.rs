@@ -1,0 +1,98 @@
+//! Running a command inside an unpacked runtime tree, without root and without installing anything.
+//!
+//! The child gets its own mount namespace (for ordinary users by way of a user namespace), a small tmpfs as its new
+//! root, the tree's directories bound into it read-only, the caller's directories at the paths they have outside, and
+//! then changes root. The tree on disk stays as it is, and several runs may share it.
+//! A program sees its own paths (`/usr/lib/...`), so it finds what is compiled into it.
+
+mod plan;
+mod refusal;
+
+pub use crate::sandbox::refusal::EnterError;
+
+use crate::sandbox::plan::Plan;
+use std::{
+    io::Read,
+    os::fd::AsRawFd,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output},
+};
+
+/// A tree to run in. Environment, arguments and standard streams are those of the [`Command`]; its program is looked
+/// up inside the tree.
+#[derive(Debug, Clone)]
+pub struct Enter {
+    root: PathBuf,
+    binds: Vec<Bind>,
+    cwd: PathBuf,
+}
+
+/// A file or directory of the outside, shown inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bind {
+    pub source: PathBuf,
+    pub target: PathBuf,
+    pub writable: bool,
+}
+
+impl Enter {
+    /// `root`: the unpacked tree, `runtimes/NAME/root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Enter { root: root.into(), binds: Vec::new(), cwd: PathBuf::from("/") }
+    }
+
+    /// Shows a directory or file at the same path, for reading and writing.
+    #[must_use]
+    pub fn bind(self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        self.bind_as(path, path, true)
+    }
+
+    /// Shows a directory or file at the same path, for reading.
+    #[must_use]
+    pub fn bind_read_only(self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        self.bind_as(path, path, false)
+    }
+
+    #[must_use]
+    pub fn bind_as(mut self, source: impl AsRef<Path>, target: impl AsRef<Path>, writable: bool) -> Self {
+        let (source, target) = (source.as_ref().to_owned(), target.as_ref().to_owned());
+        self.binds.push(Bind { source, target, writable });
+        self
+    }
+
+    /// The working directory inside; `/` unless said otherwise. Give it with a bind of the same directory.
+    #[must_use]
+    pub fn current_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cwd = dir.into();
+        self
+    }
+
+    /// Starts the command inside the tree.
+    pub fn spawn(&self, command: &mut Command) -> Result<Child, EnterError> {
+        let plan = Plan::new(&self.root, &self.binds, &self.cwd)?;
+        let (mut told, tell) = std::io::pipe().map_err(EnterError::Pipe)?;
+        let fd = tell.as_raw_fd();
+        let steps = plan.steps;
+        sys::namespaces::before_exec(command, steps, fd);
+        let spawned = command.spawn();
+        drop(tell);
+        spawned.map_err(|error| {
+            let mut at = Vec::new();
+            // The child wrote the number of the step before it gave up, or nothing when exec itself failed.
+            let _ = told.read_to_end(&mut at);
+            let step = at.first_chunk().map(|bytes| usize::from(u16::from_le_bytes(*bytes)));
+            let program = command.get_program().to_string_lossy().into_owned();
+            EnterError::from_child(error, step.and_then(|n| plan.names.get(n)), &self.root, program)
+        })
+    }
+
+    /// Runs the command inside the tree and collects what it says.
+    pub fn output(&self, command: &mut Command) -> Result<Output, EnterError> {
+        use std::process::Stdio;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.spawn(command)?;
+        child.wait_with_output().map_err(EnterError::Wait)
+    }
+}

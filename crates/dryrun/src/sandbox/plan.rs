@@ -1,0 +1,156 @@
+//! Which steps a given tree and given binds need, all strings made, before anything is forked.
+
+use crate::sandbox::{Bind, EnterError};
+use sys::namespaces::Step;
+use std::{
+    ffi::CString,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::FileTypeExt},
+    path::{Component, Path, PathBuf},
+};
+
+/// The steps, and for each the words that an error names it by.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    pub names: Vec<String>,
+}
+
+/// Where the new root is put together: every tree of ours has it, and no package puts anything there.
+const STAGE: &str = "mnt";
+/// Left to the outside, or to be filled by binds.
+const OUTSIDE: [&str; 8] = ["proc", "dev", "sys", "tmp", "mnt", "root", "home", "run"];
+
+impl Plan {
+    pub fn new(root: &Path, binds: &[Bind], cwd: &Path) -> Result<Plan, EnterError> {
+        let root = root.canonicalize().map_err(|source| EnterError::Path { path: root.to_owned(), source })?;
+        if !root.join("usr/lib").is_dir() {
+            return Err(EnterError::NotATree { path: root });
+        }
+        let stage = root.join(STAGE);
+        if !stage.is_dir() {
+            fs::create_dir(&stage).map_err(|source| EnterError::Path { path: stage.clone(), source })?;
+        }
+        let mut plan = Plan::default();
+        let uid = rustix::process::geteuid().as_raw();
+        let gid = rustix::process::getegid().as_raw();
+        let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
+        let unshare = Step::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
+        plan.add(unshare, "unshare (user and mount namespace)".to_owned());
+        plan.add(Step::Private, "making mounts private".to_owned());
+        plan.add(Step::Tmpfs(text(&stage)?), format!("mounting tmpfs on {}", stage.display()));
+        plan.tree(&root, &stage)?;
+        for dir in ["proc", "dev", "sys"] {
+            let (source, target) = (Path::new("/").join(dir), stage.join(dir));
+            plan.directory(&target)?;
+            plan.bind(&source, &target)?;
+        }
+        for dir in ["tmp", "root", "home", "run"] {
+            plan.directory(&stage.join(dir))?;
+        }
+        for bind in binds {
+            plan.outside(bind, &stage)?;
+        }
+        plan.add(Step::Chroot(text(&stage)?), format!("chroot to {}", stage.display()));
+        plan.add(Step::Chdir(text(cwd)?), format!("changing to {} inside the tree", cwd.display()));
+        Ok(plan)
+    }
+
+    /// The tree's own top level: directories bound read-only, links copied.
+    fn tree(&mut self, root: &Path, stage: &Path) -> Result<(), EnterError> {
+        let broken = |source| EnterError::Path { path: root.to_owned(), source };
+        for entry in fs::read_dir(root).map_err(broken)? {
+            let entry = entry.map_err(broken)?;
+            let (name, path) = (entry.file_name(), entry.path());
+            if OUTSIDE.iter().any(|outside| name == *outside) {
+                continue;
+            }
+            let target = stage.join(&name);
+            let kind = entry.file_type().map_err(broken)?;
+            if kind.is_symlink() {
+                let to = fs::read_link(&path).map_err(broken)?;
+                self.add(
+                    Step::Link { target: text(&to)?, at: text(&target)? },
+                    format!("linking {}", target.display()),
+                );
+            } else if kind.is_dir() {
+                self.directory(&target)?;
+                self.bind(&path, &target)?;
+                self.read_only(&path, &target)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn outside(&mut self, bind: &Bind, stage: &Path) -> Result<(), EnterError> {
+        let broken = |source| EnterError::Path { path: bind.source.clone(), source };
+        let source = bind.source.canonicalize().map_err(broken)?;
+        let kind = fs::metadata(&source).map_err(broken)?.file_type();
+        let target = if bind.target.is_absolute() {
+            bind.target.clone()
+        } else {
+            std::path::absolute(&bind.target).map_err(broken)?
+        };
+        let mut at = stage.to_owned();
+        let names: Vec<_> = target.components().filter(|c| matches!(c, Component::Normal(_))).collect();
+        for (i, name) in names.iter().enumerate() {
+            at.push(name);
+            if i + 1 == names.len() && (kind.is_file() || kind.is_socket()) {
+                self.add(Step::File(text(&at)?), placing(&target));
+            } else {
+                self.add(Step::Directory(text(&at)?), placing(&target));
+            }
+        }
+        self.bind(&source, &at)?;
+        if !bind.writable {
+            self.read_only(&source, &at)?;
+        }
+        Ok(())
+    }
+
+    fn directory(&mut self, at: &Path) -> Result<(), EnterError> {
+        self.add(Step::Directory(text(at)?), format!("making {}", at.display()));
+        Ok(())
+    }
+
+    fn bind(&mut self, source: &Path, target: &Path) -> Result<(), EnterError> {
+        let step = Step::Bind { source: text(source)?, target: text(target)? };
+        self.add(step, format!("binding {}", source.display()));
+        Ok(())
+    }
+
+    fn read_only(&mut self, source: &Path, target: &Path) -> Result<(), EnterError> {
+        // mount_namespaces(7): in a user namespace a remount must keep the flags that came with the mount.
+        let have = rustix::fs::statvfs(source).map_or(rustix::fs::StatVfsMountFlags::empty(), |stat| stat.f_flag);
+        let mut flags = 0;
+        for (flag, keep) in [
+            (rustix::fs::StatVfsMountFlags::NOSUID, libc::MS_NOSUID),
+            (rustix::fs::StatVfsMountFlags::NODEV, libc::MS_NODEV),
+            (rustix::fs::StatVfsMountFlags::NOEXEC, libc::MS_NOEXEC),
+            (rustix::fs::StatVfsMountFlags::NOATIME, libc::MS_NOATIME),
+            (rustix::fs::StatVfsMountFlags::NODIRATIME, libc::MS_NODIRATIME),
+            (rustix::fs::StatVfsMountFlags::RELATIME, libc::MS_RELATIME),
+        ] {
+            if have.contains(flag) {
+                flags |= keep;
+            }
+        }
+        let step = Step::ReadOnly { target: text(target)?, flags };
+        self.add(step, format!("making {} read-only", target.display()));
+        Ok(())
+    }
+
+    fn add(&mut self, step: Step, name: String) {
+        self.steps.push(step);
+        self.names.push(name);
+    }
+}
+
+fn placing(target: &Path) -> String {
+    format!("making a place for {} inside the tree (a path below /usr or /etc cannot be shown there)", target.display())
+}
+
+fn text(path: &Path) -> Result<CString, EnterError> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| EnterError::Path { path: PathBuf::from(path), source: std::io::ErrorKind::InvalidInput.into() })
+}

@@ -1,0 +1,363 @@
+//! What was selected: the records of a run, grouped by phase and kernel.
+
+use crate::names::Names;
+use crate::session::Outcome;
+use gpu::Profile;
+use gpu::occupancy::{Resources, active_blocks};
+pub use launch::Phase;
+use launch::blas;
+use launch::expand::{Evaluation, evaluations};
+use launch::grammar::{Facts, Family, Path};
+use launch::record::{self, blas as calls, lane};
+use launch::table::{KernelInfo, Place};
+use launch::trace::{Event, Trace};
+use std::collections::BTreeMap;
+
+
+/// What one launch of a kernel takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needs {
+    pub vgprs: u32,
+    pub sgprs: u32,
+    /// Static and dynamic LDS, bytes.
+    pub lds: u64,
+    pub scratch: u32,
+    pub wavefront: u32,
+    /// Workgroups per multiprocessor; None where not even one fits.
+    pub occupancy: Option<u32>,
+}
+
+/// One kernel (or BLAS call) of one phase and column count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    pub phase: Phase,
+    /// Columns of the evaluation that it was part of.
+    pub width: u64,
+    pub family: Family,
+    pub path: Option<Path>,
+    /// As people write it.
+    pub kernel: String,
+    pub mangled: String,
+    /// Tensor type of the weights, for a multiplication.
+    pub kind: Option<String>,
+    pub ne11: Option<u64>,
+    pub file: String,
+    pub bundle: Option<u32>,
+    /// Every grid that it was launched with, in order of appearance.
+    pub grids: Vec<[u32; 3]>,
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub count: u64,
+    pub stub: bool,
+    /// Described by another target's metadata.
+    pub foreign: bool,
+    pub needs: Option<Needs>,
+    /// For a BLAS call, or a kernel that one launched: each distinct call.
+    pub calls: Vec<record::Blas>,
+    /// Numbers of the BLAS library's solutions that the kernel serves: as the library said, else by the catalog.
+    pub solutions: Vec<i64>,
+}
+
+impl Selected {
+    /// A product of weights and activations, helpers that belong to it included; attention is not one.
+    pub fn is_multiplication(&self) -> bool {
+        let helper = matches!(self.family, Family::BlasPointers | Family::Repack | Family::GemmHelper);
+        matches!(self.path, Some(path) if path != Path::FlashAttention) && !helper
+    }
+
+    /// The kernel as people write it; a BLAS kernel with the numbers of its solutions.
+    pub fn title(&self) -> String {
+        let mut numbers: Vec<String> = self.solutions.iter().take(3).map(|number| format!("#{number}")).collect();
+        if self.solutions.len() > 3 {
+            numbers.push("...".to_owned());
+        }
+        if numbers.is_empty() { self.kernel.clone() } else { format!("{} {}", self.kernel, numbers.join("|")) }
+    }
+
+    pub fn grid_text(&self) -> String {
+        let grids: Vec<String> = self.grids.iter().map(|[x, y, z]| format!("{x}x{y}x{z}")).collect();
+        grids.join(" ")
+    }
+
+    pub fn block_text(&self) -> String {
+        let [x, y, z] = self.block;
+        if x == 0 { String::new() } else { format!("{x}x{y}x{z}") }
+    }
+}
+
+/// One launch as it was made, for the trace file.
+#[derive(Debug, Clone)]
+pub struct Step<'t> {
+    pub trace: &'t Trace,
+    pub evaluation: usize,
+    pub phase: Phase,
+    /// Place in the trace's events.
+    pub event: usize,
+    pub ne11: Option<u64>,
+}
+
+/// The whole run: every process, every evaluation, grouped.
+pub fn select(outcome: &Outcome, profiles: &[Profile]) -> Vec<Selected> {
+    let mut groups = Groups::default();
+    for trace in &outcome.traces {
+        let names = Names::new(trace);
+        for evaluation in evaluations(trace) {
+            groups.add(outcome, trace, &names, &evaluation, profiles);
+        }
+    }
+    groups.finish()
+}
+
+/// One list per evaluation that ended with a readback, for runs whose evaluations are known beforehand.
+pub fn select_each(outcome: &Outcome, profiles: &[Profile]) -> Vec<Vec<Selected>> {
+    let mut lists = Vec::new();
+    for trace in &outcome.traces {
+        let names = Names::new(trace);
+        for evaluation in evaluations(trace).iter().filter(|evaluation| evaluation.readback > 0) {
+            let mut groups = Groups::default();
+            groups.add(outcome, trace, &names, evaluation, profiles);
+            lists.push(groups.finish());
+        }
+    }
+    lists
+}
+
+/// Every launch in order, graph replays multiplied out.
+pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
+    let mut list = Vec::new();
+    let mut number = 0;
+    for trace in &outcome.traces {
+        let names = Names::new(trace);
+        for evaluation in evaluations(trace) {
+            let (phase, _) = phase(outcome, trace, &names, &evaluation);
+            for &event in &evaluation.items {
+                let ne11 = names.columns(outcome, trace, event);
+                list.push(Step { trace, evaluation: number, phase, event, ne11 });
+            }
+            number += 1;
+        }
+    }
+    list
+}
+
+fn phase(outcome: &Outcome, trace: &Trace, names: &Names<'_>, evaluation: &Evaluation) -> (Phase, u64) {
+    let products = evaluation.items.iter().filter(|place| names.is_weight_product(trace, **place));
+    let width = products.filter_map(|&place| names.columns(outcome, trace, place)).max();
+    match width {
+        Some(1) => (Phase::Decode, 1),
+        Some(width) => (Phase::Prefill, width),
+        None => (Phase::Other, 0),
+    }
+}
+
+type Key = (Phase, u64, String, Option<u64>, [u32; 3]);
+
+#[derive(Default)]
+struct Groups {
+    order: Vec<Key>,
+    rows: BTreeMap<Key, Selected>,
+}
+
+impl Groups {
+    fn add(
+        &mut self,
+        outcome: &Outcome,
+        trace: &Trace,
+        names: &Names<'_>,
+        evaluation: &Evaluation,
+        profiles: &[Profile],
+    ) {
+        let (phase, width) = phase(outcome, trace, names, evaluation);
+        let mut unpacked = None;
+        for &place in &evaluation.items {
+            let ne11 = names.columns(outcome, trace, place);
+            let row = match trace.events.get(place) {
+                Some(Event::Launch(launch)) => {
+                    let Some(kernel) = names.kernels.get(&launch.head.kernel) else { continue };
+                    let Some(facts) = names.facts.get(&launch.head.kernel) else { continue };
+                    if matches!(facts.family, Family::Dequantize | Family::Convert) {
+                        unpacked = unpacked_type(facts).or(unpacked);
+                    }
+                    let call = names.inside.get(&place).and_then(|call| names.call(trace, *call));
+                    let info = names.info(outcome, launch.head.kernel);
+                    let module = trace.module(kernel.module);
+                    let mut row = from_launch(&launch.head, facts, &kernel.name, info, profiles);
+                    if row.file.is_empty() {
+                        row.file = module.map(|module| origin(outcome, module)).unwrap_or_default();
+                    }
+                    if let Some(call) = call {
+                        row.path = Some(Path::Blas);
+                        row.kind = unpacked.clone().or_else(|| Some(blas::tensor_type(call.type_a).to_owned()));
+                        row.solutions = match (u32::try_from(call.solution), outcome.solutions.get(&kernel.name)) {
+                            (Ok(told), _) => vec![told.into()],
+                            (Err(_), found) => found.cloned().unwrap_or_default(),
+                        };
+                        row.calls = vec![plain(&call)];
+                    }
+                    row
+                }
+                // A call that the real library served speaks through the kernels that it launched.
+                Some(Event::Blas(_)) if names.served.contains(&place) => continue,
+                Some(Event::Blas(_)) => {
+                    let Some(call) = names.call(trace, place) else { continue };
+                    let mut row = from_call(&call);
+                    let attention = matches!(call.call, calls::GEMM_BATCHED_EX | calls::GEMM_STRIDED_BATCHED_EX);
+                    if !attention {
+                        row.kind = unpacked.take().or(row.kind);
+                    }
+                    row
+                }
+                _ => continue,
+            };
+            self.merge(Selected { phase, width, ne11, ..row });
+        }
+    }
+
+    fn merge(&mut self, row: Selected) {
+        let name = if row.mangled.is_empty() { &row.kernel } else { &row.mangled };
+        let key = (row.phase, row.width, format!("{name}/{}", row.kind.as_deref().unwrap_or("")), row.ne11, row.block);
+        match self.rows.get_mut(&key) {
+            Some(known) => {
+                known.count += 1;
+                for grid in row.grids {
+                    if !known.grids.contains(&grid) {
+                        known.grids.push(grid);
+                    }
+                }
+                for solution in row.solutions {
+                    if !known.solutions.contains(&solution) {
+                        known.solutions.push(solution);
+                    }
+                }
+                for call in row.calls {
+                    if !known.calls.contains(&call) {
+                        known.calls.push(call);
+                    }
+                }
+            }
+            None => {
+                self.order.push(key.clone());
+                self.rows.insert(key, row);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Selected> {
+        self.order.iter().filter_map(|key| self.rows.remove(key)).collect()
+    }
+}
+
+/// Where a kernel without an entry in the table came from.
+fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
+    match (module.path.is_empty(), outcome.images.get(&module.hash)) {
+        (false, _) => module.path.clone(),
+        (true, Some(name)) => name.clone(),
+        (true, None) => format!("image {:016x} of {} bytes", module.hash, module.size),
+    }
+}
+
+/// Equal calls at different times are one call.
+fn plain(call: &record::Blas) -> record::Blas {
+    record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, ..*call }
+}
+
+fn from_call(call: &record::Blas) -> Selected {
+    let (kernel, file) = match (call.lane, call.status) {
+        (lane::HIPBLASLT, status) => (format!("hipblasLtMatmul: no solution (status {status})"), "libhipblaslt.so"),
+        (_, 0) => (calls::name(call.call).to_owned(), "libhipblas.so"),
+        (_, status) => (format!("{}: failed (status {status})", calls::name(call.call)), "libhipblas.so"),
+    };
+    Selected {
+        phase: Phase::Other,
+        width: 0,
+        family: Family::Blas,
+        path: Some(Path::Blas),
+        kernel,
+        mangled: String::new(),
+        kind: Some(blas::tensor_type(call.type_a).to_owned()),
+        ne11: None,
+        file: file.to_owned(),
+        bundle: None,
+        grids: Vec::new(),
+        block: [0; 3],
+        shared: 0,
+        count: 1,
+        stub: false,
+        foreign: false,
+        needs: None,
+        calls: vec![plain(call)],
+        solutions: Vec::new(),
+    }
+}
+
+fn from_launch(
+    head: &record::Launch,
+    facts: &Facts,
+    mangled: &str,
+    info: Option<(&KernelInfo, &Place)>,
+    profiles: &[Profile],
+) -> Selected {
+    let needs = info.and_then(|(info, _)| {
+        let profile = profiles.get(head.device as usize)?;
+        needs(info, head, profile)
+    });
+    Selected {
+        phase: Phase::Other,
+        width: 0,
+        family: facts.family,
+        path: facts.path(),
+        kernel: facts.readable.clone(),
+        mangled: mangled.to_owned(),
+        kind: facts.type_of("weights").map(str::to_owned),
+        ne11: None,
+        file: info.map(|(_, place)| place.path.clone()).unwrap_or_default(),
+        bundle: info.map(|(_, place)| place.bundle),
+        grids: vec![head.grid],
+        block: head.block,
+        shared: head.shared,
+        count: 1,
+        stub: info.is_some_and(|(info, _)| info.stub),
+        foreign: info.is_some_and(|(info, _)| info.foreign),
+        needs,
+        calls: Vec::new(),
+        solutions: Vec::new(),
+    }
+}
+
+fn needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Option<Needs> {
+    let version = profile.target().ok()?.version()?;
+    let get = |name: &str| u32::try_from(profile.get(name)).unwrap_or(0);
+    let resources = Resources {
+        vgprs: info.vgprs,
+        sgprs: info.sgprs,
+        lds: info.lds,
+        wavefront: info.wavefront,
+        wgp_mode: info.wgp_mode,
+    };
+    let threads = head.block.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
+    let (lds, most) = (get("sharedMemPerBlock"), get("maxThreadsPerBlock"));
+    Some(Needs {
+        vgprs: info.vgprs,
+        sgprs: info.sgprs,
+        lds: u64::from(info.lds) + u64::from(head.shared),
+        scratch: info.private,
+        wavefront: info.wavefront,
+        occupancy: active_blocks(version, lds, most, &resources, threads, head.shared.into()),
+    })
+}
+
+/// The weights' type that a kernel unpacks: `dequantize_block_q4_K`, `dequantize_block<..., &dequantize_q8_0>`,
+/// `convert_unary<__half, float>`.
+fn unpacked_type(facts: &Facts) -> Option<String> {
+    if facts.family == Family::Convert {
+        // Activations are converted too, from F32; weights never are F32 here.
+        let from = facts.parameters.first().map(|(_, value)| value.as_str())?;
+        return matches!(from, "BF16" | "__hip_bfloat16" | "hip_bfloat16").then(|| "BF16".to_owned());
+    }
+    let text = facts.parameter("dequantize_kernel").unwrap_or(&facts.kernel);
+    let name =
+        ["dequantize_block_", "dequantize_"].iter().find_map(|start| text.split_once(start)).map(|(_, rest)| rest)?;
+    let name: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    let name = name.split("_f16").next().unwrap_or(&name).trim_end_matches('_').to_ascii_uppercase();
+    gguf::TensorType::parse(&name).ok().map(gguf::TensorType::name)
+}

@@ -1,0 +1,433 @@
+//! One run: the stand-ins in place, the program started, its records read back.
+
+use crate::error::{DryrunError, io_at};
+use crate::guard::Guard;
+use crate::kernels::Described;
+use crate::wait::wait;
+use crate::{Place, device, images, solutions};
+use crate::sandbox::Enter;
+use sys::private_dir;
+use sys::private_dir::{MOST_FILES, Nest, put};
+use codeobject::ReadAt;
+use gpu::Profile;
+use launch::handover::DIRECTORY;
+use launch::table::Table;
+use launch::trace::Trace;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// Which BLAS the program meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blas {
+    /// A stand-in that records each call: the answer stops at "BLAS call with m, n, k".
+    Recorded,
+    /// The runtime's own (hipBLAS, which calls rocBLAS), with each call recorded before it is handed on.
+    Real,
+    /// Each call is recorded, and the same product is put to the runtime's hipBLASLt.
+    Lt,
+    /// First the runtime's own, then hipBLASLt.
+    Both,
+}
+
+impl Blas {
+    pub fn rocblas(self) -> bool {
+        matches!(self, Blas::Real | Blas::Both)
+    }
+
+    pub fn hipblaslt(self) -> bool {
+        matches!(self, Blas::Lt | Blas::Both)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// The program's output goes to our standard error, so that the answer stands alone on standard output.
+    Shown,
+    Captured,
+}
+
+#[derive(Debug)]
+pub struct Request<'a> {
+    pub place: &'a Place,
+    pub profiles: &'a [Profile],
+    pub described: &'a Described,
+    pub strict: bool,
+    pub command: &'a [OsString],
+    /// Directories and files that the program must see at their own paths.
+    pub show: &'a [PathBuf],
+    pub blas: Blas,
+    pub streams: Streams,
+    /// The preload shim watches too, for comparing the two records.
+    pub preload: bool,
+    /// The model is a skeleton: mapping it shall not fill memory with zeros.
+    pub lean: bool,
+    /// Set for the program besides what it inherits.
+    pub variables: &'a [(String, String)],
+}
+
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Code(i32),
+    Signal(i32),
+}
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub ending: Ending,
+    /// The signal by which we were told to stop: the program was told as well, and what it did before is here.
+    pub interrupted: Option<i32>,
+    /// What the program said, where it was captured.
+    pub said: String,
+    /// One per process that called HIP, in the order of their start.
+    pub traces: Vec<Trace>,
+    /// What the preload shim saw.
+    pub seen: Vec<Trace>,
+    pub table: Table,
+    /// Files that loaded images came from, by the hash of their content.
+    pub images: HashMap<u64, String>,
+    /// Solution numbers of BLAS kernels, by their names.
+    pub solutions: HashMap<String, Vec<i64>>,
+}
+
+/// Records of one process that are read: more is a header that lies.
+const MOST_BYTES: u64 = 16 << 30;
+
+/// A program that is running on the stand-in.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    program: OsString,
+    nest: Nest,
+    _guard: Guard,
+    table: Vec<u8>,
+    place: Place,
+}
+
+impl Running {
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The directory that the stand-ins and the shims write to.
+    pub fn directory(&self) -> &Path {
+        self.nest.inner()
+    }
+
+    /// Asks a server to end, as a service manager would.
+    pub fn stop(&self) {
+        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+    }
+
+    /// Waits for the end and reads what was recorded.
+    pub fn finish(self) -> Result<Outcome, DryrunError> {
+        let ended = wait(self.child, &self.program)?;
+        let (traces, seen) = collect(self.nest.inner())?;
+        let table = Table::parse(&self.table).unwrap_or_default();
+        let images = images::name(&self.place, &traces);
+        let solutions = solutions::numbers(&self.place, &traces, &images);
+        let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
+        Ok(Outcome { ending, interrupted, said, traces, seen, table, images, solutions })
+    }
+}
+
+impl Request<'_> {
+    /// Runs the program to its end.
+    pub fn run(&self) -> Result<Outcome, DryrunError> {
+        self.spawn()?.finish()
+    }
+
+    /// Starts the program.
+    pub fn spawn(&self) -> Result<Running, DryrunError> {
+        let base = std::env::temp_dir();
+        let nest = Nest::new("dryrun", &base).map_err(io_at(base))?;
+        let directory = nest.inner();
+        let libraries = nest.outer().join("lib");
+        self.lay_out(directory, &libraries)?;
+        let program = self.located();
+        let mut command = Command::new(&program);
+        command.args(self.command.iter().skip(1).map(|word| self.argument(word)));
+        self.environment(&mut command, directory, &libraries);
+        self.blas_behind(&mut command)?;
+        self.connect(&mut command)?;
+        // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
+        command.process_group(0);
+        let mut guard = Guard::new().map_err(io_at("a process that waits"))?;
+        let child = self.start(&mut command, &nest, &program)?;
+        guard.of(child.id());
+        let (table, place) = (self.described.table.clone(), self.place.clone());
+        Ok(Running { child, program, nest, _guard: guard, table, place })
+    }
+
+    /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
+    fn argument(&self, word: &OsStr) -> OsString {
+        let Place::Tree { root, .. } = self.place else { return word.to_owned() };
+        let path = std::path::absolute(word).unwrap_or_default();
+        if self.show.iter().any(|shown| path.starts_with(shown)) && path.exists() {
+            return seen_at(root, &path).into_os_string();
+        }
+        word.to_owned()
+    }
+
+    /// The program; a directory of libraries may hold it beside them.
+    fn located(&self) -> OsString {
+        let program = self.command.first().cloned().unwrap_or_default();
+        match self.place {
+            Place::Directory { path } => {
+                let beside = [path.join(&program), path.join("bin").join(&program)];
+                beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
+            }
+            // A program of this machine on the tree's libraries: it is shown inside at its own path.
+            Place::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
+                fs::canonicalize(&program).map_or(program, PathBuf::into_os_string)
+            }
+            _ => program,
+        }
+    }
+
+    fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {
+        fs::create_dir(libraries).map_err(io_at(libraries))?;
+        let write = |path: PathBuf, bytes: &[u8]| put(&path, bytes).map_err(io_at(path));
+        write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
+        write(directory.join("kernels"), &self.described.table)?;
+        for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
+            write(libraries.join(soname), embedded_shims::nullgpu(soname).unwrap_or_default())?;
+        }
+        write(libraries.join("libwhichkernel-preload.so"), embedded_shims::PRELOAD)?;
+        if self.preload {
+            let table = Table::parse(&self.described.table).unwrap_or_default();
+            let list = self.place.libraries(self.blas == Blas::Real, None).unwrap_or_default();
+            write(directory.join(launch::layouts::FILE), &watch::preload::layouts(&table, &list))?;
+        }
+        write(libraries.join("libwhichkernel-lean.so"), embedded_shims::LEAN)?;
+        let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];
+        write(libraries.join("librocsolver.so.0"), embedded_shims::NULLSOLVER)?;
+        // ROCm 5 has .so.3, Debian's build of it .so.0.
+        let all: &[&str] = &["librocblas.so.0", "librocblas.so.3", "librocblas.so.4", "librocblas.so.5"];
+        let behind = if self.blas.rocblas() { &[] } else { all };
+        for name in front.iter().chain(behind) {
+            write(libraries.join(name), embedded_shims::NULLBLAS)?;
+        }
+        Ok(())
+    }
+
+    fn environment(&self, command: &mut Command, directory: &Path, libraries: &Path) {
+        let mut path = libraries.as_os_str().to_owned();
+        let mut add = |more: &OsStr| {
+            path.push(":");
+            path.push(more);
+        };
+        match self.place {
+            Place::Tree { .. } => {
+                // A tree has its own paths; of the caller's variables only those that steer the program under test go in.
+                command.env_clear();
+                let steering =
+                    ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_"];
+                for (name, value) in std::env::vars_os() {
+                    if steering.iter().any(|start| name.to_string_lossy().starts_with(start)) {
+                        command.env(name, value);
+                    }
+                }
+                command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
+            }
+            Place::Directory { path } => add(path.as_os_str()),
+            Place::Host => {}
+        }
+        if let (Some(inherited), false) =
+            (std::env::var_os("LD_LIBRARY_PATH"), matches!(self.place, Place::Tree { .. }))
+        {
+            add(&inherited);
+        }
+        // Programs put directories of their own first (Ollama does); a preloaded library of the right SONAME still wins.
+        let mut names = vec!["libamdhip64.so.6"];
+        if self.preload {
+            names.insert(0, "libwhichkernel-preload.so");
+            command.env("WHICHKERNEL_PRELOAD", directory);
+        }
+        if self.lean {
+            names.push("libwhichkernel-lean.so");
+        }
+        let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
+        // Somebody watches this program by preload: the shim goes on to the one that it starts.
+        if let Some(watched) = watched().filter(|_| !self.preload) {
+            preload.insert(0, watch::preload::library(&watched).into());
+            let limit = std::env::var_os(watch::preload::LIMIT_VARIABLE).unwrap_or_default();
+            command.env(watch::preload::DIRECTORY_VARIABLE, watched).env(watch::preload::LIMIT_VARIABLE, limit);
+        }
+        let preload = preload.join(OsStr::new(":"));
+        command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+    }
+
+    /// The real libraries as the program sees them; the stand-in in front of them hands calls on.
+    fn blas_behind(&self, command: &mut Command) -> Result<(), DryrunError> {
+        let lanes = [
+            (self.blas.rocblas(), "WHICHKERNEL_HIPBLAS", "libhipblas.so."),
+            (self.blas.hipblaslt(), "WHICHKERNEL_HIPBLASLT", "libhipblaslt.so."),
+        ];
+        for (_, variable, library) in lanes.into_iter().filter(|lane| lane.0) {
+            let found = self.place.library(library);
+            let missing = || DryrunError::NoBlas { place: self.place.name(), library: library.trim_end_matches('.') };
+            command.env(variable, found.ok_or_else(missing)?);
+        }
+        Ok(())
+    }
+
+    fn connect(&self, command: &mut Command) -> Result<(), DryrunError> {
+        command.stdin(Stdio::null());
+        match self.streams {
+            Streams::Captured => {
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            }
+            Streams::Shown => {
+                let copy = rustix::io::dup(std::io::stderr()).map_err(|e| io_at("standard error")(e.into()))?;
+                command.stdout(Stdio::from(copy)).stderr(Stdio::inherit());
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, command: &mut Command, nest: &Nest, program: &OsStr) -> Result<Child, DryrunError> {
+        let name = program.to_string_lossy().into_owned();
+        if let Place::Tree { root, .. } = self.place {
+            let mut enter = Enter::new(root).bind(nest.outer());
+            if let Some(watched) = watched().as_deref().and_then(Path::parent) {
+                enter = enter.bind(watched);
+            }
+            let found = match (inside(root, program), Path::new(program)) {
+                (Some(found), _) => found,
+                (None, here) if here.is_absolute() && here.is_file() => {
+                    enter = enter.bind_read_only(here);
+                    here.to_owned()
+                }
+                _ => return Err(DryrunError::NoProgram { program: name, inside: true }),
+            };
+            check_program(&found, root)?;
+            for path in self.show {
+                enter = enter.bind_as(path, seen_at(root, path), false);
+            }
+            return Ok(enter.spawn(command)?);
+        }
+        let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone(), inside: false })?;
+        check_program(&found, Path::new("/"))?;
+        command.spawn().map_err(|source| DryrunError::Start { program: name, source })
+    }
+}
+
+/// The directory of a watch by preload that this process is under.
+fn watched() -> Option<PathBuf> {
+    let directory = PathBuf::from(std::env::var_os(watch::preload::DIRECTORY_VARIABLE)?);
+    watch::preload::library(&directory).is_file().then_some(directory)
+}
+
+/// Where a path of this machine is shown inside a tree: at itself, but for what lies below the tree's own directories
+/// (Ollama keeps its models in /usr/share), which cannot be added to.
+fn seen_at(root: &Path, path: &Path) -> PathBuf {
+    let rest = path.strip_prefix("/").unwrap_or(path);
+    let hidden = match rest.components().next() {
+        Some(top) => {
+            !matches!(top.as_os_str().to_str(), Some("tmp" | "home" | "root" | "run" | "mnt"))
+                && root.join(top).symlink_metadata().is_ok()
+        }
+        None => false,
+    };
+    if hidden { Path::new("/mnt").join(rest) } else { path.to_owned() }
+}
+
+/// The file behind a program's name inside a tree.
+fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(program);
+    let places: Vec<PathBuf> = match path.strip_prefix("/") {
+        Ok(rest) => vec![root.join(rest)],
+        Err(_) => ["usr/local/bin", "usr/bin", "bin"].iter().map(|bin| root.join(bin).join(path)).collect(),
+    };
+    places.into_iter().find(|path| path.symlink_metadata().is_ok())
+}
+
+/// The file behind a program's name on this machine.
+pub fn on_path(program: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(program);
+    if path.components().count() > 1 {
+        return path.is_file().then(|| path.to_owned());
+    }
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
+}
+
+/// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.
+///
+/// `root`: where the program's loader is looked up.
+fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
+    const INTERPRETER: u32 = 3;
+    const X86_64: u16 = 62;
+    let program = path.display().to_string();
+    let Ok(file) = inventory::File::open(path) else { return Ok(()) };
+    let source: &dyn ReadAt = &file;
+    let Ok(head) = source.bytes(0, 64.min(source.len()), "program header") else { return Ok(()) };
+    if !head.starts_with(b"\x7fELF") {
+        return Ok(());
+    }
+    if head.get(4) != Some(&2) || head.get(18..20) != Some(&X86_64.to_le_bytes()) {
+        return Err(DryrunError::Foreign { program });
+    }
+    let elf = codeobject::elf::Elf::parse(source).map_err(|_| DryrunError::Foreign { program: program.clone() })?;
+    let Some(segment) = elf.segments().iter().find(|segment| segment.kind == INTERPRETER) else {
+        return Err(DryrunError::Static { program });
+    };
+    let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
+    let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
+    // Inside a tree the directories may be links to be resolved there, so the file's name is looked for in both places.
+    let name = loader.trim_start_matches('/');
+    let there = [root.join(name), root.join("usr").join(name)].iter().any(|path| path.symlink_metadata().is_ok());
+    if there { Ok(()) } else { Err(DryrunError::Loader { program, loader }) }
+}
+
+fn ending(status: ExitStatus) -> Ending {
+    match status.signal() {
+        Some(signal) => Ending::Signal(signal),
+        None => Ending::Code(status.code().unwrap_or(-1)),
+    }
+}
+
+fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {
+    let (mut traces, mut seen) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let list = match name.split_once('.') {
+            Some(("trace", _)) => &mut traces,
+            Some(("seen", _)) => &mut seen,
+            _ => continue,
+        };
+        list.extend(read(&path)?);
+    }
+    traces.sort_by_key(|trace| trace.start_ns);
+    seen.sort_by_key(|trace| trace.start_ns);
+    Ok((traces, seen))
+}
+
+/// The file grows by whole segments; only what is used is read. None for one whose process was ended as it made it.
+fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
+    let mut file = private_dir::open(path, false).map_err(io_at(path))?;
+    let mut head = [0; 16];
+    if file.metadata().map_err(io_at(path))?.len() < launch::record::FIRST {
+        return Ok(None);
+    }
+    file.read_exact(&mut head).map_err(io_at(path))?;
+    let used = head.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes)).max(4096);
+    if used > MOST_BYTES {
+        return Err(io_at(path)(std::io::Error::other(format!("says that {used} bytes of it are used"))));
+    }
+    let mut bytes = head.to_vec();
+    file.take(used - 16).read_to_end(&mut bytes).map_err(io_at(path))?;
+    if !bytes.starts_with(&launch::record::MAGIC) && bytes.iter().take(8).all(|byte| *byte == 0) {
+        return Ok(None);
+    }
+    Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
+}

@@ -1,0 +1,184 @@
+//! What a dry run says on the ladder: rung Selected, device stand-in, never higher.
+
+use crate::survey::Cell;
+use crate::{Described, Place, Selected};
+use observe::{Raw, Sighting};
+use codeobject::ReadAt;
+use evidence::{
+    About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
+    Selected as Rung, Subject, View,
+};
+use gpu::Profile;
+use launch::grammar::{self, Family, Path};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+pub const NAME: &str = "dryrun";
+
+/// Who, where, on what: the parts of a subject that one card and one model share.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    pub place: &'a Place,
+    pub profile: &'a Profile,
+    pub described: &'a Described,
+    pub model: &'a str,
+    pub time: &'a str,
+    /// The library whose kernels were chosen, and its hash.
+    pub library: (String, String),
+}
+
+/// Name and SHA-256 of the first library with device code: what a claim's subject names.
+pub fn library(place: &Place) -> Option<(String, String)> {
+    let (path, _) = place.libraries(false, None).ok()?.into_iter().next()?;
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let file = inventory::File::open(&path).ok()?;
+    let source: &dyn ReadAt = &file;
+    let hash = inventory::Sha256::of(source, |_, _| {}).ok()?;
+    Some((name, hash.to_string()))
+}
+
+impl Scene<'_> {
+    fn subject(&self) -> Subject {
+        let (name, hash) = &self.library;
+        Subject::file(name.clone(), hash.clone())
+            .runtime(self.place.name())
+            .target(self.profile.processor())
+            .gpu(self.profile.name.clone())
+            .device(DeviceKind::StandIn)
+            .model(self.model)
+    }
+
+    fn coverage(&self, launches: u64) -> Coverage {
+        let complete = Coverage::complete("launches", launches);
+        if self.described.ships {
+            return complete;
+        }
+        let near = self.described.near.as_deref().unwrap_or("none");
+        complete.missing(
+            "grids from occupancy",
+            format!("the library ships no {}: metadata of {near} stood in; host choice only", self.profile.processor()),
+        )
+    }
+
+    /// The facts of a survey: path, tile, kernel, bundle and columns of each cell, BLAS calls, kernels by name.
+    pub fn survey(&self, cells: &[Cell]) -> Result<Vec<Sighting>, Refused> {
+        let mut facts = Vec::new();
+        let mut launches = 0;
+        let mut kernels: BTreeMap<String, i64> = BTreeMap::new();
+        for cell in cells.iter().filter(|cell| cell.problem.is_none()) {
+            launches += cell.rows.iter().map(|row| row.count).sum::<u64>();
+            for row in cell.rows.iter().filter(|row| !row.mangled.is_empty()) {
+                *kernels.entry(name(row)).or_default() += row.count.cast_signed();
+            }
+            of_cell(cell, &mut facts);
+        }
+        for (name, count) in kernels {
+            facts.push(Fact::new("kernel", About::new([("name", name)]), count));
+        }
+        self.sightings(facts, launches, &table(cells))
+    }
+
+    /// The facts of one program's run.
+    pub fn run(&self, rows: &[Selected]) -> Result<Vec<Sighting>, Refused> {
+        let launches = rows.iter().map(|row| row.count).sum();
+        let mut facts = Vec::new();
+        let mut raw = String::new();
+        for row in rows {
+            let columns = row.ne11.map(|n| n.to_string()).unwrap_or_default();
+            let _ = writeln!(raw, "{}\t{}\t{}\t{columns}\t{}", row.phase.key(), row.kernel, row.grid_text(), row.count);
+            if !row.mangled.is_empty() {
+                facts.push(Fact::new("kernel", About::new([("name", name(row))]), row.count.cast_signed()));
+            }
+            if let (true, Some(kind), Some(path)) = (row.is_multiplication(), &row.kind, row.path) {
+                let about = [("type", kind.clone()), ("columns", columns), ("phase", row.phase.key().to_owned())];
+                facts.push(Fact::new("matmul.path", About::new(about), path.to_string()));
+            }
+        }
+        self.sightings(facts, launches, &raw)
+    }
+
+    fn sightings(&self, facts: Vec<Fact>, launches: u64, raw: &str) -> Result<Vec<Sighting>, Refused> {
+        let coverage = self.coverage(launches);
+        let id = || ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
+        let mut list = Vec::new();
+        for fact in facts {
+            let seen = Observation::on::<Rung>(id(), self.subject(), Finding::Saw(fact), coverage.clone(), self.time)?;
+            list.push(Sighting::from(seen).with(Raw::text(raw)));
+        }
+        let swept = Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?
+            .view(field_of_view())
+            .canary(Canary::in_target("the launches of the run itself: every evaluation asked for was seen"));
+        list.push(Sighting::from(swept).with(Raw::text(raw)));
+        Ok(list)
+    }
+}
+
+/// Every launch passes the stand-in; what the host never launches it cannot see.
+pub fn field_of_view() -> FieldOfView {
+    let topics = ["kernel", "matmul.*", "blas.call", "flash-attn.*"];
+    FieldOfView::new(topics.map(View::new).to_vec())
+        .reach("every launch and BLAS call of the program and its children on the stand-in GPU")
+        .blind("what a device would compute: routing, sampling and early stops that depend on results")
+        .blind("kernels inside a BLAS library that is itself stood in for")
+}
+
+/// Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.
+fn name(row: &Selected) -> String {
+    if row.mangled.starts_with("Cijk_") { row.mangled.clone() } else { row.kernel.clone() }
+}
+
+fn of_cell(cell: &Cell, facts: &mut Vec<Fact>) {
+    let columns = cell.columns.to_string();
+    let about = |kind: &str| About::new([("type", kind), ("columns", columns.as_str())]);
+    let mut seen = Vec::new();
+    for row in cell.products() {
+        let Some(kind) = row.kind.as_deref() else { continue };
+        // The most frequent kernel of a type speaks for it; its fix-up is not another choice.
+        if row.family == Family::MmqFixup || seen.contains(&kind.to_owned()) {
+            continue;
+        }
+        seen.push(kind.to_owned());
+        if let Some(path) = row.path {
+            facts.push(Fact::new("matmul.path", about(kind), path.to_string()));
+        }
+        facts.push(Fact::new("matmul.kernel", about(kind), row.kernel.clone()));
+        let read = grammar::read(&row.mangled);
+        let tile = read.tile.map(|tile| tile.columns).or(read.columns).filter(|_| row.path != Some(Path::Blas));
+        if let Some(tile) = tile {
+            facts.push(Fact::new("matmul.tile", about(kind), i64::from(tile)));
+        }
+        if let Some(bundle) = row.bundle {
+            facts.push(Fact::new("matmul.bundle", about(kind), i64::from(bundle)));
+        }
+        if let Some(ne11) = row.ne11 {
+            let about = About::new([("type", kind), ("prompt", columns.as_str())]);
+            facts.push(Fact::new("matmul.ne11", about, ne11.cast_signed()));
+        }
+    }
+    let calls: u64 = cell.rows.iter().filter(|row| row.family == Family::Blas).map(|row| row.count).sum();
+    facts.push(Fact::new("blas.call", about(&cell.kind), calls.cast_signed()));
+    let tensile = cell.rows.iter().filter(|row| row.mangled.starts_with("Cijk_"));
+    for (row, call) in tensile.flat_map(|row| row.calls.iter().map(move |call| (row, call))) {
+        let about = [
+            ("m", call.m.to_string()),
+            ("n", call.n.to_string()),
+            ("k", call.k.to_string()),
+            ("types", launch::blas::data_type(call.type_a).to_owned()),
+        ];
+        facts.push(Fact::new("blas.kernel", About::new(about), row.mangled.clone()));
+    }
+}
+
+fn table(cells: &[Cell]) -> String {
+    let mut out = String::from("type\tcolumns\tlabel\tkernel\tne11\tgrid\tbundle\tcount\n");
+    for cell in cells {
+        for row in cell.rows.iter().filter(|row| row.is_multiplication()) {
+            let number = |value: Option<u64>| value.map(|n| n.to_string()).unwrap_or_default();
+            let (ne11, bundle) = (number(row.ne11), number(row.bundle.map(u64::from)));
+            let label = cell.label();
+            let (kind, columns, kernel, grid) = (&cell.kind, cell.columns, &row.kernel, row.grid_text());
+            let _ = writeln!(out, "{kind}\t{columns}\t{label}\t{kernel}\t{ne11}\t{grid}\t{bundle}\t{}", row.count);
+        }
+    }
+    out
+}

@@ -1,0 +1,100 @@
+//! Waiting for a program, and passing on what we are told meanwhile: Ctrl-C and TERM are meant for the program as well.
+
+use crate::error::DryrunError;
+use sys::interrupt;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::OsStr;
+use std::io::Read;
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Keeps at most this much of what a program says.
+const MOST_SAID: usize = 1 << 20;
+/// A program that was asked to end has this long to do so.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// How often we look, the longer it lasts the less.
+const STEPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
+
+/// How it ended, what it said, and the signal that we were told to end by.
+pub struct Ended {
+    pub status: ExitStatus,
+    pub said: String,
+    pub interrupted: Option<i32>,
+}
+
+/// The child leads a group of its own.
+pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
+    let failed = |source| DryrunError::Start { program: program.to_string_lossy().into_owned(), source };
+    let (out, err) = (Listener::new(child.stdout.take()), Listener::new(child.stderr.take()));
+    let leader = Pid::from_raw(child.id().cast_signed());
+    let [mut step, longest] = STEPS;
+    let mut told: Option<(i32, Instant)> = None;
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            break status;
+        }
+        match (told, interrupt::signal()) {
+            (None, Some(signal)) => {
+                tell(leader, Signal::from_named_raw(signal).unwrap_or(Signal::TERM));
+                told = Some((signal, Instant::now()));
+            }
+            (Some((_, at)), _) if at.elapsed() > FAREWELL => tell(leader, Signal::KILL),
+            _ => {}
+        }
+        std::thread::sleep(step);
+        step = (step * 2).min(longest);
+    };
+    let interrupted = told.map(|(signal, _)| signal).or_else(interrupt::signal);
+    if interrupted.is_some() {
+        // Whatever it started is told as well, and made to: nothing of it shall be left behind.
+        tell(leader, Signal::KILL);
+    }
+    let said = out.end(interrupted.is_some()) + &err.end(interrupted.is_some());
+    Ok(Ended { status, said, interrupted })
+}
+
+fn tell(leader: Option<Pid>, signal: Signal) {
+    if let Some(leader) = leader {
+        let _ = kill_process_group(leader, signal);
+    }
+}
+
+/// All of it is read, so that the program never waits for us; the end is kept.
+struct Listener {
+    kept: Arc<Mutex<Vec<u8>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Listener {
+    fn new(pipe: Option<impl Read + Send + 'static>) -> Listener {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let to = Arc::clone(&kept);
+        let thread = pipe.map(|pipe| std::thread::spawn(move || listen(pipe, &to)));
+        Listener { kept, thread }
+    }
+
+    /// `now`: somebody may still hold the other end, and is not waited for.
+    fn end(self, now: bool) -> String {
+        if let Some(thread) = self.thread.filter(|_| !now) {
+            let _ = thread.join();
+        }
+        String::from_utf8_lossy(&self.kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+fn listen(mut pipe: impl Read, to: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 64 << 10];
+    while let Ok(len) = pipe.read(&mut buffer) {
+        if len == 0 {
+            break;
+        }
+        let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(buffer.get(..len).unwrap_or(&[]));
+        let over = kept.len().saturating_sub(MOST_SAID);
+        if over > MOST_SAID {
+            kept.drain(..over);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A dry run that is interrupted or killed: the program ends with it, what it did is told, and nothing is left.
+//!
+//! One test alone in its process: signals are the process's.
+
+use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
+use rustix::process::{Signal, getpid, kill_process};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PART: &str = "DRYRUN_SIGNALS_PART";
+
+/// A program and what it starts: both say their numbers, and launch until they are ended.
+fn run(home: &Path) -> Outcome {
+    let profile = gpu::find("gfx1100").expect("a card");
+    let table = launch::table::Builder::default().finish();
+    let described = Described { table, ships: true, near: None, shipped: Default::default() };
+    let text = r#"sh -c 'echo $$ > "$0/inner"; exec sleep 1000' "$1" & echo $$ > "$1/outer"; "$0" until 2000 > "$1/said"; true"#;
+    let program = home.join("launcher");
+    let command: Vec<OsString> = vec!["sh".into(), "-c".into(), text.into(), program.into(), home.into()];
+    let request = Request {
+        place: &Place::Host,
+        profiles: std::slice::from_ref(&profile),
+        described: &described,
+        strict: false,
+        command: &command,
+        show: &[],
+        blas: Blas::Recorded,
+        streams: Streams::Captured,
+        preload: false,
+        lean: false,
+        variables: &[],
+    };
+    request.run().expect("a run")
+}
+
+fn wait_for(what: impl Fn() -> bool) {
+    while !what() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn gone(file: PathBuf) -> bool {
+    let text = std::fs::read_to_string(file).expect("a number");
+    // A process that nobody has waited for yet is over all the same.
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", text.trim())).unwrap_or_default();
+    stat.is_empty() || stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+fn ready(home: &Path) -> bool {
+    let said = |name: &str| std::fs::read_to_string(home.join(name)).unwrap_or_default();
+    said("said").contains("ready") && !said("inner").is_empty() && !said("outer").is_empty()
+}
+
+fn nests(home: &Path) -> usize {
+    let names = std::fs::read_dir(home).expect("listed").flatten();
+    names.filter(|entry| entry.file_name().to_string_lossy().starts_with("whichkernel-dryrun-")).count()
+}
+
+#[test]
+fn a_signal_is_passed_on_and_what_was_seen_is_told_and_a_killed_run_leaves_no_program() {
+    if let Some(home) = std::env::var_os(PART) {
+        run(Path::new(&home));
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let home = directory.path();
+    std::fs::write(home.join("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../watch/tests/data/launcher.c");
+    let mut cc = Command::new("cc");
+    cc.arg("-o").arg(home.join("launcher")).arg(source).arg("-L").arg(home);
+    cc.args(["-l:libamdhip64.so.6", "-lpthread", "-ldl", "-Wl,--allow-shlib-undefined"]);
+    assert!(cc.status().expect("a C compiler").success());
+    // A run that is killed, in a process of its own: the program and what it started end, its directory stays.
+    let own = std::env::current_exe().expect("this program");
+    let mut part = Command::new(own).env(PART, home).env("TMPDIR", home).spawn().expect("started");
+    wait_for(|| ready(home));
+    part.kill().expect("killed");
+    part.wait().expect("ended");
+    wait_for(|| gone(home.join("inner")) && gone(home.join("outer")));
+    assert_eq!(nests(home), 1, "nobody was there to clear it away");
+    for name in ["inner", "outer", "said"] {
+        std::fs::remove_file(home.join(name)).expect("removed");
+    }
+    sys::private_dir::sweep(home);
+    assert_eq!(nests(home), 0, "the next one clears it away");
+    // A run that is told to stop tells what it saw.
+    sys::interrupt::catch();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_for(|| ready(home));
+            kill_process(getpid(), Signal::TERM).expect("told");
+        });
+        run(home)
+    });
+    assert_eq!((outcome.interrupted, outcome.ending), (Some(15), Ending::Signal(15)));
+    assert!(outcome.traces.iter().any(|trace| trace.events.len() > 2000), "what was launched before is told");
+    wait_for(|| gone(home.join("inner")) && gone(home.join("outer")));
+}

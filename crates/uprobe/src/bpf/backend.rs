@@ -1,0 +1,146 @@
+//! The three ways to hear of a hit, behind one face.
+
+use crate::coverage::Window;
+use crate::probes::arm::{Armed, armed};
+use crate::probes::entries::Home;
+use crate::bpf::instrument::{Calls, Instrument, Probed};
+use crate::options::{How, Options};
+use crate::bpf::perf_backend::{Sampled, Whose};
+use crate::bpf::wire::{Count, Key};
+use watch::WatchError;
+use codeobject::ReadAt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+#[derive(Debug)]
+pub enum Backend {
+    Bpf(Box<Instrument>),
+    Perf(Sampled),
+    /// Without privilege, on probes that are there.
+    Armed(Sampled, Vec<Armed>),
+}
+
+fn refused(error: &io::Error) -> WatchError {
+    let fix = "run as root; or, for processes of your own, have somebody run `sudo whichkernel watch arm` once";
+    WatchError::new("perf_event_open was refused", error.to_string(), fix)
+}
+
+impl Backend {
+    pub fn new(options: &Options) -> Result<Backend, WatchError> {
+        match options.how {
+            How::Bpf => {
+                let instrument = Instrument::new(options.room, options.choice)?;
+                let shipped = instrument.ship_arguments(options.arguments);
+                shipped.map_err(|error| WatchError::new("a BPF map", error.to_string(), ""))?;
+                Ok(Backend::Bpf(Box::new(instrument)))
+            }
+            How::Perf => Ok(Backend::Perf(Sampled::new(Whose::Everyone).map_err(|error| refused(&error))?)),
+            How::Armed => {
+                let probes = armed();
+                if probes.is_empty() {
+                    let fix = "sudo whichkernel watch arm /path/to/libamdhip64.so.6";
+                    return Err(WatchError::new("uprobes without root", "no probes are armed", fix));
+                }
+                // Programs that we start from now on inherit the probes.
+                let mut sampled = Sampled::new(Whose::Children).map_err(|error| refused(&error))?;
+                sampled.adopt(&probes, Whose::Children).map_err(|error| refused(&error))?;
+                Ok(Backend::Armed(sampled, probes))
+            }
+        }
+    }
+
+    /// A process that is there already: without privilege, each of its threads is asked for by itself.
+    pub fn follow(&mut self, pid: u32, window: &mut Window) -> Result<(), WatchError> {
+        let Backend::Armed(sampled, probes) = self else { return Ok(()) };
+        // What we started ourselves has the probes by inheritance.
+        if parent(pid) == Some(std::process::id()) {
+            return Ok(());
+        }
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).map_err(|error| refused(&error))?;
+        for task in tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse::<i32>().ok()) {
+            let whose = Whose::Thread(task);
+            match sampled.adopt(probes, whose) {
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) => return Err(refused(&error)),
+                Ok(()) => {}
+            }
+        }
+        window.gap("threads that were started while the probes went in", "each thread is asked for by itself");
+        Ok(())
+    }
+
+    pub fn probe(&mut self, path: &Path, home: Home, file: &dyn ReadAt, calls: Calls) -> Result<Probed, WatchError> {
+        let text = path.to_string_lossy();
+        match self {
+            Backend::Bpf(instrument) => instrument.probe(&text, home, file, calls),
+            Backend::Perf(sampled) => sampled.probe(&text, home, file),
+            Backend::Armed(_, probes) => {
+                let inode = fs::metadata(path).map_or(0, |meta| meta.ino());
+                let count = probes.iter().filter(|probe| probe.inode == inode).count();
+                if count == 0 && home.launches() {
+                    let fix = format!("sudo whichkernel watch arm {}", path.display());
+                    return Err(WatchError::new(text, "this runtime carries no probes", fix));
+                }
+                let functions = vec![("", crate::probes::site::Site::ENTRY); count];
+                Ok(Probed { functions, ..Probed::default() })
+            }
+        }
+    }
+
+    pub fn watch_returns(&mut self, on: bool) -> io::Result<()> {
+        if let Backend::Bpf(instrument) = self { instrument.watch_returns(on) } else { Ok(()) }
+    }
+
+    pub fn watch_outer(&mut self, on: bool) -> io::Result<()> {
+        if let Backend::Bpf(instrument) = self { instrument.watch_outer(on) } else { Ok(()) }
+    }
+
+    /// Where there is no runtime beside the driver there is nothing to switch on.
+    pub fn watches_outer(&self) -> bool {
+        if let Backend::Bpf(instrument) = self { instrument.watches_outer() } else { false }
+    }
+
+    pub fn watches_returns(&self) -> bool {
+        if let Backend::Bpf(instrument) = self { instrument.watches_returns() } else { false }
+    }
+
+    pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
+        if let Backend::Bpf(instrument) = self { instrument.set_layout(tgid, handle, layout) } else { Ok(()) }
+    }
+
+    pub fn forget_layout(&self, tgid: u32, handle: u64) {
+        if let Backend::Bpf(instrument) = self {
+            instrument.forget_layout(tgid, handle);
+        }
+    }
+
+    /// A counter of the programs; 0 without BPF.
+    pub fn counter(&self, number: i32) -> u64 {
+        if let Backend::Bpf(instrument) = self { instrument.counter(number) } else { 0 }
+    }
+
+    pub fn counted(&self) -> Vec<(Key, Count)> {
+        if let Backend::Bpf(instrument) = self { instrument.counted() } else { Vec::new() }
+    }
+
+    pub fn wait(&self, milliseconds: i32) {
+        match self {
+            Backend::Bpf(instrument) => instrument.ring.wait(milliseconds),
+            Backend::Perf(sampled) | Backend::Armed(sampled, _) => sampled.wait(milliseconds),
+        }
+    }
+
+    pub fn disarm(&mut self) {
+        match self {
+            Backend::Bpf(instrument) => instrument.disarm(),
+            Backend::Perf(sampled) | Backend::Armed(sampled, _) => sampled.disarm(),
+        }
+    }
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}

@@ -1,0 +1,69 @@
+//! What is only looked at now and then, because it costs as much as the launch's own probe: what launches return, and the runtime's
+//! calls on their way to the driver.
+
+use crate::watcher::{Watcher, broken};
+use crate::bpf::wire::counter;
+use watch::WatchError;
+use std::time::{Duration, Instant};
+
+/// How long launches are checked for their return after something new was launched.
+pub const CHECKED: Duration = Duration::from_millis(50);
+/// How often a sample is checked again.
+const AGAIN: Duration = Duration::from_secs(10);
+/// How often launches are counted, to see whether they are few.
+const PACE: Duration = Duration::from_millis(200);
+
+impl Watcher {
+    pub(crate) fn check_returns(&mut self, on: bool) -> Result<(), WatchError> {
+        if !self.options.returns {
+            return Ok(());
+        }
+        self.backend.watch_returns(on).map_err(broken)?;
+        if on {
+            self.returns_until = Instant::now() + CHECKED;
+        }
+        Ok(())
+    }
+
+    /// The runtime's calls are only looked at while the driver launches something that nobody can name, or may do so at any moment.
+    pub(crate) fn sample_outer(&mut self) -> Result<(), WatchError> {
+        let wanted = Instant::now() < self.outer_until || (self.late && self.shipped.is_empty());
+        if wanted == self.backend.watches_outer() {
+            return Ok(());
+        }
+        self.backend.watch_outer(wanted).map_err(broken)
+    }
+
+    /// Launches are checked for their return while new kinds appear or launches are few, and else for a moment every ten seconds.
+    pub(crate) fn sample_returns(&mut self) -> Result<(), WatchError> {
+        let now = Instant::now();
+        // Until something was launched there is nothing to be tired of.
+        match self.backend.watches_returns() {
+            true if self.shipped.is_empty() => Ok(()),
+            true if now > self.returns_until && now.duration_since(self.last_new) > CHECKED => {
+                if self.are_few(now) {
+                    Ok(())
+                } else {
+                    self.check_returns(false)
+                }
+            }
+            false if now > self.returns_until + AGAIN || self.last_new > self.returns_until || self.are_few(now) => {
+                self.check_returns(true)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether so little was launched lately that looking at every return costs next to nothing. False while that is not known.
+    fn are_few(&mut self, now: Instant) -> bool {
+        const FEW_PER_SECOND: f64 = 1000.0;
+        let (then, before) = self.paced;
+        let passed = now.duration_since(then);
+        if passed < PACE {
+            return self.backend.watches_returns();
+        }
+        let launches = self.backend.counter(counter::LAUNCHES);
+        self.paced = (now, launches);
+        launches.saturating_sub(before) as f64 / passed.as_secs_f64() < FEW_PER_SECOND
+    }
+}

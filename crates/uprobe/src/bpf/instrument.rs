@@ -1,0 +1,409 @@
+//! The kernel's side, set up: maps, ring, programs, and the probes on each file. All of it ends with this value.
+
+use sys::bpf;
+use sys::bpf::{Map, MapKind, Ring, Use};
+use crate::probes::entries::{ENTRIES, Home, Role, Suspect};
+use crate::bpf::program;
+use crate::bpf::program::{CALL_VALUE, Maps};
+use crate::probes::site;
+use crate::probes::site::{Price, Site};
+use crate::probes::symbols::{Symbol, entries_of, unknown_of};
+use crate::bpf::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
+use sys::perf_event;
+use sys::perf_event::{Attr, Event, bit};
+use watch::WatchError;
+use codeobject::ReadAt;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Sizes that matter when there is much to see.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Bytes of the ring, a power of two.
+    pub ring: u32,
+    /// Distinct launches that can be counted.
+    pub counts: u32,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room { ring: 16 << 20, counts: 1 << 16 }
+    }
+}
+
+/// Which site of each function is probed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    Cheapest,
+    /// The first instruction, for comparison.
+    Naive,
+}
+
+#[derive(Debug)]
+pub struct Instrument {
+    pub ring: Ring,
+    counts: Map,
+    layouts: Map,
+    captures: Map,
+    calls: Map,
+    counters: Map,
+    active: Map,
+    events: Map,
+    shapes: Map,
+    gates: Map,
+    /// Gates that are in use; the first is always open.
+    used_gates: u32,
+    /// Functions of which nothing is known but their name, by their number from [`UNKNOWN`] on: library, function.
+    unknown: Vec<(String, String, Suspect)>,
+    pmu: u32,
+    choice: Choice,
+    optimises: bool,
+    /// By gate, entry, frame and place.
+    programs: HashMap<(u32, usize, i16, What), OwnedFd>,
+    /// Whether probes are links of their programs, or perf events that carry them.
+    linked: bool,
+    probes: Vec<Probe>,
+    /// Where launches return, for as long as they are asked for.
+    returns: Vec<Probe>,
+    launch_returns: Vec<Place>,
+    /// The runtime's launch functions, for as long as the driver's launches need names.
+    outer: Vec<Probe>,
+    outer_sites: Vec<Place>,
+}
+
+/// A function of a file, and where in it a probe goes.
+#[derive(Debug, Clone)]
+struct Place {
+    path: String,
+    /// Of the function, in the file.
+    offset: u64,
+    entry: usize,
+    site: Site,
+    gate: u32,
+}
+
+/// Ends with its descriptor.
+#[derive(Debug)]
+#[expect(dead_code, reason = "held, not used")]
+enum Probe {
+    Link(OwnedFd),
+    Event(Event),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum What {
+    Entry,
+    Answer,
+    Return,
+    Unknown,
+}
+
+/// Gates that are there; files beyond share the first.
+const GATES: u32 = 256;
+
+/// Whether a process that is watched may call the functions while their probes go in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calls {
+    /// Nobody runs who is watched: nothing can be half seen.
+    Nobody,
+    /// Until all of a file's probes are in, none of them sees anything.
+    Perhaps,
+}
+
+/// What was probed in one file.
+#[derive(Debug, Clone, Default)]
+pub struct Probed {
+    pub functions: Vec<(&'static str, Site)>,
+    pub stepped: usize,
+    /// Exports that may launch, that nobody knows, and that are not even counted.
+    pub uncounted: Vec<String>,
+}
+
+impl Instrument {
+    pub fn new(room: Room, choice: Choice) -> Result<Instrument, WatchError> {
+        let pmu = perf_event::pmu().ok_or_else(|| {
+            WatchError::new("uprobes", "this kernel has no uprobe events (/sys/bus/event_source/devices/uprobe)", "")
+        })?;
+        let refused = |what: &'static str| {
+            move |error: io::Error| {
+                WatchError::new(
+                    format!("bpf ({what}) was refused"),
+                    error.to_string(),
+                    "run as root, or give the program CAP_BPF and CAP_PERFMON; --how perf does without BPF",
+                )
+            }
+        };
+        let map = |kind, key: u32, value: u32, entries| Map::new(kind, key, value, entries);
+        let pair = 16;
+        let gates = map(MapKind::Array, 4, 4 * GATES, 1).map_err(refused("map"))?;
+        let instrument = Instrument {
+            ring: Ring::new(room.ring).map_err(refused("ring buffer"))?,
+            counts: map(MapKind::Hash, key::SIZE as u32, count::SIZE, room.counts).map_err(refused("map"))?,
+            layouts: map(MapKind::Hash, pair, LAYOUT as u32, 1 << 16).map_err(refused("map"))?,
+            captures: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
+            calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("map"))?,
+            counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("map"))?,
+            active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("map"))?,
+            events: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
+            shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("map"))?,
+            gates,
+            used_gates: 1,
+            unknown: Vec::new(),
+            pmu,
+            choice,
+            optimises: optimises(),
+            programs: HashMap::new(),
+            linked: true,
+            probes: Vec::new(),
+            returns: Vec::new(),
+            launch_returns: Vec::new(),
+            outer: Vec::new(),
+            outer_sites: Vec::new(),
+        };
+        instrument.open_gate(0).map_err(refused("map"))?;
+        Ok(instrument)
+    }
+
+    /// Every program behind this gate and those before it begins to see, at once.
+    fn open_gate(&self, last: u32) -> io::Result<()> {
+        let words = (0..GATES).flat_map(|gate| u32::from(gate <= last).to_le_bytes());
+        self.gates.put(&0_u32.to_le_bytes(), &words.collect::<Vec<u8>>())
+    }
+
+    fn maps(&self, gate: u32) -> Maps {
+        Maps {
+            counts: self.counts.fd(),
+            ring: self.ring.map().fd(),
+            layouts: self.layouts.fd(),
+            captures: self.captures.fd(),
+            calls: self.calls.fd(),
+            counters: self.counters.fd(),
+            active: self.active.fd(),
+            events: self.events.fd(),
+            shapes: self.shapes.fd(),
+            gates: self.gates.fd(),
+            gate: gate.cast_signed(),
+        }
+    }
+
+    /// Probes every watched function of a library. `path` is how the kernel finds the file now; it holds the file from then on.
+    ///
+    /// All programs are there before the first probe, and a gate keeps them blind until the last is in: a launch that is seen while the
+    /// capture which it is part of is not would be counted as launched.
+    pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt, calls: Calls) -> Result<Probed, WatchError> {
+        let failed = |what: &str, error: String| WatchError::new(format!("{path}: {what}"), error, "");
+        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
+        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.to_string()))?;
+        let role = |symbol: &Symbol| ENTRIES.get(symbol.entry).map(|entry| entry.role);
+        symbols.sort_by_key(|symbol| role(symbol).is_some_and(Role::launches));
+        let gate = match calls {
+            Calls::Perhaps if self.used_gates < GATES => {
+                self.used_gates += 1;
+                self.used_gates - 1
+            }
+            _ => 0,
+        };
+        let mut probed = Probed::default();
+        let mut wanted: Vec<(Place, What)> = Vec::new();
+        for symbol in &symbols {
+            let number = symbol.entry;
+            let Some(entry) = ENTRIES.get(number) else { continue };
+            let site = match self.choice {
+                Choice::Cheapest => site::cheapest(&symbol.code, self.optimises),
+                Choice::Naive => Site::ENTRY,
+            };
+            probed.functions.push((entry.symbol, site));
+            let place = |site| Place { path: path.to_owned(), offset: symbol.offset, entry: number, site, gate };
+            if matches!(entry.role, Role::Outer(_)) {
+                self.outer_sites.push(place(site));
+                continue;
+            }
+            // An answer may come before its question is noted if the return were armed last.
+            if entry.role.answers() {
+                wanted.push((place(Site::ENTRY), What::Answer));
+            }
+            wanted.push((place(site), What::Entry));
+            if matches!(entry.role, Role::Launch(_)) {
+                self.launch_returns.push(place(Site::ENTRY));
+            }
+            probed.stepped += usize::from(site.price == Price::Stepped);
+        }
+        let name = file_name(path);
+        for export in unknown {
+            let entry = UNKNOWN as usize + self.unknown.len();
+            self.unknown.push((name.clone(), export.symbol, export.what));
+            let place = Place { path: path.to_owned(), offset: export.offset, entry, site: Site::ENTRY, gate };
+            wanted.push((place, What::Unknown));
+        }
+        for (place, what) in &wanted {
+            let loaded = self.load(self.linked, place, *what).map(drop);
+            loaded.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?;
+        }
+        for (place, what) in &wanted {
+            let probe = self.attach(place, *what);
+            self.probes.push(probe.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?);
+        }
+        self.open_gate(self.used_gates - 1).map_err(|error| failed("a BPF map", error.to_string()))?;
+        Ok(probed)
+    }
+
+    fn symbol(&self, number: usize) -> &str {
+        let unknown = || self.unknown.get(number.checked_sub(UNKNOWN as usize)?).map(|(_, symbol, _)| &**symbol);
+        ENTRIES.get(number).map(|entry| entry.symbol).or_else(unknown).unwrap_or("a function")
+    }
+
+    /// The library and name of a function of which nothing else is known, by its number in a key.
+    pub fn unknown(&self, number: u32) -> Option<&(String, String, Suspect)> {
+        self.unknown.get(number.checked_sub(UNKNOWN)? as usize)
+    }
+
+    fn attach(&mut self, place: &Place, what: What) -> io::Result<Probe> {
+        if self.linked {
+            match self.attach_as(true, place, what) {
+                // A kernel before 6.6 knows no such links.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && self.probes.is_empty() => {
+                    self.linked = false;
+                    self.programs.clear();
+                }
+                other => return other,
+            }
+        }
+        self.attach_as(false, place, what)
+    }
+
+    /// The program for a place, which is loaded once.
+    fn load(&mut self, linked: bool, place: &Place, what: What) -> io::Result<&OwnedFd> {
+        let number = place.entry;
+        let key = (place.gate, number, place.site.pushed, what);
+        if !self.programs.contains_key(&key) {
+            let (maps, id) = (self.maps(place.gate), i32::try_from(number).unwrap_or(0));
+            let code = match (what, ENTRIES.get(number)) {
+                (What::Unknown, _) => program::at_unknown(maps, id),
+                (What::Entry, Some(entry)) => program::at_entry(maps, id, entry, place.site.pushed),
+                (What::Answer, Some(entry)) => program::at_answer(maps, id, entry.role),
+                (What::Return, Some(_)) => program::at_launch_return(maps, id),
+                (_, None) => return Err(io::ErrorKind::InvalidInput.into()),
+            };
+            self.programs
+                .insert(key, bpf::load(&code.map_err(io::Error::other)?, if linked { Use::Link } else { Use::Event })?);
+        }
+        self.programs.get(&key).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn attach_as(&mut self, linked: bool, place: &Place, what: What) -> io::Result<Probe> {
+        let (offset, at_return) = (place.offset + place.site.offset, matches!(what, What::Answer | What::Return));
+        let pmu = self.pmu;
+        let program = self.load(linked, place, what)?;
+        if linked {
+            return bpf::uprobe(program, &place.path, offset, at_return).map(Probe::Link);
+        }
+        let at = perf_event::Place { pmu, path: &place.path, offset, at_return };
+        let event = Event::uprobe(&at, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
+        event.attach(program)?;
+        event.enable()?;
+        Ok(Probe::Event(event))
+    }
+
+    /// Looks at what launches return, or stops looking: it costs as much again.
+    pub fn watch_returns(&mut self, on: bool) -> io::Result<()> {
+        if !on {
+            self.set_flag(flag::RETURNS, false)?;
+            perf_event::release_later(std::mem::take(&mut self.returns));
+            return Ok(());
+        }
+        if self.returns.is_empty() {
+            for place in self.launch_returns.clone() {
+                let probe = self.attach(&place, What::Return)?;
+                self.returns.push(probe);
+            }
+        }
+        self.set_flag(flag::RETURNS, true)
+    }
+
+    /// Looks at the runtime's launches, which name the driver's; or stops, for every call would cost twice.
+    pub fn watch_outer(&mut self, on: bool) -> io::Result<()> {
+        if !on {
+            perf_event::release_later(std::mem::take(&mut self.outer));
+        } else if self.outer.is_empty() {
+            for place in self.outer_sites.clone() {
+                let probe = self.attach(&place, What::Entry)?;
+                self.outer.push(probe);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn watches_outer(&self) -> bool {
+        !self.outer.is_empty()
+    }
+
+    pub fn watches_returns(&self) -> bool {
+        !self.returns.is_empty()
+    }
+
+    /// Whether argument bytes go along with every launch.
+    pub fn ship_arguments(&self, on: bool) -> io::Result<()> {
+        self.set_flag(flag::ARGUMENTS, on)
+    }
+
+    fn set_flag(&self, bit: i32, on: bool) -> io::Result<()> {
+        let bit = u64::from(bit.cast_unsigned());
+        let now = self.counter(counter::FLAGS);
+        let flags = if on { now | bit } else { now & !bit };
+        self.counters.put(&counter::FLAGS.to_le_bytes(), &flags.to_le_bytes())
+    }
+
+    pub fn counter(&self, number: i32) -> u64 {
+        let value = self.counters.get(&number.to_le_bytes()).unwrap_or_default();
+        value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Tells the programs how a kernel's arguments lie.
+    pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
+        self.layouts.put(&layout_key(tgid, handle), layout)
+    }
+
+    pub fn forget_layout(&self, tgid: u32, handle: u64) {
+        let _ = self.layouts.remove(&layout_key(tgid, handle));
+    }
+
+    /// Every key that was counted, with its count.
+    pub fn counted(&self) -> Vec<(crate::bpf::wire::Key, Count)> {
+        let entries = self.counts.entries();
+        entries.iter().map(|(key, value)| (crate::bpf::wire::Key::read(key), Count::read(value))).collect()
+    }
+
+    /// Takes every probe out. What was counted stays readable.
+    pub fn disarm(&mut self) {
+        let all = [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take);
+        perf_event::release(all.into_iter().flatten().collect());
+    }
+}
+
+impl Drop for Instrument {
+    fn drop(&mut self) {
+        self.disarm();
+    }
+}
+
+fn layout_key(tgid: u32, handle: u64) -> [u8; 16] {
+    let mut out = [0; 16];
+    let (first, second) = out.split_at_mut(8);
+    first.copy_from_slice(&handle.to_le_bytes());
+    second.copy_from_slice(&u64::from(tgid).to_le_bytes());
+    out
+}
+
+/// The name of the file behind a path, which may be a descriptor's.
+fn file_name(path: &str) -> String {
+    let real = std::fs::read_link(path).unwrap_or_else(|_| path.into());
+    real.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Whether this kernel turns a five-byte nop into a call: since 6.18.
+fn optimises() -> bool {
+    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut parts = text.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (6, 18)
+}

@@ -1,0 +1,113 @@
+//! What must be remembered between two probes of a call: what it was given, until it returns.
+
+use crate::bpf::asm::If;
+use crate::bpf::asm::Reg::{R0, R1, R10};
+use crate::bpf::asm::Size::{Long, Word};
+use crate::probes::entries::Shape;
+use crate::bpf::wire::{flag, key};
+use crate::bpf::program::frame::{ARGS_AT, Body, CALL_VALUE, CONFIGURED, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs};
+
+impl Body {
+    /// What the runtime was asked for, on this thread, is what the driver launches now.
+    pub(crate) fn outer(&mut self) {
+        self.pair(TASK, Some(OUTER_CALL));
+        self.look_up(self.maps.calls, PAIR);
+        let none = self.asm.label();
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        self.asm.load(Long, R1, R0, 0);
+        self.asm.store(Long, R10, OUTER, R1);
+        self.delete(self.maps.calls);
+        self.asm.place(none);
+    }
+
+    pub(crate) fn remember_outer(&mut self, shape: Shape) {
+        let handle = if shape == Shape::Config { regs::SI } else { regs::DI };
+        self.register(KEY + key::HANDLE, handle, Long);
+        self.pair(TASK, Some(OUTER_CALL));
+        // Only the key matters here; what stands below it in the frame goes along.
+        self.keep_call();
+    }
+
+    pub(crate) fn remember_if_asked(&mut self, number: i32) {
+        let skip = self.asm.label();
+        self.flags(skip);
+        self.asm.and_imm(R0, flag::RETURNS);
+        self.asm.jump_if(If::Equal, R0, 0, skip);
+        self.pair(TASK, Some(number));
+        self.keep_call();
+        self.asm.place(skip);
+    }
+
+    /// Under the pair in the frame: the key, then EXTRA and ARGS_AT.
+    pub(crate) fn keep_call(&mut self) {
+        let asm = &mut self.asm;
+        let copy = LIST - i16::try_from(CALL_VALUE).unwrap_or(0);
+        for word in 0..key::SIZE / 8 {
+            asm.load(Long, R1, R10, KEY + 8 * word);
+            asm.store(Long, R10, copy + 8 * word, R1);
+        }
+        for (place, from) in [(0, EXTRA), (1, ARGS_AT)] {
+            asm.load(Long, R1, R10, from);
+            asm.store(Long, R10, copy + key::SIZE + 8 * place, R1);
+        }
+        self.keep(self.maps.calls, PAIR, copy);
+    }
+
+    /// At a return: what was kept at the entry, back into the frame; else the end.
+    pub(crate) fn recall(&mut self, number: i32) {
+        self.pair(TASK, Some(number));
+        self.look_up(self.maps.calls, PAIR);
+        let out = self.out;
+        let asm = &mut self.asm;
+        asm.jump_if(If::Equal, R0, 0, out);
+        for word in 0..key::SIZE / 8 {
+            asm.load(Long, R1, R0, 8 * word);
+            asm.store(Long, R10, KEY + 8 * word, R1);
+        }
+        for (place, to) in [(0, EXTRA), (1, ARGS_AT)] {
+            asm.load(Long, R1, R0, key::SIZE + 8 * place);
+            asm.store(Long, R10, to, R1);
+        }
+        self.delete(self.maps.calls);
+    }
+
+    /// How the launch by pointer that follows on this thread was configured, if it was.
+    pub(crate) fn configured(&mut self) {
+        self.pair(TASK, Some(CONFIGURED));
+        self.look_up(self.maps.calls, PAIR);
+        let none = self.asm.label();
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        for word in (key::GRID..key::COLUMNS).step_by(4) {
+            self.asm.load(Word, R1, R0, word);
+            self.asm.store(Word, R10, KEY + word, R1);
+        }
+        self.asm.load(Long, R1, R0, key::SIZE);
+        self.asm.store(Long, R10, STREAM, R1);
+        self.delete(self.maps.calls);
+        self.asm.place(none);
+    }
+
+    /// `(grid, block, shared memory, stream)`: two dim3 take four registers.
+    pub(crate) fn configure(&mut self) {
+        let (grid, block) = (KEY + key::GRID, KEY + key::BLOCK);
+        self.register(grid, regs::DI, Word);
+        self.high(grid + 4, regs::DI);
+        self.register(grid + 8, regs::SI, Word);
+        self.register(block, regs::DX, Word);
+        self.high(block + 4, regs::DX);
+        self.register(block + 8, regs::CX, Word);
+        self.register(KEY + key::SHARED, regs::R8, Word);
+        self.register(EXTRA, regs::R9, Long);
+        self.pair(TASK, Some(CONFIGURED));
+        self.keep_call();
+    }
+
+    /// A call `(out *, what, name)`: kept until it returns.
+    pub(crate) fn remember_call(&mut self, number: i32) {
+        self.register(EXTRA, regs::DI, Long);
+        self.register(KEY + key::HANDLE, regs::SI, Long);
+        self.register(ARGS_AT, regs::DX, Long);
+        self.pair(TASK, Some(number));
+        self.keep_call();
+    }
+}

@@ -1,0 +1,184 @@
+//! Graphs that are built, changed and launched: what each call was given, told when it was accepted.
+//!
+//! The key of such a record has the kernel or graph that a node is made of as its handle and the kind of node in the capture's place; the
+//! graph or executable graph stands where a launch has its stream, the node where a launch has the runtime's handle.
+
+use crate::bpf::asm::Reg::{R1, R3, R6, R10};
+use crate::bpf::asm::Size::{Long, Word};
+use crate::bpf::asm::{Asm, If};
+use crate::probes::entries::{At, Flags, Node, Params, node};
+use crate::bpf::wire::key;
+use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, STREAM, TASK, TEMP, regs};
+
+impl At {
+    fn register(self) -> i16 {
+        match self {
+            At::Second => regs::SI,
+            At::Third => regs::DX,
+            At::Fifth => regs::R8,
+            At::Sixth => regs::R9,
+        }
+    }
+}
+
+impl Body {
+    fn argument(&mut self, at: At) -> impl Fn(&mut Asm) + Copy + use<> {
+        let register = at.register();
+        move |asm: &mut Asm| asm.load(Long, R3, R6, register)
+    }
+
+    /// The parameters of a node into the key; `base` leaves their address in R3.
+    fn node(&mut self, params: Params, base: impl Fn(&mut Asm) + Copy) {
+        const UNION: i32 = 16;
+        let part = |body: &mut Body, to: i16, len: i32, offset: i32| {
+            body.read_user(to, len, |asm| {
+                base(asm);
+                asm.add_imm(R3, offset);
+            });
+        };
+        let (other, done) = (self.asm.label(), self.asm.label());
+        let start = if params.any { UNION } else { 0 };
+        if params.any {
+            part(self, KEY + key::GRAPH, 4, 0);
+            self.asm.load(Word, R1, R10, KEY + key::GRAPH);
+            self.asm.jump_if(If::NotEqual, R1, node::KERNEL.cast_signed(), other);
+        }
+        match params.node {
+            Node::Hip => {
+                part(self, KEY + key::HANDLE, 8, start + 24);
+                part(self, KEY + key::BLOCK, 12, start);
+                part(self, KEY + key::GRID, 12, start + 32);
+                part(self, KEY + key::SHARED, 4, start + 56);
+            }
+            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null, and
+            // a kernel stands behind.
+            Node::Cuda => {
+                part(self, KEY + key::HANDLE, 8, start);
+                part(self, KEY + key::GRID, 28, start + 8);
+                let function = self.asm.label();
+                self.asm.load(Long, R1, R10, KEY + key::HANDLE);
+                self.asm.jump_if(If::NotEqual, R1, 0, function);
+                part(self, KEY + key::HANDLE, 8, start + 56);
+                self.asm.place(function);
+            }
+        }
+        if params.any {
+            self.asm.jump(done);
+            self.asm.place(other);
+            part(self, KEY + key::HANDLE, 8, UNION);
+            self.asm.place(done);
+        }
+    }
+
+    fn kind_of_node(&mut self, kind: u32) {
+        self.asm.store_imm(Word, R10, KEY + key::GRAPH, kind.cast_signed());
+    }
+
+    fn until_it_returns(&mut self, number: i32) {
+        self.pair(TASK, Some(number));
+        self.keep_call();
+    }
+
+    /// `(node *out, graph, after *, how many, parameters *)`: told when it has returned, with the graph beside it.
+    pub(crate) fn add_node(&mut self, params: Params, number: i32) {
+        let base = self.argument(params.at);
+        self.node(params, base);
+        self.register(EXTRA, regs::DI, Long);
+        self.register(ARGS_AT, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(node *out, graph, after *, how many, child graph)`
+    pub(crate) fn add_child(&mut self, number: i32) {
+        self.register(KEY + key::HANDLE, regs::R8, Long);
+        self.kind_of_node(node::CHILD);
+        self.register(EXTRA, regs::DI, Long);
+        self.register(ARGS_AT, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(exec, node, parameters *)`
+    pub(crate) fn set_node(&mut self, params: Params, number: i32) {
+        let base = self.argument(params.at);
+        self.node(params, base);
+        self.register(ARGS_AT, regs::DI, Long);
+        self.register(EXTRA, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(exec, node, graph)`
+    pub(crate) fn set_child(&mut self, number: i32) {
+        self.register(KEY + key::HANDLE, regs::DX, Long);
+        self.kind_of_node(node::CHILD);
+        self.register(ARGS_AT, regs::DI, Long);
+        self.register(EXTRA, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(node, parameters *)`
+    pub(crate) fn change_node(&mut self, params: Params, number: i32) {
+        let base = self.argument(params.at);
+        self.node(params, base);
+        self.register(EXTRA, regs::DI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(node, parameters *out)`: they are there when it returns.
+    pub(crate) fn ask_node(&mut self, number: i32) {
+        self.register(EXTRA, regs::DI, Long);
+        self.register(ARGS_AT, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    pub(crate) fn node_was_told(&mut self, params: Params) {
+        self.node(params, |asm| asm.load(Long, R3, R10, ARGS_AT));
+        self.asm.store_imm(Long, R10, ARGS_AT, 0);
+    }
+
+    /// `(exec, node, on)`
+    pub(crate) fn enable_node(&mut self, number: i32) {
+        self.register(KEY + key::HANDLE, regs::DI, Long);
+        self.register(EXTRA, regs::SI, Long);
+        self.register(KEY + key::GRID, regs::DX, Word);
+        self.until_it_returns(number);
+    }
+
+    /// `(node, graph *out)`
+    pub(crate) fn child_of(&mut self, number: i32) {
+        self.register(KEY + key::HANDLE, regs::DI, Long);
+        self.register(EXTRA, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(exec *out, graph, ...)`
+    pub(crate) fn instantiate(&mut self, flags: Flags, number: i32) {
+        match flags {
+            Flags::None => {}
+            Flags::Third => self.register(KEY + key::GRID, regs::DX, Word),
+            Flags::Behind => {
+                self.read_user(TEMP, 8, |asm| asm.load(Long, R3, R6, regs::DX));
+                self.asm.load(Long, R1, R10, TEMP);
+                self.asm.store(Word, R10, KEY + key::GRID, R1);
+            }
+        }
+        self.remember_call(number);
+    }
+
+    /// `(exec, graph, ...)`, `(graph)`, `(exec)`, `(node)`
+    pub(crate) fn one_or_two(&mut self, number: i32) {
+        self.register(KEY + key::HANDLE, regs::DI, Long);
+        self.register(EXTRA, regs::SI, Long);
+        self.until_it_returns(number);
+    }
+
+    /// `(exec, stream)`: on a captured stream it becomes part of the capture.
+    pub(crate) fn replay(&mut self, number: i32, per_thread: bool) {
+        self.register(KEY + key::HANDLE, regs::DI, Long);
+        self.register(STREAM, regs::SI, Long);
+        self.own_stream(per_thread);
+        self.captured();
+        self.asm.load(Long, R1, R10, STREAM);
+        self.asm.store(Long, R10, ARGS_AT, R1);
+        self.until_it_returns(number);
+    }
+}

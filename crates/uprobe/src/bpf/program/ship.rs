@@ -1,0 +1,111 @@
+//! Counting a key, and shipping a record.
+
+use crate::bpf::asm::Reg::{R0, R1, R2, R3, R8, R10};
+use crate::bpf::asm::Size::{Long, Word};
+use crate::bpf::asm::{Asm, Helper, If};
+use crate::bpf::wire::{counter, event, flag, key, kind};
+use crate::bpf::program::frame::{Body, KEY, OUTER, STREAM, TASK, VALUE, regs};
+
+impl Body {
+    pub(crate) fn count(&mut self) {
+        const NO_EXIST: i32 = 1;
+        let (found, done) = (self.asm.label(), self.asm.label());
+        self.look_up(self.maps.counts, KEY);
+        self.asm.jump_if(If::NotEqual, R0, 0, found);
+        self.asm.store_imm(Long, R10, VALUE, 1);
+        self.update(self.maps.counts, KEY, VALUE, NO_EXIST);
+        self.asm.jump_if(If::Equal, R0, 0, done);
+        // Another thread was first, or the map is full.
+        self.look_up(self.maps.counts, KEY);
+        self.asm.jump_if(If::NotEqual, R0, 0, found);
+        self.bump(counter::UNCOUNTED);
+        self.asm.jump(done);
+        self.asm.place(found);
+        self.asm.mov_imm(R1, 1);
+        self.asm.atomic_add(R0, 0, R1);
+        self.asm.place(done);
+    }
+
+    pub(crate) fn copy(&mut self) {
+        self.register(KEY + key::HANDLE, regs::DX, Long);
+        self.ship(kind::CALL);
+    }
+
+    /// One more of the key in the frame, at this place of its count.
+    pub(crate) fn count_more(&mut self, place: i16) {
+        let none = self.asm.label();
+        self.look_up(self.maps.counts, KEY);
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        self.asm.mov_imm(R1, 1);
+        self.asm.atomic_add(R0, place, R1);
+        self.asm.place(none);
+    }
+
+    /// Reserves a record, in R8. `otherwise`: what is counted where there is no room.
+    pub(crate) fn reserve(&mut self, size: i32, otherwise: i32) {
+        let full = self.asm.label();
+        let asm = &mut self.asm;
+        asm.map(R1, self.maps.ring);
+        asm.mov_imm(R2, size);
+        asm.mov_imm(R3, 0);
+        asm.call(Helper::RingbufReserve);
+        asm.mov(R8, R0);
+        let got = asm.label();
+        asm.jump_if(If::NotEqual, R8, 0, got);
+        asm.place(full);
+        self.bump(otherwise);
+        self.asm.jump(self.out);
+        self.asm.place(got);
+    }
+
+    pub(crate) fn head(&mut self, kind: i32) {
+        let asm = &mut self.asm;
+        asm.store_imm(Word, R8, event::KIND, kind);
+        asm.load(Long, R1, R10, TASK);
+        asm.store(Word, R8, event::TID, R1);
+        asm.call(Helper::KtimeGetNs);
+        asm.store(Long, R8, event::TIME, R0);
+        for word in 0..key::SIZE / 8 {
+            asm.load(Long, R1, R10, KEY + 8 * word);
+            asm.store(Long, R8, event::KEY + 8 * word, R1);
+        }
+        asm.load(Long, R1, R10, STREAM);
+        asm.store(Long, R8, event::STREAM, R1);
+        asm.load(Long, R1, R10, OUTER);
+        asm.store(Long, R8, event::AUX, R1);
+        asm.store_imm(Word, R8, event::STATUS, 0);
+    }
+
+    pub(crate) fn submit(&mut self) {
+        self.asm.mov(R1, R8);
+        self.asm.mov_imm(R2, 0);
+        self.asm.call(Helper::RingbufSubmit);
+    }
+
+    pub(crate) fn ship(&mut self, kind: i32) {
+        self.ship_with(kind, |_| {});
+    }
+
+    pub(crate) fn ship_with(&mut self, kind: i32, more: impl FnOnce(&mut Asm)) {
+        self.reserve(event::SHORT, if kind == kind::CALL { counter::DROPPED } else { counter::UNTOLD });
+        self.head(kind);
+        self.asm.store_imm(Word, R8, event::LEN, 0);
+        more(&mut self.asm);
+        self.submit();
+    }
+
+    pub(crate) fn ship_launch(&mut self) {
+        let plain = self.asm.label();
+        self.flags(plain);
+        self.asm.and_imm(R0, flag::ARGUMENTS);
+        self.asm.jump_if(If::Equal, R0, 0, plain);
+        self.reserve(event::LONG, counter::DROPPED);
+        self.head(kind::CALL);
+        self.asm.store_imm(Word, R8, event::LEN, 0);
+        self.argument_bytes();
+        self.submit();
+        self.asm.jump(self.out);
+        self.asm.place(plain);
+        self.ship(kind::CALL);
+    }
+}

@@ -1,0 +1,394 @@
+//! What came, in order: named, counted, and told.
+
+use crate::coverage;
+use crate::bpf::backend::Backend;
+use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
+use crate::gap::Gap;
+use crate::target::processes::{Happened, Mapping};
+use crate::target::mapped_file::reachable;
+use crate::watcher::{Item, Watcher};
+use watch::Seen;
+use crate::bpf::wire::{Event, Key, REACH, key, kind};
+use watch::{Call, Flow, Kind, KindId, Maker, Name, Part, Phase, Tally};
+use launch::columns;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How long the runtime's calls are looked at after a launch that nobody could name.
+const NAMING: Duration = Duration::from_millis(100);
+
+impl Watcher {
+    pub(crate) fn work(&mut self, tally: &mut Tally) {
+        while let Some((time, item)) = self.queue.pop_front() {
+            match item {
+                Item::Record(record) => {
+                    let event = Event::read(&record);
+                    if self.must_wait(&event) {
+                        self.queue.push_front((time, Item::Record(record)));
+                        return;
+                    }
+                    self.record(tally, &event);
+                }
+                Item::Sample(event) if self.must_wait(&event) => {
+                    self.queue.push_front((time, Item::Sample(event)));
+                    return;
+                }
+                Item::Sample(event) => self.record(tally, &event),
+                Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
+                Item::Happened(Happened::Joined(pid, parent)) => {
+                    // Another process may have had this number: its graphs, names and kinds are not this one's.
+                    if let Some(mut flow) = self.flows.insert(pid, Flow::default()) {
+                        flow.finish(tally);
+                        self.replaced(pid);
+                    }
+                    if let Some(parent) = parent {
+                        self.names.inherit(parent, pid);
+                        self.news.push(format!("process {pid}, child of {parent}"));
+                    }
+                }
+                Item::Happened(Happened::Replaced(pid)) => self.replaced(pid),
+                Item::Happened(Happened::Ended) => {}
+            }
+        }
+    }
+
+    /// Names come from the libraries: a launch that nobody can name waits while one is being read.
+    fn must_wait(&mut self, event: &Event<'_>) -> bool {
+        let key = &event.key;
+        let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
+        let launch = role.is_some_and(|role| names_kernel(role, event));
+        if !launch || !self.processes.watches(key.tgid, event.time) {
+            return false;
+        }
+        let named = self.names.resolve(key.tgid, key.handle, event.aux);
+        if !matches!(named.name, Name::Unnamed(_)) {
+            return false;
+        }
+        // The runtime's call tells which kernel it is: look there for a while, and in the library that its handle lies in.
+        self.outer_until = Instant::now() + NAMING;
+        self.want(key.tgid, event.aux);
+        self.look_for(key.tgid, key.handle);
+        self.names.is_reading()
+    }
+
+    fn want(&mut self, pid: u32, handle: u64) {
+        let inside = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&handle);
+        let Some(mapping) = self.processes.mapped(pid).iter().find(inside).cloned() else { return };
+        if self.names.is_postponed(mapping.file())
+            && let Some(reached) = reachable(pid, &mapping)
+        {
+            self.names.meet(&mapping, &reached.path(), true);
+        }
+    }
+
+    /// What was launched before its name was learned.
+    pub(crate) fn rename(&mut self, tally: &mut Tally) {
+        let names = &self.names;
+        tally.rename(|handle| {
+            let named = names.anywhere(handle)?;
+            Some((named.name, named.file, named.bundle))
+        });
+    }
+
+    pub(crate) fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {
+        let (pid, entry) = (event.key.tgid, event.key.entry as usize);
+        if let Some((.., seen)) = self.canaries.iter_mut().find(|(canary, ..)| canary.pid() == pid) {
+            *seen += u64::from(event.kind == kind::CALL);
+            return;
+        }
+        let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.knows(pid)) else {
+            return;
+        };
+        if !self.processes.watches(pid, event.time) {
+            // Its number was another's: what the kernel counted under it is not ours either.
+            if event.kind == kind::CALL {
+                *self.strangers.entry(event.key).or_default() += 1;
+            }
+            return;
+        }
+        match (event.kind, entry.role) {
+            (kind::REJECTED, _) => {
+                let kind = self.kind(tally, event);
+                self.window.statuses.entry(event.status).and_modify(|n| *n += 1).or_insert(1);
+                self.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
+            }
+            (_, Role::Replay) => self.replay(tally, event, entry),
+            (kind::ANSWER, role) => self.answered(tally, event, role),
+            (_, Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul) => {
+                let kind = self.kind(tally, event);
+                let count = self.shipped.entry(event.key).or_default();
+                *count += 1;
+                if *count == 1 {
+                    self.last_new = Instant::now();
+                    self.look_at_device(pid, Maker::of_call(entry.symbol));
+                }
+                if event.key.graph == 0 && entry.home.launches() {
+                    *self.direct.entry((pid, event.stream)).or_default() += 1;
+                }
+                self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
+                self.tell(tally, event, kind, None);
+            }
+            (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
+            _ => {}
+        }
+    }
+
+    fn replay(&mut self, tally: &mut Tally, event: &Event<'_>, entry: &Entry) {
+        *self.shipped.entry(event.key).or_default() += 1;
+        let flow = self.flows.entry(event.key.tgid).or_default();
+        match event.key.graph {
+            0 => flow.replayed(tally, event.key.handle),
+            capture => flow.graphs.replay_into(event.key.handle, capture.into()),
+        }
+        let kind = tally.kind(&Kind::kernel(Name::Call(entry.symbol.to_owned()), entry.symbol));
+        self.tell(tally, event, kind, Some(event.key.handle));
+    }
+
+    /// A call that gave or changed something, and was accepted.
+    fn answered(&mut self, tally: &mut Tally, event: &Event<'_>, role: Role) {
+        let (pid, handle, aux, stream) = (event.key.tgid, event.key.handle, event.aux, event.stream);
+        let part = matches!(
+            role,
+            Role::AddNode(_)
+                | Role::AddChild
+                | Role::ChangeNode(_)
+                | Role::AskNode(_)
+                | Role::SetNode(_)
+                | Role::SetChild
+        )
+        .then(|| self.part(tally, event));
+        let graphs = &mut self.flows.entry(pid).or_default().graphs;
+        match (role, part) {
+            (Role::EndCapture, _) => {
+                graphs.captured(handle, aux);
+                // What was launched on its stream since the attach may have been part of it.
+                let before = self.direct.remove(&(pid, stream)).filter(|_| handle == 0);
+                self.window.missed(Gap::CaptureUnderWay, before.unwrap_or(0));
+            }
+            (Role::BeginCaptureTo, _) => graphs.begun(handle, aux),
+            (Role::Instantiate(_), _) => {
+                graphs.instantiated(aux, handle);
+                let [flags, ..] = event.key.grid;
+                self.window.missed(Gap::DeviceLaunch, u64::from(flags & DEVICE_LAUNCH != 0));
+            }
+            (Role::Update, _) => graphs.updated(handle, aux),
+            (Role::CreateGraph, _) => graphs.created(aux),
+            (Role::CloneGraph, _) => graphs.cloned(handle, aux),
+            (Role::FindInClone, _) => graphs.found(handle, stream, aux),
+            (Role::ChildOf, _) => graphs.child_of(handle, aux),
+            (Role::DestroyGraph, _) => graphs.destroyed(handle),
+            (Role::DestroyExec, _) => graphs.exec_destroyed(handle),
+            (Role::RemoveNode, _) => {
+                let known = graphs.remove(handle);
+                self.window.missed(Gap::UnknownNodes, u64::from(!known));
+            }
+            (Role::EnableNode, _) => {
+                let [on, ..] = event.key.grid;
+                let known = graphs.enable(handle, aux, on != 0);
+                self.window.missed(Gap::UnknownNodes, u64::from(!known));
+            }
+            (Role::AddNode(_) | Role::AddChild, Some(part)) => graphs.add(stream, aux, part),
+            (Role::AskNode(_), Some(Part::Kernel(kind))) => graphs.asked(aux, tally.alike(kind)),
+            (Role::ChangeNode(_), Some(part)) => {
+                let known = graphs.change(aux, part);
+                self.window.missed(Gap::ChangedNodes, u64::from(!known));
+            }
+            (Role::SetNode(_) | Role::SetChild, Some(part)) => {
+                let known = graphs.set(stream, aux, part);
+                self.window.missed(Gap::ChangedNodes, u64::from(!known));
+            }
+            (Role::Alias, _) => self.names.alias(pid, aux, handle),
+            (Role::GetFunction, _) => {
+                if let Some(name) = name_in(event.bytes) {
+                    self.names.learn(pid, aux, name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a node is made of.
+    fn part(&mut self, tally: &mut Tally, event: &Event<'_>) -> Part {
+        match event.key.graph {
+            node::KERNEL => Part::Kernel(self.kind(tally, &Event { aux: 0, ..*event })),
+            node::CHILD => Part::Child(event.key.handle),
+            node::CONDITIONAL => Part::Conditional,
+            _ => Part::Other,
+        }
+    }
+
+    /// With every new kind of launch until a device is seen: it was opened before the first.
+    pub(crate) fn look_at_device(&mut self, pid: u32, maker: Maker) {
+        let runtimes = &self.window.stand_ins;
+        let mut mapped =
+            self.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
+        // Where it is not known which runtime the process has, one stand-in among them all is enough to say no more.
+        let stand_in = match mapped.peek().is_some() {
+            true => mapped.any(|stand_in| *stand_in),
+            false => runtimes.values().any(|stand_in| *stand_in),
+        };
+        self.window.devices.launched(pid, maker, stand_in && maker == Maker::Amd);
+    }
+
+    /// Where nobody launched: whether somebody could have is known from those that have a runtime open.
+    pub(crate) fn look_at_idle(&mut self) {
+        if self.window.devices.iter().next().is_some() {
+            return;
+        }
+        let runtimes = &self.window.stand_ins;
+        let open = |pid: &u32| {
+            let mut mapped = self.processes.mapped(*pid).iter();
+            Some((
+                *pid,
+                mapped.find(|mapping| runtimes.contains_key(&mapping.file())).map(|mapping| mapping.path.clone())?,
+            ))
+        };
+        let idle: Vec<(u32, String)> = self.processes.everyone().filter_map(|pid| open(&pid)).collect();
+        for (pid, path) in idle {
+            self.look_at_device(pid, Maker::of_library(&path));
+        }
+    }
+
+    fn tell(&mut self, tally: &Tally, event: &Event<'_>, kind: KindId, exec: Option<u64>) {
+        if self.each.is_none() {
+            return;
+        }
+        let args = self.names.resolve(event.key.tgid, event.key.handle, event.aux).args;
+        let (Some(each), Some(kind)) = (&mut self.each, tally.get(kind)) else { return };
+        let args = if args.is_empty() { event.bytes.to_vec() } else { coverage::laid_out(event.bytes, &args) };
+        let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
+        each(&Seen { time_ns, pid, thread, kind, stream, graph: event.key.graph, exec, args });
+    }
+
+    fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {
+        let key = Key { graph: 0, ..event.key };
+        if let Some(known) = self.kinds.get(&key) {
+            return *known;
+        }
+        let kind = self.describe(tally, event);
+        let id = tally.kind(&kind);
+        if !matches!(kind.name, Name::Unnamed(_)) {
+            self.kinds.insert(key, id);
+        }
+        id
+    }
+
+    fn describe(&mut self, tally: &mut Tally, event: &Event<'_>) -> Kind {
+        let key = &event.key;
+        let entry = ENTRIES.get(key.entry as usize);
+        let api = entry.map_or("?", |entry| entry.symbol);
+        if entry.is_some_and(|entry| matches!(entry.role, Role::Gemm(_) | Role::LtMatmul)) {
+            let [m, n, k] = key.grid.map(|extent| i64::from(extent.cast_signed()));
+            let [batch, type_a, _] = key.block;
+            let call = Call { m, n, k, batch: batch.into(), type_a };
+            if call.is_unknown() {
+                let why = "the matrix layouts were made before the attach, or cannot be read without BPF";
+                self.window.gap(format!("extents of some calls of {api}"), why);
+            }
+            return Kind { process: key.tgid, ..Kind::call(api, call) };
+        }
+        let named = self.names.resolve(key.tgid, key.handle, event.aux);
+        let facts = tally.facts(&named.name);
+        let given = Some(key.columns).filter(|columns| *columns != key::NONE).map(u64::from);
+        if given.is_none() && columns::place(&facts, &named.args).is_some() {
+            let why = "some launches were made before their library had been read, and are counted without";
+            self.window.gap("column counts", why);
+        }
+        let mut grid = key.grid;
+        if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
+            // These take the number of threads.
+            for (grid, block) in grid.iter_mut().zip(key.block) {
+                *grid = grid.checked_div(block).unwrap_or(*grid);
+            }
+        }
+        Kind {
+            process: key.tgid,
+            file: named.file,
+            bundle: named.bundle,
+            grid,
+            block: key.block,
+            shared: key.shared,
+            ne11: columns::of_value(&facts, given),
+            ..Kind::kernel(named.name, api)
+        }
+    }
+
+    /// What was counted and did not come over the ring is counted here; only its order is lost.
+    pub(crate) fn reconcile(&mut self, tally: &mut Tally) {
+        let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for (key, count) in self.backend.counted() {
+            if !self.processes.knows(key.tgid) {
+                continue;
+            }
+            if let Backend::Bpf(instrument) = &self.backend
+                && let Some((library, symbol, what)) = instrument.unknown(key.entry).cloned()
+            {
+                tally.lost += if what == Suspect::Launch { count.calls } else { 0 };
+                self.window.missed(Gap::Unknown { library, symbol, what }, count.calls);
+                continue;
+            }
+            let Some(entry) = ENTRIES.get(key.entry as usize) else { continue };
+            let shipped = self.shipped.get(&key).copied().unwrap_or(0);
+            let strangers = self.strangers.get(&key).copied().unwrap_or(0);
+            if matches!(entry.role, Role::Launch(_)) {
+                let ours = count.calls.saturating_sub(strangers);
+                self.window.launches += ours;
+                self.window.returns += count.returned.min(ours);
+                self.window.accepted += count.accepted.min(ours);
+            }
+            let more = count.calls.checked_sub(shipped + strangers).filter(|more| *more > 0);
+            let Some(more) = more else { continue };
+            if strangers > 0 {
+                self.window.missed(Gap::Reused, 1);
+            }
+            *missing.entry(entry.symbol).or_default() += more;
+            match entry.role {
+                Role::Replay => tally.unknown_replays += more,
+                _ if key.graph != 0 => tally.lost += more,
+                _ => {
+                    let bytes = &[][..];
+                    let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
+                    let event = Event { kind, tid, time, key, stream, aux, status, bytes };
+                    let kind = self.kind(tally, &event);
+                    tally.launched(Phase::Other, 0, kind, more);
+                }
+            }
+        }
+        for (symbol, count) in missing {
+            let why = "the ring was full: they are counted, without their place in the order";
+            self.window.gap(format!("order of {count} calls of {symbol}"), why);
+        }
+        let loose = self.flows.values().map(|flow| flow.graphs.loose()).sum();
+        self.window.missed(Gap::LooseNodes, loose);
+    }
+}
+
+/// Whether a record has a kernel that wants a name.
+fn names_kernel(role: Role, event: &Event<'_>) -> bool {
+    match role {
+        Role::Launch(_) | Role::Several(_) => true,
+        Role::AddNode(_) | Role::SetNode(_) | Role::ChangeNode(_) => event.key.graph == node::KERNEL,
+        _ => false,
+    }
+}
+
+/// The name in a record, if all of it could be read: an empty one is none, and one without an end was cut.
+fn name_in(bytes: &[u8]) -> Option<&str> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let whole = bytes.len() < 2 * REACH as usize;
+    std::str::from_utf8(bytes.get(..end)?).ok().filter(|name| whole && !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_could_not_be_read_is_none() {
+        assert_eq!(name_in(b"_Z5firstv\0"), Some("_Z5firstv"));
+        assert_eq!(name_in(b""), None, "the page was not there");
+        assert_eq!(name_in(b"\0"), None);
+        let long = [vec![b'a'; 2 * REACH as usize - 1], vec![0]].concat();
+        assert_eq!(name_in(&long), None, "the rest of it is missing");
+    }
+}

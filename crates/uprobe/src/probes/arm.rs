@@ -1,0 +1,164 @@
+//! One privileged step: probes in tracefs that their owner's user may open on processes of their own.
+//!
+//! They stay until `disarm`, also after a reboot of us; `doctor` lists them. What a user needs to open them (their numbers)
+//! stands in a file that everybody can read, because tracefs itself cannot be read without privilege.
+
+#![allow(unsafe_code, reason = "mounting tracefs is a raw system call")]
+
+use crate::probes::entries::{ENTRIES, Home};
+use crate::target::mapped_file::Reached;
+use crate::bpf::perf_backend::tells;
+use crate::probes::site;
+use crate::probes::symbols::entries_of;
+use watch::WatchError;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The group name under which whichkernel creates probes in tracefs.
+pub const PROBE_GROUP: &str = "whichkernel";
+
+/// One probe in tracefs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Armed {
+    pub symbol: String,
+    /// The tracepoint's number.
+    pub id: u64,
+    pub pushed: i16,
+    pub path: PathBuf,
+    pub inode: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Note {
+    probes: Vec<Armed>,
+    /// tracefs was mounted by us, and is unmounted by `disarm`.
+    mounted: bool,
+}
+
+const NOTE: &str = "/run/whichkernel/armed.json";
+const TRACEFS: &str = "/sys/kernel/tracing";
+
+fn refused(what: impl Into<String>) -> impl FnOnce(io::Error) -> WatchError {
+    let what = what.into();
+    move |error| WatchError::new(what, error.to_string(), "sudo whichkernel watch arm")
+}
+
+/// Probes the launch functions of these runtime libraries, and of those that a process has mapped.
+pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, WatchError> {
+    let mounted = mount()?;
+    let mut note = read();
+    note.mounted |= mounted;
+    let before = note.probes.len();
+    let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for path in libraries {
+        let path = path.canonicalize().map_err(refused("the library"))?;
+        all.push((path.clone(), path));
+    }
+    all.extend(mapped.iter().map(|reached| (reached.path(), PathBuf::from(&reached.name))));
+    for (path, name) in &all {
+        if let Err(error) = one(path, name, &mut note) {
+            // All or nothing: what was made for this call is taken back.
+            let made = note.probes.split_off(before);
+            made.iter().for_each(|probe| drop(remove(probe)));
+            return Err(error);
+        }
+    }
+    write(&note)?;
+    Ok(note.probes.split_off(before))
+}
+
+/// `path`: how the file is found now; `shown`: its name.
+fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
+    let name = shown.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let wrong = |why: String| WatchError::new(shown.display().to_string(), why, "");
+    // A line of uprobe_events ends at a line break or `#`, and its words are parted by spaces: such a name would be another command.
+    let text = path.to_str().filter(|text| !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '#'));
+    let text = text.ok_or_else(|| wrong("tracefs cannot take a path with spaces or `#` in it".to_owned()))?;
+    let home = Home::of(&name).ok_or_else(|| wrong("not a GPU runtime or BLAS library by its name".to_owned()))?;
+    let file = inventory::File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let inode = fs::metadata(path).map_err(|error| wrong(error.to_string()))?.ino();
+    let symbols = entries_of(&file, home).map_err(|error| wrong(error.to_string()))?;
+    for symbol in &symbols {
+        let Some(entry) = ENTRIES.get(symbol.entry).filter(|entry| tells(entry)) else { continue };
+        if note.probes.iter().any(|probe| probe.inode == inode && probe.symbol == entry.symbol) {
+            continue;
+        }
+        let site = site::cheapest(&symbol.code, false);
+        let event = event(entry.symbol, inode);
+        let offset = symbol.offset + site.offset;
+        let line = format!("p:{PROBE_GROUP}/{event} {text}:{offset:#x}\n");
+        append(&line).map_err(refused(format!("{TRACEFS}/uprobe_events")))?;
+        let id = fs::read_to_string(format!("{TRACEFS}/events/{PROBE_GROUP}/{event}/id"));
+        let id = id.ok().and_then(|text| text.trim().parse().ok());
+        let id = id.ok_or_else(|| wrong(format!("the probe {event} was made, and has no number")))?;
+        let (symbol, path) = (entry.symbol.to_owned(), shown.to_owned());
+        note.probes.push(Armed { symbol, id, pushed: site.pushed, path, inode });
+    }
+    Ok(())
+}
+
+/// Removes every probe of ours from tracefs, also those that no note knows; returns how many.
+pub fn disarm() -> Result<usize, WatchError> {
+    let note = read();
+    let events = fs::read_to_string(format!("{TRACEFS}/uprobe_events")).unwrap_or_default();
+    let ours = events.lines().filter_map(|line| {
+        let name = line.split(' ').next()?.split_once(':')?.1;
+        name.starts_with(&format!("{PROBE_GROUP}/")).then(|| name.to_owned())
+    });
+    let mut count = 0;
+    for name in ours {
+        append(&format!("-:{name}\n")).map_err(refused(format!("{TRACEFS}/uprobe_events: removing {name}")))?;
+        count += 1;
+    }
+    match fs::remove_file(NOTE) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(NOTE)(error)),
+        _ => {}
+    }
+    let _ = fs::remove_dir("/run/whichkernel");
+    if note.mounted {
+        // Somebody else may use it by now: then it stays.
+        // SAFETY: a NUL-terminated path.
+        unsafe { libc::umount2(c"/sys/kernel/tracing".as_ptr(), 0) };
+    }
+    Ok(count)
+}
+
+/// The probes that are there for everybody.
+pub fn armed() -> Vec<Armed> {
+    read().probes
+}
+
+fn event(symbol: &str, inode: u64) -> String {
+    format!("{symbol}_{inode:x}")
+}
+
+fn remove(probe: &Armed) -> io::Result<()> {
+    append(&format!("-:{PROBE_GROUP}/{}\n", event(&probe.symbol, probe.inode)))
+}
+
+fn append(line: &str) -> io::Result<()> {
+    OpenOptions::new().append(true).open(format!("{TRACEFS}/uprobe_events"))?.write_all(line.as_bytes())
+}
+
+/// True where it had to be mounted.
+fn mount() -> Result<bool, WatchError> {
+    if Path::new(TRACEFS).join("uprobe_events").exists() {
+        return Ok(false);
+    }
+    let (name, at) = (c"nodev", c"/sys/kernel/tracing");
+    // SAFETY: NUL-terminated strings; no data.
+    let done = unsafe { libc::mount(name.as_ptr(), at.as_ptr(), c"tracefs".as_ptr(), 0, std::ptr::null()) };
+    if done == 0 { Ok(true) } else { Err(refused("mounting tracefs")(io::Error::last_os_error())) }
+}
+
+fn read() -> Note {
+    fs::read(NOTE).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+fn write(note: &Note) -> Result<(), WatchError> {
+    let bytes = serde_json::to_vec_pretty(note).unwrap_or_default();
+    fs::create_dir_all("/run/whichkernel").and_then(|()| fs::write(NOTE, bytes)).map_err(refused(NOTE))
+}

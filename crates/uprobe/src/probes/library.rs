@@ -1,0 +1,161 @@
+//! A library whose kernels are launched: handle -> name, bundle, argument layout, before anything was launched.
+
+use crate::target::processes::Mapping;
+use crate::bpf::wire;
+use dryrun::describe;
+use codeobject::elf::Elf;
+use codeobject::launch_map::{Image, Kind, Vendor, launch_map, slots};
+use codeobject::{Piece, ReadAt, host, walk};
+use launch::columns;
+use launch::grammar;
+use launch::table::Table;
+use std::collections::HashMap;
+use std::path::Path;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    pub name: String,
+    pub bundle: Option<u32>,
+    /// Offset and size of each argument; empty where the code object does not say.
+    pub args: Vec<(u32, u32)>,
+}
+
+#[derive(Debug, Default)]
+pub struct Library {
+    /// Load segments: file offset, address.
+    segments: Vec<(u64, u64)>,
+    /// By handle at load bias 0.
+    pub kernels: HashMap<u64, Kernel>,
+    /// Where the library keeps kernels that it got from the CUDA runtime: slot -> handle, at load bias 0.
+    pub slots: HashMap<u64, u64>,
+    /// Registration calls that could not be read.
+    pub unresolved: usize,
+    /// SHA-256 of the file, where it was asked for.
+    pub hash: Option<String>,
+}
+
+/// What is wanted of a library besides the names of its kernels.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted {
+    pub layouts: bool,
+    pub hash: bool,
+    /// Also where its kernels are NVIDIA's.
+    pub nvidia: bool,
+}
+
+/// What came of reading a file.
+#[derive(Debug)]
+pub enum Read {
+    Library(Box<Library>),
+    /// It registers no kernels.
+    Nothing,
+    /// It has NVIDIA code, which was not wanted yet.
+    Postponed,
+}
+
+/// Reads a library, if it registers kernels. `name`: its own, whatever path leads to it.
+pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
+    match kind_of(path) {
+        Some((true, _)) => {}
+        Some((false, true)) if wanted.nvidia => {}
+        Some((false, true)) => return Read::Postponed,
+        _ => return Read::Nothing,
+    }
+    library(path, name, cache, wanted).map_or(Read::Nothing, |library| Read::Library(Box::new(library)))
+}
+
+/// Whether a file has AMD code, and NVIDIA code.
+fn kind_of(path: &Path) -> Option<(bool, bool)> {
+    let file = inventory::File::open(path).ok()?;
+    let elf = Elf::parse(&file).ok()?;
+    let amd = host::fatbin_sections(&elf).next().is_some();
+    Some((amd, [".nvFatBinSegment", ".nv_fatbin"].iter().any(|name| elf.section(name).is_some())))
+}
+
+fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Library> {
+    const EXECUTABLE: u32 = 1;
+    const LOAD: u32 = 1;
+    let file = inventory::File::open(path).ok()?;
+    let source: &dyn ReadAt = &file;
+    let elf = Elf::parse(source).ok()?;
+    let amd = host::fatbin_sections(&elf).next().is_some();
+    let segments = elf
+        .segments()
+        .iter()
+        .filter(|segment| segment.kind == LOAD && segment.flags & EXECUTABLE != 0)
+        .map(|segment| (segment.offset, segment.address))
+        .collect();
+    let image = Image::read(source).ok()?;
+    let map = launch_map(&image);
+    let numbers = if amd { bundles(&elf, &image, &map) } else { HashMap::new() };
+    let mut known = if wanted.layouts && amd { arguments(path, name, cache) } else { HashMap::new() };
+    let mut kernels = HashMap::new();
+    for registration in map.kernels().filter(|registration| registration.wins && registration.kind == Kind::Kernel) {
+        let bundle = map.wrappers.get(registration.wrapper).and_then(|wrapper| numbers.get(&wrapper.image)).copied();
+        let name = registration.name.clone();
+        let args = bundle.and_then(|bundle| known.remove(&(bundle, name.clone()))).unwrap_or_default();
+        kernels.insert(registration.handle, Kernel { name, bundle, args });
+    }
+    let slots = if amd { HashMap::new() } else { slots(&image, |handle| kernels.contains_key(&handle)) };
+    let hash =
+        if wanted.hash { inventory::Sha256::of(source, |_, _| {}).ok().map(|hash| hash.to_string()) } else { None };
+    Some(Library { segments, kernels, slots, unresolved: map.completeness.unresolved.len(), hash })
+}
+
+/// Numbers of bundles by the address that their wrapper points at.
+fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::LaunchMap) -> HashMap<u64, u32> {
+    let mut by_offset = HashMap::new();
+    let mut index = 0;
+    for section in host::fatbin_sections(elf) {
+        for piece in walk(elf.source(), host::range_of(elf, section), index) {
+            if let Piece::Bundle(bundle) = piece {
+                by_offset.insert(bundle.offset, bundle.index);
+                index = bundle.index + 1;
+            }
+        }
+    }
+    let wrappers = map.wrappers.iter().filter(|wrapper| wrapper.vendor == Vendor::Amd);
+    wrappers
+        .filter_map(|wrapper| {
+            let number = image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset))?;
+            Some((wrapper.image, u32::try_from(*number).ok()?))
+        })
+        .collect()
+}
+
+/// The arguments of every kernel, by bundle and name. They are those of the source, so any target's metadata tells them.
+fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Vec<(u32, u32)>> {
+    const ANY: &str = "gfx1100";
+    let Ok(target) = gpu::TargetId::parse(ANY) else { return HashMap::new() };
+    let libraries = [(path.to_owned(), name.to_owned())];
+    let Ok(described) = describe(&libraries, &target, true, cache) else { return HashMap::new() };
+    let table = Table::parse(&described.table).unwrap_or_default();
+    let mut out = HashMap::new();
+    for (kernel, place) in table.kernels.into_iter().zip(&table.of) {
+        if let Some(place) = table.places.get(*place as usize) {
+            out.insert((place.bundle, kernel.name), kernel.args);
+        }
+    }
+    out
+}
+
+impl Library {
+    /// What the loader added to every address of the file, from one executable mapping of it.
+    pub fn bias(&self, mapping: &Mapping) -> Option<u64> {
+        const PAGE: u64 = 4096;
+        let (offset, address) = self.segments.iter().find(|(offset, _)| offset / PAGE == mapping.offset / PAGE)?;
+        Some(mapping.start.wrapping_add(offset.wrapping_sub(mapping.offset)).wrapping_sub(*address))
+    }
+
+    /// Layouts for the kernel-side programs: of every kernel, or only of those that take their column count as an argument.
+    pub fn layouts(&self, all: bool) -> impl Iterator<Item = (u64, Vec<u8>)> {
+        self.kernels.iter().filter_map(move |(handle, kernel)| {
+            if kernel.args.is_empty() {
+                return None;
+            }
+            let interesting = all || kernel.name.contains("mul_mat");
+            let place = interesting.then(|| columns::place(&grammar::read(&kernel.name), &kernel.args)).flatten();
+            (all || place.is_some()).then(|| (*handle, wire::layout(&kernel.args, place)))
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! Where probes go: the watched functions, the cheapest site in each, and putting them there.
+
+pub mod arm;
+pub mod attach;
+pub mod canary;
+pub mod cost;
+pub mod entries;
+pub mod library;
+pub mod preprobe;
+pub mod site;
+pub mod stub;
+pub mod symbols;
+pub mod trial;

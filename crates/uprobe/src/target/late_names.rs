@@ -1,0 +1,143 @@
+//! Names of functions that a process got before anybody looked: from its own memory, as far as the way there is certain.
+
+use crate::target::memory::Memory;
+use crate::target::driver_objects::Path;
+use crate::target::mapped_file::reachable;
+use crate::watcher::Watcher;
+use watch::Name;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// Functions that nobody could name, and what was tried for them.
+#[derive(Debug, Default)]
+pub struct Nameless {
+    /// By process and handle.
+    wanted: HashSet<(u32, u64)>,
+    next: Option<Instant>,
+    paths: HashMap<u32, Tried>,
+}
+
+/// The way to a name in one process.
+#[derive(Debug, Default)]
+struct Tried {
+    /// Functions known by name when it was last looked for.
+    witnesses: usize,
+    path: Option<Path>,
+    /// Handles that it led nowhere from.
+    nowhere: HashSet<u64>,
+    /// How often it gave each name.
+    given: HashMap<String, u32>,
+}
+
+/// How often a process's memory is looked at for more.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Watcher {
+    /// Libraries with NVIDIA code that these processes have loaded already are read at once: what they have got from the runtime cannot be
+    /// asked for again, and the process may end before somebody wonders. NVIDIA's own (cuBLAS takes twenty seconds) find their kernels by
+    /// name, of which nothing stands in them.
+    pub(crate) fn read_postponed(&mut self, pids: &[u32]) {
+        const THEIRS: [&str; 3] = ["libcu", "libnv", "libnccl"];
+        for pid in pids {
+            for mapping in self.processes.mapped(*pid).to_vec() {
+                if self.names.is_postponed(mapping.file())
+                    && !THEIRS.iter().any(|start| mapping.name().starts_with(start))
+                    && let Some(reached) = reachable(*pid, &mapping)
+                {
+                    self.names.meet(&mapping, &reached.path(), true);
+                }
+            }
+        }
+    }
+
+    /// Kernels that the process's libraries have got from the CUDA runtime, as they stand in their static variables.
+    pub(crate) fn read_slots(&mut self, pid: u32) {
+        let slots = self.names.slots(pid);
+        if slots.is_empty() {
+            return;
+        }
+        let Ok(memory) = Memory::open(pid) else { return self.unreadable() };
+        let words = memory.words(slots.iter().map(|(slot, _)| *slot).collect());
+        for (slot, handle) in slots {
+            if let Some(kernel) = words.get(&slot).filter(|kernel| **kernel != 0) {
+                self.names.alias(pid, *kernel, handle);
+            }
+        }
+    }
+
+    fn unreadable(&mut self) {
+        let why = "the process's memory could not be read, where its libraries keep them";
+        self.window.gap("names of functions that were obtained before the attach", why);
+    }
+
+    /// A launch of a function that nobody can name.
+    pub(crate) fn look_for(&mut self, pid: u32, handle: u64) {
+        self.nameless.wanted.insert((pid, handle));
+    }
+
+    /// Functions that were launched and that nobody can name.
+    pub fn nameless(&self) -> usize {
+        self.nameless.wanted.len()
+    }
+
+    /// Looks for names that are still wanted, now and then.
+    pub(crate) fn look(&mut self) {
+        let now = Instant::now();
+        if self.nameless.wanted.is_empty() || self.nameless.next.is_some_and(|next| now < next) {
+            return;
+        }
+        self.nameless.next = Some(now + PAUSE);
+        let mut wanted: Vec<(u32, u64)> = self.nameless.wanted.iter().copied().collect();
+        wanted.sort_unstable();
+        for list in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let Some(pid) = list.first().map(|(pid, _)| *pid).filter(|pid| self.processes.is_alive(*pid)) else {
+                continue;
+            };
+            self.read_slots(pid);
+            let mut tried = self.nameless.paths.remove(&pid).unwrap_or_default();
+            for (_, handle) in list {
+                if matches!(self.names.resolve(pid, *handle, 0).name, Name::Unnamed(_)) {
+                    self.follow(pid, *handle, &mut tried);
+                }
+            }
+            self.nameless.paths.insert(pid, tried);
+        }
+        let names = &mut self.names;
+        self.nameless.wanted.retain(|(pid, handle)| matches!(names.resolve(*pid, *handle, 0).name, Name::Unnamed(_)));
+    }
+
+    fn follow(&mut self, pid: u32, handle: u64, tried: &mut Tried) {
+        if tried.nowhere.contains(&handle) {
+            return;
+        }
+        let Ok(memory) = Memory::open(pid) else { return };
+        if tried.path.is_none() {
+            // What the driver launches is one kind of object, what the runtime passes around another.
+            let launched: HashSet<u64> =
+                self.shipped.keys().filter(|key| key.tgid == pid).map(|key| key.handle).collect();
+            let (driver, runtime): (Vec<_>, Vec<_>) =
+                self.names.known(pid).into_iter().partition(|(at, _)| launched.contains(at));
+            if driver.len() + runtime.len() == tried.witnesses {
+                return;
+            }
+            tried.witnesses = driver.len() + runtime.len();
+            tried.path = Path::find(&memory, &driver).or_else(|| Path::find(&memory, &runtime));
+        }
+        let Some(path) = &tried.path else { return };
+        // A name that many functions have is that of something else: a module, say.
+        const NAMESAKES: u32 = 4;
+        let name = path.follow(&memory, handle).filter(|name| {
+            let given = tried.given.entry(name.clone()).or_default();
+            *given += 1;
+            *given <= NAMESAKES
+        });
+        match name {
+            Some(name) => {
+                self.names.learn(pid, handle, &name);
+                let why = "they were read from the driver's own objects, along a path that gave the right name of every known function";
+                self.window.gap("certainty of some names", why);
+            }
+            None => drop(tried.nowhere.insert(handle)),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The file behind another process's mapping, whatever root and mounts that process has; and whether the probe on it is in place there.
+
+use crate::probes::entries::Home;
+use crate::target::memory::Memory;
+use crate::target::processes::{Mapping, Processes};
+use inventory::stranger;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A mapped file, held open: whatever its name comes to mean later, it stays this file.
+#[derive(Debug)]
+pub struct Reached {
+    file: File,
+    /// As the process sees it.
+    pub name: String,
+}
+
+impl Reached {
+    /// How this process and the kernel find it, while this value lives.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
+    }
+}
+
+/// The very file that is mapped: through `map_files`, where that is allowed; else by its name below the other's root, where no link leads
+/// out of (a chroot's own directory may stand in front); by its name alone where the process is over or its root not ours to
+/// enter. None where the file cannot be reached.
+pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
+    let plain = mapping.path.strip_suffix(" (deleted)").unwrap_or(&mapping.path);
+    let root = PathBuf::from(format!("/proc/{pid}/root"));
+    let range = format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start, mapping.end);
+    let same = |file: &File| file.metadata().is_ok_and(|meta| meta.ino() == mapping.inode);
+    let by_range = || stranger::open(Path::new(&range)).ok().filter(same);
+    let by_name = |path: &str| stranger::open_in(&root, Path::new(path)).ok().filter(same);
+    let below = || {
+        let link = fs::read_link(&root).ok()?;
+        by_name(plain.strip_prefix(link.to_str()?).filter(|rest| rest.starts_with('/'))?)
+    };
+    let alone = || match fs::metadata(&root) {
+        Ok(_) => None,
+        Err(_) => stranger::open_unlinked(Path::new(plain)).ok().filter(same),
+    };
+    let file = by_range().or_else(|| by_name(plain)).or_else(below).or_else(alone)?;
+    Some(Reached { file, name: mapping.path.clone() })
+}
+
+/// Whether the process's memory has something else than the file at a probe's place: a breakpoint, or a call in place of a nop. None where
+/// it cannot be read, or the mapping does not hold the place. Nothing is run for it.
+pub fn planted(pid: u32, mapping: &Mapping, at: u64, original: &[u8]) -> Option<bool> {
+    let inside = at.checked_sub(mapping.offset).filter(|from| *from < mapping.end.saturating_sub(mapping.start))?;
+    let there = Memory::open(pid).ok()?.bytes(mapping.start.checked_add(inside)?, 1);
+    Some(there.first()? != original.first()?)
+}
+
+/// The GPU runtimes that a process has mapped.
+pub fn runtimes_of(pid: u32) -> Vec<Reached> {
+    let mut processes = Processes::without();
+    processes.join(pid, &mut Vec::new());
+    let runtimes = processes.mapped(pid).iter().filter(|mapping| Home::of(mapping.name()).is_some_and(Home::launches));
+    runtimes.filter_map(|mapping| reachable(pid, mapping)).collect()
+}

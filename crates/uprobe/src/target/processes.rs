@@ -1,0 +1,456 @@
+//! Which processes are watched and what they have mapped, from the kernel's own account: forks, execs, exits and mappings
+//! come as perf records, so that a child or a library that is there for a moment is not missed.
+
+use sys::perf_event;
+use sys::perf_event::{Attr, Buffer, Event, bit, sample};
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// An executable mapping of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    pub start: u64,
+    pub end: u64,
+    /// In the file.
+    pub offset: u64,
+    pub device: (u32, u32),
+    pub inode: u64,
+    /// As the process sees it, as far as that is known.
+    pub path: String,
+}
+
+/// A file, whichever process maps it.
+pub type FileId = ((u32, u32), u64);
+
+impl Mapping {
+    pub fn file(&self) -> FileId {
+        (self.device, self.inode)
+    }
+
+    pub fn name(&self) -> &str {
+        let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
+        path.rsplit('/').next().unwrap_or(path)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Happened {
+    /// A process, and the one that it was forked from where that was seen.
+    Joined(u32, Option<u32>),
+    Mapped(u32, Mapping),
+    /// The process runs another program now: what it had mapped is gone.
+    Replaced(u32),
+    Ended,
+}
+
+/// One process among those that had or will have its number.
+#[derive(Debug, Clone, Copy)]
+struct Life {
+    /// From when it is watched (CLOCK_MONOTONIC).
+    from: u64,
+    /// When it began, as the kernel tells in /proc: what has another beginning is another process.
+    start: Option<u64>,
+    /// Its first thread is over, and others are not.
+    headless: bool,
+    /// The record of its own beginning is still to come.
+    unborn: bool,
+}
+
+type Record = (u64, u32, u16, Vec<u8>);
+
+#[derive(Debug)]
+pub struct Processes {
+    buffers: Vec<Buffer>,
+    /// Records of the time after the last look, when not every buffer had been read.
+    early: Vec<Record>,
+    /// Alive and watched.
+    members: HashMap<u32, Life>,
+    /// What was watched and has ended: from when until when. The number may belong to another since.
+    ended: HashMap<u32, Vec<(u64, u64)>>,
+    /// Threads and processes that were seen to end since this was last asked.
+    over: Vec<u32>,
+    maps: HashMap<u32, Vec<Mapping>>,
+    /// Records that the kernel could not deliver.
+    pub lost: u64,
+    /// Time of the record at hand; 0 for what /proc says.
+    now: u64,
+    refreshed: Instant,
+}
+
+const PAGES: usize = 128;
+const REFRESH: Duration = Duration::from_millis(50);
+
+impl Processes {
+    /// Opens the account, for every process.
+    pub fn open() -> io::Result<Processes> {
+        const SOFTWARE: u32 = 1;
+        const DUMMY: u64 = 9;
+        let flags = bit::MMAP
+            | bit::MMAP2
+            | bit::COMM
+            | bit::COMM_EXEC
+            | bit::TASK
+            | bit::SAMPLE_ID_ALL
+            | bit::USE_CLOCKID
+            | bit::EXCLUDE_KERNEL;
+        let attr = Attr {
+            kind: SOFTWARE,
+            config: DUMMY,
+            sample_type: sample::TID | sample::TIME,
+            flags,
+            clockid: libc::CLOCK_MONOTONIC,
+            ..Attr::default()
+        };
+        let mut buffers = Vec::new();
+        for cpu in perf_event::processors() {
+            buffers.push(Buffer::new(Event::open(&attr, -1, cpu)?, PAGES)?);
+        }
+        Ok(Processes::with(buffers))
+    }
+
+    /// Without the kernel's account: /proc is read when asked.
+    pub fn without() -> Processes {
+        Processes::with(Vec::new())
+    }
+
+    fn with(buffers: Vec<Buffer>) -> Processes {
+        let (members, ended, maps) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (early, over) = (Vec::new(), Vec::new());
+        Processes { buffers, early, members, ended, over, maps, lost: 0, now: 0, refreshed: Instant::now() }
+    }
+
+    /// Watches a process and the children that it has now.
+    pub fn join(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        if self.members.contains_key(&pid) {
+            return;
+        }
+        // What /proc shows has been there for a while: whatever came from it already is its own.
+        self.begin(pid, self.now);
+        out.push((self.now, Happened::Joined(pid, None)));
+        self.look(pid, out);
+        for child in children(pid) {
+            self.join(child, out);
+        }
+    }
+
+    /// Watches a program that we have started since `from`: everything that it has done stands in the kernel's account, with its time.
+    pub fn adopt(&mut self, pid: u32, from: u64, out: &mut Vec<(u64, Happened)>) {
+        if self.buffers.is_empty() {
+            return self.join(pid, out);
+        }
+        self.begin(pid, from);
+        self.members.entry(pid).and_modify(|life| life.unborn = true);
+        out.push((from, Happened::Joined(pid, None)));
+    }
+
+    fn begin(&mut self, pid: u32, from: u64) {
+        self.maps.remove(&pid);
+        self.members.insert(pid, Life { from, start: start_of(pid), headless: false, unborn: false });
+    }
+
+    /// What the process has mapped now, as far as it is news.
+    pub fn look(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        // One name that is no text must not hide all the others; a process chooses how long the list is.
+        let maps = std::path::PathBuf::from(format!("/proc/{pid}/maps"));
+        let text = inventory::stranger::start(&maps, 64 << 20).unwrap_or_default();
+        for mapping in String::from_utf8_lossy(&text).lines().filter_map(executable) {
+            self.map(pid, mapping, out);
+        }
+    }
+
+    fn map(&mut self, pid: u32, mapping: Mapping, out: &mut Vec<(u64, Happened)>) {
+        let known = self.maps.entry(pid).or_default();
+        // A library that was closed and opened again may lie elsewhere, and another in its place.
+        known.retain(|old| old.end <= mapping.start || mapping.end <= old.start || old.file() == mapping.file());
+        if !known.iter().any(|old| (old.file(), old.start) == (mapping.file(), mapping.start)) {
+            known.push(mapping.clone());
+            out.push((self.now, Happened::Mapped(pid, mapping)));
+        }
+    }
+
+    pub fn mapped(&self, pid: u32) -> &[Mapping] {
+        self.maps.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the process that had this number at this time is watched.
+    pub fn watches(&self, pid: u32, time: u64) -> bool {
+        self.members.get(&pid).is_some_and(|life| life.from <= time)
+            || self.ended.get(&pid).is_some_and(|lives| lives.iter().any(|(from, to)| (*from..=*to).contains(&time)))
+    }
+
+    /// Whether a process with this number was ever watched.
+    pub fn knows(&self, pid: u32) -> bool {
+        self.members.contains_key(&pid) || self.ended.contains_key(&pid)
+    }
+
+    /// Alive as far as is known, and not another with its number.
+    pub fn is_alive(&self, pid: u32) -> bool {
+        self.members.get(&pid).is_some_and(|life| life.start.is_none() || life.start == start_of(pid))
+    }
+
+    /// Threads and processes that have ended since this was last asked.
+    pub fn over(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.over)
+    }
+
+    /// Every process that was seen to map something, alive or not.
+    pub fn everyone(&self) -> impl Iterator<Item = u32> {
+        self.maps.keys().copied()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Everything that happened since the last time, in order, each with its time (CLOCK_MONOTONIC).
+    pub fn poll(&mut self, out: &mut Vec<(u64, Happened)>) {
+        // A buffer that is read later may have what another, read before, does not know of yet: such records wait for the next look.
+        let until = clock();
+        let mut records = std::mem::take(&mut self.early);
+        let mut lost = 0;
+        for buffer in &mut self.buffers {
+            buffer.read(|kind, misc, body| match kind {
+                LOST => lost += long(body, 8),
+                MMAP2 | COMM | EXIT | FORK => records.push((time_of(body), kind, misc, body.to_vec())),
+                _ => {}
+            });
+        }
+        self.lost += lost;
+        records.sort_by_key(|record| record.0);
+        self.early = records.split_off(records.partition_point(|record| record.0 <= until));
+        for (time, kind, misc, body) in &records {
+            self.now = *time;
+            self.one(*kind, *misc, body, out);
+        }
+        self.now = 0;
+        if self.buffers.is_empty() || lost > 0 {
+            self.refresh(out);
+        }
+    }
+
+    /// From /proc: who is gone, who is new. It takes a while, so not at every turn.
+    fn refresh(&mut self, out: &mut Vec<(u64, Happened)>) {
+        if self.refreshed.elapsed() < REFRESH {
+            return;
+        }
+        self.refreshed = Instant::now();
+        for pid in self.members.keys().copied().collect::<Vec<u32>>() {
+            if alive(pid) && self.is_alive(pid) {
+                self.look(pid, out);
+                for child in children(pid) {
+                    self.join(child, out);
+                }
+            } else {
+                self.end(pid, out);
+            }
+        }
+    }
+
+    fn end(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        if let Some(life) = self.members.remove(&pid) {
+            let now = if self.now > 0 { self.now } else { clock() };
+            self.ended.entry(pid).or_default().push((life.from, now));
+            out.push((self.now, Happened::Ended));
+        }
+    }
+
+    /// Whether threads of the process go on without the first.
+    fn goes_on(&self, pid: u32) -> bool {
+        let same = self.members.get(&pid).is_some_and(|life| life.start.is_some() && life.start == start_of(pid));
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let mut others =
+            tasks.filter_map(|task| task.file_name().to_str()?.parse::<u32>().ok()).filter(|id| *id != pid);
+        same && others.any(|id| !matches!(state_of(&format!("/proc/{pid}/task/{id}/stat")), None | Some('Z' | 'X')))
+    }
+
+    fn one(&mut self, kind: u32, misc: u16, body: &[u8], out: &mut Vec<(u64, Happened)>) {
+        const EXEC: u16 = 1 << 13;
+        let pid = word(body, 0);
+        match kind {
+            FORK => {
+                let parent = word(body, 4);
+                let begins = |life: &mut Life| std::mem::take(&mut life.unborn) && life.from <= self.now;
+                if pid == parent || self.members.get_mut(&pid).is_some_and(begins) {
+                    return;
+                }
+                // The number is given out anew: whoever had it is over, though that was not told.
+                self.end(pid, out);
+                if self.members.contains_key(&parent) {
+                    let inherited = self.maps.get(&parent).cloned().unwrap_or_default();
+                    self.begin(pid, self.now);
+                    out.push((self.now, Happened::Joined(pid, Some(parent))));
+                    for mapping in inherited {
+                        self.map(pid, mapping, out);
+                    }
+                }
+            }
+            EXIT => {
+                let thread = word(body, 8);
+                self.over.push(thread);
+                let Some(life) = self.members.get(&pid) else { return };
+                let last = thread == pid || life.headless;
+                if last && self.goes_on(pid) {
+                    self.members.entry(pid).and_modify(|life| life.headless = true);
+                } else if last {
+                    self.end(pid, out);
+                }
+            }
+            COMM if misc & EXEC != 0 && self.members.contains_key(&pid) => {
+                self.maps.remove(&pid);
+                out.push((self.now, Happened::Replaced(pid)));
+            }
+            MMAP2 if self.members.contains_key(&pid) => {
+                if let Some(mapping) = mapping(body) {
+                    self.map(pid, mapping, out);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+// PERF_RECORD_*
+const LOST: u32 = 2;
+const COMM: u32 = 3;
+const EXIT: u32 = 4;
+const FORK: u32 = 7;
+const MMAP2: u32 = 10;
+
+fn word(body: &[u8], at: usize) -> u32 {
+    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn long(body: &[u8], at: usize) -> u64 {
+    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Every record ends with `pid, tid, time`.
+fn time_of(body: &[u8]) -> u64 {
+    long(body, body.len().saturating_sub(8))
+}
+
+/// `pid tid addr len pgoff maj min ino generation prot flags filename`
+fn mapping(body: &[u8]) -> Option<Mapping> {
+    const EXECUTABLE: u32 = 4;
+    if word(body, 56) & EXECUTABLE == 0 {
+        return None;
+    }
+    let name = body.get(64..body.len().saturating_sub(16))?;
+    let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    let path = String::from_utf8_lossy(name).into_owned();
+    let (start, len) = (long(body, 8), long(body, 16));
+    path.starts_with('/').then(|| Mapping {
+        start,
+        end: start.saturating_add(len),
+        offset: long(body, 24),
+        device: (word(body, 32), word(body, 36)),
+        inode: long(body, 40),
+        path,
+    })
+}
+
+/// A line of /proc/PID/maps, where it is an executable mapping of a file.
+fn executable(line: &str) -> Option<Mapping> {
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    let permissions = fields.next()?;
+    let offset = fields.next()?;
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let inode: u64 = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
+    let path = fields.next()?.trim_start();
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let small = |text: &str| u32::from_str_radix(text, 16).ok();
+    (permissions.contains('x') && path.starts_with('/')).then_some(Mapping {
+        start: hex(start)?,
+        end: hex(end)?,
+        offset: hex(offset)?,
+        device: (small(major)?, small(minor)?),
+        inode,
+        path: path.to_owned(),
+    })
+}
+
+/// Processes whose parent this is, by any of its threads.
+pub fn children(pid: u32) -> Vec<u32> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
+}
+
+/// Neither gone nor a zombie.
+pub fn alive(pid: u32) -> bool {
+    !matches!(state_of(&format!("/proc/{pid}/stat")), None | Some('Z' | 'X'))
+}
+
+fn state_of(stat: &str) -> Option<char> {
+    fs::read_to_string(stat).ok()?.rsplit_once(") ")?.1.chars().next()
+}
+
+/// When a process began, in ticks since the machine did (proc(5): field 22 of its stat).
+pub fn start_of(pid: u32) -> Option<u64> {
+    const BEHIND_NAME: usize = 19;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split_whitespace().nth(BEHIND_NAME)?.parse().ok()
+}
+
+/// CLOCK_MONOTONIC in nanoseconds: the clock of every record.
+pub fn clock() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_executable_mappings_of_files() {
+        let line = "7f1200000000-7f1200010000 r-xp 00001000 08:02 99  /usr/lib/libamdhip64.so.6.4 (deleted)";
+        let mapping = executable(line).expect("a mapping");
+        assert_eq!((mapping.start, mapping.offset, mapping.inode), (0x7f12_0000_0000, 0x1000, 99));
+        assert_eq!(mapping.name(), "libamdhip64.so.6.4");
+        assert!(executable("7f1200000000-7f1200010000 rw-p 00000000 00:00 0").is_none());
+        assert!(executable("7f1200000000-7f1200010000 r--p 00000000 08:02 99  /usr/lib/x").is_none());
+    }
+
+    /// A record of a fork or an exit: process, parent, thread, parent's thread, time; then who wrote it, and when.
+    fn record(pid: u32, parent: u32, time: u64) -> Vec<u8> {
+        let words = [pid, parent, pid, parent].map(u32::to_le_bytes).concat();
+        [words, time.to_le_bytes().to_vec(), vec![0; 8], time.to_le_bytes().to_vec()].concat()
+    }
+
+    /// Numbers above any that the kernel gives out, so that /proc knows nothing of them.
+    #[test]
+    fn a_number_that_is_given_out_again_is_another_process() {
+        let (target, child, stranger): (u32, u32, u32) = (0x7000_0001, 0x7000_0002, 0x7000_0003);
+        let mut processes = Processes::without();
+        let mut happened = Vec::new();
+        processes.begin(target, 100);
+        let mut tell = |processes: &mut Processes, kind, pid, parent, time| {
+            processes.now = time;
+            processes.one(kind, 0, &record(pid, parent, time), &mut happened);
+        };
+        tell(&mut processes, FORK, child, target, 200);
+        tell(&mut processes, EXIT, child, target, 300);
+        assert!(processes.watches(child, 250) && !processes.watches(child, 301) && !processes.watches(child, 199));
+        tell(&mut processes, FORK, child, stranger, 400);
+        assert!(!processes.watches(child, 450), "a stranger's child");
+        tell(&mut processes, EXIT, child, stranger, 500);
+        tell(&mut processes, FORK, child, target, 600);
+        assert!(processes.watches(child, 650) && !processes.watches(child, 450) && processes.watches(child, 250));
+        tell(&mut processes, FORK, child, stranger, 700);
+        assert!(!processes.watches(child, 750), "its end was not told, but a number has one process");
+    }
+
+    #[test]
+    fn we_are_alive_and_have_ourselves_mapped() {
+        let mut processes = Processes::without();
+        let mut happened = Vec::new();
+        processes.join(std::process::id(), &mut happened);
+        assert!(matches!(happened.first(), Some((0, Happened::Joined(..)))));
+        assert!(!processes.mapped(std::process::id()).is_empty());
+        assert!(alive(std::process::id()) && !alive(u32::MAX));
+    }
+}

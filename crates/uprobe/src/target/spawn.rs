@@ -1,0 +1,108 @@
+//! A program that we start and watch from its first moment.
+
+#![allow(unsafe_code, reason = "a step between fork and exec")]
+
+use crate::probes::preprobe::candidates;
+use crate::bpf::backend::Backend;
+use sys::bpf;
+use crate::target::hold::Hold;
+use crate::options::Options;
+use crate::target::processes::clock;
+use crate::watcher::Watcher;
+use watch::{Account, Ended, Source, State, Tally, WatchError};
+use std::ffi::OsString;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub struct Started {
+    pub watcher: Watcher,
+    child: Child,
+    ended: Option<Ended>,
+}
+
+impl Watcher {
+    /// Ready for a program that is about to be started: the runtimes that it may open carry their probes already.
+    pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
+        let mut watcher = Watcher::ready(options)?;
+        watcher.expect(&candidates(command))?;
+        if let Backend::Bpf(instrument) = &watcher.backend {
+            // Without, a library that could not be foreseen is probed a moment after it is opened, and that is a gap.
+            match Hold::new(instrument.ring.map().fd()) {
+                Ok(hold) => watcher.hold = Some(hold),
+                Err(error) => watcher.news.push(format!("the program is not held while libraries are probed: {error}")),
+            }
+        }
+        Ok(watcher)
+    }
+}
+
+impl Watcher {
+    /// To be called when everything about a command is set and it is about to be started: it will stand still whenever it maps code. The
+    /// time from which on it is to be watched (see [`Watcher::adopt`]).
+    pub fn before(&self, start: &mut Command) -> u64 {
+        if let Some(hold) = &self.hold {
+            let ours = hold.map();
+            // SAFETY: one system call on memory of its own stack, between fork and exec. Where it fails the program runs unheld, and
+            // what is missed for that is said.
+            unsafe {
+                start.pre_exec(move || {
+                    let _ = bpf::put_word(ours, std::process::id(), 1);
+                    Ok(())
+                });
+            }
+        }
+        clock()
+    }
+}
+
+impl Started {
+    /// Everything that can be refused is set up before the program runs. Its output goes to our standard error, so that the
+    /// answer stands alone.
+    pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
+        let mut watcher = Watcher::ahead_of(command, options)?;
+        let program = command.first().cloned().unwrap_or_default();
+        let failed = |error: std::io::Error| {
+            WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")
+        };
+        let errors = rustix::io::dup(std::io::stderr()).map_err(|error| failed(error.into()))?;
+        let mut start = Command::new(&program);
+        start.args(command.iter().skip(1)).stdout(Stdio::from(errors));
+        let from = watcher.before(&mut start);
+        let child = start.spawn().map_err(failed)?;
+        watcher.adopt(child.id(), from)?;
+        Ok(Started { watcher, child, ended: None })
+    }
+}
+
+impl Source for Started {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let state = self.watcher.poll(tally, timeout)?;
+        if let Ok(Some(status)) = self.child.try_wait() {
+            let code = status.signal().map_or(Ended::Code(status.code().unwrap_or(-1)), Ended::Signal);
+            self.ended = Some(code);
+        }
+        // Children may outlive the program that started them.
+        Ok(match (state, self.ended) {
+            (State::Ended(_), Some(ended)) => State::Ended(ended),
+            (State::Ended(_), None) => State::Quiet,
+            (state, _) => state,
+        })
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        let account = self.watcher.finish(tally);
+        // It may go on, unwatched; whoever started us expects it to be over when we are.
+        let _ = self.child.wait();
+        account
+    }
+
+    fn canary_in_target(&mut self, what: String) {
+        self.watcher.canary_in_target(what);
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        self.watcher.news()
+    }
+}

@@ -1,0 +1,199 @@
+//! Calls into BLAS libraries, CUDA's ways to launch, and graphs that are built by hand: seen with what they were given.
+
+mod stage;
+
+use launch::record::blas;
+use launch::trace::Event;
+use dryrun::{Blas, Ending, last_words};
+use uprobe::{Options, Watcher};
+use watch::{Call, Ended, Source, State, Tally};
+use stage::{Stage, compile, place, root};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::rc::Rc;
+use std::time::Duration;
+
+fn until_gone(watcher: &mut Watcher, tally: &mut Tally) {
+    while watcher.poll(tally, Duration::from_millis(50)).expect("polled") != State::Ended(Ended::TargetGone) {}
+}
+
+type Product = (i64, i64, i64, i64, &'static str);
+
+fn product(call: &Call) -> Product {
+    (call.m, call.n, call.k, call.batch, launch::blas::tensor_type(call.type_a))
+}
+
+/// llama-bench with weights that go to BLAS, on Debian's real hipBLAS, rocBLAS and hipBLASLt: each call of each library is seen, in order,
+/// with the extents that the stand-in in front of them recorded.
+///
+/// These libraries are opened a moment before their first call, and may carry their probes only after it: then that call is
+/// missing, and the run says nothing of how calls are read. One run of five without that has to be right in everything.
+#[test]
+fn products_of_the_real_blas_libraries_with_their_extents() {
+    let mut last = String::new();
+    for _ in 0..5 {
+        match products() {
+            None => return,
+            Some(missing) if missing.is_empty() => return,
+            Some(missing) => last = missing,
+        }
+    }
+    panic!("{last}");
+}
+
+/// What was not seen as it was given, in words; None where it cannot be tried.
+fn products() -> Option<String> {
+    let (true, Some(place)) = (root("uprobe on BLAS libraries"), place()) else { return None };
+    let stage = Stage::new(place, "F16");
+    let command = stage.bench(&["-p", "64", "-n", "0"]);
+    let command: Vec<&str> = command.iter().map(String::as_str).collect();
+    let running = stage.start_on(&command, &[], Blas::Both)?;
+    let mut watcher = Watcher::attach(&[running.id()], Options::default()).expect("attached");
+    let calls: Rc<RefCell<Vec<(&'static str, Call)>>> = Rc::default();
+    let into = calls.clone();
+    watcher.on_each(move |seen| into.borrow_mut().extend(seen.kind.call.map(|call| (seen.kind.api, call))));
+    let mut tally = Tally::default();
+    stage.open();
+    until_gone(&mut watcher, &mut tally);
+    let account = watcher.finish(&mut tally).expect("an account");
+    let outcome = running.finish().expect("a run");
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+    // Each product is recorded for either lane: first the runtime's own libraries, then hipBLASLt.
+    let of = |event: &Event| match event {
+        Event::Blas(call) if call.call == blas::GEMM_EX && call.bracket == 1 => {
+            Some((call.m, call.n, call.k, call.batch, launch::blas::tensor_type(call.type_a)))
+        }
+        _ => None,
+    };
+    let own: Vec<Product> = outcome.traces.iter().flat_map(|trace| trace.events.iter().filter_map(of)).collect();
+    let calls = calls.take();
+    let seen = |api: &str| -> Vec<Product> {
+        calls.iter().filter(|(name, _)| *name == api).map(|(_, call)| product(call)).collect()
+    };
+    let names: BTreeMap<&str, usize> = calls.iter().fold(Default::default(), |mut all, (name, _)| {
+        *all.entry(*name).or_default() += 1;
+        all
+    });
+    let given: Vec<Product> = own.iter().step_by(2).copied().collect();
+    assert!(given.len() > 5, "{names:?}: {account:?}");
+    assert_eq!(own.iter().skip(1).step_by(2).copied().collect::<Vec<_>>(), given);
+    // The stand-in in front, and the real one behind it.
+    let twice: Vec<Product> = given.iter().flat_map(|product| [*product, *product]).collect();
+    assert_eq!(tally.lost, 0, "{account:?}");
+    let expected = [("hipblasGemmEx", &twice), ("rocblas_gemm_ex", &given), ("hipblasLtMatmul", &given)];
+    let other = expected.into_iter().filter(|(api, products)| seen(api) != **products);
+    Some(
+        other.map(|(api, products)| format!("{api}: {:?} instead of {products:?}; {account:?}\n", seen(api))).collect(),
+    )
+}
+
+/// A process on real code of nvcc's that launched everything before anybody looked. CUDA 13's compiler passes a kernel that it got once, 12's the
+/// address of a stub; neither is the driver's function, which is what is launched. One function belongs to no library: as
+/// with cuBLAS only the driver knows its name.
+#[test]
+fn a_late_attach_names_what_cuda_launches() {
+    const ROUNDS: u64 = 40;
+    /// Four kernels, the n-th n times, and the one that is nobody's.
+    const EACH: u64 = 1 + 2 + 3 + 4 + 1;
+    let (true, Some(wheel)) = (root("uprobe on CUDA"), test_artifacts::need("bitsandbytes-0.50.2")) else { return };
+    for (library, version) in [("libbitsandbytes_cuda130.so", "13"), ("libbitsandbytes_cuda128.so", "12")] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let library = wheel.join("bitsandbytes").join(library);
+        let Some(program) = cuda_program(dir.path(), version) else { return };
+        let mut command = std::process::Command::new(program);
+        command.arg(&library).arg(ROUNDS.to_string()).env("LD_LIBRARY_PATH", dir.path());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("started");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines().map_while(Result::ok);
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        let mut watcher = Watcher::attach(&[child.id()], Options::default()).expect("attached");
+        let mut tally = Tally::default();
+        let count = Rc::new(Cell::new(0));
+        let counted = count.clone();
+        watcher.on_each(move |_| counted.set(counted.get() + 1));
+        let mut input = child.stdin.take().expect("its input");
+        input.write_all(b"go\n").expect("told");
+        let start = std::time::Instant::now();
+        while count.get() < ROUNDS * EACH || watcher.nameless() > 0 {
+            assert!(start.elapsed() < Duration::from_secs(60), "{} of {} launches", count.get(), ROUNDS * EACH);
+            watcher.poll(&mut tally, Duration::from_millis(10)).expect("polled");
+        }
+        drop(input);
+        until_gone(&mut watcher, &mut tally);
+        let own: BTreeMap<String, u64> = lines
+            .filter_map(|line| {
+                let (count, name) = line.strip_prefix("launched ")?.split_once(' ')?;
+                Some((name.to_owned(), count.parse().ok()?))
+            })
+            .collect();
+        assert!(child.wait().expect("an end").success());
+        let account = watcher.finish(&mut tally).expect("an account");
+        let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+        for row in tally.rows() {
+            *seen.entry(row.name.text()).or_default() += row.launches;
+        }
+        assert_eq!(own.len(), 5, "{own:?}");
+        assert_eq!(own.values().sum::<u64>(), ROUNDS * EACH);
+        assert_eq!(seen, own, "CUDA {version}: {account:?}");
+        assert_eq!((tally.unnamed(), tally.lost, tally.rejections()), (0, 0, 0));
+    }
+}
+
+/// The stand-ins for runtime, driver and the libraries that nothing is asked of, and the program.
+fn cuda_program(dir: &Path, version: &str) -> Option<PathBuf> {
+    const RUNTIME: &str = include_str!("data/cudart.c");
+    let here = dir.display().to_string();
+    let shared = ["-shared", "-fPIC", "-L", &here];
+    let at = |name: &str| dir.join(name);
+    compile(RUNTIME, &at("libcuda.so.1"), &[&shared[..], &["-DDRIVER", "-Wl,-soname,libcuda.so.1"]].concat())?;
+    let name = format!("libcudart.so.{version}");
+    let soname = format!("-Wl,-soname,{name}");
+    std::fs::write(at("versions"), format!("{name} {{ global: *; }};")).expect("written");
+    let versions = format!("-Wl,--version-script,{here}/versions");
+    compile(RUNTIME, &at(&name), &[&shared[..], &[&soname, &versions, "-l:libcuda.so.1"]].concat())?;
+    for empty in ["cublas", "cublasLt", "cusparse"] {
+        compile("", &at(&format!("lib{empty}.so.{version}")), &shared)?;
+    }
+    let program = at("program");
+    compile(include_str!("data/cuda_program.c"), &program, &["-L", &here, "-l:libcuda.so.1", "-ldl"])?;
+    Some(program)
+}
+
+/// Streams that join a capture through an event, nodes that are added by hand, a graph in a graph, a node that is given another
+/// kernel: each replay counts as what it launches.
+#[test]
+fn graphs_are_counted_however_they_are_made() {
+    const SOURCE: &str = include_str!("data/graphs.c");
+    if !root("uprobe on graphs") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let here = dir.path().display().to_string();
+    let soname = "-Wl,-soname,libamdhip64.so.6";
+    let made = compile(SOURCE, &dir.path().join("libamdhip64.so.6"), &["-shared", "-fPIC", "-DRUNTIME", soname]);
+    let program = dir.path().join("program");
+    let words = ["-L", &here, "-l:libamdhip64.so.6", &format!("-Wl,-rpath,{here}")];
+    let (Some(()), Some(())) = (made, compile(SOURCE, &program, &words)) else { return };
+    let mut command = std::process::Command::new(program);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+    let mut watcher = Watcher::attach(&[child.id()], Options::default()).expect("attached");
+    let mut tally = Tally::default();
+    child.stdin.take().expect("its input").write_all(b"go\n").expect("told");
+    until_gone(&mut watcher, &mut tally);
+    assert!(child.wait().expect("an end").success());
+    let account = watcher.finish(&mut tally).expect("an account");
+    let mut launches = BTreeMap::new();
+    for row in tally.rows() {
+        *launches.entry(row.grids[0][0]).or_insert(0) += row.launches;
+    }
+    let direct = (1, 1);
+    let first = direct.0 + 5 * 2 + (3 + 2) * (1 + 2);
+    let second = direct.1 + 5 * 3 + 3 * (1 + 3) + 2 * 3;
+    assert_eq!(launches, BTreeMap::from([(1, first), (2, second), (3, 2)]), "{account:?}");
+    assert_eq!((tally.unknown_replays, tally.lost), (0, 0), "{account:?}");
+}

@@ -1,0 +1,270 @@
+//! Uprobes on real programs: every launch that the stand-in records, name by name, count by count, bytes included.
+
+mod stage;
+
+use dryrun::{Ending, last_words};
+use uprobe::{How, Options, Room, Started, Watcher};
+use watch::{Account, Ended, Source, State, Tally, WatchError};
+use stage::{Caller, Launch, Stage, Yard, compile, place, root, truth};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// With its kernels mapped before the gate, argument layouts are known before the first launch.
+const BACKEND: &str = "/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
+
+/// Polls until every watched process has ended.
+fn until_gone(watcher: &mut Watcher, tally: &mut Tally) -> Result<(), WatchError> {
+    while watcher.poll(tally, Duration::from_millis(50))? != State::Ended(Ended::TargetGone) {}
+    Ok(())
+}
+
+/// Keeps every launch (not replays) as the stand-in writes it.
+fn keep(watcher: &mut Watcher) -> Rc<RefCell<Vec<Launch>>> {
+    let seen: Rc<RefCell<Vec<Launch>>> = Rc::default();
+    let into = seen.clone();
+    watcher.on_each(move |launch| {
+        if launch.exec.is_none() && launch.kind.call.is_none() {
+            let kind = launch.kind;
+            let row = (kind.name.text(), kind.grid, kind.block, kind.shared, launch.args.clone(), launch.graph != 0);
+            into.borrow_mut().push(row);
+        }
+    });
+    seen
+}
+
+#[test]
+fn every_launch_of_a_real_program_with_its_argument_bytes() {
+    let (true, Some(place)) = (root("uprobe"), place()) else { return };
+    let stage = Stage::new(place, "Q4_K");
+    let command = stage.bench(&["-p", "9,290", "-n", "8"]);
+    let command: Vec<&str> = command.iter().map(String::as_str).collect();
+    let Some(running) = stage.start(&command, &[BACKEND]) else { return };
+    let mut watcher =
+        Watcher::attach(&[running.id()], Options { arguments: true, ..Options::default() }).expect("attached");
+    let seen = keep(&mut watcher);
+    let mut tally = Tally::default();
+    stage.open();
+    until_gone(&mut watcher, &mut tally).expect("watched");
+    let account = watcher.finish(&mut tally).expect("an account");
+    let outcome = running.finish().expect("a run");
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+    let own: Vec<Launch> = outcome.traces.iter().flat_map(truth).collect();
+    assert!(own.len() > 150, "{}", own.len());
+    let seen = seen.take();
+    assert_eq!(seen.len(), own.len(), "{account:?}");
+    for (number, (seen, own)) in seen.iter().zip(&own).enumerate() {
+        assert_eq!(seen, own, "launch {number}");
+    }
+    assert_eq!((tally.lost, tally.unnamed(), tally.unknown_replays), (0, 0, 0), "{account:?}");
+    // Replays multiplied out, evaluations and tokens as the record itself gives them.
+    let mut expected = Tally::default();
+    outcome.traces.iter().for_each(|trace| watch::add_trace(&mut expected, trace, Some(&outcome.table)));
+    assert_eq!((tally.launches(), tally.tokens()), (expected.launches(), expected.tokens()));
+    assert_eq!(tally.tokens(), 8);
+}
+
+/// A server is asked before and after the attach: what it loaded and launched before is named all the same.
+#[test]
+fn a_late_attach_names_every_kernel_of_a_server_that_has_been_running() {
+    let (true, Some(place)) = (root("uprobe late attach"), place()) else { return };
+    let stage = Stage::new(place, "Q4_K");
+    let port = free_port();
+    let (model, port_text) = (stage.model.display().to_string(), port.to_string());
+    let words = ["llama-server", "-m", &model, "--port", &port_text, "-ngl", "99", "-c", "512", "-np", "1", "-t", "1"];
+    let Some(running) = stage.start(&words, &[]) else { return };
+    stage.open();
+    let url = format!("http://127.0.0.1:{port}");
+    wait_for(|| watch::request::one_token(&url).is_ok());
+    let mut watcher = Watcher::attach(&[running.id()], Options::default()).expect("attached");
+    let mut tally = Tally::default();
+    let asked = std::thread::spawn(move || watch::request::one_token(&url));
+    while !asked.is_finished() {
+        watcher.poll(&mut tally, Duration::from_millis(20)).expect("polled");
+    }
+    assert_eq!(asked.join().expect("joined").expect("answered"), "llama-server");
+    let account = watcher.finish(&mut tally).expect("an account");
+    running.stop();
+    drop(running.finish());
+    assert!(tally.launches() > 20, "{}", tally.launches());
+    assert_eq!((tally.lost, tally.unnamed(), tally.rejections()), (0, 0, 0), "{account:?}");
+    assert_eq!(account.device, evidence::DeviceKind::StandIn);
+    assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{account:?}");
+    let rows = tally.rows();
+    let mmvq = rows.iter().find(|row| row.weights.as_deref() == Some("Q4_K")).expect("a product of Q4_K");
+    assert!(mmvq.file.ends_with("libggml-hip.so") && mmvq.bundle.is_some(), "{mmvq:?}");
+}
+
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
+/// Until a condition holds; a minute is failure.
+fn wait_for(mut holds: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Debian's real HIP runtime, without a device: every launch returns an error, and an error is no launch.
+#[test]
+fn the_real_runtime_rejects_and_a_rejected_launch_is_none() {
+    let (true, Some(place)) = (root("uprobe on the real runtime"), place()) else { return };
+    let Some(yard) = Yard::new() else { return };
+    let dryrun::Place::Tree { root: tree, .. } = place else { return };
+    let mut command = std::process::Command::new(&yard.program);
+    command.args(["/usr/lib/x86_64-linux-gnu/libamdhip64.so.6", "plain", "1", "1", "5"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let enter = dryrun::sandbox::Enter::new(tree).bind_read_only(yard.dir.path());
+    let mut caller = Caller::start(enter.spawn(&mut command).expect("entered"));
+    let options = Options { canary: false, ..Options::default() };
+    let mut watcher = Watcher::attach(&[caller.pid()], options).expect("attached");
+    let mut tally = Tally::default();
+    caller.go();
+    until_gone(&mut watcher, &mut tally).expect("watched");
+    assert_ne!(caller.done(), 0, "there is no device here");
+    let account = watcher.finish(&mut tally).expect("an account");
+    assert_eq!((tally.launches(), tally.rejections(), tally.lost), (0, 5, 0), "{account:?}");
+    assert_eq!(
+        account.device,
+        evidence::DeviceKind::Unknown,
+        "by its build id it is none of ours, but it has no device: {account:?}"
+    );
+}
+
+fn watched(yard: &Yard, options: Options, mode: &str, rounds: u64, threads: u64, each: u64) -> (Tally, Account) {
+    let mut caller = yard.start(mode, rounds, threads, each);
+    let mut watcher = Watcher::attach(&[caller.pid()], options).expect("attached");
+    let mut tally = Tally::default();
+    caller.go();
+    until_gone(&mut watcher, &mut tally).expect("watched");
+    caller.done();
+    let account = watcher.finish(&mut tally).expect("an account");
+    (tally, account)
+}
+
+/// The stand-in knows no such handle: each launch is seen, and seen to be rejected.
+fn seen(tally: &Tally) -> u64 {
+    tally.launches() + tally.rejections()
+}
+
+#[test]
+fn threads_forks_execs_and_runtimes_that_are_closed_and_opened() {
+    let (true, Some(yard)) = (root("uprobe under stress"), Yard::new()) else { return };
+    for (mode, rounds, threads, each) in
+        [("plain", 1, 1000, 10), ("fork", 100, 2, 20), ("exec", 40, 1, 20), ("reopen", 100, 1, 20)]
+    {
+        let (tally, account) = watched(&yard, Options::default(), mode, rounds, threads, each);
+        assert_eq!((seen(&tally), tally.lost), (rounds * threads * each, 0), "{mode}: {account:?}");
+        assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{mode}: {account:?}");
+    }
+}
+
+#[test]
+fn a_full_ring_costs_the_order_and_not_the_count() {
+    let (true, Some(yard)) = (root("uprobe with a full ring"), Yard::new()) else { return };
+    let room = Room { ring: 4096, ..Room::default() };
+    let mut caller = yard.start("plain", 1, 1, 5000);
+    let options = Options { room, canary: false, ..Options::default() };
+    let mut watcher = Watcher::attach(&[caller.pid()], options).expect("attached");
+    caller.go();
+    // Nobody reads while it runs, so the ring overflows.
+    caller.done();
+    let mut tally = Tally::default();
+    let account = watcher.finish(&mut tally).expect("an account");
+    assert_eq!(seen(&tally), 5000, "{account:?}");
+    assert!(account.gaps.iter().any(|(what, _)| what.starts_with("order of")), "{account:?}");
+}
+
+#[test]
+fn perf_alone_gives_grid_block_and_stream() {
+    let (true, Some(yard)) = (root("perf without BPF"), Yard::new()) else { return };
+    let options = Options { how: How::Perf, ..Options::default() };
+    let (tally, account) = watched(&yard, options, "plain", 1, 4, 25);
+    assert_eq!((tally.launches(), tally.lost), (100, 0), "{account:?}");
+    assert_eq!(account.observer, "perf");
+    let rows = tally.rows();
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row.grids.as_slice(), row.block, row.shared), (&[[3, 4, 5]][..], [32, 2, 1], 1024));
+}
+
+#[test]
+fn a_target_that_is_killed_leaves_what_was_seen() {
+    let (true, Some(yard)) = (root("uprobe and SIGKILL"), Yard::new()) else { return };
+    let mut caller = yard.start("plain", 1, 8, 10_000_000);
+    let mut watcher = Watcher::attach(&[caller.pid()], Options::default()).expect("attached");
+    let mut tally = Tally::default();
+    caller.go();
+    wait_for(|| {
+        watcher.poll(&mut tally, Duration::from_millis(10)).expect("polled");
+        tally.rejections() > 0
+    });
+    caller.child.kill().expect("killed");
+    until_gone(&mut watcher, &mut tally).expect("watched");
+    caller.child.wait().expect("reaped");
+    let account = watcher.finish(&mut tally).expect("an account");
+    assert!(seen(&tally) > 0 && tally.lost == 0, "{account:?}");
+}
+
+/// Programs whose first statement launches and whose second ends them: one that needs the runtime by its name, one that opens it
+/// from the directory beside it. Both are probed before they run.
+#[test]
+fn the_very_first_launch_of_a_program_that_we_start() {
+    const NEEDS: &str = "typedef struct { unsigned x, y, z; } dim3; static char handle;
+        int hipLaunchKernel(const void *, dim3, dim3, void **, unsigned long, void *);
+        int main(void) { for (int i = 0; i < 7; i++) hipLaunchKernel(&handle, (dim3){1, 1, 1}, (dim3){64, 1, 1}, 0, 0, 0); return 0; }";
+    const OPENS: &str = "#include <dlfcn.h>
+        typedef struct { unsigned x, y, z; } dim3; static char handle;
+        int main(void) { int (*launch)(const void *, dim3, dim3, void **, unsigned long, void *) = dlsym(dlopen(RUNTIME, RTLD_NOW), \"hipLaunchKernel\");
+        for (int i = 0; i < 7; i++) launch(&handle, (dim3){1, 1, 1}, (dim3){64, 1, 1}, 0, 0, 0); return 0; }";
+    if !root("uprobe from the first moment") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let lib = dir.path().join("lib");
+    std::fs::create_dir(&lib).expect("made");
+    let runtime = lib.join("libamdhip64.so.6");
+    std::fs::write(&runtime, embedded_shims::NULLGPU_6).expect("written");
+    let (needs, opens) = (dir.path().join("needs"), dir.path().join("opens"));
+    let path = format!("-L{}", lib.display());
+    let words = [&path, "-l:libamdhip64.so.6", &format!("-Wl,-rpath,{}", lib.display())];
+    let define = format!("-DRUNTIME=\"{}\"", runtime.display());
+    let (Some(()), Some(())) = (compile(NEEDS, &needs, &words), compile(OPENS, &opens, &[&define, "-ldl"])) else {
+        return;
+    };
+    for program in [needs, opens] {
+        let mut started = Started::new(&[program.clone().into()], Options::default()).expect("started");
+        let mut tally = Tally::default();
+        while !matches!(started.poll(&mut tally, Duration::from_millis(50)).expect("polled"), State::Ended(_)) {}
+        let account = started.finish(&mut tally).expect("an account");
+        assert_eq!((seen(&tally), tally.rejections(), tally.lost), (7, 7, 0), "{program:?}: {account:?}");
+        assert_eq!(account.gaps, [], "{program:?}: nothing is missing");
+        // On a machine that is busy the difference may drown, but it is measured.
+        assert!(account.cost_ns.is_some(), "{account:?}");
+        assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{account:?}");
+    }
+}
+
+/// Everything is owned by descriptors: when they are closed, the function's bytes are what the file has.
+#[test]
+fn nothing_is_left_in_the_target() {
+    let (true, Some(yard)) = (root("uprobe cleans up"), Yard::new()) else { return };
+    let mut caller = yard.start("plain", 1, 1, 10);
+    let code = |pid: u32| {
+        use std::os::unix::fs::FileExt;
+        let mut bytes = [0; 64];
+        let memory = std::fs::File::open(format!("/proc/{pid}/mem")).expect("its memory");
+        memory.read_exact_at(&mut bytes, caller.function).expect("its code");
+        bytes
+    };
+    let before = code(caller.pid());
+    let watcher = Watcher::attach(&[caller.pid()], Options::default()).expect("attached");
+    assert_ne!(code(caller.pid()), before, "a probe is an instruction");
+    drop(watcher);
+    wait_for(|| code(caller.pid()) == before);
+    caller.go();
+    caller.done();
+}

@@ -1,0 +1,133 @@
+//! What a server answers to anybody who asks: Ollama's `/api/ps`, llama-server's `/props`, `/slots` and `/metrics`.
+
+use crate::claims::{Claim, Claims, Meaning, Origin};
+use crate::request::get;
+use serde_json::Value;
+
+/// llama-server's counters when the watch began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Before {
+    evaluations: Option<u64>,
+    busy: bool,
+}
+
+impl Before {
+    pub fn look(url: &str) -> Before {
+        let text = get(url, "/metrics").ok().filter(|(status, _)| *status == 200).map(|(_, body)| body);
+        let counter = |name: &str| text.as_deref().and_then(|text| metric(text, name));
+        Before { evaluations: counter("n_decode_total"), busy: counter("requests_processing").is_some_and(|n| n > 0) }
+    }
+}
+
+/// A counter of llama-server (`llamacpp:NAME VALUE`).
+fn metric(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("llamacpp:")?.strip_prefix(name)?.strip_prefix(' '))?;
+    line.trim().parse::<f64>().ok().map(|value| value as u64)
+}
+
+/// As `ollama ps` prints it (Ollama cmd/cmd.go).
+pub fn processor(size: u64, vram: u64) -> String {
+    match (size, vram) {
+        (_, 0) => "100% CPU".to_owned(),
+        (size, vram) if size == vram => "100% GPU".to_owned(),
+        (size, vram) if vram > size => "Unknown".to_owned(),
+        (size, vram) => {
+            let cpu = ((size - vram) as f64 / size as f64 * 100.0).round();
+            format!("{cpu}%/{}% CPU/GPU", 100.0 - cpu)
+        }
+    }
+}
+
+/// Asks the server of itself, when the window is over.
+pub(super) fn look(url: &str, before: Before, into: &mut Claims) {
+    let ask = |path: &'static str| match get(url, path) {
+        Ok((200, body)) => Ok(body),
+        Ok((status, _)) => Err((format!("GET {path}"), format!("the server answered {status}"))),
+        Err(error) => Err((format!("GET {path}"), error.to_string())),
+    };
+    if let Ok(body) = ask("/api/ps") {
+        ollama(&body, into);
+        return;
+    }
+    match ask("/props").map(|body| serde_json::from_str::<Value>(&body).unwrap_or_default()) {
+        Ok(props) => {
+            if let Some(path) = props.get("model_path").and_then(Value::as_str) {
+                into.model.get_or_insert_with(|| path.to_owned());
+            }
+        }
+        Err(why) => into.unread.push(why),
+    }
+    if let Ok(slots) = ask("/slots").map(|body| serde_json::from_str::<Value>(&body).unwrap_or_default()) {
+        let guessing = |slot: &Value| slot.get("speculative").and_then(Value::as_bool) == Some(true);
+        into.speculative = slots.as_array().is_some_and(|slots| slots.iter().any(guessing));
+    }
+    match (ask("/metrics"), before.evaluations) {
+        (Ok(text), Some(first)) => {
+            let busy = before.busy || metric(&text, "requests_processing").is_some_and(|n| n > 0);
+            match metric(&text, "n_decode_total").and_then(|last| last.checked_sub(first)) {
+                Some(_) if busy => into.unread.push((
+                    "GET /metrics".into(),
+                    "a request was under way when the window began or ended, so its counters are of another window"
+                        .into(),
+                )),
+                Some(count) => into.put(Claim {
+                    meaning: Meaning::Evaluations(count),
+                    said: format!("n_decode_total +{count}"),
+                    origin: Origin::Answer { path: "/metrics" },
+                }),
+                None => {}
+            }
+        }
+        _ => into.unread.push((
+            "GET /metrics".into(),
+            "llama-server counts its evaluations only when it was started with --metrics".into(),
+        )),
+    }
+}
+
+fn ollama(body: &str, into: &mut Claims) {
+    let list: Value = serde_json::from_str(body).unwrap_or_default();
+    for model in list.get("models").and_then(Value::as_array).into_iter().flatten() {
+        let number = |name: &str| model.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let (size, vram) = (number("size"), number("size_vram"));
+        let name = model.get("name").and_then(Value::as_str).unwrap_or("a model");
+        let said = format!("{name} {}", processor(size, vram));
+        // Several models may be loaded: each is a claim of its own.
+        into.list.push(Claim {
+            meaning: Meaning::Share { vram, size },
+            said,
+            origin: Origin::Answer { path: "/api/ps" },
+        });
+        into.model.get_or_insert_with(|| name.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_ollama_ps() {
+        assert_eq!(processor(47_031_808, 0), "100% CPU");
+        assert_eq!(processor(6_000, 6_000), "100% GPU");
+        assert_eq!(processor(10_000, 4_480), "55%/45% CPU/GPU");
+        assert_eq!(processor(1, 2), "Unknown");
+    }
+
+    /// The answer of an Ollama 0.9.3 that ran on a CPU.
+    #[test]
+    fn an_answer_of_ollama() {
+        let body = r#"{"models":[{"name":"tiny:latest","model":"tiny:latest","size":47031808,"digest":"627077df","details":{"format":"gguf","family":"llama"},"expires_at":"2026-11-15T01:34:22.537834091Z","size_vram":0}]}"#;
+        let mut claims = Claims::default();
+        ollama(body, &mut claims);
+        assert_eq!(claims.list[0].said, "tiny:latest 100% CPU");
+        assert_eq!(claims.list[0].meaning, Meaning::Share { vram: 0, size: 47_031_808 });
+    }
+
+    #[test]
+    fn counters_of_llama_server() {
+        let text =
+            "# HELP llamacpp:n_decode_total Total\nllamacpp:n_decode_total 122\nllamacpp:prompt_seconds_total 2.6\n";
+        assert_eq!((metric(text, "n_decode_total"), metric(text, "n_decode")), (Some(122), None));
+    }
+}

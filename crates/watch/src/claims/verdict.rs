@@ -1,0 +1,297 @@
+//! Each claim against the launches of the window.
+
+use crate::claims::{Claim, Claims, Meaning, Shown};
+use crate::Account;
+use evidence::{Canary, Contamination};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    Supported,
+    Contradicted,
+    Undecidable,
+}
+
+impl Verdict {
+    pub fn key(self) -> &'static str {
+        match self {
+            Verdict::Supported => "supported",
+            Verdict::Contradicted => "contradicted",
+            Verdict::Undecidable => "undecidable",
+        }
+    }
+}
+
+/// Why, as the name of a sentence (`watch-claim-NAME`) with its figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    pub key: &'static str,
+    pub figures: Vec<(&'static str, String)>,
+}
+
+/// What a verdict that rests on silence lacks: such a one is at most Limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weakness {
+    /// The canary was seen in another process only.
+    Canary,
+    /// Something was lost, unnamed, or replayed from before the attach.
+    Missed,
+    /// Nobody compared with an unobserved run.
+    Uncertified,
+}
+
+impl Weakness {
+    pub fn key(self) -> &'static str {
+        match self {
+            Weakness::Canary => "canary",
+            Weakness::Missed => "missed",
+            Weakness::Uncertified => "uncertified",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    pub claim: Claim,
+    pub verdict: Verdict,
+    pub reason: Reason,
+    /// For a verdict that rests on something not having been seen.
+    pub weak: Option<Weakness>,
+}
+
+/// A verdict before it is known how much silence is worth.
+struct Finding {
+    verdict: Verdict,
+    reason: Reason,
+    /// It rests on something that was not seen.
+    silent: bool,
+}
+
+fn found(verdict: Verdict, key: &'static str, figures: &[(&'static str, u64)]) -> Finding {
+    let figures = figures.iter().map(|(name, value)| (*name, value.to_string())).collect();
+    Finding { verdict, reason: Reason { key, figures }, silent: false }
+}
+
+fn silent(verdict: Verdict, key: &'static str, figures: &[(&'static str, u64)]) -> Finding {
+    Finding { silent: true, ..found(verdict, key, figures) }
+}
+
+use Verdict::{Contradicted, Supported, Undecidable};
+
+/// All claims, in the order in which they were found.
+pub fn hold(claims: &Claims, shown: &Shown, account: &Account) -> Vec<Held> {
+    // Who answers a request has evaluated at least once.
+    let counted = counted(claims).or(Some(claims.answered).filter(|answered| *answered > 0 && shown.launches == 0));
+    let scene = Scene { shown, claims, counted, pieces: pieces(claims, shown) };
+    let each = claims.list.iter().map(|claim| {
+        let mut finding = scene.judge(&claim.meaning);
+        let mut weak = None;
+        if finding.silent {
+            weak = match (&account.canary, &account.contamination) {
+                _ if shown.missed > 0 => Some(Weakness::Missed),
+                (Canary::InTarget { .. }, Contamination::Certified { .. }) => None,
+                (Canary::InTarget { .. }, _) => Some(Weakness::Uncertified),
+                (Canary::InChild { .. }, _) => Some(Weakness::Canary),
+                (Canary::None, _) => {
+                    finding = found(Undecidable, "no-canary", &[]);
+                    None
+                }
+            };
+        }
+        Held { claim: claim.clone(), verdict: finding.verdict, reason: finding.reason, weak }
+    });
+    each.collect()
+}
+
+/// Evaluations of the window by the server's own count.
+fn counted(claims: &Claims) -> Option<u64> {
+    claims.list.iter().find_map(|claim| match claim.meaning {
+        Meaning::Evaluations(count) => Some(count),
+        _ => None,
+    })
+}
+
+/// Pieces into which an evaluation was cut by copies to the host, by the server's own count.
+pub fn pieces(claims: &Claims, shown: &Shown) -> Option<u64> {
+    let (counted, seen) = (counted(claims).filter(|count| *count > 0)?, shown.evaluations());
+    (seen >= counted && seen % counted == 0).then(|| seen / counted)
+}
+
+struct Scene<'a> {
+    shown: &'a Shown,
+    claims: &'a Claims,
+    /// Evaluations that the server itself counted in the window.
+    counted: Option<u64>,
+    pieces: Option<u64>,
+}
+
+impl Scene<'_> {
+    fn judge(&self, meaning: &Meaning) -> Finding {
+        // A server that evaluated and launched nothing contradicts every word about a GPU; one that did nothing, none.
+        if self.shown.launches == 0 && !matches!(meaning, Meaning::Evaluations(_)) {
+            let on_gpu = match meaning {
+                Meaning::Backend { library, .. } => !library.eq_ignore_ascii_case("cpu"),
+                Meaning::Layers { gpu, .. } => *gpu > 0,
+                Meaning::Share { vram, .. } => *vram > 0,
+                _ if self.counted.is_some_and(|count| count > 0) => return found(Undecidable, "launched-nothing", &[]),
+                _ => return found(Undecidable, "nothing", &[]),
+            };
+            return match self.counted {
+                Some(count) if count > 0 && on_gpu => silent(Contradicted, "no-launch", &[("evaluations", count)]),
+                Some(count) if count > 0 => silent(Supported, "no-launch", &[("evaluations", count)]),
+                _ => found(Undecidable, "nothing", &[]),
+            };
+        }
+        match meaning {
+            Meaning::Backend { library, .. } => self.backend(library),
+            Meaning::Layers { gpu, of } => self.layers(*gpu, of.map(|of| of.saturating_sub(1)).or(self.claims.blocks)),
+            Meaning::Share { vram, size } => self.share(*vram, *size),
+            Meaning::FlashAttention(on) => self.flash(*on),
+            Meaning::Cache { k, v } => self.cache(k, v),
+            Meaning::MicroBatch(most) => self.micro_batch(*most),
+            Meaning::Splits(splits) => self.splits(*splits),
+            Meaning::Evaluations(count) => self.evaluations(*count),
+        }
+    }
+
+    fn backend(&self, library: &str) -> Finding {
+        let wanted = match library.to_ascii_lowercase().as_str() {
+            "rocm" | "hip" => "hip",
+            "cuda" => "cuda",
+            "cpu" if self.shown.products > 0 => {
+                return found(Contradicted, "products", &[("products", self.shown.products)]);
+            }
+            _ => return found(Undecidable, "backend-unseen", &[]),
+        };
+        let figures = [("launches", self.shown.launches)];
+        let seen = self.shown.interfaces.contains(wanted);
+        found(
+            if seen { Supported } else { Contradicted },
+            if seen { "launched" } else { "launched-otherwise" },
+            &figures,
+        )
+    }
+
+    /// Layers whose attention was launched for each decoded token; or why that is not known.
+    fn attention(&self) -> Result<u64, Finding> {
+        let shown = self.shown;
+        let tokens = shown.tokens / self.pieces.unwrap_or(1).max(1);
+        let count = if shown.flash_decoded > 0 { shown.flash_decoded } else { shown.softmax_decoded };
+        match () {
+            () if tokens == 0 => Err(found(Undecidable, "no-token", &[])),
+            () if self.claims.speculative => Err(found(Undecidable, "speculative", &[])),
+            () if shown.recurrent => Err(found(Undecidable, "recurrent", &[])),
+            () if shown.flash_decoded == 0 && shown.experts => Err(found(Undecidable, "experts", &[])),
+            () if count % tokens != 0 => Err(found(Undecidable, "uneven", &[("count", count), ("tokens", tokens)])),
+            () => Ok(count / tokens),
+        }
+    }
+
+    /// Some versions count the output layer among the first they offload, some as the last: one layer either way.
+    fn layers(&self, gpu: u64, blocks: Option<u64>) -> Finding {
+        let seen = match self.attention() {
+            Ok(seen) => seen,
+            Err(why) => return why,
+        };
+        let Some(blocks) = blocks else {
+            return found(Undecidable, "no-model", &[("seen", seen)]);
+        };
+        let figures = [("seen", seen), ("blocks", blocks)];
+        let (least, most) = match gpu {
+            0 => (0, 0),
+            gpu if gpu > blocks => (blocks, blocks),
+            gpu => (gpu - 1, gpu),
+        };
+        match seen {
+            seen if (least..=most).contains(&seen) => found(Supported, "layers", &figures),
+            seen if seen > blocks => found(Undecidable, "more-than-model", &figures),
+            seen if seen < least => silent(Contradicted, "layers", &figures),
+            _ => found(Contradicted, "layers", &figures),
+        }
+    }
+
+    fn share(&self, vram: u64, size: u64) -> Finding {
+        let products = self.shown.products;
+        if vram == 0 {
+            return match products {
+                0 => found(Undecidable, "nothing", &[]),
+                _ => found(Contradicted, "products", &[("products", products)]),
+            };
+        }
+        if vram == size {
+            return self.layers(u64::MAX, self.claims.blocks);
+        }
+        match (self.attention(), self.claims.blocks) {
+            (Err(why), _) => why,
+            (Ok(seen), None) => found(Undecidable, "no-model", &[("seen", seen)]),
+            (Ok(seen), Some(blocks)) => {
+                let figures = [("seen", seen), ("blocks", blocks)];
+                if seen < blocks {
+                    silent(Supported, "layers", &figures)
+                } else {
+                    found(Undecidable, "all-layers", &figures)
+                }
+            }
+        }
+    }
+
+    fn flash(&self, on: bool) -> Finding {
+        let (flash, softmax) = (self.shown.flash, self.shown.softmax);
+        let figures = [("flash", flash), ("softmax", softmax)];
+        match (on, flash > 0, softmax > 0) {
+            (_, false, false) => found(Undecidable, "no-attention", &[]),
+            (true, true, _) => found(Supported, "attention", &figures),
+            (true, false, true) => silent(Contradicted, "attention", &figures),
+            (false, true, _) => found(Contradicted, "attention", &figures),
+            (false, false, true) => silent(Supported, "attention", &figures),
+        }
+    }
+
+    fn cache(&self, k: &str, v: &str) -> Finding {
+        let seen = &self.shown.cache;
+        let list = || vec![("seen", seen.iter().cloned().collect::<Vec<_>>().join(", "))];
+        let with = |verdict| Finding { verdict, reason: Reason { key: "cache", figures: list() }, silent: false };
+        if seen.is_empty() {
+            return found(Undecidable, "no-cache", &[]);
+        }
+        // K in f16 may be written by the rotation kernel itself; any other type has a kernel of its own.
+        let missing = [k, v].into_iter().any(|kind| kind != "f16" && !seen.contains(kind));
+        let foreign = seen.iter().any(|kind| kind != k && kind != v);
+        if missing || foreign { with(Contradicted) } else { with(Supported) }
+    }
+
+    fn micro_batch(&self, most: u64) -> Finding {
+        match self.shown.widest {
+            _ if self.shown.experts => found(Undecidable, "experts", &[]),
+            None => found(Undecidable, "no-prompt", &[]),
+            Some(widest) if widest > most => found(Contradicted, "widest", &[("widest", widest)]),
+            Some(widest) if widest == most => found(Supported, "widest", &[("widest", widest)]),
+            Some(widest) => found(Undecidable, "widest", &[("widest", widest)]),
+        }
+    }
+
+    fn splits(&self, splits: u64) -> Finding {
+        let Some(pieces) = self.pieces else { return found(Undecidable, "no-count", &[]) };
+        let figures = [("pieces", pieces)];
+        match (splits > 2, pieces > 1) {
+            // What the host computes before the first or after the last launch leaves no trace here.
+            (true, false) => found(Undecidable, "whole", &figures),
+            (false, false) => found(Supported, "whole", &figures),
+            (false, true) => found(Contradicted, "pieces", &figures),
+            (true, true) => found(Supported, "pieces", &figures),
+        }
+    }
+
+    fn evaluations(&self, count: u64) -> Finding {
+        let seen = self.shown.evaluations();
+        match seen {
+            0 if count == 0 => found(Undecidable, "nothing", &[]),
+            seen if seen == count => found(Supported, "evaluations", &[("seen", seen)]),
+            // It may well have evaluated: elsewhere.
+            seen if seen < count => found(Undecidable, "evaluations-some", &[("seen", seen)]),
+            _ => match self.pieces {
+                Some(pieces) => found(Undecidable, "evaluations-cut", &[("seen", seen), ("pieces", pieces)]),
+                None => found(Undecidable, "evaluations-more", &[("seen", seen)]),
+            },
+        }
+    }
+}

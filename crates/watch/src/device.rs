@@ -1,0 +1,250 @@
+//! Which device a process's launches went to: the rung depends on it, so it must have been seen.
+//!
+//! Seen is a device file of the runtime's maker that the process held open or mapped while it launched. A runtime that is
+//! merely not our stand-in shows nothing: it may be anybody's, on a machine without a GPU. What is known is put together
+//! here alone, for each process and maker by itself.
+
+use crate::nodes::{Node, Unlooked, held};
+use codeobject::ReadAt;
+use evidence::DeviceKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Whose runtime a call goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Maker {
+    Amd,
+    Nvidia,
+}
+
+impl Maker {
+    /// By the call: `cuLaunchKernel`, `cublasGemmEx`; everything else is HIP's or on top of it.
+    pub fn of_call(api: &str) -> Maker {
+        if api.starts_with("cu") { Maker::Nvidia } else { Maker::Amd }
+    }
+
+    /// By the runtime's file name.
+    pub fn of_library(path: &str) -> Maker {
+        if path.rsplit('/').next().is_some_and(|name| name.starts_with("libcuda")) { Maker::Nvidia } else { Maker::Amd }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Maker::Amd => "amd",
+            Maker::Nvidia => "nvidia",
+        }
+    }
+
+    /// What a process cannot launch on a device of this maker without. A render node alone is any graphics program's.
+    fn needs(self, node: &Node) -> bool {
+        match self {
+            Maker::Amd => matches!(node, Node::Kfd | Node::Dxg),
+            Maker::Nvidia => matches!(node, Node::Nvidia(_) | Node::Dxg),
+        }
+    }
+}
+
+/// What is known of the device behind launches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Device {
+    /// The process held these device files while it launched.
+    Real { held: BTreeSet<String> },
+    /// The runtime is our stand-in, whatever else the process holds.
+    StandIn,
+    /// Its files were looked at while it launched: no device file of the runtime's maker was among them.
+    NoneSeen,
+    /// Nobody looked, or could.
+    Unlooked { why: String },
+    /// Somebody's word, which names the device: a profile, a log.
+    Told { device: String },
+}
+
+impl Device {
+    pub fn kind(&self) -> DeviceKind {
+        match self {
+            Device::Real { .. } | Device::Told { .. } => DeviceKind::Real,
+            Device::StandIn => DeviceKind::StandIn,
+            Device::NoneSeen | Device::Unlooked { .. } => DeviceKind::Unknown,
+        }
+    }
+
+    pub fn key(&self) -> &'static str {
+        match self {
+            Device::Real { .. } => "real",
+            Device::StandIn => "stand-in",
+            Device::NoneSeen => "none-seen",
+            Device::Unlooked { .. } => "unlooked",
+            Device::Told { .. } => "told",
+        }
+    }
+
+    /// What was seen, or why nothing was.
+    pub fn detail(&self) -> String {
+        match self {
+            Device::Real { held } => held.iter().cloned().collect::<Vec<_>>().join(", "),
+            Device::StandIn => String::new(),
+            Device::NoneSeen => "no device file of a GPU was open in it while it launched".to_owned(),
+            Device::Unlooked { why } => why.clone(),
+            Device::Told { device } => device.clone(),
+        }
+    }
+}
+
+/// What is known of every process; 0 stands for a process that nobody has a number of.
+#[derive(Debug, Clone, Default)]
+pub struct Devices {
+    known: BTreeMap<(u32, Maker), Device>,
+    looked: BTreeMap<(u32, Maker), Instant>,
+}
+
+/// How often a process is looked at in which nothing was seen yet.
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Devices {
+    /// A process has launched through a runtime of this maker just now.
+    pub fn launched(&mut self, pid: u32, maker: Maker, stand_in: bool) {
+        let at = (pid, maker);
+        if stand_in {
+            self.known.insert(at, Device::StandIn);
+        }
+        if !self.wants_look(pid, maker) {
+            return;
+        }
+        self.looked.insert(at, Instant::now());
+        self.judge(at, held(pid));
+    }
+
+    /// The same for a process that was started by us, or came of one that was, where the launch itself has no number.
+    pub fn launched_in(&mut self, pids: impl IntoIterator<Item = u32>, maker: Maker) {
+        let at = (0, maker);
+        for pid in pids {
+            if matches!(self.known.get(&at), Some(Device::Real { .. })) {
+                return;
+            }
+            self.judge(at, held(pid));
+        }
+    }
+
+    fn judge(&mut self, at: (u32, Maker), found: Result<Vec<Node>, Unlooked>) {
+        let found = match found {
+            Ok(nodes) if nodes.iter().any(|node| at.1.needs(node)) => {
+                Device::Real { held: nodes.iter().map(ToString::to_string).collect() }
+            }
+            Ok(_) => Device::NoneSeen,
+            Err(unlooked) => Device::Unlooked { why: unlooked.to_string() },
+        };
+        // A look that succeeded is not undone by one that came too late.
+        let keep = match self.known.get(&at) {
+            Some(Device::StandIn | Device::Real { .. }) => true,
+            Some(Device::NoneSeen) => matches!(found, Device::Unlooked { .. }),
+            _ => false,
+        };
+        if !keep {
+            self.known.insert(at, found);
+        }
+    }
+
+    /// A process launched that cannot be looked at.
+    pub fn unlooked(&mut self, pid: u32, maker: Maker, why: &str) {
+        self.known.entry((pid, maker)).or_insert_with(|| Device::Unlooked { why: why.to_owned() });
+    }
+
+    #[cfg(test)]
+    pub(super) fn seen<const N: usize>(&mut self, pid: u32, files: [&str; N]) {
+        self.known.insert((pid, Maker::Amd), Device::Real { held: files.map(str::to_owned).into() });
+    }
+
+    /// Whether another look may tell more.
+    pub fn wants_look(&self, pid: u32, maker: Maker) -> bool {
+        let at = (pid, maker);
+        let settled = matches!(self.known.get(&at), Some(Device::StandIn | Device::Real { .. }));
+        !settled && self.looked.get(&at).is_none_or(|last| last.elapsed() >= PAUSE)
+    }
+
+    /// What somebody wrote down, or that nobody looked.
+    pub fn told(&mut self, device: Device) {
+        for maker in [Maker::Amd, Maker::Nvidia] {
+            self.known.insert((0, maker), device.clone());
+        }
+    }
+
+    pub fn of(&self, pid: u32, maker: Maker) -> Option<&Device> {
+        self.known.get(&(pid, maker))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Maker, &Device)> {
+        self.known.iter().map(|((pid, maker), device)| (*pid, *maker, device))
+    }
+
+    /// All together: no better than the least. None where nobody launched.
+    pub fn kind(&self) -> DeviceKind {
+        let kinds: Vec<DeviceKind> = self.known.values().map(Device::kind).collect();
+        let worst = [DeviceKind::StandIn, DeviceKind::Unknown, DeviceKind::Real];
+        worst.into_iter().find(|kind| kinds.contains(kind)).unwrap_or(DeviceKind::None)
+    }
+}
+
+/// Whether a runtime library is our stand-in, by its build id; None where it cannot be read.
+pub fn is_stand_in(library: &Path) -> Option<bool> {
+    let file = inventory::File::open(library).ok()?;
+    let source: &dyn ReadAt = &file;
+    if source.len() > 4 << 20 {
+        // The stand-in is below a megabyte; the real runtime is tens of them and need not be read.
+        return Some(false);
+    }
+    let bytes = source.bytes(0, source.len(), "runtime library").ok()?;
+    let id = embedded_shims::build_id_of(&bytes).unwrap_or_default().to_vec();
+    Some(embedded_shims::is_nullgpu(&id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stand_in_is_known_by_its_build_id() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let ours = dir.path().join("libamdhip64.so.6");
+        std::fs::write(&ours, embedded_shims::NULLGPU_6).expect("written");
+        assert_eq!(is_stand_in(&ours), Some(true));
+        let other = dir.path().join("other.so");
+        std::fs::write(&other, embedded_shims::PRELOAD).expect("written");
+        assert_eq!(is_stand_in(&other), Some(false));
+        assert_eq!(is_stand_in(&dir.path().join("none.so")), None);
+    }
+
+    #[test]
+    fn a_runtime_that_is_not_ours_is_no_device() {
+        let mut devices = Devices::default();
+        assert_eq!(devices.kind(), DeviceKind::None, "nobody launched");
+        // This process holds no GPU, on a machine with one or without.
+        devices.launched(std::process::id(), Maker::Amd, false);
+        assert_eq!(devices.of(std::process::id(), Maker::Amd), Some(&Device::NoneSeen));
+        assert_eq!(devices.kind(), DeviceKind::Unknown);
+        // No process has this number: pid_max is at most 2^22.
+        devices.launched(1 << 23, Maker::Amd, false);
+        let Some(Device::Unlooked { why }) = devices.of(1 << 23, Maker::Amd) else { panic!("{devices:?}") };
+        assert!(why.contains("had ended"), "{why}");
+    }
+
+    #[test]
+    fn each_process_and_maker_has_its_own_device() {
+        let mut devices = Devices::default();
+        let (amd, nvidia) = (vec![Node::Kfd, Node::Render(128)], vec![Node::Nvidia(0)]);
+        devices.judge((1, Maker::Amd), Ok(amd.clone()));
+        assert_eq!(devices.kind(), DeviceKind::Real);
+        devices.judge((1, Maker::Nvidia), Ok(amd));
+        assert_eq!(devices.of(1, Maker::Nvidia), Some(&Device::NoneSeen), "an AMD card is none of CUDA's");
+        devices.judge((2, Maker::Nvidia), Ok(nvidia));
+        devices.judge((3, Maker::Amd), Ok(vec![Node::Render(128)]));
+        assert_eq!(devices.of(3, Maker::Amd), Some(&Device::NoneSeen), "any graphics program has one open");
+        devices.launched(4, Maker::Amd, true);
+        assert_eq!(devices.kind(), DeviceKind::StandIn, "no better than the least");
+        let Some(real) = devices.of(1, Maker::Amd) else { panic!("{devices:?}") };
+        assert_eq!((real.kind(), real.detail()), (DeviceKind::Real, "/dev/dri/renderD128, /dev/kfd".to_owned()));
+        // Seen once is seen.
+        devices.judge((1, Maker::Amd), Err(Unlooked::Ended));
+        assert_eq!(devices.of(1, Maker::Amd).map(Device::kind), Some(DeviceKind::Real));
+    }
+}

@@ -1,0 +1,172 @@
+//! The alarm: signs that weights are not multiplied by the kernels made for their type, or not where the rest is.
+//!
+//! Order decides. Weights that are unpacked are followed by a dense product; a quantised cache that is unpacked for
+//! attention is followed by attention, and is no fallback. So launches are looked at as they come, one process at a time.
+
+use crate::launch_key::{Known, Name};
+use crate::{KindId, Phase};
+use launch::grammar::Family;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// Why something counts as a fallback.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// Weights were unpacked, and this product took the unpacked form.
+    Unpacked { by: String },
+    /// A dense product by a BLAS library for one column, which has kernels of its own.
+    BlasForOne,
+    /// Products of a token without any attention between two copies to the host: the rest of its layers is elsewhere.
+    Cut { products: u64 },
+}
+
+impl Why {
+    pub fn key(&self) -> &'static str {
+        match self {
+            Why::Unpacked { .. } => "unpacked",
+            Why::BlasForOne => "blas-for-one",
+            Why::Cut { .. } => "cut",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sign {
+    pub phase: Phase,
+    pub kernel: String,
+    pub family: Family,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Heard {
+    pub count: u64,
+    /// Since the watch began; none for what was read from a file.
+    pub after: Option<Duration>,
+}
+
+/// What was seen, each with how often. A sign is news once.
+#[derive(Debug, Default, Clone)]
+pub struct Fallback {
+    signs: BTreeMap<Sign, Heard>,
+    news: Vec<Sign>,
+    /// Kinds that unpack weights, with the product that followed.
+    unpacking: HashMap<KindId, String>,
+}
+
+/// What a process unpacked last, until it is known what for.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Unpacked(Option<KindId>);
+
+impl Unpacked {
+    /// Follows one launch; if it takes unpacked weights, who unpacked them.
+    pub(super) fn next(&mut self, id: KindId, known: &Known) -> Option<KindId> {
+        match known.family() {
+            Family::Dequantize => self.0 = Some(id),
+            // The other operand is made ready in between.
+            Family::Convert | Family::Copy | Family::Quantize | Family::BlasPointers | Family::GemmHelper => {}
+            Family::Blas | Family::Gemm | Family::Gemv => return self.0.take(),
+            _ => self.0 = None,
+        }
+        None
+    }
+}
+
+impl Fallback {
+    pub(super) fn unpacks(&mut self, id: KindId, by: String) {
+        self.unpacking.entry(id).or_insert(by);
+    }
+
+    /// What `count` launches of a kind in this phase are a sign of.
+    pub(super) fn look(&mut self, id: KindId, known: &Known, phase: Phase, count: u64) {
+        let why = match (&known.kind.name, self.unpacking.get(&id)) {
+            (_, Some(by)) => Why::Unpacked { by: by.clone() },
+            (Name::Call(_), _) if phase == Phase::Decode && known.is_weight_product() => Why::BlasForOne,
+            _ => return,
+        };
+        let kernel = match &known.kind.name {
+            Name::Call(call) => call.clone(),
+            _ => known.readable(),
+        };
+        self.note(Sign { phase, kernel, family: known.family(), why }, count);
+    }
+
+    pub(super) fn note(&mut self, sign: Sign, count: u64) {
+        let heard = self.signs.entry(sign.clone()).or_default();
+        if heard.count == 0 {
+            self.news.push(sign);
+        }
+        heard.count += count;
+    }
+
+    /// Signs that appeared since this was last asked, which get this time.
+    pub fn news(&mut self, after: Duration) -> Vec<(Sign, Heard)> {
+        let news = std::mem::take(&mut self.news);
+        let stamped = news.into_iter().filter_map(|sign| {
+            let heard = self.signs.get_mut(&sign)?;
+            heard.after.get_or_insert(after);
+            Some((sign, *heard))
+        });
+        stamped.collect()
+    }
+
+    pub fn signs(&self) -> impl Iterator<Item = (&Sign, &Heard)> {
+        self.signs.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::{Call, Flow, Kind, Tally};
+    use super::*;
+
+    const UNPACK: &str = "void dequantize_block_q6_K<__half>(void const*, __half*)";
+    const CONVERT: &str = "void convert_unary<float, __half>(void const*, __half*, long)";
+    const FLASH: &str = "void flash_attn_tile<64, 64, 1, 2, false>(char const*)";
+
+    fn kernel(tally: &mut Tally, name: &str) -> KindId {
+        tally.kind(&Kind::kernel(Name::Kernel(name.to_owned()), "hipLaunchKernel"))
+    }
+
+    fn product(tally: &mut Tally, m: i64, n: i64) -> KindId {
+        tally.kind(&Kind::call("hipblasGemmEx", Call { m, n, k: 512, batch: 1, type_a: 150 }))
+    }
+
+    #[test]
+    fn unpacked_weights_are_one_alarm_whatever_their_shapes() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        for n in [300, 400] {
+            for m in [512, 1024] {
+                for id in [kernel(&mut tally, UNPACK), kernel(&mut tally, CONVERT), product(&mut tally, m, n)] {
+                    flow.launch(&mut tally, id, 0, 0);
+                }
+            }
+            flow.readback(&mut tally);
+        }
+        let signs: Vec<_> = tally.fallback.signs().collect();
+        assert_eq!((signs.len(), signs[0].1.count), (1, 4), "{signs:?}");
+        assert_eq!(signs[0].0.why, Why::Unpacked { by: "hipblasGemmEx".into() });
+        assert_eq!(tally.fallback.news(Duration::from_secs(1)).len(), 1);
+        assert_eq!(tally.fallback.news(Duration::from_secs(2)).len(), 0, "a sign is news once");
+    }
+
+    #[test]
+    fn a_cache_that_is_unpacked_for_attention_beside_dense_weights_is_none() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        let order = [product(&mut tally, 512, 300), kernel(&mut tally, UNPACK), kernel(&mut tally, UNPACK)];
+        for id in order.into_iter().chain([kernel(&mut tally, FLASH), product(&mut tally, 1024, 300)]) {
+            flow.launch(&mut tally, id, 0, 0);
+        }
+        flow.readback(&mut tally);
+        assert_eq!(tally.fallback.signs().count(), 0);
+    }
+
+    #[test]
+    fn a_dense_product_for_one_column_is_told() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        let id = product(&mut tally, 512, 1);
+        flow.launch(&mut tally, id, 0, 0);
+        flow.readback(&mut tally);
+        assert_eq!(tally.fallback.signs().next().map(|(sign, _)| &sign.why), Some(&Why::BlasForOne));
+    }
+}

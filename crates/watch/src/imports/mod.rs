@@ -1,0 +1,159 @@
+//! Profiles that somebody else made: rocprofv3 (rocpd SQLite, csv, json) and Nsight Systems' SQLite export.
+//!
+//! They have what no observer of ours has: the device's own times. A dispatch with a beginning and an end on the device
+//! is Completed, on the host that the file was made on and by the file's word, where the file names the device. One without
+//! times is left out and said: profilers drop times, and rows, silently. A file that names no device may be anybody's
+//! text: what it lists was chosen, and no more is known.
+//!
+//! Layouts: rocprofiler-sdk's rocpd schema (rocpd_tables.sql and rocpd_views.sql of source/share/rocprofiler-sdk-rocpd, in
+//! both of its revisions), its csv and json output (source/docs/data/kernel_trace.csv, "Using rocprofv3"), and "SQLite Export
+//! Schema Reference" of Nsight Systems.
+
+mod sqlite;
+mod text;
+
+use crate::{Account, Device, Kind, Name, Phase, Tally, Word};
+use evidence::{Canary, Contamination};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("{path}: {source}")]
+    Sqlite { path: PathBuf, source: rusqlite::Error },
+    #[error("{path}: reading it took more than {seconds} s, and was given up: export a shorter stretch of the run")]
+    Slow { path: PathBuf, seconds: u64 },
+    #[error("{path}: {name} is a view, where a profile has a table: a view can be anything, and is not read")]
+    View { path: PathBuf, name: String },
+    #[error(
+        "{path} is an SQLite database with none of the tables of a profile (rocpd_kernel_dispatch, \
+         CUPTI_ACTIVITY_KIND_KERNEL): a profile without any kernel has no such table either. Its tables: {tables}"
+    )]
+    NoTable { path: PathBuf, tables: String },
+    #[error("{path}, line {line}: {why}")]
+    Csv { path: PathBuf, line: usize, why: String },
+    #[error("{path}: {why}")]
+    Json { path: PathBuf, why: String },
+}
+
+/// One dispatch, as a profile tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Dispatch {
+    name: String,
+    start: i64,
+    end: i64,
+    /// In workgroups.
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+}
+
+/// What a file holds, counted as it is read.
+#[derive(Debug, Default)]
+struct Profile {
+    maker: &'static str,
+    /// The device and the host, as the file names them.
+    device: Option<String>,
+    host: Option<String>,
+    tally: Tally,
+    rows: u64,
+    timeless: u64,
+    /// First beginning and last end.
+    span: Option<(i64, i64)>,
+    /// Graph launches that were traced as one, without their kernels.
+    graphs: u64,
+    gaps: Vec<(String, String)>,
+}
+
+/// Whether these are the first bytes of a database, which is read where it lies.
+pub fn is_database(start: &[u8]) -> bool {
+    start.starts_with(b"SQLite format 3\0")
+}
+
+/// A profile, counted; None where the file is none of those that are known. `bytes`: of a database, its beginning is enough.
+/// `sha256`: of the whole file.
+pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, Account), ImportError>> {
+    let mut profile = Profile::default();
+    let read =
+        if is_database(bytes) { sqlite::read(path, &mut profile) } else { text::read(path, bytes, &mut profile)? };
+    Some(read.map(|()| profile.account(path, sha256)))
+}
+
+impl Profile {
+    fn add(&mut self, dispatch: Dispatch) {
+        self.rows += 1;
+        let Dispatch { name, start, end, grid, block, shared } = dispatch;
+        if start <= 0 || end < start {
+            self.timeless += 1;
+            return;
+        }
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
+        // A code object's symbol of a kernel descriptor ends so.
+        let name = Name::Kernel(name.strip_suffix(".kd").map_or_else(|| name.clone(), str::to_owned));
+        let ne11 = launch::columns::columns(&self.tally.facts(&name), &[], &[]);
+        let id = self.tally.kind(&Kind { grid, block, shared, ne11, ..Kind::kernel(name, "dispatch") });
+        self.tally.launched(Phase::Other, 0, id, 1);
+    }
+
+    fn account(self, path: &Path, sha256: &str) -> (Tally, Account) {
+        let Profile { maker, device, host, mut tally, rows, timeless, span, graphs, mut gaps } = self;
+        let mut gap = |what: &str, why: String| gaps.push((what.to_owned(), why));
+        if timeless > 0 {
+            gap("completion", format!("{timeless} dispatches without times of the device: not counted"));
+        }
+        if graphs > 0 {
+            let why = format!(
+                "{graphs} graph launches were traced as a whole, and their kernels are in no row: profile with --cuda-graph-trace=node"
+            );
+            gap("graph launches", why);
+        }
+        if rows == 0 {
+            gap("dispatches", "the profile has no row: it shows nothing, not that nothing ran".to_owned());
+        }
+        tally.devices.told(match device {
+            Some(device) => Device::Told { device },
+            None => Device::Unlooked { why: "the file names no device".to_owned() },
+        });
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let account = Account {
+            observer: "import",
+            device: tally.devices.kind(),
+            word: Word::File { name: name.clone(), sha256: sha256.to_owned(), maker, host },
+            library: None,
+            canary: Canary::None,
+            contamination: Contamination::Unchecked,
+            reach: format!("dispatches that {maker} wrote down, according to {name} ({sha256})"),
+            blind: vec!["whatever the profiler dropped".to_owned(), "whether the file is what it says".to_owned()],
+            gaps,
+            seconds: span.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9),
+            cost_ns: None,
+        };
+        (tally, account)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// A table is finite; a column that computes need not be cheap. With no time at all the first steps are too many.
+    #[test]
+    fn a_database_that_takes_too_long_is_given_up() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("slow.db");
+        let database = rusqlite::Connection::open(&path).expect("a database");
+        let text = "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (x INTEGER); \
+            WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100000) \
+            INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE SELECT x FROM n; \
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, \"end\" INTEGER, gridX, gridY, gridZ, blockX, blockY, blockZ, \
+            dynamicSharedMemory, mangledName INTEGER); CREATE TABLE StringIds (id INTEGER, value TEXT); \
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT x, x, 1, 1, 1, 1, 1, 1, 0, 1 FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE; \
+            INSERT INTO StringIds SELECT 1, 'k' FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;";
+        database.execute_batch(text).expect("tables");
+        drop(database);
+        // Every row joins every string: ten thousand million rows.
+        let error = sqlite::read_within(&path, &mut Profile::default(), Duration::ZERO).expect_err("no time");
+        assert!(matches!(error, ImportError::Slow { .. }), "{error}");
+    }
+}

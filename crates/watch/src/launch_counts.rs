@@ -1,0 +1,370 @@
+//! The live aggregation: how often each kind of launch was seen, by phase; and everything that was not seen.
+
+use crate::fallback::{Sign, Unpacked, Why};
+use crate::launch_key::{Kind, KindId, Known, Name, facts};
+use crate::{Device, Devices, Fallback, Maker, Phase};
+use evidence::DeviceKind;
+use launch::grammar::{Facts, Family, Path};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+#[derive(Debug, Default)]
+pub struct Tally {
+    kinds: Vec<Known>,
+    index: HashMap<Kind, KindId>,
+    facts: HashMap<Name, Rc<Facts>>,
+    counts: HashMap<(Phase, u64, KindId), u64>,
+    rejected: HashMap<KindId, u64>,
+    /// What was launched for an evaluation whose end nobody saw: in the counts, in no figure per token.
+    unfinished: HashMap<KindId, u64>,
+    /// Evaluations by phase: prompts, and decoded tokens.
+    evaluations: HashMap<Phase, u64>,
+    launches: u64,
+    calls: u64,
+    /// Records that the observer knows it lost; their launches are not in the counts.
+    pub lost: u64,
+    /// Argument reads that failed: the launch is counted, its column count may be missing.
+    pub unread: u64,
+    /// Replays of graphs that were made before anybody looked: what they launched is not known.
+    pub unknown_replays: u64,
+    pub fallback: Fallback,
+    /// What the processes launched on.
+    pub devices: Devices,
+    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 where it does not.
+    pub pieces: u64,
+}
+
+/// One line of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub phase: Phase,
+    pub kernel: String,
+    /// The key of the kernel: its mangled name, `unnamed@0x..`, or a call's name.
+    pub name: Name,
+    pub family: Family,
+    pub path: Option<Path>,
+    pub weights: Option<String>,
+    pub ne11: Option<u64>,
+    pub file: String,
+    pub bundle: Option<u32>,
+    pub grids: Vec<[u32; 3]>,
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub launches: u64,
+    /// Of all launches; 0 for a call, which is none.
+    pub share: f64,
+    /// What it was launched on; None where the tally has no processes.
+    pub device: Option<DeviceKind>,
+}
+
+/// What two kinds must share to stand in one row.
+type RowKey = (Phase, Name, Option<u64>, [u32; 3], String, Option<&'static str>);
+
+/// Kinds that are kept apart; beyond, launches of a kernel are counted together, whatever their grid.
+const MOST_KINDS: usize = 1 << 16;
+/// Stands for the grids that are not kept apart.
+const OTHER_GRIDS: [u32; 3] = [u32::MAX; 3];
+
+impl Tally {
+    pub fn kind(&mut self, kind: &Kind) -> KindId {
+        if let Some(id) = self.index.get(kind) {
+            return *id;
+        }
+        if self.kinds.len() >= MOST_KINDS && kind.grid != OTHER_GRIDS {
+            // A program may make a new grid of every launch: from here on those of a kernel are counted together.
+            let (name, file, process) = (kind.name.clone(), kind.file.clone(), kind.process);
+            let rest = Kind::kernel(name, kind.api);
+            return self.kind(&Kind { process, file, bundle: kind.bundle, grid: OTHER_GRIDS, ..rest });
+        }
+        let id = KindId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
+        let facts = self.facts.entry(kind.name.clone()).or_insert_with(|| Rc::new(facts(&kind.name))).clone();
+        self.kinds.push(Known { kind: kind.clone(), facts });
+        self.index.insert(kind.clone(), id);
+        id
+    }
+
+    fn known(&self, id: KindId) -> Option<&Known> {
+        self.kinds.get(id.0 as usize)
+    }
+
+    /// Gives launches that were counted without a name the one that was learned later: name, file, bundle by address.
+    pub fn rename(&mut self, learned: impl Fn(u64) -> Option<(Name, String, Option<u32>)>) {
+        for known in &mut self.kinds {
+            let Name::Unnamed(address) = known.kind.name else { continue };
+            let Some((name, file, bundle)) = learned(address) else { continue };
+            self.index.remove(&known.kind);
+            known.facts = self.facts.entry(name.clone()).or_insert_with(|| Rc::new(facts(&name))).clone();
+            let ne11 = launch::columns::of_value(&known.facts, None);
+            known.kind = Kind { name, file, bundle, ne11, ..known.kind.clone() };
+        }
+    }
+
+    /// What a name says, read once.
+    pub fn facts(&mut self, name: &Name) -> Rc<Facts> {
+        self.facts.entry(name.clone()).or_insert_with(|| Rc::new(facts(name))).clone()
+    }
+
+    pub fn get(&self, id: KindId) -> Option<&Kind> {
+        self.known(id).map(|known| &known.kind)
+    }
+
+    /// Kinds of the same kernel in the same shape, however it is launched.
+    pub fn alike(&self, id: KindId) -> Vec<KindId> {
+        let shape = |kind: &Kind| (kind.name.clone(), kind.grid, kind.block, kind.shared);
+        let Some(wanted) = self.get(id).map(shape) else { return Vec::new() };
+        let same = self.kinds.iter().zip(0..).filter(|(known, _)| shape(&known.kind) == wanted);
+        same.map(|(_, place)| KindId(place)).collect()
+    }
+
+    /// The phase of an evaluation with these kinds: by its widest multiplication.
+    pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
+        let products: Vec<&Known> =
+            kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product()).collect();
+        // mul_mat_q is never chosen for one column, also where its column count could not be read.
+        let wide = products.iter().any(|known| known.kind.ne11.is_none() && known.path() == Some(Path::Mmq));
+        match products.iter().filter_map(|known| known.kind.ne11).max() {
+            Some(1) if wide => (Phase::Prefill, 0),
+            Some(1) => (Phase::Decode, 1),
+            Some(width) => (Phase::Prefill, width),
+            None if wide => (Phase::Prefill, 0),
+            None => (Phase::Other, 0),
+        }
+    }
+
+    /// `count` launches of one kind in a phase, accepted as far as anybody knows.
+    pub fn launched(&mut self, phase: Phase, width: u64, id: KindId, count: u64) {
+        *self.counts.entry((phase, width, id)).or_default() += count;
+        let Some(known) = self.kinds.get(id.0 as usize) else { return };
+        let is_call = matches!(known.kind.name, Name::Call(_));
+        self.fallback.look(id, known, phase, count);
+        if is_call { self.calls += count } else { self.launches += count }
+    }
+
+    /// A launch as it came, before it is known of which evaluation it is.
+    pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
+        let Some(known) = self.kinds.get(id.0 as usize) else { return };
+        if let Some(from) = unpacked.next(id, known) {
+            // Without extents: a prompt of another length is no news.
+            let by = match &known.kind.name {
+                Name::Call(call) => call.clone(),
+                _ => known.family().key().to_owned(),
+            };
+            self.fallback.unpacks(from, by);
+        }
+    }
+
+    /// The host read something back after these launches of one column.
+    pub(super) fn check_whole(&mut self, launches: &HashMap<KindId, u64>) {
+        let (mut products, mut attention, mut first) = (0, false, None);
+        for (id, count) in launches {
+            let Some(known) = self.kinds.get(id.0 as usize) else { continue };
+            match known.family() {
+                Family::FlashAttention
+                | Family::Softmax
+                | Family::Attention
+                | Family::StateSpace
+                | Family::Recurrent => {
+                    attention = true;
+                }
+                Family::Mmvq | Family::Mmvf | Family::Mmf => {
+                    products += count;
+                    first = first.max(Some((known.readable(), known.family())));
+                }
+                _ => {}
+            }
+        }
+        // One product without attention is the output layer's; two may be those of a head.
+        if let (3.., false, Some((kernel, family))) = (products, attention, first) {
+            self.fallback.note(Sign { phase: Phase::Decode, kernel, family, why: Why::Cut { products } }, 1);
+        }
+    }
+
+    /// One launch of a kind turned out to be none.
+    pub(super) fn take_back(&mut self, id: KindId) {
+        let counted = self.counts.iter_mut().find(|((.., known), count)| *known == id && **count > 0);
+        if let Some((_, count)) = counted {
+            *count -= 1;
+            self.launches = self.launches.saturating_sub(1);
+        }
+        self.counts.retain(|_, count| *count > 0);
+    }
+
+    /// A launch that returned an error is none.
+    pub fn rejected(&mut self, id: KindId, count: u64) {
+        *self.rejected.entry(id).or_default() += count;
+    }
+
+    pub fn evaluated(&mut self, phase: Phase) {
+        *self.evaluations.entry(phase).or_default() += 1;
+    }
+
+    pub(super) fn unfinished(&mut self, id: KindId, count: u64) {
+        *self.unfinished.entry(id).or_default() += count;
+    }
+
+    pub fn launches(&self) -> u64 {
+        self.launches
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    pub fn tokens(&self) -> u64 {
+        self.evaluations.get(&Phase::Decode).copied().unwrap_or(0) / self.pieces.max(1)
+    }
+
+    pub fn prompts(&self) -> u64 {
+        self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
+    }
+
+    pub fn rejections(&self) -> u64 {
+        self.rejected.values().sum()
+    }
+
+    /// Rejected launches by kernel.
+    pub fn rejected_kernels(&self) -> BTreeMap<String, u64> {
+        let mut out = BTreeMap::new();
+        for (id, count) in &self.rejected {
+            let name = self.known(*id).map(Known::readable).unwrap_or_default();
+            *out.entry(name).or_default() += count;
+        }
+        out
+    }
+
+    pub fn unnamed(&self) -> u64 {
+        let unnamed = |id: &KindId| self.known(*id).is_some_and(|known| matches!(known.kind.name, Name::Unnamed(_)));
+        self.counts.iter().filter(|((.., id), _)| unnamed(id)).map(|(_, count)| count).sum()
+    }
+
+    /// Kernels of whole evaluations of one column.
+    fn decodes(&self) -> impl Iterator<Item = (&Known, u64)> {
+        let decoded = self.counts.iter().filter(|((phase, ..), _)| *phase == Phase::Decode);
+        decoded.filter_map(|((.., id), count)| {
+            let known = self.known(*id).filter(|known| !matches!(known.kind.name, Name::Call(_)))?;
+            Some((known, count.saturating_sub(self.unfinished.get(id).copied().unwrap_or(0))))
+        })
+    }
+
+    /// Launches of a family in whole evaluations of one column.
+    pub fn decoded(&self, family: Family) -> u64 {
+        self.decodes().filter(|(known, _)| known.family() == family).map(|(_, count)| count).sum()
+    }
+
+    /// `hip` or `cuda`, by the calls that launched.
+    pub fn interfaces(&self) -> BTreeSet<&'static str> {
+        let calls = self.counts.keys().filter_map(|(.., id)| self.known(*id)).map(|known| known.kind.api);
+        calls
+            .filter_map(|api| ["hip", "cu"].into_iter().find(|start| api.starts_with(start)))
+            .map(|start| if start == "cu" { "cuda" } else { start })
+            .collect()
+    }
+
+    /// Launches whose grids were too many to be kept apart.
+    pub fn other_grids(&self) -> u64 {
+        let other = |id: &KindId| self.known(*id).is_some_and(|known| known.kind.grid == OTHER_GRIDS);
+        self.counts.iter().filter(|((.., id), _)| other(id)).map(|(_, count)| count).sum()
+    }
+
+    /// Launches per decoded token by family, and all together.
+    pub fn per_token(&self) -> Option<(f64, Vec<(Family, f64)>)> {
+        let tokens = self.tokens();
+        if tokens == 0 {
+            return None;
+        }
+        let mut families: BTreeMap<Family, u64> = BTreeMap::new();
+        for (known, count) in self.decodes() {
+            *families.entry(known.family()).or_default() += count;
+        }
+        let per = |count: u64| count as f64 / tokens as f64;
+        let all = per(families.values().sum());
+        let mut list: Vec<_> = families.into_iter().map(|(family, count)| (family, per(count))).collect();
+        list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Some((all, list))
+    }
+
+    fn device_of(&self, kind: &Kind) -> Option<DeviceKind> {
+        self.devices.of(kind.process, Maker::of_call(kind.api)).map(Device::kind)
+    }
+
+    /// The table: kinds that differ only in their grid or their process are one row, unless those launched on different devices; phases in order, the most frequent first.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
+        for ((phase, _, id), count) in &self.counts {
+            let Some(known) = self.known(*id) else { continue };
+            let kind = &known.kind;
+            let name = match (&kind.name, kind.call) {
+                (Name::Call(_), Some(_)) => Name::Call(known.readable()),
+                (name, _) => name.clone(),
+            };
+            let device = self.device_of(kind);
+            let key = (*phase, name, kind.ne11, kind.block, kind.file.clone(), device.map(DeviceKind::name));
+            let row = rows.entry(key).or_insert_with(|| Row {
+                phase: *phase,
+                kernel: known.readable(),
+                name: kind.name.clone(),
+                family: known.family(),
+                path: known.path(),
+                weights: known.weights(),
+                ne11: kind.ne11,
+                file: kind.file.clone(),
+                bundle: kind.bundle,
+                grids: Vec::new(),
+                block: kind.block,
+                shared: kind.shared,
+                launches: 0,
+                share: 0.0,
+                device,
+            });
+            row.launches += count;
+            if kind.grid != OTHER_GRIDS {
+                row.grids.push(kind.grid);
+            }
+        }
+        let mut rows: Vec<Row> = rows.into_values().collect();
+        for row in &mut rows {
+            row.grids.sort_unstable();
+            row.grids.dedup();
+            if !matches!(row.name, Name::Call(_)) && self.launches > 0 {
+                row.share = row.launches as f64 / self.launches as f64;
+            }
+        }
+        rows.sort_by(|a, b| a.phase.cmp(&b.phase).then(b.launches.cmp(&a.launches)).then(a.name.cmp(&b.name)));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::{Call, Flow};
+    use super::*;
+
+    const MMVQ: &str = "_ZL13mul_mat_vec_qIL9ggml_type12ELi1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_jjj";
+
+    #[test]
+    fn shares_tokens_and_families_come_out_of_the_counts() {
+        let mut tally = Tally::default();
+        let mut kind = Kind::kernel(Name::Kernel(MMVQ.into()), "hipLaunchKernel");
+        kind.ne11 = Some(1);
+        let mul = tally.kind(&kind);
+        let other = tally.kind(&Kind::kernel(Name::Unnamed(0x10), "hipModuleLaunchKernel"));
+        let call = Call { m: 1, n: 1, k: 1, batch: 1, type_a: u32::MAX };
+        let call = tally.kind(&Kind::call("rocblas_gemm_ex", call));
+        let mut flow = Flow::default();
+        for _ in 0..2 {
+            flow.launch(&mut tally, mul, 0, 0);
+            flow.launch(&mut tally, mul, 0, 0);
+            flow.launch(&mut tally, other, 0, 0);
+            flow.launch(&mut tally, call, 0, 0);
+            flow.launch(&mut tally, other, 0, 98);
+            flow.readback(&mut tally);
+        }
+        assert_eq!((tally.launches(), tally.calls(), tally.tokens()), (6, 2, 2));
+        assert_eq!((tally.unnamed(), tally.rejections()), (2, 2));
+        let (all, families) = tally.per_token().expect("tokens");
+        assert_eq!((all, families.first().copied()), (3.0, Some((Family::Mmvq, 2.0))));
+        let rows = tally.rows();
+        assert_eq!((rows[0].launches, rows[0].phase), (4, Phase::Decode));
+        assert!((rows[0].share - 4.0 / 6.0).abs() < 1e-9);
+    }
+}

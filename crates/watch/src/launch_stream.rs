@@ -1,0 +1,118 @@
+//! One process's launches in order: graphs multiplied out, evaluations cut, as they come.
+//!
+//! The same reading as `launch::expand` gives a finished trace, without keeping the trace: what waits for its evaluation to
+//! end is counted by kind, so that a program that never reads anything back costs no memory either.
+
+use crate::fallback::Unpacked;
+use crate::graphs::Graphs;
+use crate::{KindId, Phase, Tally};
+use std::collections::HashMap;
+
+#[derive(Debug, Default)]
+pub struct Flow {
+    pub graphs: Graphs,
+    pending: HashMap<KindId, u64>,
+    unpacked: Unpacked,
+}
+
+impl Flow {
+    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 where accepted.
+    pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
+        if status == 0 {
+            tally.follow(&mut self.unpacked, kind);
+        }
+        match (status, graph) {
+            (0, 0) => *self.pending.entry(kind).or_default() += 1,
+            (0, graph) => self.graphs.launch(graph, kind),
+            _ => tally.rejected(kind, 1),
+        }
+    }
+
+    /// Accepted launches of one kind, one after the other.
+    pub fn launch_often(&mut self, tally: &mut Tally, kind: KindId, count: u64) {
+        if count > 0 {
+            tally.follow(&mut self.unpacked, kind);
+            *self.pending.entry(kind).or_default() += count;
+        }
+    }
+
+    /// An executable graph was made from a graph, or updated to one.
+    pub fn instantiated(&mut self, exec: u64, graph: u64) {
+        self.graphs.instantiated(exec, graph);
+    }
+
+    /// Each replay launches everything in the graph once.
+    pub fn replayed(&mut self, tally: &mut Tally, exec: u64) {
+        let replayed = self.graphs.replay(exec);
+        if let Some(replayed) = &replayed {
+            replayed.counts.iter().for_each(|(kind, count)| *self.pending.entry(*kind).or_default() += count);
+        }
+        tally.unknown_replays += u64::from(replayed.is_none_or(|replayed| !replayed.whole));
+    }
+
+    /// So many launches of one kind, whoever made them.
+    pub fn again(&mut self, kind: KindId, count: u64) {
+        *self.pending.entry(kind).or_default() += count;
+    }
+
+    /// The host read a result back: the evaluation ends here.
+    pub fn readback(&mut self, tally: &mut Tally) {
+        if !self.pending.is_empty() {
+            let (phase, width) = tally.phase_of(self.pending.keys());
+            tally.evaluated(phase);
+            if phase == Phase::Decode {
+                tally.check_whole(&self.pending);
+            }
+            for (kind, count) in self.pending.drain() {
+                tally.launched(phase, width, kind, count);
+            }
+        }
+    }
+
+    /// A launch that was counted when it was made has returned an error: it was none.
+    pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) {
+        let waiting = self.pending.get_mut(&kind).filter(|count| graph == 0 && **count > 0);
+        match waiting {
+            Some(count) => *count -= 1,
+            None if graph != 0 && self.graphs.reject(graph, kind) => {}
+            None => tally.take_back(kind),
+        }
+        self.pending.retain(|_, count| *count > 0);
+        tally.rejected(kind, 1);
+    }
+
+    /// What is still waiting is counted; it may be half an evaluation, so it counts for no token.
+    pub fn finish(&mut self, tally: &mut Tally) {
+        let (phase, width) = tally.phase_of(self.pending.keys());
+        for (kind, count) in self.pending.drain() {
+            tally.launched(phase, width, kind, count);
+            if phase == Phase::Decode {
+                tally.unfinished(kind, count);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::{Kind, Name};
+    use super::*;
+
+    #[test]
+    fn captures_launch_nothing_and_every_replay_all_of_it() {
+        let mut tally = Tally::default();
+        let kind = tally.kind(&Kind::kernel(Name::Unnamed(1), "hipLaunchKernel"));
+        let mut flow = Flow::default();
+        flow.launch(&mut tally, kind, 7, 0);
+        flow.launch(&mut tally, kind, 7, 0);
+        flow.graphs.captured(7, 0x100);
+        flow.instantiated(0x200, 0x100);
+        flow.readback(&mut tally);
+        assert_eq!(tally.launches(), 0);
+        flow.replayed(&mut tally, 0x200);
+        flow.replayed(&mut tally, 0x200);
+        flow.replayed(&mut tally, 0x999);
+        flow.readback(&mut tally);
+        assert_eq!((tally.launches(), tally.unknown_replays), (4, 1));
+    }
+}

@@ -1,0 +1,35 @@
+//! What every observer of launches feeds, and what is said of it: one tally for uprobe, preload, logs and imports.
+//!
+//! A [`Source`] is polled and hands launches to the [`Tally`] through one [`Flow`] per process, which multiplies graph
+//! replays out and cuts the sequence into evaluations. What is printed and recorded comes from the tally alone, so that
+//! the observers differ only in how they see.
+
+pub mod claims;
+mod device;
+mod fallback;
+mod from_trace;
+mod graphs;
+pub mod imports;
+mod launch_counts;
+mod launch_key;
+mod launch_stream;
+pub mod logs;
+mod nodes;
+pub mod preload;
+pub mod request;
+mod seen;
+mod sightings;
+mod source;
+
+pub use crate::device::{Device, Devices, Maker, is_stand_in};
+pub use crate::fallback::{Fallback, Heard, Sign, Why};
+pub use crate::launch_stream::Flow;
+pub use crate::graphs::{Graphs, Part};
+pub use crate::launch_key::{Call, Kind, KindId, Name};
+pub use crate::sightings::{Account, Scene, Word};
+pub use crate::source::{Ended, Source, State, WatchError, signal_name};
+pub use crate::launch_counts::{Row, Tally};
+pub use crate::from_trace::add_trace;
+
+pub use launch::Phase;
+pub use crate::seen::Seen;

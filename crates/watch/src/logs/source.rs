@@ -1,0 +1,193 @@
+//! A program that was started with its libraries' logs switched on.
+
+use crate::logs::{LogReader, Variable, explain};
+use crate::claims::{Claims, of_line, tree};
+use crate::{Account, Device, Ended, Maker, Source, State, Tally, WatchError, Word};
+use evidence::{Canary, Contamination, DeviceKind};
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub struct LogSource {
+    child: Child,
+    lines: Receiver<String>,
+    reader: LogReader,
+    told: Vec<String>,
+    started: Instant,
+    ended: Option<ExitStatus>,
+    /// Lines that came, and what those that are no library's log claim.
+    number: usize,
+    claims: Claims,
+}
+
+/// A line longer than this is cut: no log of ours has such, and a program may print anything.
+const LONGEST: u64 = 64 << 10;
+/// How long a program that was told to end may be silent before it is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl LogSource {
+    pub fn start(command: &[OsString], variables: &[(Variable, String)]) -> Result<LogSource, WatchError> {
+        let (program, arguments) = command.split_first().ok_or_else(|| WatchError::new("logs", "no program", ""))?;
+        let mut start = Command::new(program);
+        start.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut told = Vec::new();
+        for (variable, value) in variables {
+            start.env(variable.name, value);
+            told.push(explain(variable, value).unwrap_or_else(|| format!("{}={value}", variable.name)));
+        }
+        let name = program.to_string_lossy().into_owned();
+        let mut child = start.spawn().map_err(|error| WatchError::new(name, error.to_string(), ""))?;
+        let (send, lines) = channel();
+        let pipes: [Option<Box<dyn Read + Send>>; 2] = [
+            child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
+            child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
+        ];
+        for pipe in pipes.into_iter().flatten() {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                let mut pipe = BufReader::new(pipe);
+                loop {
+                    let mut line = Vec::new();
+                    match pipe.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+                        Ok(0) | Err(_) => break,
+                        Ok(_)
+                            if send.send(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned()).is_err() =>
+                        {
+                            break;
+                        }
+                        Ok(_) => {}
+                    }
+                }
+            });
+        }
+        let (reader, claims) = (LogReader::default(), Claims::default());
+        Ok(LogSource { child, lines, reader, told, started: Instant::now(), ended: None, number: 0, claims })
+    }
+
+    /// What a program says that is no log goes where it would have gone.
+    fn take(&mut self, line: &str, tally: &mut Tally) {
+        self.number += 1;
+        if !self.reader.line(line, tally) {
+            of_line("output", self.number, line, &mut self.claims);
+            eprintln!("{line}");
+        }
+    }
+}
+
+impl Source for LogSource {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let before = tally.launches() + self.reader.account.runtime + self.reader.account.choices;
+        let dispatches = self.reader.account.dispatches;
+        let until = Instant::now() + timeout;
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(line) => self.take(&line, tally),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.child.wait().map_err(|e| WatchError::new("logs", e.to_string(), ""))?;
+                    self.ended = Some(status);
+                    return Ok(State::Ended(match status.signal() {
+                        Some(signal) => Ended::Signal(signal),
+                        None => Ended::Code(status.code().unwrap_or(-1)),
+                    }));
+                }
+            }
+        }
+        if self.reader.account.dispatches > dispatches {
+            // While they come: the log is the program's word, the device is for us to see.
+            tally.devices.launched_in(tree(vec![self.child.id()]), Maker::Amd);
+        }
+        let after = tally.launches() + self.reader.account.runtime + self.reader.account.choices;
+        Ok(if after > before { State::Busy } else { State::Quiet })
+    }
+
+    fn claims(&mut self) -> Claims {
+        std::mem::take(&mut self.claims)
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        while let Ok(line) = self.lines.try_recv() {
+            self.take(&line, tally);
+        }
+        if self.ended.is_none() && matches!(self.child.try_wait(), Ok(None)) {
+            // Their output would go nowhere from now on, and a program whose output is gone dies of it: all that were started
+            // are ended in order.
+            for pid in tree(vec![self.child.id()]) {
+                if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
+                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+                }
+            }
+            // One that does not obey keeps its output open: its last lines are not waited for.
+            let until = Instant::now() + PATIENCE * 4;
+            while Instant::now() < until
+                && let Ok(line) = self.lines.recv_timeout(PATIENCE)
+            {
+                self.take(&line, tally);
+            }
+            if matches!(self.child.try_wait(), Ok(None)) {
+                let _ = self.child.kill();
+            }
+            let _ = self.child.wait();
+        }
+        self.reader.finish(tally);
+        let seconds = self.started.elapsed().as_secs_f64();
+        Ok(account(&self.reader, tally, &self.told.join("; "), seconds, Word::Ours))
+    }
+}
+
+/// How well a log saw. Only the runtime's own dispatch lines speak of a device, and which one it was must have been seen by us
+/// or, in somebody else's log, be named there.
+pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> Account {
+    let seen = &reader.account;
+    if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
+        tally.devices.told(match (&word, &seen.device) {
+            (Word::Ours, _) => {
+                Device::Unlooked { why: "the program was over before its device files could be looked at".to_owned() }
+            }
+            (Word::File { .. }, Some(device)) => Device::Told { device: device.clone() },
+            (Word::File { .. }, None) => Device::Unlooked {
+                why: "the log has no line in which the runtime names its GPU (Gfx Major/Minor/Stepping)".to_owned(),
+            },
+        });
+    }
+    let mut gaps = Vec::new();
+    if seen.is_empty() {
+        let why = "no line of any log that is known here: the libraries were built without logging, or another variable switches it on";
+        gaps.push(("logs".to_owned(), why.to_owned()));
+    } else if seen.dispatches == 0 {
+        let why =
+            "no line of the HIP runtime names a kernel: only what BLAS libraries were asked for and chose is in view";
+        gaps.push(("kernels".to_owned(), why.to_owned()));
+    }
+    if seen.calls.len() > 1 {
+        let ways: Vec<&str> = seen.calls.keys().copied().collect();
+        gaps.push(("calls".to_owned(), format!("told in several ways ({}), counted once", ways.join(", "))));
+    }
+    Account {
+        observer: "logs",
+        device: if seen.dispatches > 0 { tally.devices.kind() } else { DeviceKind::None },
+        word,
+        library: None,
+        canary: Canary::None,
+        contamination: Contamination::Unchecked,
+        reach: format!("lines that the libraries wrote of themselves {variables}"),
+        blind: vec!["whatever the masks leave out".to_owned()],
+        gaps,
+        seconds,
+        cost_ns: None,
+    }
+}
+
+/// A log that somebody made, whole.
+pub fn read_log(text: &str, tally: &mut Tally, word: Word) -> Option<Account> {
+    let mut reader = LogReader::default();
+    for line in text.lines() {
+        reader.line(line, tally);
+    }
+    reader.finish(tally);
+    (!reader.account.is_empty()).then(|| account(&reader, tally, "", 0.0, word))
+}

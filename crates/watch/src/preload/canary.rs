@@ -1,0 +1,107 @@
+//! A known event: a program of ours, with the same shim, maps the very runtime that the target had and calls its launch.
+//!
+//! The call passes a null handle, so nothing can be launched; the runtime refuses it, and the shim must have written that
+//! down. The same program measures what the shim adds to a launch here, against a runtime that returns at once.
+
+use crate::preload::{Known, Session, Tail, build_id, files};
+use sys::private_dir::put;
+use crate::Tally;
+use launch::trace::Runtime;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// As often as the program calls.
+const CALLS: u64 = 3;
+/// Enough for a microsecond's clock, and over in a millisecond.
+const ROUND: &str = "10000";
+
+/// Calls this runtime from a child of ours. What was seen, or why it shows nothing.
+///
+/// A stand-in of ours is written anew. The path of any other is the target's word: whoever is not root may load it, with
+/// no more rights than the target has; root loads nothing that a target names, and calls a runtime of ours instead.
+pub fn call(runtime: &Runtime) -> Result<String, String> {
+    let refused = |error: std::io::Error| format!("no child could be started: {error}");
+    let session = Session::new(None).map_err(|error| error.to_string())?;
+    let id = hex::decode(&runtime.build_id).unwrap_or_default();
+    let name = Path::new(&runtime.path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let root = rustix::process::geteuid().is_root();
+    let (path, symbol, expected, said) = match embedded_shims::nullgpu_of(&id) {
+        Some((soname, bytes)) => {
+            let path = session.own().join(soname);
+            put(&path, bytes).map_err(refused)?;
+            (path, "hipLaunchKernel", runtime.build_id.clone(), format!("the same {name}"))
+        }
+        None if root => {
+            let path = session.own().join("libwhichkernel-stub.so");
+            put(&path, embedded_shims::STUB).map_err(refused)?;
+            let id = hex::encode(embedded_shims::build_id_of(embedded_shims::STUB).unwrap_or_default());
+            let said = format!("a runtime of ours; {name} is the target's file, which root does not load");
+            (path, "hipLaunchKernel", id, said)
+        }
+        None => {
+            let path = PathBuf::from(&runtime.path);
+            let plain = fs::metadata(&path).is_ok_and(|file| file.is_file());
+            if !plain || build_id(&path).map(hex::encode) != Some(runtime.build_id.clone()) {
+                return Err(format!("{} is another file here: it lies in another root, or was replaced", runtime.path));
+            }
+            (path, symbol(&name), runtime.build_id.clone(), format!("the same {name}"))
+        }
+    };
+    let mut child = Command::new(program(&session).map_err(refused)?);
+    child.arg(&path).arg(symbol).envs(session.environment());
+    // On the stand-in it is no part of the program that is recorded there.
+    child.env_remove(launch::handover::DIRECTORY);
+    child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    child.status().map_err(refused)?;
+    let mut tally = Tally::default();
+    let mut same = false;
+    for file in files(session.path()) {
+        let Ok(Some(mut tail)) = Tail::open(&file) else { continue };
+        let _ = tail.drain(&mut tally, &Known::default(), true, &mut None);
+        same |= tail.runtimes.iter().any(|met| met.build_id == expected);
+    }
+    // A null launch is refused; a runtime that takes it for one has been called all the same.
+    let seen = tally.rejections() + tally.launches();
+    if seen == CALLS && same {
+        Ok(format!("{seen} of {CALLS} calls through {said}"))
+    } else {
+        Err(format!("{seen} of {CALLS} calls that a child of ours made through {said} were seen"))
+    }
+}
+
+/// Nanoseconds that the shim adds to a launch on this machine, now.
+pub fn cost() -> Option<f64> {
+    let session = Session::new(None).ok()?;
+    let stub = session.own().join("libwhichkernel-stub.so");
+    put(&stub, embedded_shims::STUB).ok()?;
+    let program = program(&session).ok()?;
+    let time = |with: bool| {
+        let mut child = Command::new(&program);
+        child.arg(&stub).args(["hipLaunchKernel", ROUND]).env_remove("LD_PRELOAD").stdin(Stdio::null());
+        if with {
+            child.envs(crate::preload::environment(session.path(), &crate::preload::library(session.path()), None, 0));
+        }
+        let output = child.stderr(Stdio::null()).output().ok()?;
+        String::from_utf8_lossy(&output.stdout).trim().parse::<f64>().ok()
+    };
+    let (without, with) = (time(false)?, time(true)?);
+    Some((with - without).max(0.0))
+}
+
+fn program(session: &Session) -> std::io::Result<PathBuf> {
+    let path = session.own().join("canary");
+    put(&path, embedded_shims::CANARY)?;
+    Ok(path)
+}
+
+/// The launch function of a runtime, by the runtime's name.
+fn symbol(name: &str) -> &'static str {
+    if name.starts_with("libcudart") {
+        "cudaLaunchKernel"
+    } else if name.starts_with("libcuda") {
+        "cuLaunchKernel"
+    } else {
+        "hipLaunchKernel"
+    }
+}

@@ -1,0 +1,124 @@
+//! What executable graphs launch, node by node, as their runtime told it; and how they are changed afterwards.
+
+use crate::KindId;
+use launch::record::{self, api, asked};
+use std::collections::HashMap;
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// None for a node that holds a graph.
+    kind: Option<KindId>,
+    under: u64,
+    enabled: bool,
+}
+
+/// One executable graph.
+#[derive(Debug, Default, Clone)]
+struct Exec {
+    nodes: HashMap<u64, Node>,
+    /// What a replay launches, by kind.
+    counts: HashMap<KindId, u64>,
+    /// Something in it is launched that nobody can count.
+    partly: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Graphs {
+    /// What was told since the last record that it could be for.
+    told: HashMap<u64, Node>,
+    answer: Option<(u32, u64)>,
+    execs: HashMap<u32, Exec>,
+    /// Graphs whose runtime did not answer.
+    pub unanswered: u64,
+    /// Changes of nodes that were not known: the replays' number is right, their kernels are as before.
+    pub unplaced: u64,
+}
+
+impl Graphs {
+    /// A node was told. `kind`: of a node that launches.
+    pub fn node(&mut self, node: &record::Node, head: &record::Launch, kind: Option<KindId>) {
+        let kind = kind.filter(|_| head.api != api::GRAPH_CHILD);
+        self.told.insert(node.node, Node { kind, under: node.under, enabled: true });
+    }
+
+    /// How much of it that was.
+    pub fn asked(&mut self, record: &record::Graph) {
+        self.answer = Some((record.status, record.stream));
+        self.unanswered += u64::from(record.status == asked::NONE);
+    }
+
+    /// Whether the nodes that were told are all of them.
+    fn take(&mut self) -> Option<(HashMap<u64, Node>, bool)> {
+        let told = std::mem::take(&mut self.told);
+        match self.answer.take() {
+            Some((asked::NONE, _)) | None => None,
+            // A record that found no room is missing here.
+            Some((how, count)) => Some((told.clone(), how == asked::ALL && told.len() as u64 == count)),
+        }
+    }
+
+    /// Made from a graph, or updated to one. False where nothing was told: then it counts as it was captured.
+    pub fn instantiated(&mut self, exec: u32) -> bool {
+        let disabled = self.execs.get(&exec).is_some_and(|old| old.nodes.values().any(|node| !node.enabled));
+        let Some((nodes, whole)) = self.take() else {
+            self.execs.remove(&exec);
+            return false;
+        };
+        // Which of the new nodes an old one that was switched off has become is not told.
+        let mut exec_now = Exec { nodes, partly: !whole || disabled, ..Exec::default() };
+        exec_now.count();
+        self.execs.insert(exec, exec_now);
+        true
+    }
+
+    pub fn set(&mut self, exec: u32, node: u64) {
+        let told = std::mem::take(&mut self.told).remove(&node);
+        let Some(exec) = self.execs.get_mut(&exec) else { return };
+        match (exec.nodes.get_mut(&node), told) {
+            (Some(known), Some(new)) => known.kind = new.kind,
+            _ => self.unplaced += 1,
+        }
+        exec.count();
+    }
+
+    pub fn child(&mut self, exec: u32, node: u64) {
+        let told = self.take();
+        let Some(exec) = self.execs.get_mut(&exec) else { return };
+        let Some((nodes, whole)) = told.filter(|_| exec.nodes.contains_key(&node)) else {
+            exec.partly = true;
+            return;
+        };
+        let mut gone = vec![node];
+        while let Some(parent) = gone.pop() {
+            gone.extend(exec.nodes.iter().filter(|(_, inner)| inner.under == parent).map(|(handle, _)| *handle));
+            exec.nodes.retain(|_, inner| inner.under != parent);
+        }
+        exec.nodes.extend(nodes);
+        exec.partly |= !whole;
+        exec.count();
+    }
+
+    pub fn enable(&mut self, exec: u32, node: u64, on: bool) {
+        let Some(exec) = self.execs.get_mut(&exec) else { return };
+        match exec.nodes.get_mut(&node) {
+            Some(known) => known.enabled = on,
+            // Copies can be switched off as well; only kernels were told. After an update nobody knows which it is.
+            None => {}
+        }
+        exec.count();
+    }
+
+    /// What a replay launches, and whether there is more; None where nothing was told of it.
+    pub fn replay(&self, exec: u32) -> Option<(&HashMap<KindId, u64>, bool)> {
+        self.execs.get(&exec).map(|exec| (&exec.counts, exec.partly))
+    }
+}
+
+impl Exec {
+    fn count(&mut self) {
+        self.counts.clear();
+        for kind in self.nodes.values().filter(|node| node.enabled).filter_map(|node| node.kind) {
+            *self.counts.entry(kind).or_default() += 1;
+        }
+    }
+}

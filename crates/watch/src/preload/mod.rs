@@ -1,0 +1,23 @@
+//! Preload: every launch of a program that is started with our library in it, without root.
+//!
+//! The parent makes a directory ([`Session`]), the shim writes one trace file per process there, and the parent reads
+//! them while they grow ([`Tail`]). Nothing is exchanged but those files: either side may die at any moment, and what was
+//! recorded can be read with `watch --read`.
+
+mod canary;
+mod preloadable;
+mod graphs;
+mod kernel_info;
+mod layouts;
+mod session;
+mod source;
+mod tail;
+mod whose;
+
+pub use crate::preload::canary::cost;
+pub use crate::preload::preloadable::check;
+pub use crate::preload::kernel_info::Known;
+pub use crate::preload::layouts::{build_id, layouts};
+pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT, LIMIT_VARIABLE, Session, environment, library};
+pub use crate::preload::source::{PreloadSource, Program};
+pub use crate::preload::tail::{Each, Tail, files};

@@ -1,0 +1,91 @@
+//! Programs that a library cannot be preloaded into: the loader never comes, ignores it, or could not take it.
+
+use crate::WatchError;
+use codeobject::ReadAt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const X86_64: u16 = 62;
+const INTERPRETER: u32 = 3;
+/// The loader of glibc, whatever directory it is in: Nix and Guix have it in their own.
+const GLIBC: &str = "ld-linux-x86-64.so.2";
+
+/// Refuses what would be watched in vain, with the reason. A script is what its interpreter is.
+pub fn check(program: &Path) -> Result<(), WatchError> {
+    /// As many as the kernel follows.
+    const SCRIPTS: usize = 4;
+    let mut path = program.to_owned();
+    for _ in 0..SCRIPTS {
+        match interpreter(&path) {
+            Some(next) => path = next,
+            None => break,
+        }
+    }
+    one(&path)
+}
+
+/// The program that a script asks for in its first line; the one that env(1) looks for, where that is it.
+fn interpreter(script: &Path) -> Option<PathBuf> {
+    let mut line = [0; 256];
+    let len = File::open(script).ok()?.read(&mut line).ok()?;
+    let line = line.get(..len)?.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line).into_owned();
+    let mut words = line.split_whitespace();
+    let first = words.next()?;
+    if Path::new(first).file_name().is_some_and(|name| name == "env") {
+        let named = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        return dryrun::on_path(named.as_ref());
+    }
+    Some(PathBuf::from(first)).filter(|path| path.is_file())
+}
+
+fn one(program: &Path) -> Result<(), WatchError> {
+    let name = program.display().to_string();
+    let fix = "watch it with --how uprobe, which enters no process";
+    let refuse = |why: &str| Err(WatchError::new(name.clone(), why, fix));
+    if secure(program) {
+        return refuse(
+            "it runs with other rights than ours (set-user-ID, set-group-ID or capabilities), so the loader ignores LD_PRELOAD",
+        );
+    }
+    let Ok(file) = inventory::File::open(program) else { return Ok(()) };
+    let source: &dyn ReadAt = &file;
+    let Ok(head) = source.bytes(0, 64.min(source.len()), "program header") else { return Ok(()) };
+    if !head.starts_with(b"\x7fELF") {
+        return Ok(());
+    }
+    if head.get(4) != Some(&2) {
+        return refuse("it is a 32-bit program, and the library to preload is a 64-bit one");
+    }
+    if head.get(18..20) != Some(&X86_64.to_le_bytes()) {
+        return refuse("it is a program for another processor than x86-64");
+    }
+    let Ok(elf) = codeobject::elf::Elf::parse(source) else { return Ok(()) };
+    let Some(segment) = elf.segments().iter().find(|segment| segment.kind == INTERPRETER) else {
+        return refuse("it is linked statically, so there is no loader to preload anything");
+    };
+    let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
+    let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
+    if Path::new(&loader).file_name().is_none_or(|file| file != GLIBC) {
+        let whose = if loader.contains("ld-musl-") { "musl's" } else { "not glibc's" };
+        return refuse(&format!(
+            "its loader is {whose} ({loader}), which cannot load a library that was made for glibc: it would not start"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the loader would run in its secure mode: ld.so(8).
+fn secure(program: &Path) -> bool {
+    const SET_USER: u32 = 0o4000;
+    const SET_GROUP: u32 = 0o2000;
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let Ok(file) = fs::metadata(program) else { return false };
+    let mut buffer = [0_u8; 64];
+    let capable = rustix::fs::getxattr(program, "security.capability", &mut buffer[..]).is_ok_and(|len| len > 0);
+    (file.mode() & SET_USER != 0 && file.uid() != user.as_raw())
+        || (file.mode() & SET_GROUP != 0 && file.gid() != group.as_raw())
+        || (capable && !user.is_root())
+}

@@ -1,0 +1,80 @@
+//! The directory that parent and target share, and the environment that leads a program there.
+
+use sys::private_dir::{Nest, put};
+use crate::WatchError;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
+pub const LIMIT: u64 = 1 << 30;
+/// Where the shim writes.
+pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
+pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
+
+/// The shim of a session: beside the directory of the records, where only its owner writes.
+pub fn library(directory: &Path) -> PathBuf {
+    directory.with_file_name("libwhichkernel-preload.so")
+}
+
+#[derive(Debug)]
+pub struct Session {
+    nest: Nest,
+}
+
+impl Session {
+    /// `layouts`: where arguments stand, as [`crate::preload::layouts`] gives it; without, no argument bytes are recorded.
+    pub fn new(layouts: Option<&[u8]>) -> Result<Session, WatchError> {
+        let refused = |error: io::Error| {
+            let fix = "name a directory with room in TMPDIR";
+            WatchError::new("preload", format!("no directory for the records: {error}"), fix)
+        };
+        let nest = Nest::new("watch", &base()).map_err(refused)?;
+        put(&library(nest.inner()), embedded_shims::PRELOAD).map_err(refused)?;
+        if let Some(layouts) = layouts {
+            put(&nest.inner().join(launch::layouts::FILE), layouts).map_err(refused)?;
+        }
+        Ok(Session { nest })
+    }
+
+    /// Where the program's processes write.
+    pub fn path(&self) -> &Path {
+        self.nest.inner()
+    }
+
+    /// The variables to set for the program.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
+    }
+
+    /// Where only we write.
+    pub fn own(&self) -> &Path {
+        self.nest.outer()
+    }
+}
+
+/// What leads a program to the shim. What was preloaded before still is, behind it.
+pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, limit: u64) -> Vec<(OsString, OsString)> {
+    let mut preload = library.as_os_str().to_owned();
+    if let Some(before) = before.filter(|before| !before.is_empty()) {
+        preload.push(":");
+        preload.push(before);
+    }
+    vec![
+        ("LD_PRELOAD".into(), preload),
+        (DIRECTORY_VARIABLE.into(), directory.into()),
+        (LIMIT_VARIABLE.into(), limit.to_string().into()),
+    ]
+}
+
+/// Where TMPDIR says; else memory where there is some to spare, so that no disk is written while a server works.
+fn base() -> PathBuf {
+    let shared = Path::new("/dev/shm");
+    let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
+    // Containers mount it so that no library can be loaded from there.
+    let barred =
+        rustix::fs::statvfs(shared).is_ok_and(|stat| stat.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
+    let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
+    let said = std::env::var_os("TMPDIR").is_some_and(|said| !said.is_empty());
+    if !said && !barred && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() }
+}

@@ -1,0 +1,305 @@
+//! The live source: a program that we started, and every process that it made.
+
+use crate::preload::whose::is_of_session;
+use crate::preload::{Known, Session, Tail, files};
+use crate::Seen;
+use crate::{Account, Ended, Maker, Source, State, Tally, WatchError, Word};
+use evidence::{Canary, Contamination};
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// A program under watch: ours, or one that a dry run has started.
+pub trait Program {
+    /// How it ended; None while it runs.
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
+    /// Waits for its end.
+    fn wait(&mut self);
+}
+
+impl Program for Child {
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.try_wait()
+    }
+
+    fn wait(&mut self) {
+        let _ = Child::wait(self);
+    }
+}
+
+type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
+
+pub struct PreloadSource<'a> {
+    session: Session,
+    known: Known,
+    program: Box<dyn Program + 'a>,
+    tails: BTreeMap<PathBuf, Tail>,
+    started: Instant,
+    news: Vec<String>,
+    done: bool,
+    each: Option<Everyone<'a>>,
+    /// A known event that was seen in the target itself.
+    canary: Option<String>,
+    /// Files that are no record, and why.
+    refused: BTreeMap<PathBuf, String>,
+}
+
+impl std::fmt::Debug for PreloadSource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PreloadSource").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+impl Drop for PreloadSource<'_> {
+    /// It may go on, unwatched, when everything was told; whoever started us expects it to be over when we are.
+    fn drop(&mut self) {
+        self.program.wait();
+    }
+}
+
+/// How often the files are looked at while nothing is there.
+const STEP: Duration = Duration::from_millis(20);
+
+impl<'a> PreloadSource<'a> {
+    /// `known`: the kernels of the libraries whose layouts the session has.
+    pub fn new(session: Session, known: Known, program: Box<dyn Program + 'a>) -> PreloadSource<'a> {
+        let (tails, started) = (BTreeMap::new(), Instant::now());
+        PreloadSource {
+            session,
+            known,
+            program,
+            tails,
+            started,
+            news: Vec::new(),
+            done: false,
+            each: None,
+            canary: None,
+            refused: BTreeMap::new(),
+        }
+    }
+
+    /// Tells every single launch.
+    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'a) {
+        self.each = Some(Box::new(each));
+    }
+
+    /// What was seen per process, for those who ask.
+    pub fn tails(&self) -> impl Iterator<Item = &Tail> {
+        self.tails.values()
+    }
+
+    /// A child of ours calls each runtime that was met, through the same shim.
+    fn call_runtimes(&self, gaps: &mut Vec<(String, String)>) -> Canary {
+        let mut met: Vec<&launch::trace::Runtime> = Vec::new();
+        for runtime in self.tails.values().flat_map(|tail| &tail.runtimes) {
+            if !met.iter().any(|known| known.build_id == runtime.build_id) {
+                met.push(runtime);
+            }
+        }
+        let mut heard = Vec::new();
+        for runtime in &met {
+            match crate::preload::canary::call(runtime) {
+                Ok(what) => heard.push(what),
+                Err(why) => gaps.push(("the canary".into(), why)),
+            }
+        }
+        if heard.len() == met.len() && !met.is_empty() {
+            Canary::InChild { what: heard.join(", ") }
+        } else {
+            Canary::None
+        }
+    }
+
+    /// What is wrong with one file costs that file, and is told in the end.
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
+        for path in files(self.session.path()) {
+            if self.tails.contains_key(&path) || self.refused.contains_key(&path) {
+                continue;
+            }
+            match Tail::open(&path) {
+                Ok(Some(tail)) => drop(self.tails.insert(path, tail)),
+                Ok(None) => {}
+                Err(error) => drop(self.refused.insert(path, error.to_string())),
+            }
+        }
+        let mut any = false;
+        for tail in self.tails.values_mut().filter(|tail| tail.broken.is_none()) {
+            let quiet = tail.program.is_empty();
+            let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            match tail.drain(tally, &self.known, last, &mut each) {
+                Ok(taken) => {
+                    any |= taken;
+                    if taken && tail.records > 0 {
+                        look_at_device(tail, self.session.path(), tally);
+                    }
+                }
+                Err(error) => tail.broken = Some(error.to_string()),
+            }
+            if quiet && !tail.program.is_empty() {
+                self.news.push(format!("process {} ({})", tail.pid, tail.program));
+            }
+        }
+        any
+    }
+
+    /// What a process did that its record cannot show.
+    fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<(String, String)>) {
+        let pid = tail.pid;
+        let mut names = tail.unfollowed.clone();
+        names.sort();
+        names.dedup();
+        for name in names {
+            match name.as_str() {
+                // It has become another program since, which is seen: it found its way.
+                "chroot" | "unshare" | "setns" if self.tails.values().filter(|other| other.pid == pid).count() > 1 => {}
+                "chroot" | "unshare" | "setns" => gaps.push((
+                    "processes".into(),
+                    format!("process {pid} called {name}: programs that it started from there are not seen"),
+                )),
+                name if name.ends_with("DeviceLaunch") => gaps.push((
+                    "graphs".into(),
+                    format!("process {pid} made a graph that the device can launch ({name}): such launches are not seen"),
+                )),
+                name if name.contains("Launch") => gaps.push((
+                    "launches".into(),
+                    format!("process {pid} can call {name}, a launch function that is not followed: its launches are not counted"),
+                )),
+                name => gaps.push(("graphs".into(), format!("process {pid} called {name}, which is not followed"))),
+            }
+        }
+        let stand_in =
+            |runtime: &launch::trace::Runtime| embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default());
+        if tail.graphs.unanswered > 0 && !tail.runtimes.iter().all(stand_in) {
+            let why = "whose nodes the runtime did not tell: they count as they were captured";
+            gaps.push(("graphs".into(), format!("{} graphs of process {pid} {why}", tail.graphs.unanswered)));
+        }
+        if tail.graphs.unplaced > 0 {
+            let why = "of graphs that were updated before: their kernels count as they were";
+            gaps.push(("graphs".into(), format!("{} changed nodes in process {pid} {why}", tail.graphs.unplaced)));
+        }
+        if let Some(why) = &tail.broken {
+            gaps.push(("records".into(), format!("the record of process {pid} {why}: it is not read any further")));
+        }
+        let own = rustix::process::geteuid().as_raw();
+        if tail.user != own {
+            gaps.push((
+                "users".into(),
+                format!("process {pid} ran as user {}: what it recorded is its word", tail.user),
+            ));
+        }
+    }
+}
+
+/// While it launches: afterwards nobody can tell what it had open.
+fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
+    for runtime in &tail.runtimes {
+        let maker = Maker::of_library(&runtime.path);
+        let stand_in = embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default());
+        if !stand_in && !tally.devices.wants_look(tail.pid, maker) {
+            continue;
+        }
+        let gone = !std::path::Path::new(&format!("/proc/{}", tail.pid)).exists();
+        if stand_in || gone || is_of_session(tail.pid, session) {
+            tally.devices.launched(tail.pid, maker, stand_in);
+        } else {
+            let why = "the number that it gives itself is another process's here (a PID namespace of its own)";
+            tally.devices.unlooked(tail.pid, maker, why);
+        }
+    }
+}
+
+impl Source for PreloadSource<'_> {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let until = Instant::now() + timeout;
+        loop {
+            // Asked before the files are read: what it wrote before its end is then surely taken.
+            let ended = self.program.ended().map_err(|e| WatchError::new("preload", e.to_string(), ""))?;
+            let any = self.drain(tally, false);
+            if let Some(status) = ended {
+                return Ok(State::Ended(match status.signal() {
+                    Some(signal) => Ended::Signal(signal),
+                    None => Ended::Code(status.code().unwrap_or(-1)),
+                }));
+            }
+            if any {
+                return Ok(State::Busy);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(State::Quiet);
+            }
+            std::thread::sleep(left.min(STEP));
+        }
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+        if !self.done {
+            self.tails.values().for_each(Tail::close);
+            self.drain(tally, true);
+            self.done = true;
+        }
+        let mut gaps: Vec<(String, String)> = Vec::new();
+        if tally.lost > 0 {
+            let why = "the directory of the records was full, the reader was too slow, or the process was killed in the middle of one";
+            gaps.push(("records".into(), format!("{} lost: {why}", tally.lost)));
+        }
+        for tail in self.tails.values() {
+            self.gaps_of(tail, &mut gaps);
+        }
+        for (path, why) in &self.refused {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            gaps.push(("records".into(), format!("{name} {why}: it is not read")));
+        }
+        if tally.other_grids() > 0 {
+            let why = "launches with grids beyond those that are kept apart: counted by kernel";
+            gaps.push(("grids".into(), format!("{} {why}", tally.other_grids())));
+        }
+        if tally.unread > 0 {
+            let why = "of kernels whose library was not found beforehand: column counts come from names alone";
+            gaps.push(("arguments".into(), format!("{} launches {why}", tally.unread)));
+        }
+        if self.tails.is_empty() {
+            let why = "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program";
+            gaps.push(("processes".into(), why.into()));
+        }
+        if tally.devices.iter().next().is_none() {
+            self.tails.values().for_each(|tail| look_at_device(tail, self.session.path(), tally));
+        }
+        let device = tally.devices.kind();
+        let canary = match &self.canary {
+            Some(what) => Canary::InTarget { what: what.clone() },
+            None => self.call_runtimes(&mut gaps),
+        };
+        // After the program: it shall not be disturbed by our measuring.
+        let cost_ns = if tally.launches() > 0 { crate::preload::canary::cost() } else { None };
+        let pids: Vec<String> = self.tails.values().map(|tail| tail.pid.to_string()).collect();
+        Ok(Account {
+            observer: "preload",
+            device,
+            word: Word::Ours,
+            library: None,
+            canary,
+            contamination: Contamination::Unchecked,
+            reach: format!("launches through dynamic symbols of the processes {}", pids.join(", ")),
+            blind: [
+                "programs with a static runtime, and those that are set-user-ID",
+                "children that were started with an environment of their own",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            gaps,
+            seconds: self.started.elapsed().as_secs_f64(),
+            cost_ns,
+        })
+    }
+
+    fn canary_in_target(&mut self, what: String) {
+        self.canary = Some(what);
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+}

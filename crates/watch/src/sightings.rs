@@ -1,0 +1,293 @@
+//! What a watched window says on the ladder. The device decides the rung; what was missed is part of it.
+
+use crate::{Name, Row, Tally};
+use observe::{Raw, Sighting};
+use evidence::{
+    About, Artifact, Canary, Completed, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched,
+    Observation, ObserverId, Refused, Rung, Selected, Subject, View,
+};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Whose word an account is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// We looked ourselves, on this host.
+    Ours,
+    /// A file's, which speaks for the host that it was made on.
+    File {
+        name: String,
+        sha256: String,
+        /// The program that made it, by the form of it; `unknown` where anybody may have.
+        maker: &'static str,
+        /// As the file names it.
+        host: Option<String>,
+    },
+}
+
+impl Word {
+    /// The other host, in words; None for this one.
+    pub fn host(&self) -> Option<String> {
+        match self {
+            Word::Ours => None,
+            Word::File { host: Some(host), .. } => Some(host.clone()),
+            Word::File { name, sha256, .. } => {
+                Some(format!("an unknown host ({name} {})", sha256.get(..12).unwrap_or(sha256)))
+            }
+        }
+    }
+}
+
+/// How well an observer saw: filled by each source when it ends.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// `uprobe`, `perf`, `preload`, `logs`.
+    pub observer: &'static str,
+    /// All of it together, no better than the least; each row has its own.
+    pub device: DeviceKind,
+    pub word: Word,
+    /// The library whose kernels were launched: file name and SHA-256.
+    pub library: Option<(String, String)>,
+    pub canary: Canary,
+    pub contamination: Contamination,
+    /// Which calls of which processes, in words.
+    pub reach: String,
+    pub blind: Vec<String>,
+    /// What was not seen: what, why.
+    pub gaps: Vec<(String, String)>,
+    /// Seconds from the first to the last moment in view.
+    pub seconds: f64,
+    /// Added time per launch that was measured, in nanoseconds.
+    pub cost_ns: Option<f64>,
+}
+
+impl Account {
+    /// What launches on such a device stand on. A profile has the device's own times.
+    pub fn rung(&self, device: DeviceKind) -> Rung {
+        match device {
+            DeviceKind::Real if self.observer == "import" => Rung::Completed,
+            DeviceKind::Real => Rung::Launched,
+            _ => Rung::Selected,
+        }
+    }
+
+    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps are about.
+    pub fn whole(&self) -> bool {
+        const LAUNCHES: [&str; 7] =
+            ["the first moments", "launches", "graphs", "some processes", "records", "processes", "threads"];
+        !self.gaps.iter().any(|(what, _)| LAUNCHES.iter().any(|start| what.starts_with(start)))
+    }
+}
+
+#[derive(Debug)]
+pub struct Scene<'a> {
+    pub account: &'a Account,
+    /// The command or process, as the window's name.
+    pub window: &'a str,
+    pub model: Option<&'a str>,
+    pub time: &'a str,
+}
+
+impl Scene<'_> {
+    pub fn subject(&self) -> Subject {
+        self.subject_on(self.account.device)
+    }
+
+    fn subject_on(&self, device: DeviceKind) -> Subject {
+        let account = self.account;
+        let subject = match (account.word.host(), &account.library) {
+            (Some(host), _) => Subject::of(Artifact::None).elsewhere(host),
+            (None, Some((name, hash))) => Subject::file(name.clone(), hash.clone()),
+            (None, None) => Subject::host("this host"),
+        };
+        let subject = subject.device(device).window(self.window);
+        match self.model {
+            Some(model) => subject.model(model),
+            None => subject,
+        }
+    }
+
+    fn coverage(&self, tally: &Tally) -> Coverage {
+        let mut coverage = Coverage::partial("launches", tally.launches(), None, Vec::new()).lost(tally.lost);
+        if tally.unnamed() > 0 {
+            let why = format!("{} launches of functions that nobody could name", tally.unnamed());
+            coverage = coverage.missing("names", why);
+        }
+        if tally.unknown_replays > 0 {
+            let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
+            coverage = coverage.missing("graph launches", why);
+        }
+        for (what, why) in &self.account.gaps {
+            coverage = coverage.missing(what.clone(), why.clone());
+        }
+        coverage
+    }
+
+    /// One observation per fact, and the sweep that lets absence be judged.
+    pub fn sightings(&self, tally: &Tally) -> Result<Vec<Sighting>, Refused> {
+        let rows = tally.rows();
+        let raw = raw(&rows, tally);
+        let on = |row: &Row| row.device.unwrap_or(self.account.device);
+        let mut list = Vec::new();
+        for row in &rows {
+            for fact in facts(row) {
+                list.push(self.one_on(on(row), Finding::Saw(fact), tally)?.with(Raw::text(raw.clone())));
+            }
+        }
+        // Each kind of device was swept by itself: what was launched on one says nothing of another.
+        let mut devices: BTreeMap<&str, DeviceKind> = rows.iter().map(|row| (on(row).name(), on(row))).collect();
+        if devices.is_empty() {
+            devices.insert(self.account.device.name(), self.account.device);
+        }
+        for device in devices.into_values() {
+            let swept = self.one_on(device, Finding::Swept, tally)?;
+            list.push(swept.with(Raw::text(raw.clone())));
+        }
+        Ok(list)
+    }
+
+    pub fn one(&self, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
+        self.one_on(self.account.device, finding, tally)
+    }
+
+    fn one_on(&self, device: DeviceKind, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
+        let account = self.account;
+        let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
+        let (subject, mut coverage) = (self.subject_on(device), self.coverage(tally));
+        if device == DeviceKind::Real {
+            for (pid, _, unseen) in tally.devices.iter().filter(|(.., device)| device.kind() == DeviceKind::Unknown) {
+                coverage = coverage.missing(format!("the device of process {pid}"), unseen.detail());
+            }
+        }
+        let seen = match account.rung(device) {
+            Rung::Completed => Observation::on::<Completed>(id, subject, finding, coverage, self.time)?,
+            Rung::Launched => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
+            _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
+        };
+        let mut view = FieldOfView::new(
+            ["kernel", "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"].map(View::new).to_vec(),
+        )
+        .reach(account.reach.clone());
+        for spot in &account.blind {
+            view = view.blind(spot.clone());
+        }
+        Ok(seen.view(view).canary(account.canary.clone()).contamination(account.contamination.clone()).into())
+    }
+}
+
+fn facts(row: &Row) -> Vec<Fact> {
+    let count = i64::try_from(row.launches).unwrap_or(i64::MAX);
+    let phase = row.phase.key();
+    match &row.name {
+        Name::Call(_) => return vec![Fact::new("blas.call", About::new([("phase", phase)]), count)],
+        Name::Unnamed(_) => return Vec::new(),
+        Name::Kernel(_) => {}
+    }
+    // Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.
+    let name = match &row.name {
+        Name::Kernel(name) if name.starts_with("Cijk_") => name.clone(),
+        _ => row.kernel.clone(),
+    };
+    let mut out = vec![Fact::new("kernel", About::new([("name", name.clone()), ("phase", phase.to_owned())]), count)];
+    if let (Some(weights), Some(path), Some(ne11)) = (&row.weights, row.path, row.ne11) {
+        let about = [("type", weights.clone()), ("columns", ne11.to_string()), ("phase", phase.to_owned())];
+        out.push(Fact::new("matmul.path", About::new(about.clone()), path.to_string()));
+        out.push(Fact::new("matmul.kernel", About::new(about), name));
+    }
+    out
+}
+
+fn raw(rows: &[Row], tally: &Tally) -> String {
+    let mut out = String::from("phase\tkernel\tname\tcolumns\tgrids\tlaunches\n");
+    for row in rows {
+        let columns = row.ne11.map(|n| n.to_string()).unwrap_or_default();
+        let grids: Vec<String> = row.grids.iter().map(|[x, y, z]| format!("{x}x{y}x{z}")).collect();
+        let (phase, kernel, name) = (row.phase.key(), &row.kernel, row.name.text());
+        let _ = writeln!(out, "{phase}\t{kernel}\t{name}\t{columns}\t{}\t{}", grids.join(" "), row.launches);
+    }
+    let _ = writeln!(out, "lost\t{}\nunnamed\t{}\nrejected\t{}", tally.lost, tally.unnamed(), tally.rejections());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::{Flow, Kind};
+    use super::*;
+
+    fn account(device: DeviceKind) -> Account {
+        Account {
+            observer: "uprobe",
+            device,
+            word: Word::Ours,
+            library: Some(("libggml-hip.so".into(), "ab".into())),
+            canary: Canary::None,
+            contamination: Contamination::Unchecked,
+            reach: String::new(),
+            blind: Vec::new(),
+            gaps: Vec::new(),
+            seconds: 1.0,
+            cost_ns: None,
+        }
+    }
+
+    #[test]
+    fn the_device_decides_the_rung() {
+        let mut tally = Tally::default();
+        let kind = tally.kind(&Kind::kernel(Name::Kernel("k".into()), "hipLaunchKernel"));
+        let mut flow = Flow::default();
+        flow.launch(&mut tally, kind, 0, 0);
+        flow.launch(&mut tally, kind, 0, 100);
+        flow.finish(&mut tally);
+        for (device, rung) in [
+            (DeviceKind::StandIn, Rung::Selected),
+            (DeviceKind::Unknown, Rung::Selected),
+            (DeviceKind::Real, Rung::Launched),
+        ] {
+            let account = account(device);
+            let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+            let list = scene.sightings(&tally).expect("observations");
+            assert_eq!(list.len(), 2, "one kernel and the sweep; the rejected launch is none");
+            assert!(list.iter().all(|seen| seen.observation.rung() == rung));
+        }
+    }
+
+    #[test]
+    fn a_process_on_the_stand_in_beside_one_on_a_gpu_is_graded_by_itself() {
+        let (mut tally, mut flow) = (Tally::default(), Flow::default());
+        // No process has the last of these numbers.
+        for process in [1, 2, 1 << 23] {
+            let kernel = Kind::kernel(Name::Kernel("k".into()), "hipLaunchKernel");
+            let kind = tally.kind(&Kind { process, ..kernel });
+            flow.launch(&mut tally, kind, 0, 0);
+        }
+        flow.finish(&mut tally);
+        assert_eq!(tally.rows().len(), 1, "the same kernel, as long as nothing tells them apart");
+        tally.devices.seen(1, ["/dev/kfd"]);
+        tally.devices.launched(2, observe::Maker::Amd, true);
+        tally.devices.launched(1 << 23, observe::Maker::Amd, false);
+        let account = account(tally.devices.kind());
+        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let list = scene.sightings(&tally).expect("observations");
+        let kinds: Vec<_> =
+            list.iter().map(|seen| (seen.observation.rung(), seen.observation.subject().device)).collect();
+        for device in [DeviceKind::Real, DeviceKind::StandIn, DeviceKind::Unknown] {
+            let rung = if device == DeviceKind::Real { Rung::Launched } else { Rung::Selected };
+            assert_eq!(kinds.iter().filter(|kind| **kind == (rung, device)).count(), 2, "{kinds:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_speaks_for_its_own_host() {
+        let mut account = account(DeviceKind::Real);
+        let (name, sha256) = ("run.csv".to_owned(), "ab".repeat(32));
+        account.word = Word::File { name, sha256, maker: "rocprofv3", host: None };
+        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let subject = scene.subject();
+        assert_eq!(subject.host.as_deref(), Some("an unknown host (run.csv abababababab)"));
+        let scope = evidence::Scope::default();
+        assert!(
+            scope.differences(&subject).contains(&evidence::Part::Host),
+            "a claim without a host is about this one"
+        );
+    }
+}

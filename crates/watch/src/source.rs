@@ -1,0 +1,90 @@
+//! What the verb polls: one interface for every live observer of launches.
+
+use crate::{Account, Tally};
+use crate::claims::Claims;
+use std::time::Duration;
+
+/// How a source stands after a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Something was seen.
+    Busy,
+    /// Nothing was seen in that time.
+    Quiet,
+    Ended(Ended),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Every process that was watched has ended.
+    TargetGone,
+    /// The program that we started ended with this code.
+    Code(i32),
+    Signal(i32),
+}
+
+impl Ended {
+    /// It came to no good end: what was seen is not the run that was asked for.
+    pub fn failed(self) -> bool {
+        matches!(self, Ended::Signal(_) | Ended::Code(1..) | Ended::Code(..=-1))
+    }
+}
+
+/// What a signal is called (signal(7)), and what it means; empty for one that no program dies of by itself.
+pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
+    match signal {
+        libc::SIGHUP => ("SIGHUP", "hangup"),
+        libc::SIGINT => ("SIGINT", "interrupt"),
+        libc::SIGQUIT => ("SIGQUIT", "quit"),
+        libc::SIGILL => ("SIGILL", "illegal instruction"),
+        libc::SIGTRAP => ("SIGTRAP", "trap"),
+        libc::SIGABRT => ("SIGABRT", "aborted"),
+        libc::SIGBUS => ("SIGBUS", "bus error"),
+        libc::SIGFPE => ("SIGFPE", "arithmetic error"),
+        libc::SIGKILL => ("SIGKILL", "killed"),
+        libc::SIGSEGV => ("SIGSEGV", "segmentation fault"),
+        libc::SIGPIPE => ("SIGPIPE", "broken pipe"),
+        libc::SIGTERM => ("SIGTERM", "terminated"),
+        libc::SIGSYS => ("SIGSYS", "bad system call"),
+        libc::SIGXCPU => ("SIGXCPU", "processor time limit"),
+        libc::SIGXFSZ => ("SIGXFSZ", "file size limit"),
+        _ => ("", ""),
+    }
+}
+
+/// Why watching could not begin or go on. Nothing was touched, or everything was taken back.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {why}{}{fix}", if fix.is_empty() { "" } else { "\n  fix: " })]
+pub struct WatchError {
+    pub what: String,
+    pub why: String,
+    /// The command or setting that would let it.
+    pub fix: String,
+}
+
+impl WatchError {
+    pub fn new(what: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
+        WatchError { what: what.into(), why: why.into(), fix: fix.into() }
+    }
+}
+
+pub trait Source {
+    /// Waits at most `timeout`, and hands over what came.
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
+
+    /// Stops looking, hands over the rest, and tells how well it saw.
+    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError>;
+
+    /// A known event was seen in the target itself.
+    fn canary_in_target(&mut self, _what: String) {}
+
+    /// What the target said of itself in lines that this source reads anyway.
+    fn claims(&mut self) -> Claims {
+        Claims::default()
+    }
+
+    /// A line about something that a person should know now: a library that was opened, a process that joined.
+    fn news(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}

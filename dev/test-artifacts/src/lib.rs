@@ -1,0 +1,93 @@
+//! Real files that the tests run on: declared in `manifest.toml`, fetched from the registries by their ordinary
+//! clients, kept in a cache of the tests' own; and the one way for a test to say that it cannot run here.
+//!
+//! A test asks with [`need`] or [`file`], and gets only what the manifest declares. What is missing makes it count as
+//! skipped, by name and reason; with `CI=true` that is a failure. The same for rights ([`root`]) and programs
+//! ([`program`]). `cargo xtask test` fetches first, and tells at the end what was skipped.
+#![forbid(unsafe_code)]
+
+mod debian;
+mod fetch;
+mod manifest;
+mod skip;
+
+pub use fetch::{FetchError, fetch, settle};
+pub use manifest::{Artifact, Kind, Tier, manifest};
+pub use skip::{LOG, program, root, skip};
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// `$WHICHKERNEL_TEST_CACHE`, else `whichkernel-tests` in the user's cache directory: never the cache that the product
+/// uses, which may hold anything. `.cargo/runner` gives it to tests, also as the product's.
+pub fn cache() -> PathBuf {
+    if let Some(dir) = env::var_os("WHICHKERNEL_TEST_CACHE") {
+        return PathBuf::from(dir);
+    }
+    let base = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
+    base.unwrap_or_else(env::temp_dir).join("whichkernel-tests")
+}
+
+/// The directory of an artifact that the ordinary tests may ask for: `package-version`, or a runtime's name.
+///
+/// # Panics
+/// When the manifest does not declare it, or only for the deep comparisons; with `CI=true` when it is not here.
+pub fn need(name: &str) -> Option<PathBuf> {
+    let artifact = declared(name);
+    assert!(
+        artifact.tier == Tier::Quick,
+        "{name} is declared for `cargo xtask deep` alone: no ordinary test may ask for it"
+    );
+    here(&artifact, "cargo xtask fetch")
+}
+
+/// The same for tests that only `cargo xtask deep` runs.
+///
+/// # Panics
+/// When the manifest does not declare it; with `CI=true` when it is not here.
+pub fn need_deep(name: &str) -> Option<PathBuf> {
+    here(&declared(name), "cargo xtask fetch --deep")
+}
+
+/// One file or directory of an artifact.
+///
+/// # Panics
+/// When the artifact is here and does not hold it; else as [`need`].
+pub fn file(name: &str, path: &str) -> Option<PathBuf> {
+    let file = need(name)?.join(path);
+    assert!(file.exists(), "{name} holds no {path}: what dev/test-artifacts/manifest.toml declares does not bring it");
+    Some(file)
+}
+
+fn declared(name: &str) -> Artifact {
+    let found = manifest().into_iter().find(|artifact| artifact.name() == name);
+    found.unwrap_or_else(|| panic!("{name} is not declared in dev/test-artifacts/manifest.toml"))
+}
+
+fn here(artifact: &Artifact, fetch: &str) -> Option<PathBuf> {
+    if !artifact.is_here() {
+        skip(&artifact.name(), &format!("`{fetch}` brings it"));
+        return None;
+    }
+    Some(artifact.place())
+}
+
+/// Where an artifact lies once it is fetched.
+pub fn directory(name: &str) -> PathBuf {
+    let found = manifest().into_iter().find(|artifact| artifact.name() == name);
+    found.map_or_else(|| cache().join("artifacts").join(name), |artifact| artifact.place())
+}
+
+/// Every file under a directory, in no particular order.
+pub fn files(dir: &Path, found: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files(&path, found),
+            Ok(kind) if kind.is_file() => found(&path),
+            _ => {}
+        }
+    }
+}
