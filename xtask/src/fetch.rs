@@ -1,10 +1,10 @@
 //! `cargo xtask fetch`: the test artifacts, into the tests' cache.
 
-use test_artifacts::{Artifact, FetchError, Kind, Tier};
 use runtime::fetch::{Planned, Request, plan};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use test_artifacts::{Artifact, FetchError, Kind, Tier};
 
 /// Fetches every artifact of the quick tier (and of the deep one, if asked). What cannot be had is named; the tests
 /// that need it are then skipped, or fail with `CI=true`.

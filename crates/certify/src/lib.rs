@@ -14,8 +14,8 @@ mod sightings;
 
 pub use crate::compare::{Certificate, Counted, Mix, Point, Verdict, compare};
 pub use crate::libraries::Libraries;
-pub use crate::run::{Observed, Observer, Runner, once};
 pub use crate::program_output::Said;
+pub use crate::run::{Observed, Observer, Runner, once};
 pub use crate::server::{Answers, Server};
 pub use crate::sightings::sighting;
 

@@ -4,13 +4,13 @@
 //! directory. The observer's own library is left out, and that is said.
 
 use crate::process_tree::{descendants, program_of};
-use watch::preload::build_id;
 use inventory::stranger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use watch::preload::build_id;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Libraries {

@@ -30,7 +30,7 @@ pub fn programs(command: &[OsString]) -> Vec<String> {
         }
     };
     for (place, word) in command.iter().enumerate() {
-        let found = dryrun::on_path(word).and_then(|path| path.canonicalize().ok());
+        let found = sys::on_path(word).and_then(|path| path.canonicalize().ok());
         match &found {
             Some(path) if place == 0 || executable(path) => {
                 add(Path::new(word));

@@ -3,10 +3,6 @@
 use crate::compare::UNNAMED;
 use crate::process_tree::{descendants, processor, program_of, programs};
 use crate::{Libraries, Run, Server};
-use watch::logs::{LogReader, Variable, account as log_account};
-use watch::preload::{Known, PreloadSource, Program, Session};
-use uprobe::{Options, Watcher};
-use watch::{Account, Name, Source, Tally, WatchError, Word};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,6 +11,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use uprobe::{Options, Watcher};
+use watch::logs::{LogReader, Variable, account as log_account};
+use watch::preload::{Known, PreloadSource, Program, Session};
+use watch::{Account, Name, Source, Tally, WatchError, Word};
 
 /// Who watches in a run.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! A server: where it listens, when it is ready, and the questions that every run asks it.
 
-use watch::request;
 use std::ffi::OsString;
 use std::time::Duration;
+use watch::request;
 
 /// How often the same question is asked: the first answer pays for what is made lazily, the others tell the spread.
 const QUESTIONS: usize = 3;

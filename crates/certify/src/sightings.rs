@@ -1,12 +1,12 @@
 //! The certificate itself as an observation, so that the ledger can be asked which observer was found safe, and where.
 
 use crate::{Certificate, Verdict};
-use watch::Scene;
-use observe::{Raw, Sighting};
 use evidence::{
     About, Contamination, Coverage, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused, Rung,
     Selected, View,
 };
+use observe::{Raw, Sighting};
+use watch::Scene;
 
 /// What was compared, as facts: the verdict, each point, and the whole as raw evidence. `json`: the certificate as printed.
 ///

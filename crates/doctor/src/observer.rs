@@ -4,10 +4,10 @@
 //! releases and Ollama's runtimes are swept, so that a claim about one that is not here can say so.
 
 use crate::{Discovery, Facts, Gpu, Host, Report, Status, Verdict};
-use observe::{Blocked, Observer, Raw, Sighting, Surroundings};
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, Rung, Subject, Value, View,
 };
+use observe::{Blocked, Observer, Raw, Sighting, Surroundings};
 
 #[derive(Debug, Clone)]
 pub struct HostObserver {

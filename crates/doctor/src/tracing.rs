@@ -1,10 +1,9 @@
 //! The kernel's tracing side: tracefs, the uprobe PMU, BTF, and probes of ours that somebody forgot there.
 
-pub use uprobe::PROBE_GROUP as GROUP;
 use crate::host::{Host, Look};
 use serde::Serialize;
 use std::fs::OpenOptions;
-
+pub use uprobe::PROBE_GROUP as GROUP;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Tracing {

@@ -2,8 +2,8 @@
 
 mod machine;
 
-use machine::Machine;
 use doctor::{Case, Facts, Fix, Look, Report, Status, Trial, Trials, Weight};
+use machine::Machine;
 
 const LIBS: [&str; 2] =
     ["/usr/local/lib/ollama/rocm/libggml-hip.so", "/usr/local/lib/ollama/rocm/libamdhip64.so.6.3.60303"];
@@ -260,8 +260,8 @@ fn a_verb_that_is_not_there_yet_is_said_so() {
 
 mod recorded {
     use super::{LIBS, Machine};
-    use evidence::{GradeKind, Recorded, Why, default_investigation};
     use doctor::HostObserver;
+    use evidence::{GradeKind, Recorded, Why, default_investigation};
     use observe::{Observer, Surroundings};
 
     fn grades(machine: &Machine) -> impl Fn(&str) -> GradeKind + use<> {

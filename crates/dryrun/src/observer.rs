@@ -2,9 +2,9 @@
 
 use crate::sightings::{NAME, Scene, field_of_view, library};
 use crate::{Blas, Place, Survey, describe};
-use observe::{Blocked, Observer, Sighting, Surroundings};
 use evidence::{FieldOfView, Rung};
 use gguf::TensorType;
+use observe::{Blocked, Observer, Sighting, Surroundings};
 
 /// The lengths that the open questions ask about: both sides of every threshold, the 11-to-12-token window, 290.
 const COLUMNS: [u64; 10] = [1, 8, 9, 11, 12, 64, 256, 257, 290, 512];

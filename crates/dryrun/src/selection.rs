@@ -13,7 +13,6 @@ use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 
-
 /// What one launch of a kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {

@@ -3,11 +3,9 @@
 use crate::error::{DryrunError, io_at};
 use crate::guard::Guard;
 use crate::kernels::Described;
+use crate::sandbox::Enter;
 use crate::wait::wait;
 use crate::{Place, device, images, solutions};
-use crate::sandbox::Enter;
-use sys::private_dir;
-use sys::private_dir::{MOST_FILES, Nest, put};
 use codeobject::ReadAt;
 use gpu::Profile;
 use launch::handover::DIRECTORY;
@@ -20,6 +18,9 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use sys::on_path;
+use sys::private_dir;
+use sys::private_dir::{MOST_FILES, Nest, put};
 
 /// Which BLAS the program meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -349,16 +350,6 @@ fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
         Err(_) => ["usr/local/bin", "usr/bin", "bin"].iter().map(|bin| root.join(bin).join(path)).collect(),
     };
     places.into_iter().find(|path| path.symlink_metadata().is_ok())
-}
-
-/// The file behind a program's name on this machine.
-pub fn on_path(program: &OsStr) -> Option<PathBuf> {
-    let path = Path::new(program);
-    if path.components().count() > 1 {
-        return path.is_file().then(|| path.to_owned());
-    }
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
 }
 
 /// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.

@@ -2,7 +2,6 @@
 
 use crate::survey::Cell;
 use crate::{Described, Place, Selected};
-use observe::{Raw, Sighting};
 use codeobject::ReadAt;
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
@@ -10,6 +9,7 @@ use evidence::{
 };
 use gpu::Profile;
 use launch::grammar::{self, Family, Path};
+use observe::{Raw, Sighting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

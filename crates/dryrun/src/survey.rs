@@ -7,8 +7,6 @@ use crate::error::{DryrunError, io_at};
 use crate::selection::{Selected, select_each};
 use crate::session::{Blas, Ending, Outcome, Request, Streams};
 use crate::{Described, Place};
-use sys::private_dir::{Nest, put};
-use sys::interrupt;
 use gguf::{Shape, TensorType};
 use gpu::Profile;
 use launch::grammar::{self, Family, Path};
@@ -17,6 +15,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use sys::interrupt;
+use sys::private_dir::{Nest, put};
 
 #[derive(Debug)]
 pub struct Survey<'a> {

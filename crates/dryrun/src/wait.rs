@@ -1,7 +1,6 @@
 //! Waiting for a program, and passing on what we are told meanwhile: Ctrl-C and TERM are meant for the program as well.
 
 use crate::error::DryrunError;
-use sys::interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
 use std::io::Read;
@@ -9,6 +8,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use sys::interrupt;
 
 /// Keeps at most this much of what a program says.
 const MOST_SAID: usize = 1 << 20;

@@ -1,8 +1,8 @@
 //! Small C programs on the stand-in, as this machine's own: each SONAME, children, what is refused, and a crash.
 
+use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
 use gpu::Profile;
 use launch::trace::Event;
-use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

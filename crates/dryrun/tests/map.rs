@@ -1,7 +1,7 @@
 //! The real llama-bench of a real runtime, on cards that are not there.
 
-use gguf::TensorType;
 use dryrun::{Blas, Cell, Place, Survey, describe};
+use gguf::TensorType;
 
 /// Six rows of what was seen with another stand-in: path and tile by type and prompt length.
 const SEEN: &str = include_str!("data/dryrun-sample.tsv");

@@ -1,11 +1,13 @@
 //! Real programs of a real runtime on cards that are not there: benchmark, server, and what can go wrong.
 
+use dryrun::{
+    Blas, Described, DryrunError, Ending, Outcome, Phase, Place, Request, Streams, describe, last_words, select,
+};
 use gguf::{TensorType, known, skeleton};
 use gpu::Profile;
 use launch::expand::evaluations;
 use launch::grammar::Family;
 use launch::trace::{Event, Trace};
-use dryrun::{Blas, Described, DryrunError, Ending, Outcome, Phase, Place, Request, Streams, describe, last_words, select};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,8 +1,8 @@
 //! Every observer there is, in the order in which `investigate` runs them: cheap and certain first.
 
-use observe::Observer;
 use doctor::{Host, HostObserver};
 use dryrun::DryrunObserver;
+use observe::Observer;
 
 /// A new observer adds one line here.
 pub fn registry() -> Vec<Box<dyn Observer>> {

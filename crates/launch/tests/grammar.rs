@@ -104,7 +104,11 @@ fn jax() {
 
 #[test]
 fn onnxruntime() {
-    check("onnxruntime-rocm-1.22.2", test_artifacts::need("onnxruntime-rocm-1.22.2.post3").map(|dir| names_in(&dir)), 200);
+    check(
+        "onnxruntime-rocm-1.22.2",
+        test_artifacts::need("onnxruntime-rocm-1.22.2.post3").map(|dir| names_in(&dir)),
+        200,
+    );
 }
 
 #[test]

@@ -5,11 +5,11 @@
 //! make raw system calls allow it by name, each with its reason, and hold nothing else.
 
 pub mod census;
+pub mod declared;
 pub mod libraries;
 mod observer;
 pub mod process;
 mod record;
-pub mod declared;
 pub mod shipped;
 
 pub use crate::observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};

@@ -1,8 +1,8 @@
 //! The observer of libraries and catalogs on a real runtime: what the field notes ask of theirs, answered for Debian's.
 
 use evidence::{Finding, Scope, Value};
-use observe::{Observer, Sighting, Surroundings};
 use observe::libraries::RuntimeLibraries;
+use observe::{Observer, Sighting, Surroundings};
 
 fn facts<'s>(seen: &'s [Sighting], topic: &str) -> Vec<(String, &'s Value)> {
     seen.iter()

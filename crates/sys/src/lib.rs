@@ -11,5 +11,7 @@ pub mod interrupt;
 pub mod namespaces;
 pub mod perf_event;
 pub mod private_dir;
+mod program;
 pub mod rights;
 
+pub use program::on_path;

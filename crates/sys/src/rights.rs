@@ -30,11 +30,18 @@ pub const PERF: [Kept; 2] = [
     (CapabilitySet::IPC_LOCK, "buffers beyond kernel.perf_event_mlock_kb"),
 ];
 
+/// For a program that the watch starts (`-- COMMAND`).
+pub const STARTS: [Kept; 1] =
+    [(CapabilitySet::KILL, "letting a program go on that is held at a mapping, when it has become another user's")];
+
 /// What a watch keeps. `writes`: files that it will write; where one lies in a directory of another user's, that takes a right too.
-pub fn kept(bpf: bool, writes: &[PathBuf]) -> CapabilitySet {
+pub fn kept(bpf: bool, starts: bool, writes: &[PathBuf]) -> CapabilitySet {
     let own = if bpf { NEEDED.as_slice() } else { &PERF };
     let mut set: CapabilitySet = own.iter().chain(&WANTED).map(|(right, _)| *right).collect();
     set |= CapabilitySet::PERFMON;
+    if starts {
+        set |= STARTS.iter().map(|(right, _)| *right).collect();
+    }
     if writes.iter().any(|path| !is_ours(path)) {
         set |= CapabilitySet::DAC_OVERRIDE;
     }
@@ -72,13 +79,13 @@ mod tests {
 
     #[test]
     fn a_home_of_another_users_takes_a_right_more() {
-        let plain = kept(true, &[PathBuf::from("/proc/self/x")]);
+        let plain = kept(true, false, &[PathBuf::from("/proc/self/x")]);
         assert_eq!(plain.bits().count_ones(), 5, "{plain:?}");
         if rustix::process::geteuid().is_root() {
             let dir = tempfile::tempdir().expect("a directory");
             std::os::unix::fs::chown(dir.path(), Some(65534), None).expect("given away");
-            assert!(kept(true, &[dir.path().join("a/b")]).contains(CapabilitySet::DAC_OVERRIDE));
+            assert!(kept(true, false, &[dir.path().join("a/b")]).contains(CapabilitySet::DAC_OVERRIDE));
         }
-        assert!(!kept(false, &[]).contains(CapabilitySet::BPF));
+        assert!(!kept(false, false, &[]).contains(CapabilitySet::BPF));
     }
 }

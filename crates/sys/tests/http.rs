@@ -1,9 +1,9 @@
 //! Servers that mean no good: each question ends, within its time and its limits, and says what was wrong.
 
-use sys::http::{Address, HttpError, get, post};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
+use sys::http::{Address, HttpError, get, post};
 
 /// Takes one question and does with the connection as told.
 fn server(answer: impl FnOnce(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> Address {

@@ -6,10 +6,10 @@
 #[path = "../tests/stage/mod.rs"]
 mod stage;
 
-use uprobe::{Choice, How, Options, Watcher};
-use watch::{Source, Tally};
 use stage::{Yard, compile, root};
 use std::time::{Duration, Instant};
+use uprobe::{Choice, How, Options, Watcher};
+use watch::{Source, Tally};
 
 /// A runtime whose launch function begins as that of Debian's libamdhip64 6.4 does, and returns at once.
 const RUNTIME: &str = r#"

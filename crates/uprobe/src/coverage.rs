@@ -1,16 +1,16 @@
 //! How well it was seen: gathered while watching, told at the end.
 
 use crate::bpf::backend::Backend;
-use crate::probes::entries::Home;
-use crate::gap::{Gap, Unprobed};
 use crate::bpf::instrument::Probed;
-use crate::probes::library::Library;
-use crate::target::processes::{FileId, Mapping};
-use crate::probes::site::Price;
 use crate::bpf::wire::counter;
-use watch::{Account, Devices, Tally, Word};
+use crate::gap::{Gap, Unprobed};
+use crate::probes::entries::Home;
+use crate::probes::library::Library;
+use crate::probes::site::Price;
+use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use watch::{Account, Devices, Tally, Word};
 
 #[derive(Debug)]
 pub struct Window {

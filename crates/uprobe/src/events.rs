@@ -1,18 +1,18 @@
 //! What came, in order: named, counted, and told.
 
-use crate::coverage;
 use crate::bpf::backend::Backend;
-use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
-use crate::gap::Gap;
-use crate::target::processes::{Happened, Mapping};
-use crate::target::mapped_file::reachable;
-use crate::watcher::{Item, Watcher};
-use watch::Seen;
 use crate::bpf::wire::{Event, Key, REACH, key, kind};
-use watch::{Call, Flow, Kind, KindId, Maker, Name, Part, Phase, Tally};
+use crate::coverage;
+use crate::gap::Gap;
+use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
+use crate::target::mapped_file::reachable;
+use crate::target::processes::{Happened, Mapping};
+use crate::watcher::{Item, Watcher};
 use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use watch::Seen;
+use watch::{Call, Flow, Kind, KindId, Maker, Name, Part, Phase, Tally};
 
 /// How long the runtime's calls are looked at after a launch that nobody could name.
 const NAMING: Duration = Duration::from_millis(100);

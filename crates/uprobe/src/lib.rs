@@ -13,13 +13,13 @@ mod probes;
 mod target;
 mod watcher;
 
-pub use crate::probes::arm::{Armed, PROBE_GROUP, arm, armed, disarm};
-pub use crate::probes::entries::{ENTRIES, Home};
 pub use crate::bpf::instrument::{Choice, Probed, Room};
 pub use crate::options::{How, Options};
-pub use crate::target::processes::alive;
-pub use crate::target::mapped_file::{Reached, runtimes_of};
+pub use crate::probes::arm::{Armed, PROBE_GROUP, arm, armed, disarm};
+pub use crate::probes::entries::{ENTRIES, Home};
 pub use crate::probes::site::{Price, Site, cheapest};
+pub use crate::probes::trial::trial;
+pub use crate::target::mapped_file::{Reached, runtimes_of};
+pub use crate::target::processes::alive;
 pub use crate::target::spawn::Started;
-pub(crate) use crate::probes::trial::trial;
 pub use crate::watcher::Watcher;

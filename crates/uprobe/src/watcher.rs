@@ -1,29 +1,28 @@
 //! The live observer: what the kernel counted and told, named, and handed to the tally in order.
 
+use crate::bpf::backend::Backend;
+use crate::bpf::duty_cycle::CHECKED;
+use crate::bpf::instrument::Probed;
+use crate::bpf::wire::{Event, Key, kind};
 use crate::coverage;
 use crate::coverage::Window;
-use crate::probes::preprobe::Inode;
-use crate::bpf::backend::Backend;
+use crate::options::{How, Options};
 use crate::probes::canary;
 use crate::probes::entries::Home;
-use crate::target::hold::Hold;
-use crate::bpf::instrument::Probed;
-use crate::target::late_names::Nameless;
 use crate::probes::library::Wanted;
-use crate::target::names::Names;
-use crate::options::{How, Options};
-use crate::target::processes::{FileId, Happened, Mapping, Processes};
-use crate::bpf::duty_cycle::CHECKED;
+use crate::probes::preprobe::Inode;
 use crate::probes::stub::Stub;
-use crate::bpf::wire::{Event, Key, kind};
-use watch::{Seen, Account, Ended, Flow, Kind, KindId, Source, State, Tally, WatchError};
+use crate::target::hold::Hold;
+use crate::target::late_names::Nameless;
+use crate::target::names::Names;
+use crate::target::processes::{FileId, Happened, Mapping, Processes};
 use evidence::Canary;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
+use watch::{Account, Ended, Flow, KindId, Seen, Source, State, Tally, WatchError};
 
 type Each = Box<dyn FnMut(&Seen<'_>)>;
 

@@ -2,11 +2,9 @@
 
 mod stage;
 
+use dryrun::{Blas, Ending, last_words};
 use launch::record::blas;
 use launch::trace::Event;
-use dryrun::{Blas, Ending, last_words};
-use uprobe::{Options, Watcher};
-use watch::{Call, Ended, Source, State, Tally};
 use stage::{Stage, compile, place, root};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
 use std::time::Duration;
+use uprobe::{Options, Watcher};
+use watch::{Call, Ended, Source, State, Tally};
 
 fn until_gone(watcher: &mut Watcher, tally: &mut Tally) {
     while watcher.poll(tally, Duration::from_millis(50)).expect("polled") != State::Ended(Ended::TargetGone) {}

@@ -3,12 +3,12 @@
 mod stage;
 
 use dryrun::{Ending, last_words};
-use uprobe::{How, Options, Room, Started, Watcher};
-use watch::{Account, Ended, Source, State, Tally, WatchError};
 use stage::{Caller, Launch, Stage, Yard, compile, place, root, truth};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
+use uprobe::{How, Options, Room, Started, Watcher};
+use watch::{Account, Ended, Source, State, Tally, WatchError};
 
 /// With its kernels mapped before the gate, argument layouts are known before the first launch.
 const BACKEND: &str = "/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";

@@ -2,14 +2,14 @@
 
 mod stage;
 
-use uprobe::{Options, Started, Watcher};
-use watch::{Account, Ended, Source, State, Tally};
 use stage::{Stage, compile, place, root};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use uprobe::{Options, Started, Watcher};
+use watch::{Account, Ended, Source, State, Tally};
 
 const COUNTING: &str = include_str!("data/counting.c");
 

@@ -5,9 +5,9 @@
 //! optimised whatever this program's profile is.
 
 use launch::table::{Builder, KernelInfo, Table};
-use watch::preload::{Session, layouts};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use watch::preload::{Session, layouts};
 
 const STUB: &str = "#include <stddef.h>\n#include <stdint.h>\ntypedef struct { uint32_t x, y, z; } dim3;
 void **__hipRegisterFatBinary(const void *w) { static void *m; (void)w; return &m; }

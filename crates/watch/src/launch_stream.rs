@@ -95,8 +95,8 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use observe::{Kind, Name};
     use super::*;
+    use observe::{Kind, Name};
 
     #[test]
     fn captures_launch_nothing_and_every_replay_all_of_it() {

@@ -23,13 +23,13 @@ mod source;
 
 pub use crate::device::{Device, Devices, Maker, is_stand_in};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
-pub use crate::launch_stream::Flow;
+pub use crate::from_trace::add_trace;
 pub use crate::graphs::{Graphs, Part};
+pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name};
+pub use crate::launch_stream::Flow;
 pub use crate::sightings::{Account, Scene, Word};
 pub use crate::source::{Ended, Source, State, WatchError, signal_name};
-pub use crate::launch_counts::{Row, Tally};
-pub use crate::from_trace::add_trace;
 
-pub use launch::Phase;
 pub use crate::seen::Seen;
+pub use launch::Phase;

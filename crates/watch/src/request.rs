@@ -1,9 +1,9 @@
 //! A one-token request: what a server must answer with launches, if the observer sees it at all.
 
-use sys::http;
-use sys::http::{Address, HttpError};
 use std::io;
 use std::time::Duration;
+use sys::http;
+use sys::http::{Address, HttpError};
 
 /// Long enough to load a model and answer with it.
 const PATIENCE: Duration = Duration::from_secs(120);

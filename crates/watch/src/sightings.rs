@@ -1,11 +1,11 @@
 //! What a watched window says on the ladder. The device decides the rung; what was missed is part of it.
 
 use crate::{Name, Row, Tally};
-use observe::{Raw, Sighting};
 use evidence::{
     About, Artifact, Canary, Completed, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched,
     Observation, ObserverId, Refused, Rung, Selected, Subject, View,
 };
+use observe::{Raw, Sighting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -211,8 +211,8 @@ fn raw(rows: &[Row], tally: &Tally) -> String {
 
 #[cfg(test)]
 mod tests {
-    use observe::{Flow, Kind};
     use super::*;
+    use observe::{Flow, Kind};
 
     fn account(device: DeviceKind) -> Account {
         Account {

@@ -1,7 +1,7 @@
 //! What the verb polls: one interface for every live observer of launches.
 
-use crate::{Account, Tally};
 use crate::claims::Claims;
+use crate::{Account, Tally};
 use std::time::Duration;
 
 /// How a source stands after a poll.

@@ -1,8 +1,8 @@
 //! Profiles in the layouts of their makers' own schema files and samples, made here; and the rows of a real run.
 
-use watch::imports::read;
 use rusqlite::Connection;
 use std::path::Path;
+use watch::imports::read;
 
 /// Name, first grid, count.
 type Rows = Vec<(String, [u32; 3], u64)>;

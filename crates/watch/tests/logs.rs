@@ -1,8 +1,8 @@
 //! What the real libraries write of themselves.
 
 use dryrun::{Blas, Ending, Outcome, Place, Request, Streams, describe};
-use watch::{Name, Scene, Tally, Word};
 use std::ffi::OsString;
+use watch::{Name, Scene, Tally, Word};
 
 /// Debian's llama-bench with a model of F16 on the stand-in GPU, with a BLAS library's logs switched on.
 fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {

@@ -1,7 +1,7 @@
 //! The preload shim in real programs: everything that they launch is seen, whatever happens, and nothing else changes.
 
-use launch::trace::{Event, Trace};
 use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
+use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -179,8 +179,7 @@ fn a_real_benchmark_is_seen_launch_by_launch_with_its_arguments() {
     let profile = gpu::find("gfx900").expect("a card");
     let libraries = place.libraries(false, None).expect("libraries with device code");
     let target = profile.target().expect("a target");
-    let described =
-        dryrun::describe(&libraries, &target, true, runtime::Cache::from_env().dir()).expect("a table");
+    let described = dryrun::describe(&libraries, &target, true, runtime::Cache::from_env().dir()).expect("a table");
     let home = tempfile::tempdir().expect("a directory");
     let model = home.path().join("model.gguf");
     let made = gguf::skeleton(

@@ -1,11 +1,11 @@
 //! Every launch call that the preload shim stands before, of HIP and of CUDA, against runtimes that accept all or none; and
 //! programs that it must refuse.
 
-use watch::preload::{Known, Session, Tail, check, files};
-use watch::Tally;
 use stage::Yard;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use watch::Tally;
+use watch::preload::{Known, Session, Tail, check, files};
 
 #[path = "../../uprobe/tests/stage/mod.rs"]
 mod stage;

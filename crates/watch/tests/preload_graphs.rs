@@ -1,12 +1,12 @@
 //! Graphs under the preload shim, against runtimes of ours that keep real graphs and count what they launch; and launch functions
 //! that the shim has never heard of.
 
-use watch::preload::{Known, PreloadSource, Session};
-use watch::{Account, Source, State, Tally};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use watch::preload::{Known, PreloadSource, Session};
+use watch::{Account, Source, State, Tally};
 
 const WAYS: [(&str, &[&str]); 3] =
     [("HIP", &["libamdhip64.so.6"]), ("CUDA", &["libcuda.so.1"]), ("CUDART", &["libcudart.so.12", "libcuda.so.1"])];

@@ -1,14 +1,14 @@
 //! Sessions that nobody else can reach into, records that are no records, programs that forbid themselves system calls, and
 //! programs that the shim cannot enter.
 
-use sys::private_dir::{Nest, sweep};
-use watch::preload::{Known, PreloadSource, Session, check, library};
-use watch::{Account, Source, State, Tally};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use sys::private_dir::{Nest, sweep};
+use watch::preload::{Known, PreloadSource, Session, check, library};
+use watch::{Account, Source, State, Tally};
 
 fn compile(compiler: &str, to: &Path, source: &str, words: &[&str]) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(source);

@@ -1,7 +1,6 @@
 //! The command line: one file per verb, each thin.
 #![forbid(unsafe_code)]
 
-mod abilities;
 mod context;
 mod status;
 mod verbs;

@@ -47,7 +47,8 @@ const TARGETS: &str = "gfx900,gfx906,gfx908,gfx90a,gfx1030,gfx1100,gfx1201";
 
 #[test]
 fn source_and_dry_run_agree_around_every_threshold() {
-    let (Some(_), Some(tree)) = (test_artifacts::need("debian-sid"), test_artifacts::need("llama-cpp-sys-2-0.1.160")) else {
+    let (Some(_), Some(tree)) = (test_artifacts::need("debian-sid"), test_artifacts::need("llama-cpp-sys-2-0.1.160"))
+    else {
         return;
     };
     let tree = tree.display().to_string();

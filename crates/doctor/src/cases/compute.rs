@@ -1,7 +1,7 @@
 //! Where the work really happens: "100% GPU" in `ollama ps` is what the scheduler planned, not what runs.
 
-use crate::cases::{Case, Weight, set_in_unit};
 use crate::Facts;
+use crate::cases::{Case, Weight, set_in_unit};
 use crate::message::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {

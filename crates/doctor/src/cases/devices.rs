@@ -1,7 +1,7 @@
 //! Cards and device files: is the GPU there for those who want it?
 
-use crate::cases::{Case, Weight};
 use crate::Facts;
+use crate::cases::{Case, Weight};
 use crate::message::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {

@@ -1,7 +1,7 @@
 //! Variables that make a GPU something else, hide it, or never reach the server.
 
-use crate::cases::{Case, Weight, places, set_in_unit};
 use crate::Facts;
+use crate::cases::{Case, Weight, places, set_in_unit};
 use crate::environment::override_target;
 use crate::host::Look;
 use crate::message::Message;

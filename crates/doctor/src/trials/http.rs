@@ -2,11 +2,11 @@
 
 use crate::Facts;
 use crate::process::Role;
-use sys::http;
-use sys::http::{Address, HttpError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use sys::http;
+use sys::http::{Address, HttpError};
 
 /// For one whole question.
 const PATIENCE: Duration = Duration::from_secs(2);

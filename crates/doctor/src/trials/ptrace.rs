@@ -6,9 +6,9 @@
 #![allow(unsafe_code, reason = "ptrace is a raw system call")]
 
 use crate::trials::Trial;
+use std::io;
 use sys::child;
 use sys::child::{Failure, Sleeper};
-use std::io;
 
 pub fn seize_sibling() -> Trial {
     let sleeper = match Sleeper::start() {

@@ -4,9 +4,9 @@
 //! this thread, so that no other process that runs the same file is touched: that is what `--how perf` needs.
 
 use crate::trials::Trial;
-use sys::perf_event::{Attr, Event, Place, bit};
 use std::hint::black_box;
 use std::io;
+use sys::perf_event::{Attr, Event, Place, bit};
 
 const CALLS: u64 = 3;
 
@@ -19,7 +19,7 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
     let Some(pmu) = pmu.and_then(|number| u32::try_from(number).ok()) else {
         return Trial::missing("/sys/bus/event_source/devices/uprobe");
     };
-    let refusal = match uprobe::probes::trial() {
+    let refusal = match uprobe::trial() {
         Ok((seen, calls)) if seen == calls => return Trial::worked(format!("{seen}/{calls}, BPF")),
         Ok((seen, calls)) => {
             return Trial::refused("uprobe", &io::Error::other(format!("{seen} of {calls} calls were counted")));

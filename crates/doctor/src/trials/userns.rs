@@ -6,10 +6,10 @@
 #![allow(unsafe_code, reason = "unshare, chroot and raw file writes in a forked child")]
 
 use crate::trials::Trial;
-use sys::child;
-use sys::child::Failure;
 use std::ffi::{CStr, CString};
 use std::io;
+use sys::child;
+use sys::child::Failure;
 
 pub fn enter() -> Trial {
     // SAFETY: no arguments, cannot fail.

@@ -1,11 +1,11 @@
 //! The logs that a library writes when a variable is set. No permission is needed, but a restart is; and nothing
 //! here has run with the variable, so `works` is never said, only that the library knows it.
 
-use crate::verdicts::{Fix, Status, Verdict};
 use crate::Facts;
 use crate::cases::set_in_unit;
 use crate::message::Message;
 use crate::trials::Trials;
+use crate::verdicts::{Fix, Status, Verdict};
 
 pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Facts, trials: &Trials) -> Verdict {
     let switches = || trials.switches.iter().filter(|switch| switch.variable == variable);

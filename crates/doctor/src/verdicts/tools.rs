@@ -1,11 +1,11 @@
 //! Observers that look from outside or bring their own world: memory maps, rocprofv3, the phase proxy, the dry run.
 
-use crate::verdicts::{Fix, Status, Verdict, refusal};
 use crate::Facts;
 use crate::host::Look;
 use crate::message::Message;
 use crate::rocm;
 use crate::trials::{Trial, Trials};
+use crate::verdicts::{Fix, Status, Verdict, refusal};
 
 pub fn maps(facts: &Facts) -> Verdict {
     let name = "maps";

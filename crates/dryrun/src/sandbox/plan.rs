@@ -1,13 +1,13 @@
 //! Which steps a given tree and given binds need, all strings made, before anything is forked.
 
 use crate::sandbox::{Bind, EnterError};
-use sys::namespaces::Step;
 use std::{
     ffi::CString,
     fs,
     os::unix::{ffi::OsStrExt, fs::FileTypeExt},
     path::{Component, Path, PathBuf},
 };
+use sys::namespaces::Step;
 
 /// The steps, and for each the words that an error names it by.
 #[derive(Debug, Default)]

@@ -1,18 +1,18 @@
 //! The three ways to hear of a hit, behind one face.
 
-use crate::coverage::Window;
-use crate::probes::arm::{Armed, armed};
-use crate::probes::entries::Home;
 use crate::bpf::instrument::{Calls, Instrument, Probed};
-use crate::options::{How, Options};
 use crate::bpf::perf_backend::{Sampled, Whose};
 use crate::bpf::wire::{Count, Key};
-use watch::WatchError;
+use crate::coverage::Window;
+use crate::options::{How, Options};
+use crate::probes::arm::{Armed, armed};
+use crate::probes::entries::Home;
 use codeobject::ReadAt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use watch::WatchError;
 
 #[derive(Debug)]
 pub enum Backend {

@@ -1,10 +1,10 @@
 //! What is only looked at now and then, because it costs as much as the launch's own probe: what launches return, and the runtime's
 //! calls on their way to the driver.
 
-use crate::watcher::{Watcher, broken};
 use crate::bpf::wire::counter;
-use watch::WatchError;
+use crate::watcher::{Watcher, broken};
 use std::time::{Duration, Instant};
+use watch::WatchError;
 
 /// How long launches are checked for their return after something new was launched.
 pub const CHECKED: Duration = Duration::from_millis(50);

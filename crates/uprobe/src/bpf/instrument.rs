@@ -1,21 +1,21 @@
 //! The kernel's side, set up: maps, ring, programs, and the probes on each file. All of it ends with this value.
 
-use sys::bpf;
-use sys::bpf::{Map, MapKind, Ring, Use};
-use crate::probes::entries::{ENTRIES, Home, Role, Suspect};
 use crate::bpf::program;
 use crate::bpf::program::{CALL_VALUE, Maps};
+use crate::bpf::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
+use crate::probes::entries::{ENTRIES, Home, Role, Suspect};
 use crate::probes::site;
 use crate::probes::site::{Price, Site};
 use crate::probes::symbols::{Symbol, entries_of, unknown_of};
-use crate::bpf::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
-use sys::perf_event;
-use sys::perf_event::{Attr, Event, bit};
-use watch::WatchError;
 use codeobject::ReadAt;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
+use sys::bpf;
+use sys::bpf::{Map, MapKind, Ring, Use};
+use sys::perf_event;
+use sys::perf_event::{Attr, Event, bit};
+use watch::WatchError;
 
 /// Sizes that matter when there is much to see.
 #[derive(Debug, Clone, Copy)]

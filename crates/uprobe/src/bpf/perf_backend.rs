@@ -3,19 +3,19 @@
 //! That gives handle, grid, block, shared memory and stream of every launch. What lies behind pointers is out of reach:
 //! argument bytes, the column counts in them, and what a call answers, so graphs that are replayed cannot be multiplied out.
 
+use crate::bpf::instrument::Probed;
+use crate::bpf::wire::{Event, Key, key, kind};
 use crate::probes::arm::Armed;
 use crate::probes::entries::{ENTRIES, Entry, Gemm, Home, Role, Shape};
-use crate::bpf::instrument::Probed;
 use crate::probes::site;
 use crate::probes::site::Site;
 use crate::probes::symbols::{entries_of, unknown_of};
-use crate::bpf::wire::{Event, Key, key, kind};
-use sys::perf_event;
-use sys::perf_event::{Attr, Buffer, Event as Probe, Place, bit, sample};
-use watch::WatchError;
 use codeobject::ReadAt;
 use std::collections::HashMap;
 use std::io;
+use sys::perf_event;
+use sys::perf_event::{Attr, Buffer, Event as Probe, Place, bit, sample};
+use watch::WatchError;
 
 /// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples carry them.
 const REGISTERS: u64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 16 | 1 << 17;

@@ -5,17 +5,17 @@
 
 #![allow(unsafe_code, reason = "mounting tracefs is a raw system call")]
 
-use crate::probes::entries::{ENTRIES, Home};
-use crate::target::mapped_file::Reached;
 use crate::bpf::perf_backend::tells;
+use crate::probes::entries::{ENTRIES, Home};
 use crate::probes::site;
 use crate::probes::symbols::entries_of;
-use watch::WatchError;
+use crate::target::mapped_file::Reached;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use watch::WatchError;
 
 /// The group name under which whichkernel creates probes in tracefs.
 pub const PROBE_GROUP: &str = "whichkernel";

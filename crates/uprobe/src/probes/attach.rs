@@ -1,24 +1,24 @@
 //! Putting probes on files: beforehand, or when a watched process maps one; and the canary that shows that they fire.
 
-use crate::probes::preprobe::{Inode, inode};
 use crate::bpf::backend::Backend;
+use crate::bpf::instrument::{Calls, Probed};
+use crate::bpf::wire::counter;
+use crate::gap::{Gap, Unprobed};
+use crate::options::How;
 use crate::probes::canary;
 use crate::probes::cost::Timing;
 use crate::probes::entries::{ENTRIES, Home};
-use crate::gap::{Gap, Unprobed};
-use crate::bpf::instrument::{Calls, Probed};
-use crate::options::How;
-use crate::target::processes::{Mapping, alive, clock};
-use crate::target::mapped_file::{planted, reachable};
+use crate::probes::preprobe::{Inode, inode};
 use crate::probes::stub::Stub;
 use crate::probes::symbols::entries_of;
+use crate::target::mapped_file::{planted, reachable};
+use crate::target::processes::{Mapping, alive, clock};
 use crate::watcher::{Watcher, broken};
-use crate::bpf::wire::counter;
-use watch::{Tally, WatchError, is_stand_in};
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use watch::{Tally, WatchError, is_stand_in};
 
 impl Watcher {
     /// Probes files that a program may map later. One that cannot be probed now is tried again when it is mapped.

@@ -1,11 +1,11 @@
 //! A library whose kernels are launched: handle -> name, bundle, argument layout, before anything was launched.
 
-use crate::target::processes::Mapping;
 use crate::bpf::wire;
-use dryrun::describe;
+use crate::target::processes::Mapping;
 use codeobject::elf::Elf;
 use codeobject::launch_map::{Image, Kind, Vendor, launch_map, slots};
 use codeobject::{Piece, ReadAt, host, walk};
+use dryrun::describe;
 use launch::columns;
 use launch::grammar;
 use launch::table::Table;

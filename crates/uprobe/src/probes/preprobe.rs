@@ -5,13 +5,13 @@
 //! programs keep it. A file too many costs nothing but its probes; one too few is probed when it is mapped, and that is said.
 
 use crate::probes::entries::Home;
-use dryrun::on_path;
 use runtime::linkage::{Chain, Inside, Search};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sys::on_path;
 
 /// Not more files than this: a directory with every release there ever was is not what the program opens.
 const MOST: usize = 48;

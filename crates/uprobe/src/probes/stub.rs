@@ -4,8 +4,8 @@
 //! on a function of ours with the same name, the same frame and the same kind of instruction under it, for that sets its price
 //! (see `site`). The function does nothing and returns an error.
 
-use crate::probes::entries::{ENTRIES, Home, Role};
 use crate::bpf::instrument::Probed;
+use crate::probes::entries::{ENTRIES, Home, Role};
 use crate::probes::site::{Price, Site};
 use std::fs::File;
 use std::io::{self, Write};
@@ -146,9 +146,9 @@ impl Out {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use observe::site::cheapest;
     use observe::symbols::entries_of;
-    use super::*;
 
     /// Whatever site a target's function offers, ours offers the same.
     #[test]

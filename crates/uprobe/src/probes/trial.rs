@@ -1,13 +1,13 @@
 //! Whether a watch would work here: its own probe and program on a function of ours, and a child that calls it.
 
+use crate::bpf::instrument::{Calls, Choice, Instrument, Probed, Room};
+use crate::bpf::wire::counter;
 use crate::probes::canary::{CALLS, Canary};
 use crate::probes::entries::Home;
-use crate::bpf::instrument::{Calls, Choice, Instrument, Probed, Room};
 use crate::probes::site::{Price, Site};
 use crate::probes::stub::Stub;
-use crate::bpf::wire::counter;
-use watch::WatchError;
 use std::time::{Duration, Instant};
+use watch::WatchError;
 
 /// How many calls were counted, and how many were made.
 pub fn trial() -> Result<(u64, u64), WatchError> {

@@ -2,9 +2,9 @@
 
 use crate::target::hold::Hold;
 use crate::watcher::Watcher;
-use watch::WatchError;
 use std::fs;
 use std::time::{Duration, Instant};
+use watch::WatchError;
 
 /// How long a thread may take to stand still: one that waits in a driver is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -9,12 +9,12 @@
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, BadJump, Helper, If};
-use sys::bpf;
-use sys::bpf::{Map, MapKind, Use};
 use crate::bpf::btf::Btf;
 use crate::bpf::wire::{event, kind};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use sys::bpf;
+use sys::bpf::{Map, MapKind, Use};
 
 /// Processes and threads that are known at once.
 const MOST: u32 = 1 << 16;

@@ -1,12 +1,12 @@
 //! Names of functions that a process got before anybody looked: from its own memory, as far as the way there is certain.
 
-use crate::target::memory::Memory;
 use crate::target::driver_objects::Path;
 use crate::target::mapped_file::reachable;
+use crate::target::memory::Memory;
 use crate::watcher::Watcher;
-use watch::Name;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
+use watch::Name;
 
 /// Functions that nobody could name, and what was tried for them.
 #[derive(Debug, Default)]

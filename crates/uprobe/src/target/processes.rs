@@ -1,12 +1,12 @@
 //! Which processes are watched and what they have mapped, from the kernel's own account: forks, execs, exits and mappings
 //! come as perf records, so that a child or a library that is there for a moment is not missed.
 
-use sys::perf_event;
-use sys::perf_event::{Attr, Buffer, Event, bit, sample};
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
+use sys::perf_event;
+use sys::perf_event::{Attr, Buffer, Event, bit, sample};
 
 /// An executable mapping of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,18 +2,18 @@
 
 #![allow(unsafe_code, reason = "a step between fork and exec")]
 
-use crate::probes::preprobe::candidates;
 use crate::bpf::backend::Backend;
-use sys::bpf;
-use crate::target::hold::Hold;
 use crate::options::Options;
+use crate::probes::preprobe::candidates;
+use crate::target::hold::Hold;
 use crate::target::processes::clock;
 use crate::watcher::Watcher;
-use watch::{Account, Ended, Source, State, Tally, WatchError};
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use sys::bpf;
+use watch::{Account, Ended, Source, State, Tally, WatchError};
 
 #[derive(Debug)]
 pub struct Started {

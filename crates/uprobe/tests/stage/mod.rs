@@ -2,10 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use dryrun::{Blas, Described, Place, Request, Running, Streams, describe};
 use gguf::{TensorType, known, skeleton};
 use gpu::Profile;
 use launch::trace::{Event, Trace};
-use dryrun::{Blas, Described, Place, Request, Running, Streams, describe};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use crate::claims::{Held, Shown};
 use crate::{Scene, Tally};
-use observe::{Raw, Sighting};
 use evidence::{About, Contamination, Coverage, Fact, Finding, Loaded, Observation, ObserverId, Refused};
+use observe::{Raw, Sighting};
 use std::fmt::Write;
 
 /// One observation per claim, and one beside it of what was seen, where the launches show anything of it.

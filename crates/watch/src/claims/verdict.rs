@@ -1,7 +1,7 @@
 //! Each claim against the launches of the window.
 
-use crate::claims::{Claim, Claims, Meaning, Shown};
 use crate::Account;
+use crate::claims::{Claim, Claims, Meaning, Shown};
 use evidence::{Canary, Contamination};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! A program that was started with its libraries' logs switched on.
 
-use crate::logs::{LogReader, Variable, explain};
 use crate::claims::{Claims, of_line, tree};
+use crate::logs::{LogReader, Variable, explain};
 use crate::{Account, Device, Ended, Maker, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;

@@ -3,13 +3,13 @@
 //! The call passes a null handle, so nothing can be launched; the runtime refuses it, and the shim must have written that
 //! down. The same program measures what the shim adds to a launch here, against a runtime that returns at once.
 
-use crate::preload::{Known, Session, Tail, build_id, files};
-use sys::private_dir::put;
 use crate::Tally;
+use crate::preload::{Known, Session, Tail, build_id, files};
 use launch::trace::Runtime;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use sys::private_dir::put;
 
 /// As often as the program calls.
 const CALLS: u64 = 3;

@@ -5,19 +5,19 @@
 //! recorded can be read with `watch --read`.
 
 mod canary;
-mod preloadable;
 mod graphs;
 mod kernel_info;
 mod layouts;
+mod preloadable;
 mod session;
 mod source;
 mod tail;
 mod whose;
 
 pub use crate::preload::canary::cost;
-pub use crate::preload::preloadable::check;
 pub use crate::preload::kernel_info::Known;
 pub use crate::preload::layouts::{build_id, layouts};
+pub use crate::preload::preloadable::check;
 pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT, LIMIT_VARIABLE, Session, environment, library};
 pub use crate::preload::source::{PreloadSource, Program};
 pub use crate::preload::tail::{Each, Tail, files};

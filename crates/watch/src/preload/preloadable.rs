@@ -36,7 +36,7 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
     let first = words.next()?;
     if Path::new(first).file_name().is_some_and(|name| name == "env") {
         let named = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
-        return dryrun::on_path(named.as_ref());
+        return sys::on_path(named.as_ref());
     }
     Some(PathBuf::from(first)).filter(|path| path.is_file())
 }

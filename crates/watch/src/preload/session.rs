@@ -1,10 +1,10 @@
 //! The directory that parent and target share, and the environment that leads a program there.
 
-use sys::private_dir::{Nest, put};
 use crate::WatchError;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use sys::private_dir::{Nest, put};
 
 /// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
 pub const LIMIT: u64 = 1 << 30;

@@ -1,8 +1,8 @@
 //! The live source: a program that we started, and every process that it made.
 
+use crate::Seen;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
-use crate::Seen;
 use crate::{Account, Ended, Maker, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
@@ -169,8 +169,9 @@ impl<'a> PreloadSource<'a> {
                 name => gaps.push(("graphs".into(), format!("process {pid} called {name}, which is not followed"))),
             }
         }
-        let stand_in =
-            |runtime: &launch::trace::Runtime| embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default());
+        let stand_in = |runtime: &launch::trace::Runtime| {
+            embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default())
+        };
         if tail.graphs.unanswered > 0 && !tail.runtimes.iter().all(stand_in) {
             let why = "whose nodes the runtime did not tell: they count as they were captured";
             gaps.push(("graphs".into(), format!("{} graphs of process {pid} {why}", tail.graphs.unanswered)));

@@ -4,11 +4,9 @@
 //! process lives (its writer may just be waiting for the CPU), and is stepped over and counted when it is gone. What was
 //! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
 
+use crate::Seen;
 use crate::preload::Known;
 use crate::preload::graphs::Graphs;
-use sys::private_dir;
-use sys::private_dir::MOST_FILES;
-use crate::Seen;
 use crate::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
 use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
@@ -18,6 +16,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use sys::private_dir;
+use sys::private_dir::MOST_FILES;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 20;

@@ -3,8 +3,8 @@
 use super::dryrun::grid::{Map, label_of, survey};
 use super::dryrun::{self, DEFAULT_RUNTIME};
 use crate::context::{CHECK_FAILED, Context, Format};
+use ::dryrun::Place;
 use launch::grammar::Path as LaunchPath;
-use dryrun::Place;
 use report::{Column, Table};
 use serde_json::{Value, json};
 use source::{Device, Overrides, Row, Shape, Survey, Tree};

@@ -2,9 +2,9 @@
 
 use super::doctor::say;
 use crate::context::Context;
+use doctor::{Facts, Host, Message, Report, Trials, Weight};
 use evidence::{Claim, Expected, Glance, Recorded, Rung, Scope, judge};
 use ledger::Reader;
-use doctor::{Facts, Host, Message, Report, Trials, Weight};
 use std::process::ExitCode;
 
 pub fn run(context: &Context) -> anyhow::Result<ExitCode> {

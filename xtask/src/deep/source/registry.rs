@@ -3,12 +3,12 @@
 
 use super::survey;
 use anyhow::{Context, bail};
-use test_artifacts::Artifact;
 use source::{Outcome, Row, Tree};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+use test_artifacts::Artifact;
 
 const CRATES: &[&str] = &["llama_cpp_sys", "llama-cpp-sys-2", "llama-cpp-sys-3", "llama-cpp-sys-4", "whisper-rs-sys"];
 /// From here on no K-quant may be left open.

@@ -4,9 +4,9 @@ use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
 use crate::bpf::asm::Size;
 use crate::bpf::asm::Size::{Half, Long, Word};
 use crate::bpf::asm::{Asm, Helper, If};
-use crate::probes::entries::{Gemm, List, Shape};
-use crate::bpf::wire::{ARGS, REACH, event, key};
 use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, LIST, PAIR, STREAM, TEMP, regs};
+use crate::bpf::wire::{ARGS, REACH, event, key};
+use crate::probes::entries::{Gemm, List, Shape};
 
 impl Body {
     pub(crate) fn launch_arguments(&mut self, shape: Shape, pushed: i16) {

@@ -3,9 +3,11 @@
 use crate::bpf::asm::If;
 use crate::bpf::asm::Reg::{R0, R1, R10};
 use crate::bpf::asm::Size::{Long, Word};
-use crate::probes::entries::Shape;
+use crate::bpf::program::frame::{
+    ARGS_AT, Body, CALL_VALUE, CONFIGURED, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs,
+};
 use crate::bpf::wire::{flag, key};
-use crate::bpf::program::frame::{ARGS_AT, Body, CALL_VALUE, CONFIGURED, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs};
+use crate::probes::entries::Shape;
 
 impl Body {
     /// What the runtime was asked for, on this thread, is what the driver launches now.

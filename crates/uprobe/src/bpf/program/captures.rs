@@ -3,8 +3,8 @@
 use crate::bpf::asm::Reg::{R0, R1, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{If, Label};
-use crate::bpf::wire::{counter, key, kind};
 use crate::bpf::program::frame::{ARGS_AT, Body, COUNTER, EXTRA, KEY, OUTER, PAIR, STREAM, TASK, TEMP, regs};
+use crate::bpf::wire::{counter, key, kind};
 
 const ANY: i32 = 0;
 

@@ -6,9 +6,9 @@
 use crate::bpf::asm::Reg::{R1, R3, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, If};
-use crate::probes::entries::{At, Flags, Node, Params, node};
-use crate::bpf::wire::key;
 use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, STREAM, TASK, TEMP, regs};
+use crate::bpf::wire::key;
+use crate::probes::entries::{At, Flags, Node, Params, node};
 
 impl At {
     fn register(self) -> i16 {

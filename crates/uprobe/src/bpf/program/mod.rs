@@ -17,9 +17,9 @@ pub use crate::bpf::program::frame::{CALL_VALUE, Maps};
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R8, R9, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{BadJump, Helper, If};
-use crate::probes::entries::{Entry, List, Role};
-use crate::bpf::wire::{REACH, count, counter, event, key, kind};
 use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, OUTER, STREAM, regs};
+use crate::bpf::wire::{REACH, count, counter, event, key, kind};
+use crate::probes::entries::{Entry, List, Role};
 
 /// The program for the entry of a function. `pushed`: bytes that the function has pushed before the probe's site.
 pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<Vec<u64>, BadJump> {

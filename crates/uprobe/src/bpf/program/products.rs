@@ -3,9 +3,9 @@
 use crate::bpf::asm::If;
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R9, R10};
 use crate::bpf::asm::Size::{Long, Word};
-use crate::probes::entries::LayoutFields;
-use crate::bpf::wire::{key, kind};
 use crate::bpf::program::frame::{Body, EXTRA, KEY, OUTER, PAIR, TASK, TEMP, regs};
+use crate::bpf::wire::{key, kind};
+use crate::probes::entries::LayoutFields;
 
 const ANY: i32 = 0;
 /// In a shape: rows, columns, type, batch; as they lie in a key's grid and the first word of its block.

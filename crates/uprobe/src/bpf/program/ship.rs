@@ -3,8 +3,8 @@
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R8, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, Helper, If};
-use crate::bpf::wire::{counter, event, flag, key, kind};
 use crate::bpf::program::frame::{Body, KEY, OUTER, STREAM, TASK, VALUE, regs};
+use crate::bpf::wire::{counter, event, flag, key, kind};
 
 impl Body {
     pub(crate) fn count(&mut self) {

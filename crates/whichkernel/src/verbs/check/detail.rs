@@ -1,8 +1,8 @@
 //! Everything about one claim: the chain of evidence, what it can show and what it cannot.
 
-use super::graded::Graded;
 use super::text::{bold, hanging};
 use crate::context::Context;
+use investigate::Graded;
 use report::{grade_text, paint, reasons, rung_text};
 use std::fmt::Write as _;
 

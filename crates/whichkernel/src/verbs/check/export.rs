@@ -1,7 +1,8 @@
 //! The readings for programs and documents: JSON, CSV, Markdown.
 
-use super::graded::{Graded, because};
 use super::text::answers;
+use super::words::{because, summary};
+use investigate::Graded;
 use report::{Column, Lang, Table, grade_text, rung_text};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -56,7 +57,7 @@ pub fn json(graded: &Graded, schema: &str) -> Value {
         })
         .collect();
     let next: Vec<Value> = graded
-        .next()
+        .next(&crate::verbs::names())
         .into_iter()
         .map(|next| json!({"command": next.command, "claims": next.claims, "questions": next.questions, "possible": next.possible}))
         .collect();
@@ -102,7 +103,7 @@ pub fn csv(graded: &Graded, lang: &Lang) -> String {
 
 pub fn markdown(graded: &Graded, lang: &Lang) -> String {
     let investigation = &graded.investigation;
-    let mut out = format!("# {}\n\n{}\n", investigation.title.in_language(lang.code()), graded.summary(lang));
+    let mut out = format!("# {}\n\n{}\n", investigation.title.in_language(lang.code()), summary(graded, lang));
     for (id, name) in &investigation.phases {
         let mut table = Table::new(
             ["grade", "text", "rung", "why", "page", "closes"]
@@ -137,7 +138,7 @@ pub fn markdown(graded: &Graded, lang: &Lang) -> String {
             let _ = writeln!(out, "  - {}: `{}`", lang.text("check-answer-open"), question.closes);
         }
     }
-    if let Some(next) = graded.next().first() {
+    if let Some(next) = graded.next(&crate::verbs::names()).first() {
         let _ = write!(out, "\n{} `{}`\n", lang.text("check-next"), next.command);
     }
     out

@@ -1,17 +1,18 @@
 //! Grades the claims of an investigation from the ledger.
 
 use crate::context::{CHECK_FAILED, Context, Format};
+use investigate::Graded;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod detail;
 mod export;
-pub mod graded;
 mod text;
+mod words;
 
 pub use export::{csv, json, markdown};
-pub use graded::{Graded, because};
 pub use text::{answers, bold, hanging};
+pub use words::{because, load, summary};
 
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted
 #[derive(Debug, clap::Args)]
@@ -33,12 +34,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let investigation = graded::load(args.file.as_deref())?;
+    let investigation = load(args.file.as_deref())?;
     let reader = ledger::Reader::open(&context.ledger)?;
     // Of a long ledger only what the claims can use is kept; every row is held to the chain all the same.
     let wanted = investigation.wanted();
     let observations = reader.observations_where(|glance| wanted.takes(glance))?;
-    let mut graded = Graded::from_ledger(investigation, &observations);
+    let mut graded = Graded::from_ledger(investigation, &observations, &super::names());
     drop(observations);
     let failed = graded.failed();
     if let Some(id) = &args.claim {

@@ -1,8 +1,9 @@
 //! The readings for a person: phase by phase, each claim with its grade and why, then what to do next.
 
-use super::graded::{Graded, because};
+use super::words::{because, summary};
 use crate::context::Context;
 use evidence::{Found, Grade, QuestionReading, Reading, Rung, Stated};
+use investigate::Graded;
 use report::{Lang, grade_word, paint, rung_text, wrap};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -26,12 +27,12 @@ pub fn render(graded: &Graded, context: &Context, ledger: bool) -> String {
         }
     }
     questions(&mut out, graded, context);
-    let _ = writeln!(out, "\n{}", bold(context, &graded.summary(lang)));
+    let _ = writeln!(out, "\n{}", bold(context, &summary(graded, lang)));
     let failed = graded.failed();
     if failed > 0 {
         let _ = writeln!(out, "{}", lang.text_with("check-failed", &[("count", failed.into())]));
     }
-    if let Some(next) = graded.next().into_iter().next() {
+    if let Some(next) = graded.next(&crate::verbs::names()).into_iter().next() {
         let closes = lang.text_with("check-next-closes", &[("count", (next.claims + next.questions).into())]);
         let _ = writeln!(out, "{} {}  ({closes})", lang.text("check-next"), next.command);
     }

@@ -3,8 +3,8 @@
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::verbs::dryrun::grid::{Map, survey};
 use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
+use ::dryrun::{Cell, Place, Selected};
 use launch::grammar::{Family, Path};
-use dryrun::{Cell, Place, Selected};
 use report::{Column, Table};
 use serde_json::json;
 use std::collections::BTreeSet;

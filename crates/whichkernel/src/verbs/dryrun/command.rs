@@ -3,10 +3,9 @@
 use super::plan::Plan;
 use super::{Args, card, place, record, rows, trace};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use dryrun::{Ending, Outcome, Phase, Place, Request, Selected, Streams, select};
 use launch::grammar::Family;
 use launch::trace::Event;
-use dryrun::{Ending, Outcome, Phase, Place, Request, Selected, Streams, select};
-use sys::interrupt;
 use report::{Column, Table};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -14,6 +13,7 @@ use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use sys::interrupt;
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let place = place(args)?;

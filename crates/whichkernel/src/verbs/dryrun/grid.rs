@@ -3,14 +3,14 @@
 use super::plan::Plan;
 use super::{Args, DEFAULT_RUNTIME, card, command, record, rows};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use dryrun::{Cell, Place, Survey};
 use gguf::TensorType;
 use launch::record::lane;
-use dryrun::{Cell, Place, Survey};
-use sys::interrupt;
 use report::{Column, Table};
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
+use sys::interrupt;
 
 /// The cells of one card.
 #[derive(Debug)]

@@ -128,6 +128,6 @@ fn place(args: &Args) -> anyhow::Result<Place> {
     if let Some(name) = &args.runtime {
         return Ok(Place::find(name)?);
     }
-    let installed = args.command.first().is_some_and(|program| dryrun::on_path(program).is_some());
+    let installed = args.command.first().is_some_and(|program| sys::on_path(program).is_some());
     Ok(if installed { Place::Host } else { Place::find(DEFAULT_RUNTIME)? })
 }

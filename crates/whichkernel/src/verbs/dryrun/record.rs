@@ -3,8 +3,8 @@
 use super::grid::Map;
 use super::plan::Plan;
 use crate::context::Context;
-use observe::Sighting;
 use dryrun::{Place, Scene, Selected, library};
+use observe::Sighting;
 use std::ffi::OsString;
 
 pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> anyhow::Result<()> {

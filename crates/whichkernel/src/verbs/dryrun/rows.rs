@@ -1,9 +1,9 @@
 //! Rows of what was selected, for machines: the contract of `--format csv` and `json`.
 
 use super::plan::Plan;
+use dryrun::Selected;
 use launch::blas::{bench_line, compute_type, data_type};
 use launch::record::lane;
-use dryrun::Selected;
 use report::{Column, Table};
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! `--trace FILE`: every launch in order, graph replays multiplied out, one JSON object a line.
 
 use anyhow::Context as _;
+use dryrun::{Outcome, steps};
 use launch::record::{api, blas};
 use launch::trace::Event;
-use dryrun::{Outcome, steps};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,18 +1,16 @@
 //! The main job: look with everything there is, record, grade, and say it in ten lines.
 
-use super::check::{Graded, graded, json, markdown};
+use super::check::{json, load, markdown};
 use crate::context::{CHECK_FAILED, Context, Format};
 use evidence::{Investigation, Recorded, View};
+use investigate::{Graded, Looked, run_observers};
 use ledger::{LedgerError, Reader};
 use observe::Surroundings;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-mod bring;
-mod look;
+mod offer_fetch;
 mod summary;
-
-use look::Looked;
 
 /// Look with every observer there is, record what they see, and grade every claim and question
 #[derive(Debug, clap::Args)]
@@ -46,7 +44,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let investigation = graded::load(args.file.as_deref())?;
+    let investigation = load(args.file.as_deref())?;
     for path in &args.path {
         anyhow::ensure!(path.exists(), "{}: no such file or directory", path.display());
     }
@@ -58,7 +56,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         deep: args.deep,
     };
     if !args.offline && args.path.is_empty() {
-        bring::offer(&around, args.yes, context);
+        offer_fetch::offer(&around, args.yes, context);
     }
     // Where nothing can be written the answer is still worth having: it is graded and not kept.
     let (mut ledger, kept) = match context.open_ledger() {
@@ -70,10 +68,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         context.note(&format!("whichkernel: {error}"));
     }
     let before = Reader::open(&context.ledger)?.observations()?;
-    let (looked, unkept) = look::look(&investigation, &around, &before, ledger.as_mut(), context)?;
+    let (looked, unkept) =
+        run_observers(&investigation, &around, &before, ledger.as_mut(), &mut |line| context.progress(line))?;
     let mut observations = if unkept.is_empty() { Reader::open(&context.ledger)?.observations()? } else { before };
     observations.extend(unkept.into_iter().map(Recorded::new));
-    let graded = Graded::from_ledger(investigation, &observations);
+    let graded = Graded::from_ledger(investigation, &observations, &super::names());
     context.print(&render(args.format, &graded, &looked, context)?)?;
     let failed = args.strict && graded.failed() > 0;
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })

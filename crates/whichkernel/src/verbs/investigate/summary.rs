@@ -1,9 +1,9 @@
 //! Ten lines: the answers and how sure, what was refuted, what remains open, and the next best observation.
 
-use super::Looked;
 use crate::context::Context;
-use crate::verbs::check::{Graded, answers, because, bold, hanging};
+use crate::verbs::check::{answers, because, bold, hanging, summary};
 use evidence::{Grade, Reading, Rung, Stated, Why};
+use investigate::{Graded, Looked};
 use report::{Lang, grade_word, paint, rung_text};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ pub fn render(graded: &Graded, looked: &[Looked], context: &Context) -> String {
     let mut lines = vec![
         Line::plain(graded.investigation.title.in_language(lang.code()).to_owned()).head(),
         Line::plain(observers(looked, lang)),
-        Line::plain(graded.summary(lang)),
+        Line::plain(summary(graded, lang)),
     ];
     let found = found(graded, context);
     if found.is_empty() {
@@ -26,7 +26,7 @@ pub fn render(graded: &Graded, looked: &[Looked], context: &Context) -> String {
     lines.extend(refuted(graded, context));
     lines.push(Line::plain(open(graded, lang)));
     let mut text: String = lines.iter().map(|line| line.render(context)).collect();
-    if let Some(next) = graded.next().into_iter().next() {
+    if let Some(next) = graded.next(&crate::verbs::names()).into_iter().next() {
         let args = [("count", (next.claims + next.questions).into())];
         let closes = lang.text_with("check-next-closes", &args);
         // The last line is there to be copied: it is never broken.

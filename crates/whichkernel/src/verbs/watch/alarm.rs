@@ -1,8 +1,8 @@
 //! The alarm line: what counts as a fallback, in which kernel, when, and why.
 
 use crate::context::Context;
-use watch::{Heard, Sign, Why};
 use serde_json::{Value, json};
+use watch::{Heard, Sign, Why};
 
 pub fn line(sign: &Sign, heard: &Heard, context: &Context) -> String {
     let lang = &context.lang;

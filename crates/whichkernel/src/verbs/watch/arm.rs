@@ -1,10 +1,10 @@
 //! `watch arm` and `watch disarm`: the privileged step, and its undoing.
 
 use crate::context::Context;
-use uprobe::{Home, disarm as disarm_all, runtimes_of};
-use uprobe::probes::arm as arm_files;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use uprobe::arm as arm_files;
+use uprobe::{Home, disarm as disarm_all, runtimes_of};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {

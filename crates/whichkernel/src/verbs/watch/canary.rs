@@ -3,9 +3,9 @@
 use super::summary;
 use crate::context::Context;
 use anyhow::Context as _;
-use watch::{Source, State, Tally, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+use watch::{Source, State, Tally, request};
 
 /// How long launches may still arrive after the answer.
 const AFTER: Duration = Duration::from_secs(2);

@@ -2,15 +2,15 @@
 
 use super::{Args, How, start, window};
 use crate::context::{Context, Format};
+use certify::{Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting};
 use evidence::Contamination;
 use observe::Raw;
-use certify::{Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting};
-use watch::logs::Variable;
-use uprobe::{Options, Watcher};
-use watch::Scene;
 use report::{Column, Table};
 use serde_json::json;
 use std::process::ExitCode;
+use uprobe::{Options, Watcher};
+use watch::Scene;
+use watch::logs::Variable;
 
 /// Who watches in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::{Args, target};
 use crate::context::Context;
-use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
-use watch::{Account, Tally};
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
+use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
+use watch::{Account, Tally};
 
 /// Looks at the command lines of what is watched, at its logs and at its address.
 pub fn gatherer(args: &Args) -> anyhow::Result<Gatherer> {

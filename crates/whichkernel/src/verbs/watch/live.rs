@@ -2,11 +2,11 @@
 
 use super::{Args, alarm, table};
 use crate::context::{Context, Format};
-use watch::claims::Gatherer;
-use watch::{Account, Ended, Source, State, Tally};
-use sys::interrupt;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
+use sys::interrupt;
+use watch::claims::Gatherer;
+use watch::{Account, Ended, Source, State, Tally};
 
 /// How long nothing may happen before it is over, with `--until idle`.
 const IDLE: Duration = Duration::from_secs(2);

@@ -2,7 +2,6 @@
 
 use crate::context::{Context, Format};
 use anyhow::Context as _;
-use watch::{Ended, Tally, request};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,6 +9,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 use summary::Told;
+use watch::{Ended, Tally, request};
 
 mod alarm;
 mod arm;
@@ -146,9 +146,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if matches!(args.how, How::Uprobe | How::Perf) {
         let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         writes.extend(args.trace.clone());
-        let kept = sys::rights::kept(args.how == How::Uprobe, &writes);
-        sys::rights::keep(kept, !args.command.is_empty())
-            .context("giving up the rights that a watch does not need")?;
+        let kept = sys::rights::kept(args.how == How::Uprobe, !args.command.is_empty(), &writes);
+        sys::rights::keep(kept, !args.command.is_empty()).context("giving up the rights that a watch does not need")?;
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));

@@ -8,11 +8,11 @@ use anyhow::Context as _;
 use codeobject::ReadAt;
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::trace::{Trace, Writer};
-use watch::claims::Claims;
-use watch::{Account, Device, Kind, Name, Phase, Tally, Word, add_trace};
 use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
+use watch::claims::Claims;
+use watch::{Account, Device, Kind, Name, Phase, Tally, Word, add_trace};
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();

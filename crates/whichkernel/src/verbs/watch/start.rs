@@ -2,13 +2,14 @@
 
 use super::{Args, trace::Writer};
 use anyhow::Context as _;
-use dryrun::{Place, describe, on_path};
-use watch::logs::{LogSource, Variable, explain, wanted};
-use watch::preload::{Known, PreloadSource, Session, layouts};
-use watch::Source;
+use dryrun::{Place, describe};
 use std::cell::RefCell;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+use sys::on_path;
+use watch::Source;
+use watch::logs::{LogSource, Variable, explain, wanted};
+use watch::preload::{Known, PreloadSource, Session, layouts};
 
 /// Logs that are switched on where none is asked for.
 const USUAL: [&str; 3] = ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB"];

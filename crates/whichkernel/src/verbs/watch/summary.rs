@@ -4,9 +4,9 @@ use super::claims::Judged;
 use super::{alarm, table};
 use crate::context::{Context, Format};
 use evidence::{Canary, DeviceKind, Rung};
-use watch::{Account, Device, Ended, Maker, Tally, Word, signal_name};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use watch::{Account, Device, Ended, Maker, Tally, Word, signal_name};
 
 /// Everything that is told at the end.
 pub struct Told<'a> {

@@ -1,8 +1,8 @@
 //! The table of launches: kernel, family, type, columns, launches, share, phase.
 
 use crate::context::Context;
-use watch::{Row, Tally};
 use report::{Column, Table};
+use watch::{Row, Tally};
 
 const MOST: usize = 72;
 

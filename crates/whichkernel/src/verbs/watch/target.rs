@@ -3,11 +3,11 @@
 use super::{Args, How, start};
 use crate::context::Context;
 use evidence::{Canary, DeviceKind};
-use uprobe::{Options, Started, Watcher};
-use watch::{Account, Source, Tally};
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
+use uprobe::{Options, Started, Watcher};
+use watch::{Account, Source, Tally};
 
 use super::trace::Writer;
 

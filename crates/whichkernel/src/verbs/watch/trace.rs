@@ -1,11 +1,11 @@
 //! `--trace FILE`: every launch in order as it was made, one JSON object a line.
 
 use anyhow::Context as _;
-use uprobe::Seen;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use watch::Seen;
 
 #[derive(Debug)]
 pub struct Writer {

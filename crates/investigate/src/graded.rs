@@ -1,13 +1,8 @@
 //! An investigation with its readings: what `check` and `investigate` both print.
 
 use crate::abilities::abilities;
-use anyhow::Context as _;
-use evidence::{
-    GradeKind, Investigation, QuestionReading, Reading, Reason, Recorded, Stated, Why, default_investigation,
-};
-use report::Lang;
+use evidence::{GradeKind, Investigation, QuestionReading, Reading, Reason, Recorded, Stated, Why};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 #[derive(Debug)]
 pub struct Graded {
@@ -36,19 +31,10 @@ pub struct Counts {
     pub unresolved: usize,
 }
 
-pub fn load(file: Option<&Path>) -> anyhow::Result<Investigation> {
-    let Some(path) = file else { return Ok(default_investigation()?) };
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        anyhow::anyhow!("{}: byte {at} is not UTF-8; an investigation file is TOML", path.display())
-    })?;
-    Ok(Investigation::parse(&path.to_string_lossy(), &text)?)
-}
-
 impl Graded {
-    pub fn from_ledger(investigation: Investigation, observations: &[Recorded]) -> Graded {
-        let (readings, questions) = investigation.read(observations, &abilities(&crate::verbs::names()));
+    /// `verbs`: those that this build offers.
+    pub fn from_ledger(investigation: Investigation, observations: &[Recorded], verbs: &[String]) -> Graded {
+        let (readings, questions) = investigation.read(observations, &abilities(verbs));
         Graded { investigation, readings, questions }
     }
 
@@ -87,22 +73,8 @@ impl Graded {
         counts
     }
 
-    pub fn summary(&self, lang: &Lang) -> String {
-        let counts = self.counts();
-        let args = [
-            ("total", self.readings.len().into()),
-            ("confirmed", counts.confirmed.into()),
-            ("inferred", counts.inferred.into()),
-            ("limited", counts.limited.into()),
-            ("refuted", counts.refuted.into()),
-            ("unresolved", counts.unresolved.into()),
-        ];
-        lang.text_with("check-summary", &args)
-    }
-
     /// Commands that would close what is open, the most rewarding first; what cannot be done here comes last.
-    pub fn next(&self) -> Vec<Next> {
-        let verbs = crate::verbs::names();
+    pub fn next(&self, verbs: &[String]) -> Vec<Next> {
         let known = |command: &str| {
             let verb = command.strip_prefix("whichkernel ").and_then(|rest| rest.split(' ').next());
             verb.is_none_or(|verb| verbs.iter().any(|name| name == verb))
@@ -139,13 +111,4 @@ impl Graded {
         });
         all
     }
-}
-
-/// Why, in as few words as will do: the weightiest reason of what is open, else the evidence.
-pub fn because(lang: &Lang, reading: &Reading) -> Vec<String> {
-    let most = if reading.grade.is_unresolved() { 1 } else { 2 };
-    let elsewhere = reading.reasons.iter().filter(|_| reading.grade.is_unresolved());
-    let elsewhere = elsewhere.filter(|reason| matches!(reason, Reason::Elsewhere { .. })).take(1);
-    let first = reading.reasons.iter().take(most).filter(|reason| !matches!(reason, Reason::Elsewhere { .. }));
-    first.chain(elsewhere).map(|reason| report::reason_text(lang, reading, reason)).collect()
 }

@@ -1,14 +1,23 @@
 //! Runs every observer and records what it saw. A run that says the same as the observer's last one is not kept again.
 
-use crate::context::Context;
 use evidence::{
     Completed, Coverage, Declared, FieldOfView, Finding, Investigation, Launched, Loaded, Observation, ObservationId,
     Recorded, Refused, Rung, Selected, Shipped, Subject,
 };
-use ledger::Ledger;
+use ledger::{Ledger, LedgerError};
 use observe::{Blocked, Observer, Sighting, Surroundings};
 use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// What keeps a run from being kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// An observer made an observation that may not be made.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
 
 /// What an observer's run came to.
 #[derive(Debug, Clone, Serialize)]
@@ -21,16 +30,16 @@ pub struct Looked {
 }
 
 /// Gives back also what could not be kept, for want of a ledger that can be written.
-pub fn look(
+pub fn run_observers(
     investigation: &Investigation,
     around: &Surroundings,
     before: &[Recorded],
     mut ledger: Option<&mut Ledger>,
-    context: &Context,
-) -> anyhow::Result<(Vec<Looked>, Vec<Observation>)> {
+    progress: &mut dyn FnMut(&str),
+) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
-    for observer in investigate::registry() {
-        let seen = observer.observe(around, &mut |line| context.progress(line));
+    for observer in crate::registry() {
+        let seen = observer.observe(around, progress);
         let (sightings, blocked) = match seen {
             Ok(sightings) => (sightings, None),
             Err(blocked) => (could_not_look(observer.as_ref(), &blocked, &around.time)?, Some(blocked.why)),

@@ -22,7 +22,7 @@ const RECORDERS: &[(&str, Rung, &[&str])] = &[
 ];
 
 pub fn abilities(verbs: &[String]) -> Vec<Ability> {
-    let observers = investigate::registry().into_iter().flat_map(|observer| {
+    let observers = crate::registry().into_iter().flat_map(|observer| {
         let name = observer.name().to_owned();
         observer.field_of_view().into_iter().map(move |(rung, view)| Ability { observer: name.clone(), rung, view })
     });

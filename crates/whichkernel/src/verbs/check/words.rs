@@ -1,0 +1,39 @@
+//! What `check` and `investigate` both say: the file that was asked for, the counts, and why.
+
+use anyhow::Context as _;
+use evidence::{Investigation, Reading, Reason, default_investigation};
+use investigate::Graded;
+use report::Lang;
+use std::path::Path;
+
+pub fn load(file: Option<&Path>) -> anyhow::Result<Investigation> {
+    let Some(path) = file else { return Ok(default_investigation()?) };
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        anyhow::anyhow!("{}: byte {at} is not UTF-8; an investigation file is TOML", path.display())
+    })?;
+    Ok(Investigation::parse(&path.to_string_lossy(), &text)?)
+}
+
+pub fn summary(graded: &Graded, lang: &Lang) -> String {
+    let counts = graded.counts();
+    let args = [
+        ("total", graded.readings.len().into()),
+        ("confirmed", counts.confirmed.into()),
+        ("inferred", counts.inferred.into()),
+        ("limited", counts.limited.into()),
+        ("refuted", counts.refuted.into()),
+        ("unresolved", counts.unresolved.into()),
+    ];
+    lang.text_with("check-summary", &args)
+}
+
+/// Why, in as few words as will do: the weightiest reason of what is open, else the evidence.
+pub fn because(lang: &Lang, reading: &Reading) -> Vec<String> {
+    let most = if reading.grade.is_unresolved() { 1 } else { 2 };
+    let elsewhere = reading.reasons.iter().filter(|_| reading.grade.is_unresolved());
+    let elsewhere = elsewhere.filter(|reason| matches!(reason, Reason::Elsewhere { .. })).take(1);
+    let first = reading.reasons.iter().take(most).filter(|reason| !matches!(reason, Reason::Elsewhere { .. }));
+    first.chain(elsewhere).map(|reason| report::reason_text(lang, reading, reason)).collect()
+}
