@@ -55,7 +55,7 @@ pub fn unknown_of(file: &dyn ReadAt, home: Home, known: &[Symbol]) -> Result<Vec
     let Some(table) = elf.symbols_of_kind(DYNSYM)? else { return Ok(Vec::new()) };
     let mut out: Vec<Unknown> = Vec::new();
     for symbol in table.iter().filter(|symbol| symbol.section != 0 && symbol.kind == SymbolKind::Function) {
-        let Some(what) = suspect(home, &symbol.name) else { continue };
+        let Some(what) = suspect(home, symbol.name) else { continue };
         let Some(offset) = elf.offset_of(symbol.address) else { continue };
         let again = known.iter().any(|known| known.offset == offset) || out.iter().any(|other| other.offset == offset);
         if !again {
