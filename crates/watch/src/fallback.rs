@@ -118,7 +118,7 @@ impl Fallback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observe::{Call, Flow, Kind, Tally};
+    use crate::{Call, Flow, Kind, Tally};
 
     const UNPACK: &str = "void dequantize_block_q6_K<__half>(void const*, __half*)";
     const CONVERT: &str = "void convert_unary<float, __half>(void const*, __half*, long)";

@@ -337,7 +337,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observe::{Call, Flow};
+    use crate::{Call, Flow};
 
     const MMVQ: &str = "_ZL13mul_mat_vec_qIL9ggml_type12ELi1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj5uint3jjjS7_jjjS7_jjj";
 

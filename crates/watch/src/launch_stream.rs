@@ -96,7 +96,7 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observe::{Kind, Name};
+    use crate::{Kind, Name};
 
     #[test]
     fn captures_launch_nothing_and_every_replay_all_of_it() {

@@ -212,7 +212,7 @@ fn raw(rows: &[Row], tally: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observe::{Flow, Kind};
+    use crate::{Flow, Kind};
 
     fn account(device: DeviceKind) -> Account {
         Account {
@@ -263,8 +263,8 @@ mod tests {
         flow.finish(&mut tally);
         assert_eq!(tally.rows().len(), 1, "the same kernel, as long as nothing tells them apart");
         tally.devices.seen(1, ["/dev/kfd"]);
-        tally.devices.launched(2, observe::Maker::Amd, true);
-        tally.devices.launched(1 << 23, observe::Maker::Amd, false);
+        tally.devices.launched(2, crate::Maker::Amd, true);
+        tally.devices.launched(1 << 23, crate::Maker::Amd, false);
         let account = account(tally.devices.kind());
         let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
         let list = scene.sightings(&tally).expect("observations");

@@ -147,8 +147,8 @@ impl Out {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observe::site::cheapest;
-    use observe::symbols::entries_of;
+    use crate::probes::site::cheapest;
+    use crate::probes::symbols::entries_of;
 
     /// Whatever site a target's function offers, ours offers the same.
     #[test]

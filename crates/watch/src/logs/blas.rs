@@ -159,14 +159,10 @@ mod tests {
         ];
         let call = Call { m: 256, n: 64, k: 512, batch: 1, type_a: 150 };
         for line in lines {
-            assert_eq!(
-                crate::logs::call(line).map(|(_, kind, _)| kind),
-                Some(Kind::call("hipblasLtMatmul", call)),
-                "{line}"
-            );
+            assert_eq!(super::call(line).map(|(_, kind, _)| kind), Some(Kind::call("hipblasLtMatmul", call)), "{line}");
         }
         let other = "[2026-11-15 09:58:51][HIPBLASLT][23797][Api][rocblaslt_create] handle[out]=0x55a4b9b722a0 ";
-        assert!(crate::logs::call(other).is_none() && is_hipblaslt(other));
+        assert!(super::call(other).is_none() && is_hipblaslt(other));
     }
 
     /// From Debian's librocblas.so.4.4 with ROCBLAS_LAYER=15 and TENSILE_DB=0x8000.
