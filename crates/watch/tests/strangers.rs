@@ -9,11 +9,7 @@ use watch::claims::Gatherer;
 const NOBODY: u32 = 65534;
 
 fn root(test: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: {test} needs root, to be another user");
-    }
-    root
+    test_artifacts::root(&format!("{test}: to be another user"))
 }
 
 /// A process that calls itself a server, at its `ready`; it ends when its input does.

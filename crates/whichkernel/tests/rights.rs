@@ -63,8 +63,7 @@ fn two_rights_alone_attach_to_a_process_of_roots() {
     let mut target = target(&yard, 0);
     let maps = format!("/proc/{}/maps", target.pid());
     if !with(&NEEDED, Path::new("cat")).arg(&maps).output().expect("setpriv").status.success() {
-        eprintln!("skipped: this kernel does not let CAP_PERFMON read {maps}");
-        return;
+        return test_artifacts::skip("Linux 6.13", &format!("this kernel does not let CAP_PERFMON read {maps}"));
     }
     let said = watch_with(&yard, &NEEDED, &mut target).unwrap_or_else(|said| panic!("{said}"));
     assert!(said.contains("\"seen\": 10,"), "{said}");
@@ -78,10 +77,7 @@ fn two_capabilities_on_the_file_suffice_for_ones_own_processes() {
     assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_whichkernel")).arg(&tool).status().expect("cp").success());
     match Command::new("setcap").arg("cap_bpf,cap_perfmon+ep").arg(&tool).output() {
         Ok(done) if done.status.success() => {}
-        other => {
-            eprintln!("skipped: file capabilities cannot be set here: {other:?}");
-            return;
-        }
+        other => return test_artifacts::skip("setcap", &format!("apt-get install libcap2-bin; here: {other:?}")),
     }
     std::fs::create_dir(yard.at("home")).expect("made");
     std::os::unix::fs::chown(yard.at("home"), Some(NOBODY), Some(NOBODY)).expect("given away");

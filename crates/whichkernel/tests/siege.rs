@@ -28,9 +28,7 @@ const SOME: [&str; 16] = [
 ];
 
 fn besiege(observer: Observer) {
-    if !rustix::process::geteuid().is_root() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "needs root (uprobes, namespaces)");
-        eprintln!("skipped: the siege of {} needs root", observer.name());
+    if !test_artifacts::root(&format!("the siege of {}: uprobes, namespaces", observer.name())) {
         return;
     }
     let yard = Yard::new(Path::new(env!("CARGO_BIN_EXE_whichkernel"))).expect("the fixtures");

@@ -61,8 +61,7 @@ pub struct Yard {
 impl Yard {
     /// None, with a note, where it cannot be done here.
     pub fn new(test: &str) -> Option<Yard> {
-        if !rustix::process::geteuid().is_root() {
-            eprintln!("skipped: {test} needs root, to be another user");
+        if !test_artifacts::root(&format!("{test}: to be another user")) {
             return None;
         }
         let dir = tempfile::tempdir().expect("a directory");
@@ -109,7 +108,7 @@ fn compile(source: &str, out: &Path, words: &[&str]) -> bool {
     let file = out.with_extension("c");
     std::fs::write(&file, source).expect("written");
     let Ok(done) = Command::new("cc").arg("-O1").arg("-o").arg(out).arg(&file).args(words).output() else {
-        eprintln!("skipped: no C compiler");
+        test_artifacts::skip("cc", "apt-get install gcc");
         return false;
     };
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
