@@ -56,6 +56,21 @@ struct Life {
     headless: bool,
     /// The record of its own beginning is still to come.
     unborn: bool,
+    exec: Exec,
+}
+
+/// Where a process is in becoming another program.
+///
+/// A program that gains rights by being executed (set-user-ID, file capabilities, root's after some were given up) is taken out of its
+/// perf context, and the kernel writes that as an exit (fs/exec.c, begin_new_exec: perf_event_exit_task where the program may not be
+/// dumped). It stands between the new name and the first mapping, where no real one can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exec {
+    Settled,
+    /// It has the new program's name, and nothing mapped yet.
+    Named,
+    /// The same, and an exit was written: whether it is one /proc tells.
+    Doubtful,
 }
 
 type Record = (u64, u32, u16, Vec<u8>);
@@ -147,7 +162,8 @@ impl Processes {
 
     fn begin(&mut self, pid: u32, from: u64) {
         self.maps.remove(&pid);
-        self.members.insert(pid, Life { from, start: start_of(pid), headless: false, unborn: false });
+        self.members
+            .insert(pid, Life { from, start: start_of(pid), headless: false, unborn: false, exec: Exec::Settled });
     }
 
     /// What the process has mapped now, as far as it is news.
@@ -225,6 +241,12 @@ impl Processes {
             self.one(*kind, *misc, body, out);
         }
         self.now = 0;
+        let doubtful = self.members.iter().filter(|(_, life)| life.exec == Exec::Doubtful).map(|(pid, _)| *pid);
+        for pid in doubtful.collect::<Vec<u32>>() {
+            if !alive(pid) || !self.is_alive(pid) {
+                self.end(pid, out);
+            }
+        }
         if self.buffers.is_empty() || lost > 0 {
             self.refresh(out);
         }
@@ -291,7 +313,9 @@ impl Processes {
                 self.over.push(thread);
                 let Some(life) = self.members.get(&pid) else { return };
                 let last = thread == pid || life.headless;
-                if last && self.goes_on(pid) {
+                if last && life.exec == Exec::Named {
+                    self.members.entry(pid).and_modify(|life| life.exec = Exec::Doubtful);
+                } else if last && self.goes_on(pid) {
                     self.members.entry(pid).and_modify(|life| life.headless = true);
                 } else if last {
                     self.end(pid, out);
@@ -299,9 +323,11 @@ impl Processes {
             }
             COMM if misc & EXEC != 0 && self.members.contains_key(&pid) => {
                 self.maps.remove(&pid);
+                self.members.entry(pid).and_modify(|life| life.exec = Exec::Named);
                 out.push((self.now, Happened::Replaced(pid)));
             }
             MMAP2 if self.members.contains_key(&pid) => {
+                self.members.entry(pid).and_modify(|life| life.exec = Exec::Settled);
                 if let Some(mapping) = mapping(body) {
                     self.map(pid, mapping, out);
                 }
@@ -419,6 +445,26 @@ mod tests {
     fn record(pid: u32, parent: u32, time: u64) -> Vec<u8> {
         let words = [pid, parent, pid, parent].map(u32::to_le_bytes).concat();
         [words, time.to_le_bytes().to_vec(), vec![0; 8], time.to_le_bytes().to_vec()].concat()
+    }
+
+    /// A program that gains rights leaves its perf context when it is executed, and the kernel calls that an exit.
+    #[test]
+    fn an_exit_between_a_new_name_and_the_first_mapping_is_none() {
+        const EXEC: u16 = 1 << 13;
+        let pid = std::process::id();
+        let mut processes = Processes::without();
+        let mut happened = Vec::new();
+        processes.begin(pid, 100);
+        processes.now = 200;
+        processes.one(COMM, EXEC, &record(pid, pid, 200), &mut happened);
+        processes.one(EXIT, 0, &record(pid, 1, 201), &mut happened);
+        assert!(processes.watches(pid, 300), "it goes on");
+        processes.one(MMAP2, 0, &record(pid, pid, 202), &mut happened);
+        assert!(processes.members.get(&pid).is_some_and(|life| life.exec == Exec::Settled));
+        processes.now = 300;
+        processes.one(EXIT, 0, &record(pid, 1, 300), &mut happened);
+        // Other threads of this test go on: only /proc could tell, and it does.
+        assert!(processes.goes_on(pid) == processes.members.contains_key(&pid));
     }
 
     /// Numbers above any that the kernel gives out, so that /proc knows nothing of them.
