@@ -16,7 +16,7 @@ measure() {
 }
 
 echo "7B shape, 28 layers, 512 + 32 tokens, $card:"
-cargo run --release --quiet -p gguf --example skeleton -- qwen2-7b Q4_K 28 "$work/model.gguf"
+cargo run --release --quiet -p whichkernel-gguf --example skeleton -- qwen2-7b Q4_K 28 "$work/model.gguf"
 for run in first warm; do
     echo "  $run: $(measure "$bin" dryrun --gpu "$card" --runtime debian-sid --format csv -- \
         llama-bench -m "$work/model.gguf" -p 512 -n 32 -r 1 --no-warmup)"

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 rows=${1:-1000000}
 dir=${2:-${TMPDIR:-/tmp}/whichkernel-ledger-$rows}
-cargo build --release --quiet -p whichkernel -p ledger --example fill
+cargo build --release --quiet -p whichkernel -p whichkernel-ledger --example fill
 cargo build --release --quiet -p whichkernel
 [ -e "$dir/ledger.sqlite" ] || target/release/examples/fill "$dir" "$rows"
 measure() {

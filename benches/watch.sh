@@ -3,4 +3,4 @@
 #   benches/watch.sh [launches]
 set -eu
 cd "$(dirname "$0")/.."
-cargo run --release --quiet -p observe --example watch_cost -- "${1:-1000000}"
+cargo run --release --quiet -p whichkernel-uprobe --example watch_cost -- "${1:-1000000}"

@@ -1,5 +1,5 @@
 //! `cargo xtask deep [NAME...]`: comparisons too long for every day. Each is one file here, can be stopped and taken up
-//! again, and leaves its dated table in `docs/`.
+//! again, and leaves its dated table in `docs/measurements/`.
 
 mod catalogs;
 mod cuobjdump;

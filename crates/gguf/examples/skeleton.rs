@@ -1,4 +1,4 @@
-//! Writes a skeleton model: `cargo run -p gguf --example skeleton -- qwen2-7b Q4_K 28 model.gguf`.
+//! Writes a skeleton model: `cargo run -p whichkernel-gguf --example skeleton -- qwen2-7b Q4_K 28 model.gguf`.
 
 use std::error::Error;
 use std::fs;

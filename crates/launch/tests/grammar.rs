@@ -1,5 +1,5 @@
 //! The grammar over every distinct kernel name of the real files: counts per library and family, and a sample of
-//! names with all their facts. `BLESS=1 cargo test -p launch --test grammar` writes the goldens anew.
+//! names with all their facts. `BLESS=1 cargo test -p whichkernel-launch --test grammar` writes the goldens anew.
 //!
 //! The sample lines stand in the goldens with their names, so they are checked also where the files are not at hand.
 

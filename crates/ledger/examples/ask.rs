@@ -1,5 +1,5 @@
 //! What `ledger list --last 5`, `check` and `ledger verify` ask of a ledger, without the printing, with processor time and
-//! peak memory of this process: `cargo run --release -p ledger --example ask -- DIR list|check|verify`.
+//! peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR list|check|verify`.
 
 use ledger::Reader;
 use std::ops::ControlFlow;

@@ -1,8 +1,8 @@
-//! The observers. The only room with privileged system calls.
+//! The one interface of whatever sees something ([`Observer`]), and the observers that only read: source trees, files,
+//! libraries and their catalogs, instructions, the maps of a process.
 //!
-//! Each stands behind one interface ([`Observer`]) and in one list ([`registry`]), so that `investigate` runs whatever
-//! there is. `docs/observers.md` says how to add one. `unsafe` is denied here as everywhere; the few modules that must
-//! make raw system calls allow it by name, each with its reason, and hold nothing else.
+//! No rights are needed here and no raw system call is made: what runs a program or watches one has a room of its own
+//! (`dryrun`, `uprobe`, `watch`). `investigate` holds the list of them all; `docs/observers.md` says how to add one.
 
 pub mod census;
 pub mod declared;

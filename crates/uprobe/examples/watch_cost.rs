@@ -1,7 +1,7 @@
 //! What a probe costs per launch: at the site that we choose, at the first instruction, with returns and argument bytes, and with
 //! perf alone. All in one run on one machine, so that the ratios mean something. Needs root and a C compiler.
 //!
-//!     cargo run --release -p observe --example watch_cost [launches]
+//!     cargo run --release -p whichkernel-uprobe --example watch_cost [launches]
 
 #[path = "../tests/stage/mod.rs"]
 mod stage;

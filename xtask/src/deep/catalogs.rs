@@ -49,7 +49,7 @@ pub fn run() -> anyhow::Result<bool> {
          |---|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}",
         runtime::date::now().get(..10).unwrap_or_default()
     );
-    fs::write("docs/catalogs-oracle.md", text)?;
+    fs::write("docs/measurements/catalogs-oracle.md", text)?;
     Ok(agreed)
 }
 

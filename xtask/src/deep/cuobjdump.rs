@@ -55,7 +55,7 @@ pub fn run() -> anyhow::Result<bool> {
     let text = format!(
         "# NVIDIA resources against cuobjdump\n\nWritten by `cargo xtask deep cuobjdump` with {version}. Registers, stack and static shared memory of every\nkernel of every linked cubin. Some releases of cuobjdump stop early on some files: what they do not list is counted.\n\n{rows}"
     );
-    fs::write(Path::new("docs").join("nvidia-oracle.md"), text)?;
+    fs::write("docs/measurements/nvidia-oracle.md", text)?;
     Ok(agreed)
 }
 

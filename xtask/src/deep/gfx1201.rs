@@ -24,7 +24,7 @@ const PACKAGES: [&str; 5] = [
     "libhipblas-common-dev/sid",
     "librocblas-dev/sid",
 ];
-const PAGE: &str = "docs/gfx1201-census.md";
+const PAGE: &str = "docs/measurements/gfx1201-census.md";
 
 pub fn run() -> anyhow::Result<bool> {
     let Some(source) = test_artifacts::need(SOURCE) else { return Ok(true) };

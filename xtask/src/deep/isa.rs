@@ -150,7 +150,7 @@ fn write_table(counts: &Counts) -> anyhow::Result<()> {
     }
     row(&mut text, "**all**", "", &total)?;
     print!("{text}");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/isa-oracle.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/measurements/isa-oracle.md");
     let page = fs::read_to_string(&path).unwrap_or_default();
     let marker = "<!-- written by cargo xtask deep isa -->\n";
     let head = page.split(marker).next().unwrap_or_default();

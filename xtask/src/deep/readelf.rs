@@ -181,6 +181,6 @@ fn write_table(readelf: &Path, table: &BTreeMap<String, Tally>) -> anyhow::Resul
     }
     let _ = writeln!(text, "| **total** | {} | {} | {} | {} |", all.files, all.objects, all.kernels, all.differences);
     print!("{text}");
-    fs::write("docs/deep-readelf.md", text)?;
+    fs::write("docs/measurements/deep-readelf.md", text)?;
     Ok(())
 }

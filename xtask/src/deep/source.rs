@@ -41,7 +41,7 @@ const COMMITS: &[&str] = &[
     "d9df11006f",
     "caa596ab3f",
 ];
-const PAGE: &str = "docs/source-oracle.md";
+const PAGE: &str = "docs/measurements/source-oracle.md";
 /// What the command writes stands between these; the rest of the page is text.
 const BEGIN: &str = "<!-- written by cargo xtask deep source -->";
 const END: &str = "<!-- end -->";

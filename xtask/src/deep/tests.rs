@@ -6,8 +6,9 @@ use std::process::Command;
 pub fn run() -> anyhow::Result<bool> {
     crate::fetch::run(true)?;
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let packages = ["-p", "runtime", "-p", "source", "--features", "runtime/deep,source/deep"];
     let mut tests = Command::new(cargo);
-    tests.arg("test").args(packages).args(["--test", "catalogs", "--test", "tables"]);
+    tests.args(["test", "-p", "whichkernel-runtime", "-p", "whichkernel-source"]);
+    tests.args(["--features", "whichkernel-runtime/deep,whichkernel-source/deep"]);
+    tests.args(["--test", "catalogs", "--test", "tables"]);
     Ok(tests.status()?.success())
 }

@@ -28,7 +28,7 @@ pub fn run() -> anyhow::Result<bool> {
     std::fs::write(&stub, STUB)?;
     compile(&runtime, &stub, &["-shared", "-fPIC", "-Wl,-soname,libamdhip64.so.6"])?;
     let search = format!("-Wl,-rpath,{place}");
-    let source = Path::new("crates/observe/tests/data/launcher.c");
+    let source = Path::new("crates/watch/tests/data/launcher.c");
     compile(&program, source, &["-L", &place, "-l:libamdhip64.so.6", "-lpthread", "-ldl", &search])?;
     let mut watch = Command::new("cargo");
     watch.args(["run", "--quiet", "-p", "whichkernel", "--", "watch", "--how", "preload", "--format", "json", "--"]);

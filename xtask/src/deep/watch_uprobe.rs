@@ -21,7 +21,7 @@ pub fn run() -> anyhow::Result<bool> {
     // no static map sees it, so they have no names here.
     compile(&runtime, &stub, &["-O0", "-shared", "-fPIC", "-Wl,-soname,libamdhip64.so.6"])?;
     let search = format!("-Wl,-rpath,{place}");
-    let source = Path::new("crates/observe/tests/data/launcher.c");
+    let source = Path::new("crates/watch/tests/data/launcher.c");
     compile(&program, source, &["-L", &place, "-l:libamdhip64.so.6", "-lpthread", "-ldl", &search])?;
     let one = watched(&program, &["time", &ROUND.to_string()], ROUND * ROUNDS)?;
     let many = watched(&program, &["threads", &THREADS.to_string(), &EACH.to_string()], THREADS * EACH)?;

@@ -10,10 +10,10 @@ use std::process::Command;
 
 pub const WHICHKERNEL: &str = env!("CARGO_BIN_EXE_whichkernel");
 
-/// The launcher of `crates/observe/tests/data`, against the stand-in runtime.
+/// The launcher of `crates/watch/tests/data`, against the stand-in runtime.
 pub fn launcher(home: &Path) -> PathBuf {
     std::fs::write(home.join("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
-    let (program, source) = (home.join("launcher"), "../observe/tests/data/launcher.c");
+    let (program, source) = (home.join("launcher"), "../watch/tests/data/launcher.c");
     let mut cc = Command::new("cc");
     cc.arg("-O1").arg("-o").arg(&program).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source)).arg("-L").arg(home);
     cc.args(["-l:libamdhip64.so.6", "-lpthread", "-ldl", "-Wl,--allow-shlib-undefined"]);

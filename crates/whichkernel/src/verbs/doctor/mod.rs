@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn every_message_is_there_in_both_languages() {
         let mut found = Vec::new();
-        keys(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../observe/src/doctor"), &mut found);
+        keys(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../doctor/src"), &mut found);
         assert!(found.len() > 80, "only {} keys found", found.len());
         for code in ["en", "ja"] {
             let lang = Lang::new(code);

@@ -2,7 +2,7 @@
 
     compare.py NAME OBSERVER REPORT.json EXIT CUPTI_PREFIX JOB_OUTPUT PLAIN_OUTPUT TABLE.md
 
-Verdicts as in the other parts of the siege (docs/siege.md): equal, said, silent, refused, broken.
+Verdicts as in the other parts of the siege (docs/measurements/siege.md): equal, said, silent, refused, broken.
 """
 import glob, json, re, sys
 

@@ -74,7 +74,7 @@ row "graph zoo, driver" "$work/driver" "$work/kernels.cubin"
 row "threads" "$work/zoo" threads
 row "processes" "$work/zoo" processes
 row "PyTorch with a graph" "$python" job.py
-# Attached while it runs is another matter for graphs: what was captured before is unknown, and said so (docs/nvidia-watch.md).
+# Attached while it runs is another matter for graphs: what was captured before is unknown, and said so (docs/measurements/nvidia-watch.md).
 # Part by part, as long as there is time: which one it is that differs.
 [ -x "$work/zoo" ] && for part in $("$work/zoo" parts); do row "graph part $part" "$work/zoo" "$part"; done
 echo; cat "$table"; echo "took $((SECONDS - begun)) s; status $status"

@@ -1,0 +1,151 @@
+//! ARCHITECTURE.md against the manifests: the graph of rooms, the table of rooms, no circle, and no room too large.
+//! `BLESS=1` writes the graph anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const BEGIN: &str = "<!-- rooms -->\n";
+const END: &str = "<!-- /rooms -->";
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = top().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of one section of a manifest.
+fn section<'t>(manifest: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let head = format!("[{name}]");
+    let inside = manifest.lines().skip_while(move |line| line.trim() != head).skip(1);
+    inside.take_while(|line| !line.starts_with('[')).filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+}
+
+/// By what a manifest calls it: the room. Product rooms go by their folder, those for development with `dev/`.
+fn names() -> BTreeMap<String, String> {
+    let workspace = read("Cargo.toml");
+    let inner = section(&workspace, "workspace.dependencies").filter_map(|line| {
+        let (name, rest) = line.split_once(" = ")?;
+        let path = rest.split_once("path = \"")?.1.split('"').next()?;
+        Some((name.to_owned(), path.strip_prefix("crates/").unwrap_or(path).to_owned()))
+    });
+    inner.collect()
+}
+
+/// Every room with the rooms that it needs to be built.
+fn rooms() -> BTreeMap<String, BTreeSet<String>> {
+    let names = names();
+    let mut rooms = BTreeMap::new();
+    for (floor, before) in [("crates", ""), ("dev", "dev/")] {
+        for entry in fs::read_dir(top().join(floor)).expect("a directory") {
+            let dir = entry.expect("an entry").path();
+            if !dir.join("Cargo.toml").is_file() {
+                continue;
+            }
+            let room = format!("{before}{}", dir.file_name().expect("a name").to_string_lossy());
+            let manifest = read(dir.join("Cargo.toml"));
+            let needs = section(&manifest, "dependencies").filter_map(|line| {
+                let name = line.split(['.', ' ', '=']).next()?;
+                names.get(name).cloned()
+            });
+            rooms.insert(room, needs.collect());
+        }
+    }
+    rooms
+}
+
+/// How many rooms stand below each, counted along the longest way; or a circle.
+fn levels(rooms: &BTreeMap<String, BTreeSet<String>>) -> Result<BTreeMap<&str, usize>, Vec<&str>> {
+    let mut levels: BTreeMap<&str, usize> = BTreeMap::new();
+    while levels.len() < rooms.len() {
+        let ready: Vec<(&str, usize)> = rooms
+            .iter()
+            .filter(|(room, _)| !levels.contains_key(room.as_str()))
+            .filter_map(|(room, needs)| {
+                let below: Option<Vec<usize>> = needs.iter().map(|need| levels.get(need.as_str()).copied()).collect();
+                Some((room.as_str(), below?.into_iter().max().map_or(0, |level| level + 1)))
+            })
+            .collect();
+        if ready.is_empty() {
+            return Err(rooms.keys().map(String::as_str).filter(|room| !levels.contains_key(room)).collect());
+        }
+        levels.extend(ready);
+    }
+    Ok(levels)
+}
+
+#[test]
+fn the_graph_of_rooms_is_that_of_the_manifests() {
+    let rooms = rooms();
+    let levels = levels(&rooms).expect("no circle");
+    let mut order: Vec<&String> = rooms.keys().collect();
+    order.sort_by_key(|room| (levels.get(room.as_str()).copied(), room.as_str()));
+    let lines: String = order
+        .into_iter()
+        .map(|room| match &rooms[room] {
+            needs if needs.is_empty() => format!("{room}\n"),
+            needs => format!("{room} -> {}\n", needs.iter().map(String::as_str).collect::<Vec<_>>().join(", ")),
+        })
+        .collect();
+    let graph = format!("```text\n{lines}```\n");
+    let page = read("ARCHITECTURE.md");
+    let (head, rest) = page.split_once(BEGIN).expect("the mark where the graph begins");
+    let (written, tail) = rest.split_once(END).expect("the mark where the graph ends");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(top().join("ARCHITECTURE.md"), format!("{head}{BEGIN}{graph}{END}{tail}")).expect("written");
+        return;
+    }
+    assert_eq!(written, graph, "ARCHITECTURE.md is behind the manifests; BLESS=1 writes the graph anew");
+}
+
+#[test]
+fn no_circle_and_nothing_for_development_in_the_product() {
+    let rooms = rooms();
+    assert!(rooms.len() > 20, "rooms are found at all: {rooms:?}");
+    assert!(rooms["whichkernel"].contains("evidence"), "and what they need");
+    if let Err(circle) = levels(&rooms) {
+        panic!("these rooms need each other: {circle:?}");
+    }
+    for (room, needs) in rooms.iter().filter(|(room, _)| !room.starts_with("dev/")) {
+        assert!(!needs.iter().any(|need| need.starts_with("dev/")), "{room} needs {needs:?}");
+    }
+}
+
+#[test]
+fn every_room_stands_in_the_table_and_nothing_else() {
+    let page = read("ARCHITECTURE.md");
+    let table = page.split_once("## The rooms").and_then(|(_, rest)| rest.split("\n## ").next()).expect("the table");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
+    assert_eq!(listed, rooms().into_keys().collect(), "the table of rooms, and the rooms");
+}
+
+fn lines_below(dir: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(dir) else { return 0 };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let lines = paths.map(|path| match path.extension() {
+        Some(end) if end == "rs" => fs::read_to_string(&path).expect("text").lines().count(),
+        _ if path.is_dir() => lines_below(&path),
+        _ => 0,
+    });
+    lines.sum()
+}
+
+/// Of the lines that are compiled into the product: the tests of the whole program lie beside the command line, whatever they test.
+#[test]
+fn no_room_holds_over_fifteen_percent_of_the_lines() {
+    let rooms = rooms().into_keys().filter(|room| !room.starts_with("dev/"));
+    let lines: BTreeMap<String, usize> =
+        rooms.map(|room| (room.clone(), lines_below(&top().join("crates").join(&room).join("src")))).collect();
+    let all: usize = lines.values().sum();
+    assert!(all > 10_000, "lines are found at all: {lines:?}");
+    let large: Vec<String> = lines
+        .iter()
+        .filter(|(_, own)| **own * 100 > all * 15)
+        .map(|(room, own)| format!("{room}: {own} of {all}"))
+        .collect();
+    assert!(large.is_empty(), "over 15 %: {large:?}");
+}
