@@ -3,10 +3,10 @@
 //! The parent describes a card ([`gpu::Profile`]) and the kernels of the runtime's libraries ([`kernels`]), puts the
 //! stand-in libraries where the loader finds them first, runs the program, and reads back what its host code selected.
 //! Everything seen here is Selected, never Launched.
+#![forbid(unsafe_code)]
 
 mod device;
 mod error;
-mod guard;
 mod host;
 mod images;
 mod kernels;

@@ -1,7 +1,6 @@
 //! One run: the stand-ins in place, the program started, its records read back.
 
 use crate::error::{DryrunError, io_at};
-use crate::guard::Guard;
 use crate::kernels::Described;
 use crate::sandbox::Enter;
 use crate::wait::wait;
@@ -18,6 +17,7 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir;
 use sys::private_dir::{MOST_FILES, Nest, put};
@@ -105,7 +105,7 @@ pub struct Running {
     child: Child,
     program: OsString,
     nest: Nest,
-    _guard: Guard,
+    _guard: GroupGuard,
     table: Vec<u8>,
     place: Place,
 }
@@ -160,7 +160,7 @@ impl Request<'_> {
         self.connect(&mut command)?;
         // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
         command.process_group(0);
-        let mut guard = Guard::new().map_err(io_at("a process that waits"))?;
+        let mut guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         let child = self.start(&mut command, &nest, &program)?;
         guard.of(child.id());
         let (table, place) = (self.described.table.clone(), self.place.clone());

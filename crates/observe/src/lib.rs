@@ -1,8 +1,8 @@
-//! The observers. The only room with privileged system calls.
+//! The one interface of all observers, and those that look at files and processes without entering or watching any.
 //!
-//! Each stands behind one interface ([`Observer`]) and in one list ([`registry`]), so that `investigate` runs whatever
-//! there is. `docs/observers.md` says how to add one. `unsafe` is denied here as everywhere; the few modules that must
-//! make raw system calls allow it by name, each with its reason, and hold nothing else.
+//! Each stands behind [`Observer`] and in one list (`investigate::registry`), so that `investigate` runs whatever there is.
+//! `docs/observers.md` says how to add one. Raw system calls are made in `sys`, never here.
+#![forbid(unsafe_code)]
 
 pub mod census;
 pub mod declared;

@@ -7,7 +7,6 @@ use crate::bpf::wire::{Event, Key, kind};
 use crate::coverage;
 use crate::coverage::Window;
 use crate::options::{How, Options};
-use crate::probes::canary;
 use crate::probes::entries::Home;
 use crate::probes::library::Wanted;
 use crate::probes::preprobe::Inode;
@@ -48,7 +47,7 @@ pub struct Watcher {
     /// The files that carry probes.
     pub(crate) held: Vec<File>,
     /// Children of ours that call a function of ours under the same probe, with what was seen of each.
-    pub(crate) canaries: Vec<(canary::Canary, String, u64)>,
+    pub(crate) canaries: Vec<(sys::child::Child, String, u64)>,
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
     pub(crate) news: Vec<String>,

@@ -3,6 +3,7 @@
 //! A [`Source`] is polled and hands launches to the [`Tally`] through one [`Flow`] per process, which multiplies graph
 //! replays out and cuts the sequence into evaluations. What is printed and recorded comes from the tally alone, so that
 //! the observers differ only in how they see.
+#![forbid(unsafe_code)]
 
 pub mod claims;
 mod device;
