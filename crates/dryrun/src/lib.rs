@@ -30,5 +30,5 @@ pub use crate::observer::DryrunObserver;
 pub use crate::place::Place;
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
 pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
-pub use crate::sightings::{Scene, library};
+pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Cell, Survey, last_words};

@@ -12,7 +12,7 @@ pub mod process;
 mod record;
 pub mod shipped;
 
-pub use crate::observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};
+pub use crate::observer::{Blocked, Content, ObserveContext, Observer, Raw, Sighting};
 pub use crate::record::record;
 
 /// The time to put on an observation.

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use watch::{Account, Ended, Flow, KindId, Seen, Source, State, Tally, WatchError};
+use watch::{Ended, Flow, KindId, ObserverReport, Seen, Source, State, Tally, WatchError};
 
 type Each = Box<dyn FnMut(&Seen<'_>)>;
 
@@ -293,7 +293,7 @@ impl Source for Watcher {
         }
     }
 
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         self.look_at_idle();
         // From here on nobody stands still because of us.
         self.see_to_held()?;

@@ -29,7 +29,7 @@ pub use crate::graphs::{Graphs, Part};
 pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name};
 pub use crate::launch_stream::Flow;
-pub use crate::sightings::{Account, Scene, Word};
+pub use crate::sightings::{ObserverReport, RecordContext, Word};
 pub use crate::source::{Ended, Source, State, WatchError, signal_name};
 
 pub use crate::seen::Seen;

@@ -1,7 +1,7 @@
 //! What the verb polls: one interface for every live observer of launches.
 
 use crate::claims::Claims;
-use crate::{Account, Tally};
+use crate::{ObserverReport, Tally};
 use std::time::Duration;
 use sys::abi;
 
@@ -74,7 +74,7 @@ pub trait Source {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
 
     /// Stops looking, hands over the rest, and tells how well it saw.
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError>;
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
     /// A known event was seen in the target itself.
     fn canary_in_target(&mut self, _what: String) {}

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use watch::{Account, Ended, Source, State, Tally, WatchError};
+use watch::{Ended, ObserverReport, Source, State, Tally, WatchError};
 
 #[derive(Debug)]
 pub struct Started {
@@ -80,7 +80,7 @@ impl Source for Started {
         })
     }
 
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         let account = self.watcher.finish(tally);
         // It may go on, unwatched; whoever started us expects it to be over when we are.
         let _ = self.child.wait();
