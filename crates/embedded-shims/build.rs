@@ -37,8 +37,14 @@ fn build() -> Result<(), Failure> {
     link(&blas, &out.join("libnullblas.so"), "libhipblas.so.2", &script, &["-Wl,--unresolved-symbols=ignore-all"])?;
     let solver = object(&root.join("shims/nullsolver/src/lib.rs"), &out.join("nullsolver.o"), 1, &[])?;
     link(&solver, &out.join("libnullsolver.so"), "librocsolver.so.0", &plain_script(&defined(&solver)?), &[])?;
-    let lean = object(&root.join("shims/lean/src/lib.rs"), &out.join("lean.o"), 1, &[])?;
-    link(&lean, &out.join("liblean.so"), "libwhichkernel-lean.so", &plain_script(&defined(&lean)?), &[])?;
+    let sparse_read = object(&root.join("shims/sparse_read/src/lib.rs"), &out.join("sparse_read.o"), 1, &[])?;
+    link(
+        &sparse_read,
+        &out.join("libsparse_read.so"),
+        "libwhichkernel-sparse-read.so",
+        &plain_script(&defined(&sparse_read)?),
+        &[],
+    )?;
     let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
     let script = plain_script(&defined(&preload)?);
     link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;

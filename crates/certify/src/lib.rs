@@ -3,6 +3,7 @@
 //! An observer that changes what it observes has observed something else. A point counts only where the two unobserved
 //! runs agree with each other: what varies by itself shows nothing about the observer. Speed is told, with its spread, and
 //! never decides. A server is started for each run, asked the same few questions, and stopped again.
+#![forbid(unsafe_code)]
 
 mod compare;
 mod libraries;

@@ -4,12 +4,12 @@
 //! directory. The observer's own library is left out, and that is said.
 
 use crate::process_tree::{descendants, program_of};
-use inventory::stranger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sys::regular_file;
 use watch::preload::build_id;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,7 +31,7 @@ impl Libraries {
     pub fn look(&mut self, pid: u32, programs: &[String]) {
         for pid in descendants(pid) {
             let Some(program) = program_of(pid).filter(|name| programs.contains(name)) else { continue };
-            let maps = stranger::start(Path::new(&format!("/proc/{pid}/maps")), 64 << 20).unwrap_or_default();
+            let maps = regular_file::start(Path::new(&format!("/proc/{pid}/maps")), 64 << 20).unwrap_or_default();
             let maps = String::from_utf8_lossy(&maps);
             let found: BTreeSet<String> = maps.lines().filter_map(|line| self.library(pid, line)).collect();
             // A process that is about to be gone has no maps any more.
@@ -95,7 +95,7 @@ fn reachable(pid: u32, path: &str, inode: &str) -> Option<File> {
     let outside = fs::read_link(&root).ok()?;
     let inside = path.strip_prefix(outside.to_str()?).map(|rest| format!("/{rest}"));
     let same = |file: &File| file.metadata().is_ok_and(|file| file.ino().to_string() == inode);
-    let open = |path: &str| stranger::open_in(Path::new(&root), Path::new(path)).ok().filter(same);
+    let open = |path: &str| regular_file::open_in(Path::new(&root), Path::new(path)).ok().filter(same);
     open(path).or_else(|| open(inside.as_deref()?))
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use uprobe::{Options, Watcher};
 use watch::logs::{LogReader, Variable, account as log_account};
 use watch::preload::{Known, PreloadSource, Program, Session};
-use watch::{Account, Name, Source, Tally, WatchError, Word};
+use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 
 /// Who watches in a run.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub struct Runner<'a> {
 #[derive(Debug)]
 pub struct Observed {
     pub tally: Tally,
-    pub account: Account,
+    pub account: ObserverReport,
 }
 
 impl Observed {

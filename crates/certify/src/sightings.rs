@@ -6,12 +6,12 @@ use evidence::{
     Selected, View,
 };
 use observe::{Raw, Sighting};
-use watch::Scene;
+use watch::RecordContext;
 
 /// What was compared, as facts: the verdict, each point, and the whole as raw evidence. `json`: the certificate as printed.
 ///
 /// It speaks of the observer, by comparing; that the observer changed something does not make the comparison untrue.
-pub fn sighting(certificate: &Certificate, json: &str, scene: &Scene<'_>) -> Result<Vec<Sighting>, Refused> {
+pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>) -> Result<Vec<Sighting>, Refused> {
     let verdict = match (&certificate.failed, certificate.safe()) {
         (Some(_), _) => "failed",
         (None, true) => "dispatch-safe",

@@ -66,7 +66,7 @@ impl Stage {
             blas: Blas::Recorded,
             streams: Streams::Captured,
             preload,
-            lean: true,
+            sparse_read: true,
             variables: changed,
         };
         let outcome = request.run().expect("a run");

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use sys::abi;
 
 /// Files under `/proc` and `/sys` are small; a log may be long, and its end is what counts there.
 const MOST: u64 = 4 << 20;
@@ -51,7 +52,7 @@ impl<T> From<io::Result<T>> for Look<T> {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Look::Absent,
                 ErrorKind::PermissionDenied => Look::Denied,
                 // A process that ended while its directory was read.
-                _ if error.raw_os_error() == Some(libc::ESRCH) => Look::Absent,
+                _ if error.raw_os_error() == Some(abi::ESRCH) => Look::Absent,
                 _ => Look::Failed(error.to_string()),
             },
         }
@@ -123,12 +124,12 @@ impl Host {
     }
 
     pub fn bytes(&self, path: impl AsRef<Path>) -> Look<Vec<u8>> {
-        Look::from(inventory::stranger::start(&self.path(path), MOST))
+        Look::from(sys::regular_file::start(&self.path(path), MOST))
     }
 
     /// The text of a file below a directory of somebody's, if it is theirs.
     pub fn text_of(&self, owner: &str, path: &str) -> Look<String> {
-        let read = inventory::stranger::owned_start(&self.path(owner), &self.path(path), MOST);
+        let read = sys::regular_file::owned_start(&self.path(owner), &self.path(path), MOST);
         Look::from(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -4,6 +4,7 @@
 //! tree of another machine can be read in its place. *Trials* are really made here and now (a ptrace seize, a BPF
 //! load, a uprobe, a preload, a user namespace, an HTTP request), and are data once made. *Verdicts* and *cases*
 //! are pure functions of the two. A thing that was not permitted to be seen is said so; nothing is assumed.
+#![forbid(unsafe_code)]
 
 mod cases;
 mod catalog;

@@ -7,7 +7,7 @@ use crate::{Discovery, Facts, Gpu, Host, Report, Status, Verdict};
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, Rung, Subject, Value, View,
 };
-use observe::{Blocked, Observer, Raw, Sighting, Surroundings};
+use observe::{Blocked, ObserveContext, Observer, Raw, Sighting};
 
 #[derive(Debug, Clone)]
 pub struct HostObserver {
@@ -47,7 +47,7 @@ impl Observer for HostObserver {
         vec![(Rung::Loaded, FieldOfView::new(views).reach(reach).blind("other users' processes, without permission"))]
     }
 
-    fn observe(&self, around: &Surroundings, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+    fn observe(&self, around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let report = Report::examine(&self.host, &[]);
         Ok(self.sightings(&report, &around.time))
     }

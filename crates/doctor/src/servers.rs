@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::process::{Process, Role};
 use crate::rocm;
 use serde::Serialize;
+use sys::abi;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Binary {
@@ -61,12 +62,12 @@ fn running(host: &Host) -> Vec<Process> {
 fn binary(host: &Host, path: String) -> Binary {
     use std::os::unix::fs::MetadataExt;
     let full = host.path(&path);
-    let setuid = std::fs::metadata(&full).is_ok_and(|meta| meta.mode() & (libc::S_ISUID | libc::S_ISGID) != 0);
+    let setuid = std::fs::metadata(&full).is_ok_and(|meta| meta.mode() & (abi::S_ISUID | abi::S_ISGID) != 0);
     Binary { setuid, dynamic: head(&full).and_then(|bytes| dynamic(&bytes)), path }
 }
 
 fn head(path: &std::path::Path) -> Option<Vec<u8>> {
-    inventory::stranger::start(path, 64 << 10).ok()
+    sys::regular_file::start(path, 64 << 10).ok()
 }
 
 /// Whether a 64-bit ELF has a program header of type PT_INTERP (3): only then does a loader run. None for what is no ELF.

@@ -262,10 +262,10 @@ mod recorded {
     use super::{LIBS, Machine};
     use doctor::HostObserver;
     use evidence::{GradeKind, Recorded, Why, default_investigation};
-    use observe::{Observer, Surroundings};
+    use observe::{ObserveContext, Observer};
 
     fn grades(machine: &Machine) -> impl Fn(&str) -> GradeKind + use<> {
-        let around = Surroundings { time: "2025-01-01T00:00:00Z".to_owned(), ..Surroundings::default() };
+        let around = ObserveContext { time: "2025-01-01T00:00:00Z".to_owned(), ..ObserveContext::default() };
         let sightings = HostObserver::new(machine.host()).observe(&around, &mut |_| {}).unwrap();
         let observations: Vec<Recorded> = sightings.into_iter().map(|s| Recorded::new(s.observation)).collect();
         let (readings, _) = default_investigation().unwrap().read(&observations, &[]);

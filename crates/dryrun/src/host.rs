@@ -2,7 +2,8 @@
 
 use gpu::{Number, Profile, TargetId, profile::PROPERTIES};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::CStr;
+use sys::hip_runtime::{self, HipRuntime, Status};
 
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
@@ -15,7 +16,7 @@ pub enum HostError {
     #[error("the HIP runtime sees no GPU (error {0}); `whichkernel doctor` says why")]
     NoDevice(u32),
     #[error("device {device}: {source}")]
-    Profile { device: c_int, source: gpu::ProfileError },
+    Profile { device: i32, source: gpu::ProfileError },
 }
 
 /// Offsets in `hipDeviceProp_tR0600`, the same in HIP 6.4 and 7.2 (hip_runtime_api.h).
@@ -32,16 +33,26 @@ const FIELDS: [(&str, usize); 11] = [
     ("integrated", 396),
     ("cooperativeLaunch", 688),
 ];
-const SIZE: usize = 1472;
+const SIZE: usize = hip_runtime::PROPERTIES;
 const NAME: (usize, usize) = (0, 256);
 const ARCH: (usize, usize) = (1160, 256);
 
 /// One profile per GPU, each number with "read through HIP on this machine" as its origin.
 pub fn host_profiles() -> Result<Vec<Profile>, HostError> {
-    (0..count()?).map(|device| profile(device, &properties(device)?)).collect()
+    let runtime = HipRuntime::open().map_err(HostError::NoRuntime)?;
+    let count = match runtime.device_count() {
+        Ok(count @ 1..) => count,
+        Ok(_) => return Err(HostError::NoDevice(0)),
+        Err(Status(status)) => return Err(HostError::NoDevice(status)),
+    };
+    let properties = |device: i32| match runtime.device_properties(device) {
+        None => Err(HostError::NoFunction("hipGetDevicePropertiesR0600")),
+        Some(found) => found.map_err(|Status(status)| HostError::NoDevice(status)),
+    };
+    (0..count).map(|device| profile(device, &properties(device)?)).collect()
 }
 
-fn profile(device: c_int, bytes: &[u8; SIZE]) -> Result<Profile, HostError> {
+fn profile(device: i32, bytes: &[u8; SIZE]) -> Result<Profile, HostError> {
     let word = |at: usize| bytes.get(at..at + 4).and_then(|b| b.first_chunk()).map_or(0, |b| i32::from_le_bytes(*b));
     let long = |at: usize| bytes.get(at..at + 8).and_then(|b| b.first_chunk()).map_or(0, |b| i64::from_le_bytes(*b));
     let text = |(at, len): (usize, usize)| {
@@ -71,53 +82,4 @@ fn profile(device: c_int, bytes: &[u8; SIZE]) -> Result<Profile, HostError> {
     debug_assert!(PROPERTIES.iter().all(|name| profile.properties.contains_key(*name)));
     let text = profile.to_toml().map_err(|source| HostError::Profile { device, source })?;
     Profile::parse(&text).map_err(|source| HostError::Profile { device, source })
-}
-
-#[expect(unsafe_code, reason = "calls into a library that is only there on machines with a GPU")]
-fn function(name: &'static CStr) -> Result<*mut c_void, HostError> {
-    for library in [c"libamdhip64.so.6", c"libamdhip64.so.7", c"libamdhip64.so"] {
-        // SAFETY: loads the system's own HIP runtime, which is never unloaded.
-        let found = unsafe {
-            let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
-            if handle.is_null() { std::ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) }
-        };
-        if !found.is_null() {
-            return Ok(found);
-        }
-    }
-    // SAFETY: dlerror gives null or a string that lives until the next call.
-    let why = unsafe {
-        let text: *const c_char = libc::dlerror();
-        if text.is_null() { "not found".to_owned() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
-    };
-    Err(HostError::NoRuntime(why))
-}
-
-#[expect(unsafe_code, reason = "calls into a library that is only there on machines with a GPU")]
-fn count() -> Result<c_int, HostError> {
-    let function = function(c"hipGetDeviceCount")?;
-    let mut count = 0;
-    // SAFETY: the function of that name in HIP has this signature.
-    let status = unsafe {
-        let call = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_int) -> u32>(function);
-        call(&raw mut count)
-    };
-    if status != 0 || count < 1 { Err(HostError::NoDevice(status)) } else { Ok(count) }
-}
-
-#[expect(unsafe_code, reason = "calls into a library that is only there on machines with a GPU")]
-fn properties(device: c_int) -> Result<[u8; SIZE], HostError> {
-    let function =
-        function(c"hipGetDevicePropertiesR0600").map_err(|_| HostError::NoFunction("hipGetDevicePropertiesR0600"))?;
-    // Newer releases may write more: room to spare.
-    let mut room = [0_u8; SIZE * 4];
-    // SAFETY: the function of that name in HIP has this signature, and the room is larger than its structure.
-    let status = unsafe {
-        let call = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut u8, c_int) -> u32>(function);
-        call(room.as_mut_ptr(), device)
-    };
-    match (status, room.first_chunk()) {
-        (0, Some(bytes)) => Ok(*bytes),
-        _ => Err(HostError::NoDevice(status)),
-    }
 }

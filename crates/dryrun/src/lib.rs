@@ -3,10 +3,10 @@
 //! The parent describes a card ([`gpu::Profile`]) and the kernels of the runtime's libraries ([`kernels`]), puts the
 //! stand-in libraries where the loader finds them first, runs the program, and reads back what its host code selected.
 //! Everything seen here is Selected, never Launched.
+#![forbid(unsafe_code)]
 
 mod device;
 mod error;
-mod guard;
 mod host;
 mod images;
 mod kernels;
@@ -30,5 +30,5 @@ pub use crate::observer::DryrunObserver;
 pub use crate::place::Place;
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
 pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
-pub use crate::sightings::{Scene, library};
+pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Cell, Survey, last_words};

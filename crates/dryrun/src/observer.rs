@@ -1,10 +1,10 @@
 //! The dry run for `investigate`: on its own, where a runtime is at hand.
 
-use crate::sightings::{NAME, Scene, field_of_view, library};
+use crate::sightings::{NAME, RecordContext, field_of_view, library};
 use crate::{Blas, Place, Survey, describe};
 use evidence::{FieldOfView, Rung};
 use gguf::TensorType;
-use observe::{Blocked, Observer, Sighting, Surroundings};
+use observe::{Blocked, ObserveContext, Observer, Sighting};
 
 /// The lengths that the open questions ask about: both sides of every threshold, the 11-to-12-token window, 290.
 const COLUMNS: [u64; 10] = [1, 8, 9, 11, 12, 64, 256, 257, 290, 512];
@@ -24,7 +24,7 @@ impl Observer for DryrunObserver {
         vec![(Rung::Selected, field_of_view())]
     }
 
-    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+    fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let fix = format!("whichkernel runtime fetch {RUNTIME}");
         let blocked = |why: String| Blocked { why, fix: fix.clone() };
         let place = Place::find(RUNTIME).map_err(|error| blocked(error.to_string()))?;
@@ -49,7 +49,7 @@ impl DryrunObserver {
         place: &Place,
         profile: &gpu::Profile,
         library: &(String, String),
-        around: &Surroundings,
+        around: &ObserveContext,
     ) -> Result<Vec<Sighting>, String> {
         let say = |error: &dyn std::fmt::Display| error.to_string();
         let blas = if around.deep { Blas::Real } else { Blas::Recorded };
@@ -69,8 +69,14 @@ impl DryrunObserver {
         };
         let kinds: Vec<TensorType> = KINDS.iter().filter_map(|kind| TensorType::parse(kind).ok()).collect();
         let cells = survey.run(&kinds, &COLUMNS, &|_| {}).map_err(|e| say(&e))?;
-        let scene =
-            Scene { place, profile, described: &described, model: SHAPE, time: &around.time, library: library.clone() };
+        let scene = RecordContext {
+            place,
+            profile,
+            described: &described,
+            model: SHAPE,
+            time: &around.time,
+            library: library.clone(),
+        };
         scene.survey(&cells).map_err(|e| say(&e))
     }
 }

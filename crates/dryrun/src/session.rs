@@ -1,7 +1,6 @@
 //! One run: the stand-ins in place, the program started, its records read back.
 
 use crate::error::{DryrunError, io_at};
-use crate::guard::Guard;
 use crate::kernels::Described;
 use crate::sandbox::Enter;
 use crate::wait::wait;
@@ -18,9 +17,10 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir;
-use sys::private_dir::{MOST_FILES, Nest, put};
+use sys::private_dir::{MOST_FILES, SessionDir, put};
 
 /// Which BLAS the program meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct Request<'a> {
     /// The preload shim watches too, for comparing the two records.
     pub preload: bool,
     /// The model is a skeleton: mapping it shall not fill memory with zeros.
-    pub lean: bool,
+    pub sparse_read: bool,
     /// Set for the program besides what it inherits.
     pub variables: &'a [(String, String)],
 }
@@ -104,8 +104,8 @@ const MOST_BYTES: u64 = 16 << 30;
 pub struct Running {
     child: Child,
     program: OsString,
-    nest: Nest,
-    _guard: Guard,
+    session_dir: SessionDir,
+    _guard: GroupGuard,
     table: Vec<u8>,
     place: Place,
 }
@@ -117,7 +117,7 @@ impl Running {
 
     /// The directory that the stand-ins and the shims write to.
     pub fn directory(&self) -> &Path {
-        self.nest.inner()
+        self.session_dir.inner()
     }
 
     /// Asks a server to end, as a service manager would.
@@ -130,7 +130,7 @@ impl Running {
     /// Waits for the end and reads what was recorded.
     pub fn finish(self) -> Result<Outcome, DryrunError> {
         let ended = wait(self.child, &self.program)?;
-        let (traces, seen) = collect(self.nest.inner())?;
+        let (traces, seen) = collect(self.session_dir.inner())?;
         let table = Table::parse(&self.table).unwrap_or_default();
         let images = images::name(&self.place, &traces);
         let solutions = solutions::numbers(&self.place, &traces, &images);
@@ -148,9 +148,9 @@ impl Request<'_> {
     /// Starts the program.
     pub fn spawn(&self) -> Result<Running, DryrunError> {
         let base = std::env::temp_dir();
-        let nest = Nest::new("dryrun", &base).map_err(io_at(base))?;
-        let directory = nest.inner();
-        let libraries = nest.outer().join("lib");
+        let session_dir = SessionDir::new("dryrun", &base).map_err(io_at(base))?;
+        let directory = session_dir.inner();
+        let libraries = session_dir.outer().join("lib");
         self.lay_out(directory, &libraries)?;
         let program = self.located();
         let mut command = Command::new(&program);
@@ -160,11 +160,11 @@ impl Request<'_> {
         self.connect(&mut command)?;
         // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
         command.process_group(0);
-        let mut guard = Guard::new().map_err(io_at("a process that waits"))?;
-        let child = self.start(&mut command, &nest, &program)?;
+        let mut guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
+        let child = self.start(&mut command, &session_dir, &program)?;
         guard.of(child.id());
         let (table, place) = (self.described.table.clone(), self.place.clone());
-        Ok(Running { child, program, nest, _guard: guard, table, place })
+        Ok(Running { child, program, session_dir, _guard: guard, table, place })
     }
 
     /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
@@ -207,7 +207,7 @@ impl Request<'_> {
             let list = self.place.libraries(self.blas == Blas::Real, None).unwrap_or_default();
             write(directory.join(launch::layouts::FILE), &watch::preload::layouts(&table, &list))?;
         }
-        write(libraries.join("libwhichkernel-lean.so"), embedded_shims::LEAN)?;
+        write(libraries.join("libwhichkernel-sparse-read.so"), embedded_shims::SPARSE_READ)?;
         let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];
         write(libraries.join("librocsolver.so.0"), embedded_shims::NULLSOLVER)?;
         // ROCm 5 has .so.3, Debian's build of it .so.0.
@@ -252,8 +252,8 @@ impl Request<'_> {
             names.insert(0, "libwhichkernel-preload.so");
             command.env("WHICHKERNEL_PRELOAD", directory);
         }
-        if self.lean {
-            names.push("libwhichkernel-lean.so");
+        if self.sparse_read {
+            names.push("libwhichkernel-sparse-read.so");
         }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
         // Somebody watches this program by preload: the shim goes on to the one that it starts.
@@ -295,10 +295,10 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn start(&self, command: &mut Command, nest: &Nest, program: &OsStr) -> Result<Child, DryrunError> {
+    fn start(&self, command: &mut Command, session_dir: &SessionDir, program: &OsStr) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let Place::Tree { root, .. } = self.place {
-            let mut enter = Enter::new(root).bind(nest.outer());
+            let mut enter = Enter::new(root).bind(session_dir.outer());
             if let Some(watched) = watched().as_deref().and_then(Path::parent) {
                 enter = enter.bind(watched);
             }

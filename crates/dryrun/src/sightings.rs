@@ -17,7 +17,7 @@ pub const NAME: &str = "dryrun";
 
 /// Who, where, on what: the parts of a subject that one card and one model share.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub struct RecordContext<'a> {
     pub place: &'a Place,
     pub profile: &'a Profile,
     pub described: &'a Described,
@@ -37,7 +37,7 @@ pub fn library(place: &Place) -> Option<(String, String)> {
     Some((name, hash.to_string()))
 }
 
-impl Scene<'_> {
+impl RecordContext<'_> {
     fn subject(&self) -> Subject {
         let (name, hash) = &self.library;
         Subject::file(name.clone(), hash.clone())

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::interrupt;
-use sys::private_dir::{Nest, put};
+use sys::private_dir::{SessionDir, put};
 
 #[derive(Debug)]
 pub struct Survey<'a> {
@@ -92,7 +92,7 @@ impl Survey<'_> {
             Err(error) => return Ok(failed(&kind.name(), columns, &error.to_string())),
         };
         let base = std::env::temp_dir();
-        let home = Nest::new("model", &base).map_err(io_at(base))?;
+        let home = SessionDir::new("model", &base).map_err(io_at(base))?;
         let model = home.outer().join("skeleton.gguf");
         put(&model, &skeleton.header).map_err(io_at(&model))?;
         let file = fs::OpenOptions::new().write(true).open(&model).map_err(io_at(&model))?;
@@ -113,7 +113,7 @@ impl Survey<'_> {
         model: &std::path::Path,
         columns: &[u64],
         show: &[PathBuf],
-        lean: bool,
+        sparse_read: bool,
     ) -> Result<Outcome, DryrunError> {
         let list: Vec<String> = columns.iter().map(u64::to_string).collect();
         let widest = columns.iter().copied().max().unwrap_or(1).max(512).to_string();
@@ -133,7 +133,7 @@ impl Survey<'_> {
             blas: self.blas,
             streams: Streams::Captured,
             preload: false,
-            lean,
+            sparse_read,
             variables: self.variables,
         }
         .run()

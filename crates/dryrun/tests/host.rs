@@ -78,7 +78,7 @@ fn run(program: &Path) -> Outcome {
         blas: Blas::Recorded,
         streams: Streams::Captured,
         preload: false,
-        lean: false,
+        sparse_read: false,
         variables: &[],
     }
     .run()
@@ -156,7 +156,7 @@ fn a_program_for_another_c_library_says_what_to_do() {
         blas: Blas::Recorded,
         streams: Streams::Captured,
         preload: false,
-        lean: false,
+        sparse_read: false,
         variables: &[],
     };
     // Not started at all, so that the words are ours and not the system's "No such file or directory".

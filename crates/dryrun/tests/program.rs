@@ -54,7 +54,7 @@ impl Stage {
             blas: Blas::Recorded,
             streams: Streams::Captured,
             preload: false,
-            lean: true,
+            sparse_read: true,
             variables: &[],
         }
     }
@@ -239,7 +239,7 @@ fn host_run(program: &Path) -> Result<Outcome, DryrunError> {
         blas: Blas::Recorded,
         streams: Streams::Captured,
         preload: false,
-        lean: false,
+        sparse_read: false,
         variables: &[],
     }
     .run()

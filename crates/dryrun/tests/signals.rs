@@ -28,7 +28,7 @@ fn run(home: &Path) -> Outcome {
         blas: Blas::Recorded,
         streams: Streams::Captured,
         preload: false,
-        lean: false,
+        sparse_read: false,
         variables: &[],
     };
     request.run().expect("a run")

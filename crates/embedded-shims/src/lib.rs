@@ -22,7 +22,7 @@ pub const CANARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/canary"));
 pub const STUB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libstub.so"));
 
 /// Keeps skeleton models from filling memory with zeros.
-pub const LEAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/liblean.so"));
+pub const SPARSE_READ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libsparse_read.so"));
 
 /// Which stand-in plays a library, by the name that programs ask for.
 pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {

@@ -44,7 +44,7 @@ fn all() -> [(&'static str, &'static [u8]); 7] {
         ("nullblas", embedded_shims::NULLBLAS),
         ("nullsolver", embedded_shims::NULLSOLVER),
         ("preload", embedded_shims::PRELOAD),
-        ("lean", embedded_shims::LEAN),
+        ("sparse_read", embedded_shims::SPARSE_READ),
     ]
 }
 

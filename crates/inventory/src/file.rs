@@ -1,12 +1,12 @@
 //! A file that is read at offsets.
 
-use crate::stranger::{find, reopen, special};
 use codeobject::{Error, Problem, ReadAt, check_range};
 use std::borrow::Cow;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use sys::regular_file;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -29,11 +29,8 @@ impl File {
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
         // Whoever named it, nothing but a regular file is ever opened.
-        let found = find(path).map_err(io)?;
-        if let Some(what) = special(&found.metadata().map_err(io)?) {
-            return Err(OpenError::NotAFile { path: path.to_owned(), what });
-        }
-        let file = reopen(&found).map_err(io)?;
+        let found = regular_file::open_or_kind(path).map_err(io)?;
+        let file = found.map_err(|what| OpenError::NotAFile { path: path.to_owned(), what })?;
         let metadata = file.metadata().map_err(io)?;
         Ok(File { path: path.to_owned(), file, len: metadata.len(), stamp: stamp(&metadata) })
     }

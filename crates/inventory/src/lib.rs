@@ -13,7 +13,6 @@ mod object;
 mod report;
 mod scan;
 mod sniff;
-pub mod stranger;
 
 pub use digest::Sha256;
 pub use embedded::{Embedded, Search};

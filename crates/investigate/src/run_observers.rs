@@ -5,7 +5,7 @@ use evidence::{
     Recorded, Refused, Rung, Selected, Shipped, Subject,
 };
 use ledger::{Ledger, LedgerError};
-use observe::{Blocked, Observer, Sighting, Surroundings};
+use observe::{Blocked, ObserveContext, Observer, Sighting};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub struct Looked {
 /// Gives back also what could not be kept, for want of a ledger that can be written.
 pub fn run_observers(
     investigation: &Investigation,
-    around: &Surroundings,
+    around: &ObserveContext,
     before: &[Recorded],
     mut ledger: Option<&mut Ledger>,
     progress: &mut dyn FnMut(&str),

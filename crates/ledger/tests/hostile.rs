@@ -194,8 +194,8 @@ fn only_regular_files_are_read() {
     let fifo = place.path("fifo");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    place.refuses(&fifo, "a FIFO, not a regular file");
-    place.refuses(Path::new("/dev/zero"), "a device, not a regular file");
+    place.refuses(&fifo, "a pipe, not a regular file");
+    place.refuses(Path::new("/dev/zero"), "a character device, not a regular file");
     let link = place.path("link");
     symlink("/etc/passwd", &link).unwrap();
     place.refuses(&link, "a symbolic link, not a regular file");

@@ -1,7 +1,7 @@
 //! Declared: what the rules of a release come to, from the decision tables that come with the program. No tree, no
 //! device and no network is needed, so `investigate` always has it.
 
-use crate::observer::{Blocked, Observer, Sighting, Surroundings};
+use crate::observer::{Blocked, ObserveContext, Observer, Sighting};
 use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Rung, Subject, View,
 };
@@ -33,7 +33,7 @@ impl Observer for DeclaredRules {
     }
 
     /// The releases that the investigation speaks of; all of them where it names none that is known.
-    fn observe(&self, around: &Surroundings, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+    fn observe(&self, around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let named = |table: &&Table| {
             let commit = around.scope.commit.as_deref().is_some_and(|commit| table.commit.starts_with(commit));
             commit || around.scope.source.as_deref() == Some(table.source.as_str())

@@ -3,6 +3,7 @@
 //!
 //! No rights are needed here and no raw system call is made: what runs a program or watches one has a room of its own
 //! (`dryrun`, `uprobe`, `watch`). `investigate` holds the list of them all; `docs/observers.md` says how to add one.
+#![forbid(unsafe_code)]
 
 pub mod census;
 pub mod declared;
@@ -12,7 +13,7 @@ pub mod process;
 mod record;
 pub mod shipped;
 
-pub use crate::observer::{Blocked, Content, Observer, Raw, Sighting, Surroundings};
+pub use crate::observer::{Blocked, Content, ObserveContext, Observer, Raw, Sighting};
 pub use crate::record::record;
 
 /// The time to put on an observation.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// What an observer may look at, and what it may do to get there.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct ObserveContext {
     /// The investigation's subject: look at this first, where it is here.
     pub scope: Scope,
     /// What the investigation asks: topics with their parameters. Of what comes by the thousand, record this much.
@@ -19,7 +19,7 @@ pub struct Surroundings {
     pub deep: bool,
 }
 
-impl Surroundings {
+impl ObserveContext {
     /// What there is to look at: what was named, the cache, and what is installed on this machine.
     pub fn runtimes(&self) -> Vec<Installed> {
         runtime::installed::list(&self.paths, &Cache::from_env(), Path::new("/"))
@@ -94,7 +94,7 @@ pub trait Observer {
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
     /// Looks. `progress` takes a line for a person when the work takes over a second.
-    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked>;
+    fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked>;
 
     /// Who signs its observations.
     fn id(&self) -> ObserverId {

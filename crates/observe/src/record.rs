@@ -13,7 +13,7 @@ pub fn record(ledger: &mut Ledger, sightings: Vec<Sighting>) -> Result<usize, Le
             let kept = match &raw.content {
                 Content::Bytes(bytes) => ledger.keep(&raw.kind, bytes.as_slice())?,
                 Content::File(path) => {
-                    let file = inventory::stranger::open(path)
+                    let file = sys::regular_file::open(path)
                         .map_err(|source| LedgerError::Io { path: path.clone(), source })?;
                     ledger.keep(&raw.kind, file)?
                 }

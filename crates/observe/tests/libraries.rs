@@ -2,7 +2,7 @@
 
 use evidence::{Finding, Scope, Value};
 use observe::libraries::RuntimeLibraries;
-use observe::{Observer, Sighting, Surroundings};
+use observe::{ObserveContext, Observer, Sighting};
 
 fn facts<'s>(seen: &'s [Sighting], topic: &str) -> Vec<(String, &'s Value)> {
     seen.iter()
@@ -18,10 +18,10 @@ fn chains_and_catalogs_of_debian() {
     if test_artifacts::need("debian-sid").is_none() {
         return;
     }
-    let around = Surroundings {
+    let around = ObserveContext {
         scope: Scope { target: Some("gfx900".to_owned()), ..Scope::default() },
         time: ledger::now(),
-        ..Surroundings::default()
+        ..ObserveContext::default()
     };
     let mut seen = RuntimeLibraries.observe(&around, &mut |_| ()).unwrap();
     // The cache may hold other runtimes too.

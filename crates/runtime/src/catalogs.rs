@@ -6,11 +6,11 @@ use codeobject::{
     elf::{EM_AMDGPU, Elf, SHT_DYNSYM, SHT_SYMTAB},
     walk,
 };
-use inventory::stranger;
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
+use sys::regular_file;
 use tensile::{Files, Listing};
 
 /// Directories below which no catalog lies are not walked for ever.
@@ -48,7 +48,7 @@ impl LibraryDir {
     }
 
     pub fn open_file(&self, name: &str) -> io::Result<FileAt> {
-        stranger::open(&self.dir.join(name)).and_then(FileAt::new)
+        regular_file::open(&self.dir.join(name)).and_then(FileAt::new)
     }
 }
 

@@ -102,7 +102,7 @@ fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
 fn version(dir: &Path, libraries: &[Library]) -> Option<String> {
     const LONGEST: u64 = 256;
     // The directory may be anybody's: what is there is read only if it is theirs, and shown only if it is a version.
-    let read = |file: &&str| inventory::stranger::owned_start(dir, &dir.join(file), LONGEST).ok();
+    let read = |file: &&str| sys::regular_file::owned_start(dir, &dir.join(file), LONGEST).ok();
     let written = [".info/version", "../.info/version"].iter().find_map(read);
     let written = written.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-+~_".contains(c);

@@ -1,10 +1,11 @@
 //! bpf(2): maps, programs and the ring, each owned by a descriptor, so that they end with us whatever happens.
 
-#![allow(unsafe_code, reason = "bpf, mmap and poll are raw system calls")]
-
+use crate::fake;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// BPF_PROG_TYPE_KPROBE, which uprobes use as well.
@@ -32,7 +33,25 @@ pub struct Map {
 /// `union bpf_attr` is 0 beyond what a command uses; 128 bytes hold all that is used here.
 type Attr = [u64; 16];
 
+/// Commands (`enum bpf_cmd`, include/uapi/linux/bpf.h).
+mod command {
+    pub(super) const MAP_CREATE: u32 = 0;
+    pub(super) const MAP_LOOKUP: u32 = 1;
+    pub(super) const MAP_UPDATE: u32 = 2;
+    pub(super) const MAP_DELETE: u32 = 3;
+    pub(super) const MAP_NEXT_KEY: u32 = 4;
+    pub(super) const PROG_LOAD: u32 = 5;
+    pub(super) const RAW_TRACEPOINT_OPEN: u32 = 17;
+    pub(super) const LINK_CREATE: u32 = 28;
+}
+
 fn call(command: u32, attr: &mut Attr) -> io::Result<i32> {
+    match command {
+        command::MAP_CREATE => fake::outcome(fake::Call::BpfMap)?,
+        command::PROG_LOAD => fake::outcome(fake::Call::BpfProgram)?,
+        command::LINK_CREATE => fake::outcome(fake::Call::BpfLink)?,
+        _ => {}
+    }
     // SAFETY: the kernel reads and writes at most `size` bytes of `attr`; pointers in it are valid by the callers below.
     let result =
         unsafe { libc::syscall(libc::SYS_bpf, libc::c_long::from(command), attr.as_mut_ptr(), size_of::<Attr>()) };
@@ -52,13 +71,32 @@ impl Map {
         attr[0] = pair(kind as u32, key);
         attr[1] = pair(value, entries);
         attr[2] = pair(FLAGS, 0);
-        let fd = call(0, &mut attr)?;
+        let fd = call(command::MAP_CREATE, &mut attr)?;
         // SAFETY: the kernel just gave us this descriptor.
         Ok(Map { fd: unsafe { OwnedFd::from_raw_fd(fd) }, key, value })
     }
 
     pub fn fd(&self) -> i32 {
         self.fd.as_raw_fd()
+    }
+
+    /// From a word of four bytes to one of eight: what [`next_key`] and [`put_word`] may be used on.
+    pub(crate) fn holds_words(&self) {
+        assert!(self.key == 4 && self.value == 8, "keys of four bytes, values of eight");
+    }
+
+    /// The command's child puts its own number into this map between fork and exec, with the value 1. Where that fails the program runs
+    /// all the same.
+    pub fn enter_before_exec(&self, start: &mut Command) {
+        self.holds_words();
+        let map = self.fd();
+        // SAFETY: one system call on memory of its own stack, between fork and exec.
+        unsafe {
+            start.pre_exec(move || {
+                let _ = put_word(map, std::process::id(), 1);
+                Ok(())
+            });
+        }
     }
 
     fn element(&self, key: &[u8], value: u64) -> Attr {
@@ -71,19 +109,19 @@ impl Map {
 
     pub fn put(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         assert!(key.len() == self.key as usize && value.len() == self.value as usize, "sizes of the map");
-        call(2, &mut self.element(key, value.as_ptr() as u64)).map(drop)
+        call(command::MAP_UPDATE, &mut self.element(key, value.as_ptr() as u64)).map(drop)
     }
 
     pub fn get(&self, key: &[u8]) -> io::Result<Vec<u8>> {
         assert_eq!(key.len(), self.key as usize, "size of the map's key");
         let mut value = vec![0_u8; self.value as usize];
-        call(1, &mut self.element(key, value.as_mut_ptr() as u64))?;
+        call(command::MAP_LOOKUP, &mut self.element(key, value.as_mut_ptr() as u64))?;
         Ok(value)
     }
 
     pub fn remove(&self, key: &[u8]) -> io::Result<()> {
         assert_eq!(key.len(), self.key as usize, "size of the map's key");
-        call(3, &mut self.element(key, 0)).map(drop)
+        call(command::MAP_DELETE, &mut self.element(key, 0)).map(drop)
     }
 
     /// Every key with its value. Keys that are added meanwhile may or may not be there.
@@ -97,7 +135,7 @@ impl Map {
             attr[0] = u64::from(self.fd.as_raw_fd().cast_unsigned());
             attr[1] = from;
             attr[2] = next.as_mut_ptr() as u64;
-            if call(4, &mut attr).is_err() {
+            if call(command::MAP_NEXT_KEY, &mut attr).is_err() {
                 return out;
             }
             if let Ok(value) = self.get(&next) {
@@ -122,7 +160,7 @@ pub fn uprobe(program: &OwnedFd, path: &str, offset: u64, at_return: bool) -> io
     attr[2] = path.as_ptr() as u64;
     attr[3] = &raw const offset as u64;
     attr[6] = pair(1, u32::from(at_return));
-    let fd = call(28, &mut attr)?;
+    let fd = call(command::LINK_CREATE, &mut attr)?;
     // SAFETY: the kernel just gave us this descriptor.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
@@ -155,28 +193,28 @@ pub fn run(program: &OwnedFd, tracepoint: &CStr) -> io::Result<OwnedFd> {
     let mut attr: Attr = [0; 16];
     attr[0] = tracepoint.as_ptr() as u64;
     attr[1] = u64::from(program.as_raw_fd().cast_unsigned());
-    let fd = call(17, &mut attr)?;
+    let fd = call(command::RAW_TRACEPOINT_OPEN, &mut attr)?;
     // SAFETY: the kernel just gave us this descriptor.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The next key of a map whose keys are one word of four bytes, without memory of its own: a child of a fork may call it.
-pub fn next_key(map: i32, after: Option<u32>) -> Option<u32> {
+/// The next key of a map that [holds words](Map::holds_words), without memory of its own: a child of a fork may call it.
+pub(crate) fn next_key(map: i32, after: Option<u32>) -> Option<u32> {
     let (from, mut next) = (after.unwrap_or(0), 0_u32);
     let mut attr: Attr = [0; 16];
     attr[0] = u64::from(map.cast_unsigned());
     attr[1] = after.map_or(0, |_| &raw const from as u64);
     attr[2] = &raw mut next as u64;
-    call(4, &mut attr).ok().map(|_| next)
+    call(command::MAP_NEXT_KEY, &mut attr).ok().map(|_| next)
 }
 
 /// Puts a word of eight bytes under a key of four, likewise.
-pub fn put_word(map: i32, key: u32, value: u64) -> io::Result<()> {
+fn put_word(map: i32, key: u32, value: u64) -> io::Result<()> {
     let mut attr: Attr = [0; 16];
     attr[0] = u64::from(map.cast_unsigned());
     attr[1] = &raw const key as u64;
     attr[2] = &raw const value as u64;
-    call(2, &mut attr).map(drop)
+    call(command::MAP_UPDATE, &mut attr).map(drop)
 }
 
 /// Loads a program; the verifier's last words are part of the error.
@@ -193,7 +231,7 @@ pub fn load(code: &[u64], what: Use) -> io::Result<OwnedFd> {
             attr[3] = pair(level, u32::try_from(log.len()).unwrap_or(0));
             attr[4] = log.as_mut_ptr() as u64;
         }
-        call(5, &mut attr)
+        call(command::PROG_LOAD, &mut attr)
     };
     match attempt(&mut log, 0) {
         // SAFETY: the kernel just gave us this descriptor.
@@ -238,11 +276,10 @@ impl Ring {
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         let size = size as usize;
         let mapped = |len: usize, protection: i32, offset: usize| {
+            fake::outcome(fake::Call::Map)?;
+            let offset = libc::off_t::try_from(offset).unwrap_or(0);
             // SAFETY: a new shared mapping of the map's descriptor.
-            let at = unsafe {
-                let offset = libc::off_t::try_from(offset).unwrap_or(0);
-                libc::mmap(std::ptr::null_mut(), len, protection, libc::MAP_SHARED, map.fd(), offset)
-            };
+            let at = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, libc::MAP_SHARED, map.fd(), offset) };
             if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(at.cast::<u8>()) }
         };
         let consumer = mapped(page, libc::PROT_READ | libc::PROT_WRITE, 0)?;

@@ -1,113 +1,227 @@
-//! Running a few system calls in a forked child and hearing how they went.
+//! A child that runs a function of ours and no program: the one fork of the house.
+//!
+//! A fork of a threaded process may have caught another thread with a lock in its hand, so the child may only make system calls on memory
+//! that was prepared before (signal-safety(7)). That cannot be said in a type: what runs there is written in this room alone.
 
-#![allow(unsafe_code, reason = "fork, waitpid and pipes have no safe form that runs code in the child")]
+use crate::fake;
+use std::io::{self, Read};
 
-use std::io;
+/// A child of ours: killed and reaped when this goes out of scope, so that its number is never another's meanwhile.
+#[derive(Debug)]
+pub struct Child {
+    pid: libc::pid_t,
+    reaped: bool,
+}
 
-/// Where in the child it failed, and with which errno.
+impl Child {
+    pub fn pid(&self) -> u32 {
+        self.pid.cast_unsigned()
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        if self.reaped {
+            return true;
+        }
+        // SAFETY: a siginfo_t is numbers, for which zeroes are valid.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: the kernel writes one siginfo_t; WNOWAIT leaves the child to be reaped later.
+        let asked = unsafe { libc::waitid(libc::P_PID, self.pid(), &raw mut info, flags) };
+        // SAFETY: waitid fills in this part for a child that ended, and leaves it zero otherwise.
+        asked != 0 || unsafe { info.si_pid() } != 0
+    }
+
+    /// Waits until it ends by itself.
+    pub fn wait(&mut self) {
+        while !self.reaped {
+            // SAFETY: no pointers; the child is ours and not yet reaped.
+            let waited = unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
+            self.reaped = waited >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped {
+            // SAFETY: no pointers; the number is our own child's, not yet reaped, so it cannot have been given to another.
+            unsafe { libc::kill(self.pid, libc::SIGKILL) };
+            self.wait();
+        }
+    }
+}
+
+/// Forks; the child does `work` and ends.
+///
+/// # Safety
+/// `work` makes system calls on memory that was there before the fork or lies on its own stack. It neither allocates nor locks.
+pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
+    /// What panicked in the child must not go on as a second one of us.
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            // SAFETY: ends the process, and runs nothing else of it.
+            unsafe { libc::_exit(0) }
+        }
+    }
+    fake::outcome(fake::Call::Fork)?;
+    // SAFETY: the caller promises that the child does only what is allowed there; it never returns from here.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            let end = End;
+            work();
+            drop(end);
+            unreachable!("the process has ended")
+        }
+        pid => Ok(Child { pid, reaped: false }),
+    }
+}
+
+/// A child that sleeps until it is killed, and dies with us.
+pub(crate) fn sleeper() -> io::Result<Child> {
+    let sleep = || {
+        // SAFETY: numbers only.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        loop {
+            // SAFETY: no arguments.
+            unsafe { libc::pause() };
+        }
+    };
+    // SAFETY: two system calls without memory.
+    unsafe { fork(sleep) }
+}
+
+/// Which step in the child failed, counted from 1, and with which errno.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failure {
-    pub stage: u8,
-    pub errno: i32,
+pub(crate) struct Failure {
+    pub(crate) step: u8,
+    pub(crate) errno: i32,
 }
 
 impl Failure {
-    pub fn last(stage: u8) -> Failure {
-        Failure { stage, errno: io::Error::last_os_error().raw_os_error().unwrap_or(0) }
+    pub(crate) fn at(step: u8) -> impl FnOnce(io::Error) -> Failure {
+        move |error| Failure { step, errno: error.raw_os_error().unwrap_or(0) }
     }
 }
 
-/// A child that was killed and reaped when this goes out of scope.
-#[derive(Debug)]
-pub struct Sleeper(libc::pid_t);
-
-impl Sleeper {
-    /// A child that sleeps until it is killed, and dies with us.
-    pub fn start() -> io::Result<Sleeper> {
-        // SAFETY: the child calls only async-signal-safe functions and never returns.
-        let pid = unsafe { libc::fork() };
-        match pid {
-            -1 => Err(io::Error::last_os_error()),
-            0 => {
-                // SAFETY: plain system calls without pointers.
-                unsafe {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    loop {
-                        libc::pause();
-                    }
-                }
-            }
-            pid => Ok(Sleeper(pid)),
-        }
-    }
-
-    pub fn pid(&self) -> libc::pid_t {
-        self.0
-    }
-}
-
-impl Drop for Sleeper {
-    fn drop(&mut self) {
-        // SAFETY: the pid is our own child's, not yet reaped, so it cannot have been reused.
-        unsafe {
-            libc::kill(self.0, libc::SIGKILL);
-            libc::waitpid(self.0, std::ptr::null_mut(), 0);
-        }
-    }
-}
-
-/// Forks, runs `work` in the child, and returns what it returned.
+/// Does `work` in a child and tells what it returned, which comes back through a pipe as five bytes.
 ///
-/// `work` runs after a fork of what may be a threaded process: it must make system calls only, and neither allocate
-/// nor lock. The stage and errno of a failure come back through a pipe, five bytes.
-pub fn run(work: impl FnOnce() -> Result<(), Failure>) -> io::Result<Result<(), Failure>> {
-    let mut ends = [0; 2];
-    // SAFETY: `ends` is an array of two ints, as pipe2 wants.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(io::Error::last_os_error());
+/// # Safety
+/// As [`fork`].
+pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Result<Result<(), Failure>> {
+    let (mut reader, writer) = io::pipe()?;
+    let answer = || {
+        let failure = work().err().unwrap_or(Failure { step: 0, errno: 0 });
+        let [a, b, c, d] = failure.errno.to_ne_bytes();
+        let _ = rustix::io::write(&writer, &[failure.step, a, b, c, d]);
+    };
+    // SAFETY: the caller promises it of `work`; the rest is one write from this stack.
+    let mut child = unsafe { fork(answer) }?;
+    drop(writer);
+    let mut bytes = [0_u8; 5];
+    let read = reader.read_exact(&mut bytes);
+    child.wait();
+    read.map_err(|_| io::Error::other("the child ended before it could answer"))?;
+    let [step, errno @ ..] = bytes;
+    Ok(if step == 0 { Ok(()) } else { Err(Failure { step, errno: i32::from_ne_bytes(errno) }) })
+}
+
+/// Closes every descriptor from `first` on but those in `keep`: probes live as long as somebody has theirs, a pipe's reader waits as long
+/// as somebody has its other end, and a fork has them all.
+///
+/// # Safety
+/// In a fresh child that uses none of them any more.
+pub(crate) unsafe fn close_others<const N: usize>(first: u32, mut keep: [u32; N]) {
+    keep.sort_unstable();
+    let mut from = first;
+    for kept in keep {
+        if kept > from {
+            // SAFETY: the caller's promise.
+            unsafe { close_range(from, kept - 1) };
+        }
+        from = from.max(kept.saturating_add(1));
     }
-    let [reader, writer] = ends;
-    // SAFETY: the child runs `work`, which makes system calls only, writes five bytes and exits without unwinding.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        let failure = work().err().unwrap_or(Failure { stage: 0, errno: 0 });
-        let mut bytes = [failure.stage; 5];
-        for (to, from) in bytes.iter_mut().skip(1).zip(failure.errno.to_ne_bytes()) {
-            *to = from;
+    // SAFETY: the caller's promise.
+    unsafe { close_range(from, u32::MAX) };
+}
+
+/// # Safety
+/// As [`close_others`].
+unsafe fn close_range(first: u32, last: u32) {
+    /// The usual limit of descriptors, for kernels before 5.9.
+    const MOST: u32 = 1024;
+    // SAFETY: numbers only; the caller uses none of these descriptors.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } != 0 {
+        for descriptor in first..=last.min(MOST) {
+            // SAFETY: likewise.
+            unsafe { libc::close(descriptor.cast_signed()) };
         }
-        // SAFETY: `bytes` lives on this stack; _exit ends the child without running anything else.
-        unsafe {
-            libc::write(writer, bytes.as_ptr().cast(), bytes.len());
-            libc::_exit(0)
-        }
-    }
-    // SAFETY: the descriptors are ours; `bytes` has room for what is read; the child is ours to reap.
-    unsafe {
-        libc::close(writer);
-        let mut bytes = [0_u8; 5];
-        let read = if pid < 0 { -1 } else { libc::read(reader, bytes.as_mut_ptr().cast(), bytes.len()) };
-        let error = io::Error::last_os_error();
-        libc::close(reader);
-        if pid < 0 {
-            return Err(error);
-        }
-        libc::waitpid(pid, std::ptr::null_mut(), 0);
-        if read != 5 {
-            return Err(io::Error::other("the child ended before it could answer"));
-        }
-        let [stage, errno @ ..] = bytes;
-        Ok(if stage == 0 { Ok(()) } else { Err(Failure { stage, errno: i32::from_ne_bytes(errno) }) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{Call, fail};
+    use std::os::fd::{AsFd, AsRawFd};
 
     #[test]
     fn success_and_failure_come_back() {
-        assert_eq!(run(|| Ok(())).unwrap(), Ok(()));
-        let failure = Failure { stage: 3, errno: libc::EPERM };
-        assert_eq!(run(|| Err(failure)).unwrap(), Err(failure));
+        // SAFETY: no work at all.
+        assert_eq!(unsafe { ask(|| Ok(())) }.unwrap(), Ok(()));
+        let failure = Failure { step: 3, errno: libc::EPERM };
+        // SAFETY: likewise.
+        assert_eq!(unsafe { ask(|| Err(failure)) }.unwrap(), Err(failure));
+    }
+
+    #[test]
+    fn a_child_that_dies_before_its_answer_is_no_success() {
+        // SAFETY: one system call.
+        let answer = unsafe {
+            ask(|| {
+                libc::kill(libc::getpid(), libc::SIGKILL);
+                Ok(())
+            })
+        };
+        assert_eq!(answer.unwrap_err().to_string(), "the child ended before it could answer");
+    }
+
+    #[test]
+    fn a_process_too_many_is_an_error() {
+        let _full = fail(Call::Fork, libc::EAGAIN);
+        assert_eq!(sleeper().unwrap_err().raw_os_error(), Some(libc::EAGAIN));
+    }
+
+    #[test]
+    fn a_sleeper_ends_with_its_owner() {
+        let sleeper = sleeper().unwrap();
+        let pid = sleeper.pid();
+        assert!(!sleeper.is_over());
+        drop(sleeper);
+        assert!(!std::path::Path::new("/proc").join(pid.to_string()).exists());
+    }
+
+    #[test]
+    fn what_is_kept_stays_open_and_nothing_else() {
+        let files: Vec<std::fs::File> = (0..4).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+        let numbers: Vec<u32> = files.iter().map(|file| file.as_raw_fd().cast_unsigned()).collect();
+        let [a, b, c, d] = numbers[..] else { panic!("four files") };
+        let (mut reader, writer) = io::pipe().unwrap();
+        let told = writer.as_raw_fd().cast_unsigned();
+        let work = || {
+            // SAFETY: the child uses only what it keeps.
+            unsafe { close_others(3, [c, told, a]) };
+            // SAFETY: numbers only; whether they are open is the question.
+            let open = [a, b, c, d].map(|fd| u8::from(unsafe { libc::fcntl(fd.cast_signed(), libc::F_GETFD) } >= 0));
+            let _ = rustix::io::write(writer.as_fd(), &open);
+        };
+        // SAFETY: system calls on this stack.
+        let mut child = unsafe { fork(work) }.unwrap();
+        let mut open = [9; 4];
+        reader.read_exact(&mut open).unwrap();
+        child.wait();
+        assert_eq!(open, [1, 0, 1, 0]);
     }
 }

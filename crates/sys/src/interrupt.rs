@@ -1,7 +1,5 @@
 //! Ctrl-C and TERM end the watch, not the account of it.
 
-#![allow(unsafe_code, reason = "a signal handler is installed by a raw system call")]
-
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The signal; 0 where none came.

@@ -3,9 +3,10 @@
 //! Only async-signal-safe work is allowed there (signal-safety(7)): no allocation, no locks. All strings are made
 //! before the fork; an error is an errno and the number of the step, written to a pipe.
 
-#![allow(unsafe_code, reason = "raw system calls after fork; each call passes pointers that outlive it")]
-
-use std::{ffi::CString, io, ptr};
+use crate::fake;
+use crate::mount::{check, mount};
+use std::ffi::{CStr, CString};
+use std::io;
 
 #[derive(Debug)]
 pub enum Step {
@@ -59,67 +60,80 @@ fn run(steps: &[Step], tell: i32) -> io::Result<()> {
 }
 
 fn one(step: &Step) -> io::Result<()> {
-    // SAFETY (all calls below): every pointer is a NUL-terminated string or buffer owned by `step`.
     match step {
         Step::Unshare { root, uid_map, gid_map } => unshare(*root, uid_map, gid_map),
         Step::Private => mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None),
         Step::Tmpfs(at) => mount(Some(c"tmpfs"), at, Some(c"tmpfs"), 0, Some(c"mode=755")),
+        // SAFETY: a NUL-terminated path.
         Step::Directory(at) => match check(unsafe { libc::mkdir(at.as_ptr(), 0o755) }) {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
             made => made,
         },
         Step::File(at) => {
+            // SAFETY: a NUL-terminated path.
             let fd = unsafe { libc::open(at.as_ptr(), libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC, 0o644) };
             check(fd)?;
+            // SAFETY: opened just above, and nobody else's.
             check(unsafe { libc::close(fd) })
         }
+        // SAFETY: two NUL-terminated paths.
         Step::Link { target, at } => check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }),
         Step::Bind { source, target } => mount(Some(source), target, None, libc::MS_BIND | libc::MS_REC, None),
         Step::ReadOnly { target, flags } => {
             let _ = mount(None, target, None, libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY | flags, None);
             Ok(())
         }
-        Step::Chroot(to) => check(unsafe { libc::chroot(to.as_ptr()) }),
+        Step::Chroot(to) => change_root(to),
+        // SAFETY: a NUL-terminated path.
         Step::Chdir(to) => check(unsafe { libc::chdir(to.as_ptr()) }),
     }
 }
 
 fn unshare(root: bool, uid_map: &[u8], gid_map: &[u8]) -> io::Result<()> {
-    // SAFETY: no pointers.
+    // SAFETY: no pointers; the child has a single thread.
     if root && unsafe { libc::unshare(libc::CLONE_NEWNS) } == 0 {
         return Ok(());
     }
-    check(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) })?;
-    // user_namespaces(7): gid_map may be written by an ordinary user only after setgroups is denied.
-    put(c"/proc/self/setgroups", b"deny")?;
-    put(c"/proc/self/uid_map", uid_map)?;
-    put(c"/proc/self/gid_map", gid_map)
+    own_user_and_mounts()?;
+    deny_groups()?;
+    map_users(uid_map)?;
+    map_groups(gid_map)
 }
 
-fn put(path: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
-    // SAFETY: `path` is NUL-terminated, `text` is a live slice.
+/// A user and a mount namespace; for a process of one thread.
+pub(crate) fn own_user_and_mounts() -> io::Result<()> {
+    fake::outcome(fake::Call::Unshare)?;
+    // SAFETY: no pointers.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) })
+}
+
+/// user_namespaces(7): gid_map may be written by an ordinary user only after setgroups is denied.
+pub(crate) fn deny_groups() -> io::Result<()> {
+    put(c"/proc/self/setgroups", b"deny")
+}
+
+pub(crate) fn map_users(text: &[u8]) -> io::Result<()> {
+    put(c"/proc/self/uid_map", text)
+}
+
+pub(crate) fn map_groups(text: &[u8]) -> io::Result<()> {
+    put(c"/proc/self/gid_map", text)
+}
+
+pub(crate) fn change_root(to: &CStr) -> io::Result<()> {
+    // SAFETY: a NUL-terminated path.
+    check(unsafe { libc::chroot(to.as_ptr()) })
+}
+
+fn put(path: &CStr, text: &[u8]) -> io::Result<()> {
+    // SAFETY: a NUL-terminated path.
     let fd = unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
     check(fd)?;
+    // SAFETY: a live slice.
     let written = unsafe { libc::write(fd, text.as_ptr().cast(), text.len()) };
     let error = io::Error::last_os_error();
+    // SAFETY: opened just above, and nobody else's.
     unsafe { libc::close(fd) };
+    // The kernel takes such a text whole or not at all.
     if written < 0 { Err(error) } else { Ok(()) }
-}
-
-fn mount(
-    source: Option<&std::ffi::CStr>,
-    target: &std::ffi::CStr,
-    kind: Option<&std::ffi::CStr>,
-    flags: libc::c_ulong,
-    data: Option<&std::ffi::CStr>,
-) -> io::Result<()> {
-    let pointer = |text: Option<&std::ffi::CStr>| text.map_or(ptr::null(), std::ffi::CStr::as_ptr);
-    // SAFETY: null or NUL-terminated strings that live through the call.
-    check(unsafe {
-        libc::mount(pointer(source), target.as_ptr(), pointer(kind), flags, pointer(data).cast::<libc::c_void>())
-    })
-}
-
-fn check(result: i32) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -1,7 +1,7 @@
 //! perf_event_open(2): probes, and the kernel's own account of processes and mappings.
 
-#![allow(unsafe_code, reason = "perf_event_open, ioctl and mmap are raw system calls")]
-
+use crate::fake;
+use crate::mount::check;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -74,6 +74,7 @@ pub struct Event {
 impl Event {
     /// `pid` -1: every process; `cpu` -1: every processor (not both).
     pub fn open(attr: &Attr, pid: i32, cpu: i32) -> io::Result<Event> {
+        fake::outcome(fake::Call::PerfEventOpen)?;
         let attr = Attr { size: size_of::<Attr>() as u32, ..*attr };
         // SAFETY: the kernel reads `size` bytes of `attr`, and a NUL-terminated path where a caller below put one.
         let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attr, pid, cpu, -1_i32, CLOEXEC) };
@@ -94,26 +95,26 @@ impl Event {
 
     pub fn attach(&self, program: &impl AsRawFd) -> io::Result<()> {
         // SAFETY: both descriptors are open; the second is passed by value.
-        self.ioctl(IOC_SET_BPF, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_BPF, program.as_raw_fd()) })
+        check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_BPF, program.as_raw_fd()) })
     }
 
     pub fn enable(&self) -> io::Result<()> {
         // SAFETY: no pointers.
-        self.ioctl(IOC_ENABLE, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ENABLE, 0) })
+        check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ENABLE, 0) })
     }
 
     /// What this event tells goes to another's buffer.
     pub fn redirect(&self, ring: &Buffer) -> io::Result<()> {
         let to = ring.event.fd.as_raw_fd();
         // SAFETY: no pointers.
-        self.ioctl(IOC_SET_OUTPUT, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_OUTPUT, to) })
+        check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_OUTPUT, to) })
     }
 
     /// The number that its samples carry.
     pub fn id(&self) -> io::Result<u64> {
         let mut id = 0_u64;
         // SAFETY: the kernel writes eight bytes to `id`.
-        self.ioctl(IOC_ID, || unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ID, &raw mut id) })?;
+        check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ID, &raw mut id) })?;
         Ok(id)
     }
 
@@ -122,10 +123,6 @@ impl Event {
         let mut bytes = [0; 8];
         rustix::io::read(&self.fd, &mut bytes)?;
         Ok(u64::from_ne_bytes(bytes))
-    }
-
-    fn ioctl(&self, _: libc::Ioctl, call: impl FnOnce() -> i32) -> io::Result<()> {
-        if call() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 
@@ -196,11 +193,10 @@ impl Buffer {
         // SAFETY: no arguments.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         let size = page * pages;
+        fake::outcome(fake::Call::Map)?;
+        let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, event.fd.as_raw_fd());
         // SAFETY: a new shared mapping of the event's descriptor.
-        let base = unsafe {
-            let protection = libc::PROT_READ | libc::PROT_WRITE;
-            libc::mmap(std::ptr::null_mut(), page + size, protection, libc::MAP_SHARED, event.fd.as_raw_fd(), 0)
-        };
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), page + size, protection, libc::MAP_SHARED, fd, 0) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }

@@ -21,17 +21,18 @@ const MAKING: Duration = Duration::from_secs(60);
 /// Records of one session that are looked at.
 pub const MOST_FILES: usize = 1 << 16;
 
+/// A session's directories: ours, and within it the one that the program writes to.
 #[derive(Debug)]
-pub struct Nest {
+pub struct SessionDir {
     outer: tempfile::TempDir,
     inner: PathBuf,
     /// Held as long as we live.
     _lock: File,
 }
 
-impl Nest {
+impl SessionDir {
     /// `kind`: a word for the name.
-    pub fn new(kind: &str, base: &Path) -> io::Result<Nest> {
+    pub fn new(kind: &str, base: &Path) -> io::Result<SessionDir> {
         sweep(base);
         let prefix = format!("{PREFIX}{kind}-{}-", std::process::id());
         let outer = tempfile::Builder::new().prefix(&prefix).rand_bytes(12).tempdir_in(base)?;
@@ -44,7 +45,7 @@ impl Nest {
             fs::set_permissions(&inner, Permissions::from_mode(0o1733))?;
             fs::set_permissions(outer.path(), Permissions::from_mode(0o711))?;
         }
-        Ok(Nest { outer, inner, _lock: lock })
+        Ok(SessionDir { outer, inner, _lock: lock })
     }
 
     /// Where nobody but us writes.

@@ -10,7 +10,7 @@ use crate::probes::site::Price;
 use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use watch::{Account, Devices, Tally, Word};
+use watch::{Devices, ObserverReport, Tally, Word};
 
 #[derive(Debug)]
 pub struct Window {
@@ -130,7 +130,7 @@ pub fn account(
     backend: &Backend,
     lost_processes: u64,
     seconds: f64,
-) -> Account {
+) -> ObserverReport {
     match backend {
         Backend::Bpf(instrument) => {
             tally.lost += instrument.counter(counter::UNCOUNTED);
@@ -164,7 +164,7 @@ pub fn account(
         "a runtime that is linked into its program, and calls inside the runtime",
         "what kernels launch themselves: graphs from the device, dynamic parallelism",
     ];
-    Account {
+    ObserverReport {
         observer: if matches!(backend, Backend::Bpf(_)) { "uprobe" } else { "perf" },
         device,
         word: Word::Ours,

@@ -3,6 +3,7 @@
 //! Probes sit on the exported launch functions of the HIP and CUDA runtimes. With BPF the arguments are read and counted in
 //! the kernel; with perf alone the registers come along with each hit. Everything is owned by descriptors of ours, so
 //! nothing is left behind however we end.
+#![forbid(unsafe_code)]
 
 mod bpf;
 mod coverage;

@@ -7,7 +7,6 @@ use crate::bpf::wire::{Event, Key, kind};
 use crate::coverage;
 use crate::coverage::Window;
 use crate::options::{How, Options};
-use crate::probes::canary;
 use crate::probes::entries::Home;
 use crate::probes::library::Wanted;
 use crate::probes::preprobe::Inode;
@@ -22,7 +21,7 @@ use std::fs::File;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use watch::{Account, Ended, Flow, KindId, Seen, Source, State, Tally, WatchError};
+use watch::{Ended, Flow, KindId, ObserverReport, Seen, Source, State, Tally, WatchError};
 
 type Each = Box<dyn FnMut(&Seen<'_>)>;
 
@@ -48,7 +47,7 @@ pub struct Watcher {
     /// The files that carry probes.
     pub(crate) held: Vec<File>,
     /// Children of ours that call a function of ours under the same probe, with what was seen of each.
-    pub(crate) canaries: Vec<(canary::Canary, String, u64)>,
+    pub(crate) canaries: Vec<(sys::child::Child, String, u64)>,
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
     pub(crate) news: Vec<String>,
@@ -294,7 +293,7 @@ impl Source for Watcher {
         }
     }
 
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         self.look_at_idle();
         // From here on nobody stands still because of us.
         self.see_to_held()?;

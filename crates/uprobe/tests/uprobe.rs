@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 use uprobe::{How, Options, Room, Started, Watcher};
-use watch::{Account, Ended, Source, State, Tally, WatchError};
+use watch::{Ended, ObserverReport, Source, State, Tally, WatchError};
 
 /// With its kernels mapped before the gate, argument layouts are known before the first launch.
 const BACKEND: &str = "/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
@@ -135,7 +135,7 @@ fn the_real_runtime_rejects_and_a_rejected_launch_is_none() {
     );
 }
 
-fn watched(yard: &Yard, options: Options, mode: &str, rounds: u64, threads: u64, each: u64) -> (Tally, Account) {
+fn watched(yard: &Yard, options: Options, mode: &str, rounds: u64, threads: u64, each: u64) -> (Tally, ObserverReport) {
     let mut caller = yard.start(mode, rounds, threads, each);
     let mut watcher = Watcher::attach(&[caller.pid()], options).expect("attached");
     let mut tally = Tally::default();

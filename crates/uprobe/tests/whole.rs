@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use uprobe::{Options, Started, Watcher};
-use watch::{Account, Ended, Source, State, Tally};
+use watch::{Ended, ObserverReport, Source, State, Tally};
 
 const COUNTING: &str = include_str!("data/counting.c");
 
@@ -60,7 +60,7 @@ fn truth(text: &str) -> Launches {
 }
 
 /// A program that waits at its `ready`, attached to, and let go: what was seen, and what it says itself.
-fn attached(program: &Path, words: &[&str]) -> (Tally, Account, Launches) {
+fn attached(program: &Path, words: &[&str]) -> (Tally, ObserverReport, Launches) {
     let mut command = Command::new(program);
     let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
     let mut out = BufReader::new(child.stdout.take().expect("its output"));
@@ -82,7 +82,7 @@ fn until_gone(watcher: &mut Watcher, tally: &mut Tally) {
 }
 
 /// Started by us, from its first moment to its end.
-fn started(command: &[&Path]) -> (Tally, Account) {
+fn started(command: &[&Path]) -> (Tally, ObserverReport) {
     let command: Vec<std::ffi::OsString> = command.iter().map(|word| word.as_os_str().to_owned()).collect();
     let mut started = Started::new(&command, Options::default()).expect("started");
     let mut tally = Tally::default();
@@ -96,7 +96,7 @@ fn started(command: &[&Path]) -> (Tally, Account) {
     (tally, account)
 }
 
-fn has(account: &Account, start: &str) -> bool {
+fn has(account: &ObserverReport, start: &str) -> bool {
     account.gaps.iter().any(|(what, _)| what.starts_with(start))
 }
 

@@ -3,6 +3,7 @@
 //! A [`Source`] is polled and hands launches to the [`Tally`] through one [`Flow`] per process, which multiplies graph
 //! replays out and cuts the sequence into evaluations. What is printed and recorded comes from the tally alone, so that
 //! the observers differ only in how they see.
+#![forbid(unsafe_code)]
 
 pub mod claims;
 mod device;
@@ -28,7 +29,7 @@ pub use crate::graphs::{Graphs, Part};
 pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name};
 pub use crate::launch_stream::Flow;
-pub use crate::sightings::{Account, Scene, Word};
+pub use crate::sightings::{ObserverReport, RecordContext, Word};
 pub use crate::source::{Ended, Source, State, WatchError, signal_name};
 
 pub use crate::seen::Seen;

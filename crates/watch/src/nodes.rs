@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use sys::abi;
 
 /// A device file of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +46,7 @@ pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
         move |source: io::Error| match source.kind() {
             ErrorKind::NotFound => Unlooked::Ended,
             // Reading from a process that has no memory any more.
-            _ if source.raw_os_error() == Some(libc::ESRCH) || ended(pid) => Unlooked::Ended,
+            _ if source.raw_os_error() == Some(abi::ESRCH) || ended(pid) => Unlooked::Ended,
             _ => Unlooked::Refused { pid, file, source },
         }
     };
@@ -131,7 +132,7 @@ impl Drivers {
             Node::Nvidia(_) => "nvidia",
             Node::Dxg => "misc",
         };
-        let major = u64::from(libc::major(rdev));
+        let major = u64::from(abi::major(rdev));
         self.0.is_empty() || self.0.get(&major).is_some_and(|names| names.iter().any(|name| name.starts_with(start)))
     }
 }
@@ -155,8 +156,8 @@ mod tests {
     fn a_name_alone_is_no_device() {
         let drivers =
             Drivers::parse("Character devices:\n  1 mem\n195 nvidia\n226 drm\n235 kfd\n\nBlock devices:\n  7 loop\n");
-        let (null, kfd, loop0) = (libc::makedev(1, 3), libc::makedev(235, 0), libc::makedev(7, 0));
-        assert!(drivers.serve(Node::Kfd, kfd) && drivers.serve(Node::Nvidia(0), libc::makedev(195, 0)));
+        let (null, kfd, loop0) = (abi::makedev(1, 3), abi::makedev(235, 0), abi::makedev(7, 0));
+        assert!(drivers.serve(Node::Kfd, kfd) && drivers.serve(Node::Nvidia(0), abi::makedev(195, 0)));
         assert!(!drivers.serve(Node::Kfd, null), "/dev/null, mounted over /dev/kfd");
         assert!(!drivers.serve(Node::Kfd, loop0) && !drivers.serve(Node::Nvidia(0), kfd));
     }

@@ -40,7 +40,7 @@ impl Word {
 
 /// How well an observer saw: filled by each source when it ends.
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct ObserverReport {
     /// `uprobe`, `perf`, `preload`, `logs`.
     pub observer: &'static str,
     /// All of it together, no better than the least; each row has its own.
@@ -61,7 +61,7 @@ pub struct Account {
     pub cost_ns: Option<f64>,
 }
 
-impl Account {
+impl ObserverReport {
     /// What launches on such a device stand on. A profile has the device's own times.
     pub fn rung(&self, device: DeviceKind) -> Rung {
         match device {
@@ -79,16 +79,17 @@ impl Account {
     }
 }
 
+/// What every observation of one watch shares when it is recorded.
 #[derive(Debug)]
-pub struct Scene<'a> {
-    pub account: &'a Account,
+pub struct RecordContext<'a> {
+    pub account: &'a ObserverReport,
     /// The command or process, as the window's name.
     pub window: &'a str,
     pub model: Option<&'a str>,
     pub time: &'a str,
 }
 
-impl Scene<'_> {
+impl RecordContext<'_> {
     pub fn subject(&self) -> Subject {
         self.subject_on(self.account.device)
     }
@@ -214,8 +215,8 @@ mod tests {
     use super::*;
     use crate::{Flow, Kind};
 
-    fn account(device: DeviceKind) -> Account {
-        Account {
+    fn account(device: DeviceKind) -> ObserverReport {
+        ObserverReport {
             observer: "uprobe",
             device,
             word: Word::Ours,
@@ -244,7 +245,7 @@ mod tests {
             (DeviceKind::Real, Rung::Launched),
         ] {
             let account = account(device);
-            let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+            let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
             let list = scene.sightings(&tally).expect("observations");
             assert_eq!(list.len(), 2, "one kernel and the sweep; the rejected launch is none");
             assert!(list.iter().all(|seen| seen.observation.rung() == rung));
@@ -266,7 +267,7 @@ mod tests {
         tally.devices.launched(2, crate::Maker::Amd, true);
         tally.devices.launched(1 << 23, crate::Maker::Amd, false);
         let account = account(tally.devices.kind());
-        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
         let list = scene.sightings(&tally).expect("observations");
         let kinds: Vec<_> =
             list.iter().map(|seen| (seen.observation.rung(), seen.observation.subject().device)).collect();
@@ -281,7 +282,7 @@ mod tests {
         let mut account = account(DeviceKind::Real);
         let (name, sha256) = ("run.csv".to_owned(), "ab".repeat(32));
         account.word = Word::File { name, sha256, maker: "rocprofv3", host: None };
-        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
         let subject = scene.subject();
         assert_eq!(subject.host.as_deref(), Some("an unknown host (run.csv abababababab)"));
         let scope = evidence::Scope::default();

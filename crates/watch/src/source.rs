@@ -1,8 +1,9 @@
 //! What the verb polls: one interface for every live observer of launches.
 
 use crate::claims::Claims;
-use crate::{Account, Tally};
+use crate::{ObserverReport, Tally};
 use std::time::Duration;
+use sys::abi;
 
 /// How a source stands after a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,21 +34,21 @@ impl Ended {
 /// What a signal is called (signal(7)), and what it means; empty for one that no program dies of by itself.
 pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
     match signal {
-        libc::SIGHUP => ("SIGHUP", "hangup"),
-        libc::SIGINT => ("SIGINT", "interrupt"),
-        libc::SIGQUIT => ("SIGQUIT", "quit"),
-        libc::SIGILL => ("SIGILL", "illegal instruction"),
-        libc::SIGTRAP => ("SIGTRAP", "trap"),
-        libc::SIGABRT => ("SIGABRT", "aborted"),
-        libc::SIGBUS => ("SIGBUS", "bus error"),
-        libc::SIGFPE => ("SIGFPE", "arithmetic error"),
-        libc::SIGKILL => ("SIGKILL", "killed"),
-        libc::SIGSEGV => ("SIGSEGV", "segmentation fault"),
-        libc::SIGPIPE => ("SIGPIPE", "broken pipe"),
-        libc::SIGTERM => ("SIGTERM", "terminated"),
-        libc::SIGSYS => ("SIGSYS", "bad system call"),
-        libc::SIGXCPU => ("SIGXCPU", "processor time limit"),
-        libc::SIGXFSZ => ("SIGXFSZ", "file size limit"),
+        abi::SIGHUP => ("SIGHUP", "hangup"),
+        abi::SIGINT => ("SIGINT", "interrupt"),
+        abi::SIGQUIT => ("SIGQUIT", "quit"),
+        abi::SIGILL => ("SIGILL", "illegal instruction"),
+        abi::SIGTRAP => ("SIGTRAP", "trap"),
+        abi::SIGABRT => ("SIGABRT", "aborted"),
+        abi::SIGBUS => ("SIGBUS", "bus error"),
+        abi::SIGFPE => ("SIGFPE", "arithmetic error"),
+        abi::SIGKILL => ("SIGKILL", "killed"),
+        abi::SIGSEGV => ("SIGSEGV", "segmentation fault"),
+        abi::SIGPIPE => ("SIGPIPE", "broken pipe"),
+        abi::SIGTERM => ("SIGTERM", "terminated"),
+        abi::SIGSYS => ("SIGSYS", "bad system call"),
+        abi::SIGXCPU => ("SIGXCPU", "processor time limit"),
+        abi::SIGXFSZ => ("SIGXFSZ", "file size limit"),
         _ => ("", ""),
     }
 }
@@ -73,7 +74,7 @@ pub trait Source {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
 
     /// Stops looking, hands over the rest, and tells how well it saw.
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError>;
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
     /// A known event was seen in the target itself.
     fn canary_in_target(&mut self, _what: String) {}

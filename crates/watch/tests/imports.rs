@@ -21,7 +21,7 @@ const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab
 fn word(path: &Path) -> (evidence::Rung, Option<String>) {
     let bytes = std::fs::read(path).expect("a file");
     let (tally, account) = read(path, &bytes, HASH).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
-    let scene = watch::Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+    let scene = watch::RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
     let list = scene.sightings(&tally).expect("observations");
     let seen = &list[0].observation;
     let claim = evidence::Scope::default();

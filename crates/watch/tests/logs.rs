@@ -2,7 +2,7 @@
 
 use dryrun::{Blas, Ending, Outcome, Place, Request, Streams, describe};
 use std::ffi::OsString;
-use watch::{Name, Scene, Tally, Word};
+use watch::{Name, RecordContext, Tally, Word};
 
 /// Debian's llama-bench with a model of F16 on the stand-in GPU, with a BLAS library's logs switched on.
 fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
@@ -32,7 +32,7 @@ fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
         blas,
         streams: Streams::Captured,
         preload: false,
-        lean: true,
+        sparse_read: true,
         variables: &variables,
     };
     let outcome = request.run().expect("a run");
@@ -139,7 +139,7 @@ fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
         let mut tally = Tally::default();
         let word = Word::File { name: "amd.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };
         let account = watch::logs::read_log(&text, &mut tally, word).expect("lines");
-        let scene = Scene { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
         let list = scene.sightings(&tally).expect("observations");
         assert_eq!((tally.launches(), list[0].observation.rung()), (1, rung), "{text}");
         let host = list[0].observation.subject().host.as_deref();

@@ -61,7 +61,7 @@ impl Launcher {
             blas: Blas::Recorded,
             streams: Streams::Captured,
             preload: true,
-            lean: false,
+            sparse_read: false,
             variables,
         };
         let outcome = request.run().expect("a run");
@@ -203,7 +203,7 @@ fn a_real_benchmark_is_seen_launch_by_launch_with_its_arguments() {
         blas: Blas::Recorded,
         streams: Streams::Captured,
         preload: true,
-        lean: true,
+        sparse_read: true,
         variables: &[],
     };
     let outcome = request.run().expect("a run");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use watch::preload::{Known, PreloadSource, Session};
-use watch::{Account, Source, State, Tally};
+use watch::{ObserverReport, Source, State, Tally};
 
 const WAYS: [(&str, &[&str]); 3] =
     [("HIP", &["libamdhip64.so.6"]), ("CUDA", &["libcuda.so.1"]), ("CUDART", &["libcudart.so.12", "libcuda.so.1"])];
@@ -44,7 +44,7 @@ fn stage(more: &[&str]) -> tempfile::TempDir {
 }
 
 /// What the runtime says that it launched, what was seen, and the account.
-fn run(home: &Path, way: &str, words: &[&str]) -> (BTreeMap<String, u64>, Tally, Account) {
+fn run(home: &Path, way: &str, words: &[&str]) -> (BTreeMap<String, u64>, Tally, ObserverReport) {
     let session = Session::new(None).expect("a session");
     let mut command = Command::new(home.join(way));
     command.args(words).envs(session.environment()).env("LD_LIBRARY_PATH", home);
@@ -77,7 +77,7 @@ fn seen(tally: &Tally) -> BTreeMap<String, u64> {
 }
 
 /// Gaps that speak of launches that may be missing.
-fn missing(account: &Account) -> Vec<&(String, String)> {
+fn missing(account: &ObserverReport) -> Vec<&(String, String)> {
     account
         .gaps
         .iter()

@@ -6,9 +6,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use sys::private_dir::{Nest, sweep};
+use sys::private_dir::{SessionDir, sweep};
 use watch::preload::{Known, PreloadSource, Session, check, library};
-use watch::{Account, Source, State, Tally};
+use watch::{ObserverReport, Source, State, Tally};
 
 fn compile(compiler: &str, to: &Path, source: &str, words: &[&str]) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(source);
@@ -18,7 +18,7 @@ fn compile(compiler: &str, to: &Path, source: &str, words: &[&str]) {
 }
 
 /// Watches a program to its end.
-fn watch(session: Session, command: &mut Command) -> (Tally, Account, String) {
+fn watch(session: Session, command: &mut Command) -> (Tally, ObserverReport, String) {
     let mut child = command.envs(session.environment()).stdout(Stdio::piped()).spawn().expect("started");
     let mut pipe = child.stdout.take().expect("a pipe");
     let said = std::thread::spawn(move || {
@@ -83,7 +83,7 @@ fn what_is_no_record_is_refused_and_never_waited_for() {
 fn what_a_killed_session_left_is_swept_and_nothing_else() {
     let base = tempfile::tempdir().expect("a directory");
     let at = |name: &str| base.path().join(name);
-    let alive = Nest::new("watch", base.path()).expect("a nest");
+    let alive = SessionDir::new("watch", base.path()).expect("a directory");
     // No process has such a number.
     let dead = at("whichkernel-watch-4194999-abc");
     fs::create_dir_all(dead.join("inner")).expect("made");

@@ -136,6 +136,42 @@ mod tests {
         }
     }
 
+    /// On a machine where everything is allowed, as where nothing is: the sentence names what was refused, and by which errno.
+    #[test]
+    fn what_the_system_refuses_is_told_by_its_call() {
+        use sys::fake::{Call, fail};
+        let refused = |trial: Trial, call: &str, error: &str| {
+            let Trial::Refused { call: told, error: why } = &trial else { panic!("{call}: {trial:?}") };
+            assert!(told.starts_with(call) && why.starts_with(error), "{trial:?}");
+        };
+        let _bpf = (fail(Call::BpfProgram, sys::abi::EPERM), fail(Call::BpfMap, sys::abi::EPERM));
+        let _perf = fail(Call::PerfEventOpen, sys::abi::EACCES);
+        let _yama = fail(Call::Ptrace, sys::abi::EPERM);
+        let _limit = fail(Call::Unshare, sys::abi::ENOSPC);
+        refused(bpf::load(), "bpf(BPF_PROG_LOAD)", "Operation not permitted");
+        refused(perf::count_own_time(), "perf_event_open", "Permission denied");
+        refused(ptrace::seize_sibling(), "PTRACE_SEIZE", "Operation not permitted");
+        refused(userns::enter(), "unshare(CLONE_NEWUSER", "No space left");
+        if let Some(pmu) = sys::perf_event::pmu() {
+            refused(uprobe::count_own_calls(Some(pmu.into())), "bpf (map)", "Operation not permitted");
+        }
+    }
+
+    /// Lockdown refuses root too: the verdict gives it as the reason, not a capability that root has.
+    #[test]
+    fn a_kernel_in_lockdown_is_given_as_the_reason() {
+        use sys::fake::{Call, fail};
+        let host = Host::this();
+        let mut facts = Facts::read(&host);
+        facts.permissions.lockdown = crate::Look::Found("confidentiality".to_owned());
+        let (_map, _program) = (fail(Call::BpfMap, sys::abi::EPERM), fail(Call::BpfProgram, sys::abi::EPERM));
+        let trials = Trials { bpf: bpf::load(), ..Trials::none() };
+        let report = crate::Report::judge(facts, trials, &[]);
+        let verdict = report.observers.iter().find(|verdict| verdict.name == "bpf").expect("judged");
+        assert_eq!(verdict.status, crate::Status::Blocked);
+        assert!(verdict.why.iter().any(|why| why.key == "doctor-lockdown"), "{verdict:?}");
+    }
+
     /// Root with every capability can do what needs no more than that; elsewhere there is nothing to compare with.
     #[test]
     fn the_outcomes_fit_our_permissions() {

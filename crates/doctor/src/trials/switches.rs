@@ -2,9 +2,9 @@
 
 use crate::host::Host;
 use crate::rocm;
-use inventory::stranger;
 use serde::Serialize;
 use std::io::{self, Read};
+use sys::regular_file;
 
 /// Library, and the variable that it reads with getenv.
 const WANTED: [(&str, &str); 4] = [
@@ -43,7 +43,7 @@ pub fn find(host: &Host) -> Vec<Switch> {
 
 /// Searches in pieces that overlap by the needle's length.
 fn contains(path: &std::path::Path, needle: &[u8]) -> io::Result<Option<bool>> {
-    let mut file = stranger::open(path)?.take(MOST);
+    let mut file = regular_file::open(path)?.take(MOST);
     let mut buffer = vec![0; 1 << 20];
     let mut kept = 0;
     loop {

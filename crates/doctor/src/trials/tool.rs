@@ -3,11 +3,11 @@
 
 use crate::host::Host;
 use crate::trials::Trial;
-use inventory::stranger::may_run;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use sys::regular_file::may_run;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 

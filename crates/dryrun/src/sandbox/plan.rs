@@ -7,6 +7,7 @@ use std::{
     os::unix::{ffi::OsStrExt, fs::FileTypeExt},
     path::{Component, Path, PathBuf},
 };
+use sys::abi;
 use sys::namespaces::Step;
 
 /// The steps, and for each the words that an error names it by.
@@ -124,12 +125,12 @@ impl Plan {
         let have = rustix::fs::statvfs(source).map_or(rustix::fs::StatVfsMountFlags::empty(), |stat| stat.f_flag);
         let mut flags = 0;
         for (flag, keep) in [
-            (rustix::fs::StatVfsMountFlags::NOSUID, libc::MS_NOSUID),
-            (rustix::fs::StatVfsMountFlags::NODEV, libc::MS_NODEV),
-            (rustix::fs::StatVfsMountFlags::NOEXEC, libc::MS_NOEXEC),
-            (rustix::fs::StatVfsMountFlags::NOATIME, libc::MS_NOATIME),
-            (rustix::fs::StatVfsMountFlags::NODIRATIME, libc::MS_NODIRATIME),
-            (rustix::fs::StatVfsMountFlags::RELATIME, libc::MS_RELATIME),
+            (rustix::fs::StatVfsMountFlags::NOSUID, abi::MS_NOSUID),
+            (rustix::fs::StatVfsMountFlags::NODEV, abi::MS_NODEV),
+            (rustix::fs::StatVfsMountFlags::NOEXEC, abi::MS_NOEXEC),
+            (rustix::fs::StatVfsMountFlags::NOATIME, abi::MS_NOATIME),
+            (rustix::fs::StatVfsMountFlags::NODIRATIME, abi::MS_NODIRATIME),
+            (rustix::fs::StatVfsMountFlags::RELATIME, abi::MS_RELATIME),
         ] {
             if have.contains(flag) {
                 flags |= keep;

@@ -1,6 +1,7 @@
 //! Why a tree could not be entered: the step that failed, the setting that forbids it, and the way out.
 
 use std::{fs, io, path::PathBuf};
+use sys::abi;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EnterError {
@@ -32,7 +33,7 @@ impl EnterError {
             return EnterError::Program { program, root: root.to_owned(), source };
         };
         // EUSERS and ENOSPC: the limit of user namespaces is reached.
-        let refusals = [libc::EPERM, libc::EACCES, libc::ENOSPC, libc::EUSERS, libc::ENOSYS, libc::EINVAL];
+        let refusals = [abi::EPERM, abi::EACCES, abi::ENOSPC, abi::EUSERS, abi::ENOSYS, abi::EINVAL];
         let early = ["unshare", "making mounts", "mounting tmpfs", "chroot"].iter().any(|name| step.starts_with(name));
         match source.raw_os_error() {
             Some(errno) if early && refusals.contains(&errno) => {

@@ -3,7 +3,7 @@
 use crate::census::group::{By, Groups};
 use crate::census::look::{Census, Select};
 use crate::census::record::{TOPIC, observations};
-use crate::{Blocked, Observer, Sighting, Surroundings};
+use crate::{Blocked, ObserveContext, Observer, Sighting};
 use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, Subject};
 use inventory::{File, Options, inspect};
@@ -24,7 +24,7 @@ impl Observer for Isa {
         vec![(Rung::Shipped, FieldOfView::topic(TOPIC).reach(reach))]
     }
 
-    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+    fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let files = candidates(around);
         if files.is_empty() {
             return Err(Blocked {
@@ -51,7 +51,7 @@ impl Observer for Isa {
 }
 
 impl Isa {
-    fn count(&self, path: &Path, runtime: Option<&str>, around: &Surroundings) -> Result<Vec<Sighting>, String> {
+    fn count(&self, path: &Path, runtime: Option<&str>, around: &ObserveContext) -> Result<Vec<Sighting>, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
         let target = around.scope.target.as_deref().and_then(TargetId::parse);
         // Per bundle is what the field notes count by; without a target that would be a thousand groups.
@@ -80,7 +80,7 @@ impl Isa {
 }
 
 /// The runtime's name where it has one, and the file.
-fn candidates(around: &Surroundings) -> Vec<(Option<String>, PathBuf)> {
+fn candidates(around: &ObserveContext) -> Vec<(Option<String>, PathBuf)> {
     let mut found = Vec::new();
     for installed in around.runtimes_to_read() {
         let files = installed.parts.iter().flat_map(|part| below(part)).filter(|file| wanted(file, around));
@@ -89,7 +89,7 @@ fn candidates(around: &Surroundings) -> Vec<(Option<String>, PathBuf)> {
     found
 }
 
-fn wanted(file: &Path, around: &Surroundings) -> bool {
+fn wanted(file: &Path, around: &ObserveContext) -> bool {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if let Some(asked) = &around.scope.file {
         return *asked == name;

@@ -1,7 +1,7 @@
 //! The observer for `investigate`: the runtimes in the cache and the directories that the user named.
 
 use crate::libraries::{NAME, catalog, needed};
-use crate::{Blocked, Observer, Sighting, Surroundings};
+use crate::{Blocked, ObserveContext, Observer, Sighting};
 use evidence::{FieldOfView, Rung, View};
 use runtime::{
     Cache, Index, catalogs,
@@ -29,7 +29,7 @@ impl Observer for RuntimeLibraries {
         vec![(Rung::Shipped, FieldOfView::new(views.map(View::new).to_vec()).reach(reach))]
     }
 
-    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+    fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let cache = Cache::from_env();
         let dirs: Vec<Installed> = around.runtimes().into_iter().filter(|one| one.path.is_dir()).collect();
         if dirs.is_empty() {

@@ -10,13 +10,13 @@ mod maps;
 pub use crate::process::loaded::{Loaded, Origin};
 pub use crate::process::maps::Mapped;
 
-use inventory::stranger;
 use runtime::linkage::{Chain, FileAt, Inside, Search};
 use std::{
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
+use sys::regular_file;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
@@ -66,7 +66,7 @@ impl Process {
             return Err(ProcessError::Empty { pid, name });
         }
         let program = fs::read_link(dir.join("exe")).map_err(fail("exe"))?;
-        let environ = stranger::start(&dir.join("environ"), MOST).map_err(fail("environ"))?;
+        let environ = regular_file::start(&dir.join("environ"), MOST).map_err(fail("environ"))?;
         let library_path = variable(&environ, "LD_LIBRARY_PATH").unwrap_or_default();
         let preload = variable(&environ, "LD_PRELOAD").unwrap_or_default();
         let preload: Vec<String> =
@@ -132,7 +132,7 @@ impl View {
         {
             return FileAt::new(handle);
         }
-        stranger::open(&self.dir.join("map_files").join(&file.range)).and_then(FileAt::new)
+        regular_file::open(&self.dir.join("map_files").join(&file.range)).and_then(FileAt::new)
     }
 }
 
@@ -140,7 +140,7 @@ impl View {
 const MOST: u64 = 64 << 20;
 
 fn text(dir: &Path, name: &str) -> io::Result<String> {
-    Ok(String::from_utf8_lossy(&stranger::whole(&dir.join(name), MOST)?).into_owned())
+    Ok(String::from_utf8_lossy(&regular_file::whole(&dir.join(name), MOST)?).into_owned())
 }
 
 fn variable(environ: &[u8], name: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 //! runtimes in the cache.
 
 use crate::shipped::{NAME, look, runtime_of};
-use crate::{Blocked, Observer, Sighting, Surroundings};
+use crate::{Blocked, ObserveContext, Observer, Sighting};
 use codeobject::{ReadAt, TargetId};
 use evidence::{FieldOfView, Rung, View};
 use inventory::{Contents, File};
@@ -25,7 +25,7 @@ impl Observer for ShippedFiles {
         vec![(Rung::Shipped, FieldOfView::new(views).reach("host libraries with device code for AMD, byte by byte"))]
     }
 
-    fn observe(&self, around: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+    fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let mut files = Vec::new();
         for path in around.runtimes_to_read().iter().flat_map(|installed| &installed.parts) {
             collect(path, &mut files);

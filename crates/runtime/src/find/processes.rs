@@ -20,7 +20,7 @@ pub fn directories(root: &Path) -> Vec<(PathBuf, String)> {
         if name.starts_with("ollama") || name.starts_with("llama-") {
             out.extend(beside(&exe).into_iter().map(|dir| (dir, format!("process {pid} ({name})"))));
         }
-        let Ok(maps) = inventory::stranger::start(&entry.path().join("maps"), 64 << 20) else { continue };
+        let Ok(maps) = sys::regular_file::start(&entry.path().join("maps"), 64 << 20) else { continue };
         for line in String::from_utf8_lossy(&maps).lines() {
             let Some(path) = line.find('/').and_then(|at| line.get(at..)).map(Path::new) else { continue };
             let base = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();

@@ -12,6 +12,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use sys::abi;
 use watch::WatchError;
 
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl Backend {
         for task in tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse::<i32>().ok()) {
             let whose = Whose::Thread(task);
             match sampled.adopt(probes, whose) {
-                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) if error.raw_os_error() == Some(abi::ESRCH) => {}
                 Err(error) => return Err(refused(&error)),
                 Ok(()) => {}
             }
@@ -143,4 +144,28 @@ impl Backend {
 fn parent(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sys::fake::{Call, fail};
+
+    fn refusal(how: How) -> WatchError {
+        Backend::new(&Options { how, ..Options::default() }).expect_err("refused")
+    }
+
+    /// What root never sees, and a user without capabilities always does.
+    #[test]
+    fn a_refusal_names_the_call_the_reason_and_the_way_out() {
+        let (_bpf, _perf) = (fail(Call::BpfMap, abi::EPERM), fail(Call::PerfEventOpen, abi::EACCES));
+        let (bpf, perf) = (refusal(How::Bpf), refusal(How::Perf));
+        assert_eq!(bpf.what, "bpf (map) was refused");
+        assert!(
+            bpf.why.starts_with("Operation not permitted") && bpf.fix.contains("CAP_BPF and CAP_PERFMON"),
+            "{bpf:?}"
+        );
+        assert_eq!(perf.what, "perf_event_open was refused");
+        assert!(perf.why.starts_with("Permission denied") && perf.fix.contains("whichkernel watch arm"), "{perf:?}");
+    }
 }

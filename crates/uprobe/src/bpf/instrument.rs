@@ -11,6 +11,7 @@ use codeobject::ReadAt;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
+use sys::abi;
 use sys::bpf;
 use sys::bpf::{Map, MapKind, Ring, Use};
 use sys::perf_event;
@@ -262,7 +263,7 @@ impl Instrument {
         if self.linked {
             match self.attach_as(true, place, what) {
                 // A kernel before 6.6 knows no such links.
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && self.probes.is_empty() => {
+                Err(error) if error.raw_os_error() == Some(abi::EINVAL) && self.probes.is_empty() => {
                     self.linked = false;
                     self.programs.clear();
                 }

@@ -13,6 +13,7 @@ use crate::probes::symbols::{entries_of, unknown_of};
 use codeobject::ReadAt;
 use std::collections::HashMap;
 use std::io;
+use sys::abi;
 use sys::perf_event;
 use sys::perf_event::{Attr, Buffer, Event as Probe, Place, bit, sample};
 use watch::WatchError;
@@ -244,7 +245,7 @@ fn attr(whose: Whose) -> Attr {
         wakeup: 1,
         regs_user: REGISTERS,
         stack_user: STACK,
-        clockid: libc::CLOCK_MONOTONIC,
+        clockid: abi::CLOCK_MONOTONIC,
         ..Attr::default()
     }
 }

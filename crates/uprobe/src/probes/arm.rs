@@ -3,14 +3,13 @@
 //! They stay until `disarm`, also after a reboot of us; `doctor` lists them. What a user needs to open them (their numbers)
 //! stands in a file that everybody can read, because tracefs itself cannot be read without privilege.
 
-#![allow(unsafe_code, reason = "mounting tracefs is a raw system call")]
-
 use crate::bpf::perf_backend::tells;
 use crate::probes::entries::{ENTRIES, Home};
 use crate::probes::site;
 use crate::probes::symbols::entries_of;
 use crate::target::mapped_file::Reached;
 use serde::{Deserialize, Serialize};
+use std::ffi::CStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -40,6 +39,7 @@ struct Note {
 
 const NOTE: &str = "/run/whichkernel/armed.json";
 const TRACEFS: &str = "/sys/kernel/tracing";
+const MOUNT_POINT: &CStr = c"/sys/kernel/tracing";
 
 fn refused(what: impl Into<String>) -> impl FnOnce(io::Error) -> WatchError {
     let what = what.into();
@@ -120,8 +120,7 @@ pub fn disarm() -> Result<usize, WatchError> {
     let _ = fs::remove_dir("/run/whichkernel");
     if note.mounted {
         // Somebody else may use it by now: then it stays.
-        // SAFETY: a NUL-terminated path.
-        unsafe { libc::umount2(c"/sys/kernel/tracing".as_ptr(), 0) };
+        let _ = sys::mount::unmount(MOUNT_POINT);
     }
     Ok(count)
 }
@@ -148,10 +147,7 @@ fn mount() -> Result<bool, WatchError> {
     if Path::new(TRACEFS).join("uprobe_events").exists() {
         return Ok(false);
     }
-    let (name, at) = (c"nodev", c"/sys/kernel/tracing");
-    // SAFETY: NUL-terminated strings; no data.
-    let done = unsafe { libc::mount(name.as_ptr(), at.as_ptr(), c"tracefs".as_ptr(), 0, std::ptr::null()) };
-    if done == 0 { Ok(true) } else { Err(refused("mounting tracefs")(io::Error::last_os_error())) }
+    sys::mount::tracefs(MOUNT_POINT).map(|()| true).map_err(refused("mounting tracefs"))
 }
 
 fn read() -> Note {

@@ -6,7 +6,7 @@ use crate::bpf::wire::counter;
 use crate::gap::{Gap, Unprobed};
 use crate::options::How;
 use crate::probes::canary;
-use crate::probes::cost::Timing;
+use crate::probes::cost;
 use crate::probes::entries::{ENTRIES, Home};
 use crate::probes::preprobe::{Inode, inode};
 use crate::probes::stub::Stub;
@@ -18,6 +18,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use sys::mapped_call::Timing;
 use watch::{Tally, WatchError, is_stand_in};
 
 impl Watcher {
@@ -43,7 +44,7 @@ impl Watcher {
         let opened = inventory::File::open(path).map_err(|error| {
             WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
         })?;
-        let held = inventory::stranger::open(path).map_err(broken)?;
+        let held = sys::regular_file::open(path).map_err(broken)?;
         let descriptor = held.as_raw_fd();
         self.held.push(held);
         let probed = self.backend.probe(&by_descriptor(descriptor), home, &opened, calls)?;
@@ -116,7 +117,7 @@ impl Watcher {
     /// In a child of ours, through a file of ours; what it cannot show is looked up in the target's memory.
     fn call_canary(&mut self, held: RawFd, pid: u32, mapping: &Mapping, probed: &Probed) {
         let Some(stub) = self.stubs.get(&held).cloned() else { return };
-        if let Some(canary) = canary::Canary::start(&stub) {
+        if let Ok(canary) = canary::start(&stub) {
             let place = match self.in_place(held, pid, mapping, &stub, probed) {
                 Some(true) => format!("the probe on {} is in place in process {pid}", mapping.name()),
                 Some(false) => {
@@ -161,7 +162,7 @@ impl Watcher {
         let any = !self.shipped.is_empty() || !self.queue.is_empty();
         // Probes that somebody armed count for programs that we start, not for a child that only calls.
         let wanted = self.measured.clone().filter(|_| any && self.options.how != How::Armed);
-        let timing = wanted.and_then(|stub| Timing::start(&stub));
+        let timing = wanted.and_then(|stub| cost::timing(&stub));
         let Some(mut timing) = timing else {
             self.backend.disarm();
             return Ok(());

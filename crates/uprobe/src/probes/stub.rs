@@ -9,7 +9,8 @@ use crate::probes::entries::{ENTRIES, Home, Role};
 use crate::probes::site::{Price, Site};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
+use sys::mapped_call::Function;
 
 /// Where the function lies in the file.
 const CODE: u64 = 0x1000;
@@ -43,13 +44,9 @@ impl Stub {
         format!("/proc/self/fd/{}", self.file.as_raw_fd())
     }
 
-    pub fn descriptor(&self) -> i32 {
-        self.file.as_raw_fd()
-    }
-
-    /// Bytes to map, and the function's place in them.
-    pub const fn extent() -> (usize, usize) {
-        (SIZE as usize, CODE as usize)
+    /// For a child of ours to map and call.
+    pub fn function(&self) -> Function<'_> {
+        Function { file: self.file.as_fd(), size: SIZE as usize, at: CODE as usize }
     }
 }
 

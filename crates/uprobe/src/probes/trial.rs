@@ -2,7 +2,7 @@
 
 use crate::bpf::instrument::{Calls, Choice, Instrument, Probed, Room};
 use crate::bpf::wire::counter;
-use crate::probes::canary::{CALLS, Canary};
+use crate::probes::canary::{self, CALLS};
 use crate::probes::entries::Home;
 use crate::probes::site::{Price, Site};
 use crate::probes::stub::Stub;
@@ -18,10 +18,56 @@ pub fn trial() -> Result<(u64, u64), WatchError> {
     let like = Probed { functions: vec![("hipLaunchKernel", site)], stepped: 0, uncounted: Vec::new() };
     let Some(stub) = Stub::like(Home::Hip, &like).map_err(failed)? else { return Ok((0, CALLS)) };
     instrument.probe(&stub.path(), stub.home, &stub.bytes, Calls::Nobody)?;
-    let canary = Canary::start(&stub).ok_or_else(|| failed(std::io::Error::last_os_error()))?;
+    let canary = canary::start(&stub).map_err(failed)?;
     let until = Instant::now() + PATIENCE;
     while !canary.is_over() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok((instrument.counter(counter::LAUNCHES), CALLS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sys::abi;
+    use sys::fake::{Call, fail};
+    use sys::perf_event::pmu;
+
+    fn refused() -> String {
+        let error = trial().expect_err("refused");
+        format!("{}: {}", error.what, error.why)
+    }
+
+    /// Each thing that may be refused, by what it was; without a uprobe PMU nothing else is asked for.
+    #[test]
+    fn the_first_refusal_is_told() {
+        if pmu().is_none() {
+            assert!(refused().contains("no uprobe events"));
+            return;
+        }
+        let no_map = fail(Call::BpfMap, abi::EPERM);
+        assert!(refused().starts_with("bpf (map) was refused: Operation not permitted"), "{}", refused());
+        drop(no_map);
+        let _no_maps = fail(Call::BpfMap, abi::ENOSPC);
+        assert!(refused().starts_with("bpf (map) was refused: No space left"), "{}", refused());
+    }
+
+    /// A kernel before 6.6 has no links for uprobes (EINVAL): the same calls are counted through perf events. As root: elsewhere
+    /// neither way is open.
+    #[test]
+    fn an_older_kernel_counts_as_well() {
+        if !test_artifacts::root("a program under a probe") {
+            return;
+        }
+        if let Err(refused) = trial() {
+            return test_artifacts::skip("uprobes with BPF", &refused.why);
+        }
+        let old = fail(Call::BpfLink, abi::EINVAL);
+        assert_eq!(trial().expect("through perf events"), (CALLS, CALLS));
+        let neither = fail(Call::PerfEventOpen, abi::EACCES);
+        assert!(refused().contains("Permission denied"), "{}", refused());
+        drop((neither, old));
+        let _no_child = fail(Call::Fork, abi::EAGAIN);
+        assert!(refused().contains("Resource temporarily unavailable"), "{}", refused());
+    }
 }

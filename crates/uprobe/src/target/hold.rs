@@ -4,17 +4,19 @@
 //! call: before the library that it maps can be called. Another follows forks, so that children are held too. Only what we started
 //! is ever stopped. A guard, a child of ours that does nothing but wait for our end, lets everything go on if we are killed.
 
-#![allow(unsafe_code, reason = "fork, kill and the guard's few calls")]
-
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, BadJump, Helper, If};
 use crate::bpf::btf::Btf;
 use crate::bpf::wire::{event, kind};
+use rustix::process::{Pid, Signal};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::process::Command;
+use sys::abi;
 use sys::bpf;
 use sys::bpf::{Map, MapKind, Use};
+use sys::guard::ResumeGuard;
 
 /// Processes and threads that are known at once.
 const MOST: u32 = 1 << 16;
@@ -28,7 +30,7 @@ pub struct Hold {
     /// The programs run as long as these are there.
     links: Vec<OwnedFd>,
     #[expect(dead_code, reason = "held, not used")]
-    guard: Guard,
+    guard: ResumeGuard,
 }
 
 impl Hold {
@@ -42,7 +44,7 @@ impl Hold {
         let tgid = btf.field("task_struct", "tgid").ok_or_else(|| missing("task_struct"))?;
         let ours = Map::new(MapKind::Hash, 4, 8, MOST)?;
         let stopped = Map::new(MapKind::Hash, 8, 8, MOST)?;
-        let guard = Guard::start(ours.fd())?;
+        let guard = ResumeGuard::new(&ours)?;
         let maps = |code: Result<Vec<u64>, BadJump>| code.map_err(io::Error::other);
         let stop = bpf::load(&maps(at_mapping(ours.fd(), stopped.fd(), ring))?, Use::Tracepoint)?;
         let follow = bpf::load(&maps(at_fork(ours.fd(), tgid))?, Use::Tracepoint)?;
@@ -50,9 +52,10 @@ impl Hold {
         Ok(Hold { ours, stopped, links, guard })
     }
 
-    /// The map that a program enters itself into before it becomes what we were told to start.
-    pub fn map(&self) -> i32 {
-        self.ours.fd()
+    /// The command enters itself into the map of those who are held before it becomes what we were told to start. Where it cannot, the
+    /// program runs unheld, and what is missed for that is said.
+    pub fn hold(&self, start: &mut Command) {
+        self.ours.enter_before_exec(start);
     }
 
     /// A process or thread is over, and its number may be given to another.
@@ -101,15 +104,14 @@ fn may_resume() -> bool {
 }
 
 fn resume(pid: u32) {
-    if let Ok(pid) = i32::try_from(pid) {
-        // SAFETY: a signal that ends nobody.
-        unsafe { libc::kill(pid, libc::SIGCONT) };
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = rustix::process::kill_process(pid, Signal::CONT);
     }
 }
 
 /// `sys_enter(registers, number)`: every system call of the machine passes here, so that what does not concern us is left at once.
 fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
-    const MMAP: i32 = libc::SYS_mmap as i32;
+    const MMAP: i32 = abi::SYS_mmap as i32;
     const TASK: i16 = -8;
     const KEY: i16 = -16;
     const VALUE: i16 = -24;
@@ -133,7 +135,7 @@ fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
     asm.call(Helper::MapLookup);
     asm.jump_if(If::Equal, R0, 0, out);
     // The third argument is the protection, the fourth the flags (`struct pt_regs`): code from a file.
-    for (register, bit, wanted) in [(96, libc::PROT_EXEC, true), (56, libc::MAP_ANONYMOUS, false)] {
+    for (register, bit, wanted) in [(96, abi::PROT_EXEC, true), (56, abi::MAP_ANONYMOUS, false)] {
         asm.store_imm(Long, R10, VALUE, 0);
         asm.mov(R1, R10);
         asm.add_imm(R1, VALUE.into());
@@ -153,7 +155,7 @@ fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
     asm.mov_imm(R4, 0);
     asm.call(Helper::MapUpdate);
     asm.jump_if(If::NotEqual, R0, 0, out);
-    asm.mov_imm(R1, libc::SIGSTOP);
+    asm.mov_imm(R1, abi::SIGSTOP);
     asm.call(Helper::SendSignal);
     let told = asm.label();
     asm.jump_if(If::Equal, R0, 0, told);
@@ -217,76 +219,4 @@ fn at_fork(ours: i32, tgid: i32) -> Result<Vec<u64>, BadJump> {
     asm.mov_imm(R0, 0);
     asm.exit();
     asm.finish()
-}
-
-/// A child that waits for our end, in whatever way it comes, and lets go on whom we may have left standing.
-#[derive(Debug)]
-struct Guard {
-    pid: libc::pid_t,
-    /// Closed by our end.
-    line: Option<OwnedFd>,
-}
-
-impl Guard {
-    fn start(ours: i32) -> io::Result<Guard> {
-        let (read, write) = io::pipe()?;
-        let (line, own) = (read.as_raw_fd(), write.as_raw_fd());
-        // SAFETY: the child only makes system calls, and never returns.
-        match unsafe { libc::fork() } {
-            -1 => Err(io::Error::last_os_error()),
-            // SAFETY: see `watch`.
-            0 => unsafe { watch(line, own, ours) },
-            pid => Ok(Guard { pid, line: Some(write.into()) }),
-        }
-    }
-}
-
-impl Drop for Guard {
-    /// All is well: it looks once more, and ends.
-    fn drop(&mut self) {
-        if let Some(line) = self.line.take() {
-            let _ = rustix::io::write(line, b".");
-        }
-        // SAFETY: our own child, which ends by itself.
-        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
-    }
-}
-
-/// SAFETY: runs in a fresh child and never returns; both descriptors are open there.
-unsafe fn watch(line: i32, own: i32, ours: i32) -> ! {
-    const ROUNDS: u32 = 20;
-    const PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-    // SAFETY: plain system calls on numbers and on memory of this stack.
-    unsafe {
-        // Not by the terminal's Ctrl-C, and not by a signal to our group.
-        libc::setsid();
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
-            libc::signal(signal, libc::SIG_IGN);
-        }
-        libc::close(own);
-        // Nothing of ours may live on in it: no probe, no terminal, no pipe that somebody waits at.
-        let keep = [line.min(ours).cast_unsigned(), line.max(ours).cast_unsigned()];
-        for (first, last) in
-            [(0, keep[0].wrapping_sub(1)), (keep[0] + 1, keep[1].wrapping_sub(1)), (keep[1] + 1, u32::MAX)]
-        {
-            if first <= last && last != u32::MAX || first == keep[1] + 1 {
-                libc::syscall(libc::SYS_close_range, first, last, 0);
-            }
-        }
-        let mut byte = 0_u8;
-        let mut read = libc::read(line, (&raw mut byte).cast(), 1);
-        while read < 0 && *libc::__errno_location() == libc::EINTR {
-            read = libc::read(line, (&raw mut byte).cast(), 1);
-        }
-        // The kernel takes our programs out while we end: one may still tell somebody to stop.
-        for _ in 0..if read == 1 { 1 } else { ROUNDS } {
-            libc::nanosleep(&PAUSE, std::ptr::null_mut());
-            let mut at = bpf::next_key(ours, None);
-            while let Some(pid) = at {
-                libc::kill(pid.cast_signed(), libc::SIGCONT);
-                at = bpf::next_key(ours, Some(pid));
-            }
-        }
-        libc::_exit(0)
-    }
 }

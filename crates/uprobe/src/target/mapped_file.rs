@@ -3,11 +3,11 @@
 use crate::probes::entries::Home;
 use crate::target::memory::Memory;
 use crate::target::processes::{Mapping, Processes};
-use inventory::stranger;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sys::regular_file;
 
 /// A mapped file, held open: whatever its name comes to mean later, it stays this file.
 #[derive(Debug)]
@@ -32,15 +32,15 @@ pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     let range = format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start, mapping.end);
     let same = |file: &File| file.metadata().is_ok_and(|meta| meta.ino() == mapping.inode);
-    let by_range = || stranger::open(Path::new(&range)).ok().filter(same);
-    let by_name = |path: &str| stranger::open_in(&root, Path::new(path)).ok().filter(same);
+    let by_range = || regular_file::open(Path::new(&range)).ok().filter(same);
+    let by_name = |path: &str| regular_file::open_in(&root, Path::new(path)).ok().filter(same);
     let below = || {
         let link = fs::read_link(&root).ok()?;
         by_name(plain.strip_prefix(link.to_str()?).filter(|rest| rest.starts_with('/'))?)
     };
     let alone = || match fs::metadata(&root) {
         Ok(_) => None,
-        Err(_) => stranger::open_unlinked(Path::new(plain)).ok().filter(same),
+        Err(_) => regular_file::open_unlinked(Path::new(plain)).ok().filter(same),
     };
     let file = by_range().or_else(|| by_name(plain)).or_else(below).or_else(alone)?;
     Some(Reached { file, name: mapping.path.clone() })

@@ -75,7 +75,7 @@ impl Names {
         if known || !self.reading.insert(file) {
             return;
         }
-        let held = inventory::stranger::open(path).ok();
+        let held = sys::regular_file::open(path).ok();
         let asked = held.is_some_and(|held| self.ask.send((file, held, mapping.name().to_owned(), wanted)).is_ok());
         if !asked {
             self.reading.remove(&file);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
+use sys::abi;
 use sys::perf_event;
 use sys::perf_event::{Attr, Buffer, Event, bit, sample};
 
@@ -115,7 +116,7 @@ impl Processes {
             config: DUMMY,
             sample_type: sample::TID | sample::TIME,
             flags,
-            clockid: libc::CLOCK_MONOTONIC,
+            clockid: abi::CLOCK_MONOTONIC,
             ..Attr::default()
         };
         let mut buffers = Vec::new();
@@ -170,7 +171,7 @@ impl Processes {
     pub fn look(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
         // One name that is no text must not hide all the others; a process chooses how long the list is.
         let maps = std::path::PathBuf::from(format!("/proc/{pid}/maps"));
-        let text = inventory::stranger::start(&maps, 64 << 20).unwrap_or_default();
+        let text = sys::regular_file::start(&maps, 64 << 20).unwrap_or_default();
         for mapping in String::from_utf8_lossy(&text).lines().filter_map(executable) {
             self.map(pid, mapping, out);
         }

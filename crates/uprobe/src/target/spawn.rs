@@ -1,7 +1,5 @@
 //! A program that we start and watch from its first moment.
 
-#![allow(unsafe_code, reason = "a step between fork and exec")]
-
 use crate::bpf::backend::Backend;
 use crate::options::Options;
 use crate::probes::preprobe::candidates;
@@ -9,11 +7,10 @@ use crate::target::hold::Hold;
 use crate::target::processes::clock;
 use crate::watcher::Watcher;
 use std::ffi::OsString;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use sys::bpf;
-use watch::{Account, Ended, Source, State, Tally, WatchError};
+use watch::{Ended, ObserverReport, Source, State, Tally, WatchError};
 
 #[derive(Debug)]
 pub struct Started {
@@ -43,15 +40,7 @@ impl Watcher {
     /// time from which on it is to be watched (see [`Watcher::adopt`]).
     pub fn before(&self, start: &mut Command) -> u64 {
         if let Some(hold) = &self.hold {
-            let ours = hold.map();
-            // SAFETY: one system call on memory of its own stack, between fork and exec. Where it fails the program runs unheld, and
-            // what is missed for that is said.
-            unsafe {
-                start.pre_exec(move || {
-                    let _ = bpf::put_word(ours, std::process::id(), 1);
-                    Ok(())
-                });
-            }
+            hold.hold(start);
         }
         clock()
     }
@@ -91,7 +80,7 @@ impl Source for Started {
         })
     }
 
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         let account = self.watcher.finish(tally);
         // It may go on, unwatched; whoever started us expects it to be over when we are.
         let _ = self.child.wait();

@@ -58,7 +58,7 @@ impl Stage {
         let command: Vec<OsString> = command.iter().map(OsString::from).collect();
         let show = [self.home.path().to_owned()];
         // By name: the stand-ins are found through the library path that the dry run sets.
-        let mut preload = vec!["libamdhip64.so.6", "libwhichkernel-lean.so"];
+        let mut preload = vec!["libamdhip64.so.6", "libwhichkernel-sparse-read.so"];
         preload.extend(also);
         let preload = format!("{}:{}", preload.join(":"), library.display());
         let variables = [("LD_PRELOAD".to_owned(), preload), ("GATE".to_owned(), self.gate().display().to_string())];
@@ -72,7 +72,7 @@ impl Stage {
             blas,
             streams: Streams::Captured,
             preload: false,
-            lean: true,
+            sparse_read: true,
             variables: &variables,
         };
         Some(request.spawn().expect("a program"))

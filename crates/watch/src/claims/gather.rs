@@ -3,11 +3,11 @@
 use crate::claims::served;
 use crate::claims::served::Before;
 use crate::claims::{Claims, of_command, of_log};
-use inventory::stranger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use sys::regular_file;
 
 /// Of a longer log only its end is read.
 const MOST: u64 = 64 << 20;
@@ -29,7 +29,7 @@ impl Gatherer {
     pub fn new(roots: Vec<u32>, url: Option<&str>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
         let mut gatherer = Gatherer { roots, url: url.map(str::to_owned), ..Gatherer::default() };
         for path in logs {
-            let file = stranger::open(path).map_err(|error| (path.clone(), error))?;
+            let file = regular_file::open(path).map_err(|error| (path.clone(), error))?;
             gatherer.logs.push((name_of(path), file));
         }
         if let Some(url) = &gatherer.url {
@@ -74,7 +74,7 @@ impl Gatherer {
     fn writes(&mut self, pid: u32) {
         for number in [1, 2] {
             let link = PathBuf::from(format!("/proc/{pid}/fd/{number}"));
-            let (Ok(file), Ok(target)) = (stranger::open(&link), fs::read_link(&link)) else { continue };
+            let (Ok(file), Ok(target)) = (regular_file::open(&link), fs::read_link(&link)) else { continue };
             let label = name_of(&target);
             if !self.logs.iter().any(|(known, _)| *known == label) {
                 self.logs.push((label, file));
@@ -108,7 +108,7 @@ impl Gatherer {
 
 /// A process chooses how long its command line and environment are (prctl(2), PR_SET_MM_MAP): the first megabytes count.
 fn proc(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
-    stranger::start(Path::new(&format!("/proc/{pid}/{name}")), 4 << 20)
+    regular_file::start(Path::new(&format!("/proc/{pid}/{name}")), 4 << 20)
 }
 
 fn name_of(path: &Path) -> String {
@@ -142,9 +142,9 @@ pub fn tree(roots: Vec<u32>) -> BTreeSet<u32> {
 fn blocks(pid: u32, model: &str) -> Option<u64> {
     let (dir, path) = (|place: &str| PathBuf::from(format!("/proc/{pid}/{place}")), Path::new(model));
     let opened = match path.is_absolute() {
-        true => stranger::open_in(&dir("root"), path),
+        true => regular_file::open_in(&dir("root"), path),
         // A link that leads out of its directory could lead anywhere: without the file, only the number of layers is missing.
-        false => stranger::open_below(&dir("cwd"), path),
+        false => regular_file::open_below(&dir("cwd"), path),
     };
     let mut file = opened.ok()?;
     let (mut bytes, mut size) = (Vec::new(), 1 << 20);

@@ -1,13 +1,18 @@
 //! Claims in the ledger: what was said on Loaded, what the launches show of it on the rung of the launches.
 
 use crate::claims::{Held, Shown};
-use crate::{Scene, Tally};
+use crate::{RecordContext, Tally};
 use evidence::{About, Contamination, Coverage, Fact, Finding, Loaded, Observation, ObserverId, Refused};
 use observe::{Raw, Sighting};
 use std::fmt::Write;
 
 /// One observation per claim, and one beside it of what was seen, where the launches show anything of it.
-pub fn sightings(held: &[Held], shown: &Shown, scene: &Scene<'_>, tally: &Tally) -> Result<Vec<Sighting>, Refused> {
+pub fn sightings(
+    held: &[Held],
+    shown: &Shown,
+    scene: &RecordContext<'_>,
+    tally: &Tally,
+) -> Result<Vec<Sighting>, Refused> {
     let mut raw = String::from("claim\tsaid\twhere\tverdict\twhy\tweak\n");
     for one in held {
         let (key, said, origin) = (one.claim.meaning.key(), &one.claim.said, &one.claim.origin);

@@ -1,6 +1,6 @@
 //! Each claim against the launches of the window.
 
-use crate::Account;
+use crate::ObserverReport;
 use crate::claims::{Claim, Claims, Meaning, Shown};
 use evidence::{Canary, Contamination};
 
@@ -78,7 +78,7 @@ fn silent(verdict: Verdict, key: &'static str, figures: &[(&'static str, u64)]) 
 use Verdict::{Contradicted, Supported, Undecidable};
 
 /// All claims, in the order in which they were found.
-pub fn hold(claims: &Claims, shown: &Shown, account: &Account) -> Vec<Held> {
+pub fn hold(claims: &Claims, shown: &Shown, account: &ObserverReport) -> Vec<Held> {
     // Who answers a request has evaluated at least once.
     let counted = counted(claims).or(Some(claims.answered).filter(|answered| *answered > 0 && shown.launches == 0));
     let scene = Scene { shown, claims, counted, pieces: pieces(claims, shown) };

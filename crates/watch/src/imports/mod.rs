@@ -12,7 +12,7 @@
 mod sqlite;
 mod text;
 
-use crate::{Account, Device, Kind, Name, Phase, Tally, Word};
+use crate::{Device, Kind, Name, ObserverReport, Phase, Tally, Word};
 use evidence::{Canary, Contamination};
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,7 @@ pub fn is_database(start: &[u8]) -> bool {
 
 /// A profile, counted; None where the file is none of those that are known. `bytes`: of a database, its beginning is enough.
 /// `sha256`: of the whole file.
-pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, Account), ImportError>> {
+pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, ObserverReport), ImportError>> {
     let mut profile = Profile::default();
     let read =
         if is_database(bytes) { sqlite::read(path, &mut profile) } else { text::read(path, bytes, &mut profile)? };
@@ -95,7 +95,7 @@ impl Profile {
         self.tally.launched(Phase::Other, 0, id, 1);
     }
 
-    fn account(self, path: &Path, sha256: &str) -> (Tally, Account) {
+    fn account(self, path: &Path, sha256: &str) -> (Tally, ObserverReport) {
         let Profile { maker, device, host, mut tally, rows, timeless, span, graphs, mut gaps } = self;
         let mut gap = |what: &str, why: String| gaps.push((what.to_owned(), why));
         if timeless > 0 {
@@ -115,7 +115,7 @@ impl Profile {
             None => Device::Unlooked { why: "the file names no device".to_owned() },
         });
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let account = Account {
+        let account = ObserverReport {
             observer: "import",
             device: tally.devices.kind(),
             word: Word::File { name: name.clone(), sha256: sha256.to_owned(), maker, host },

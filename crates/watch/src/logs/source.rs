@@ -2,7 +2,7 @@
 
 use crate::claims::{Claims, of_line, tree};
 use crate::logs::{LogReader, Variable, explain};
-use crate::{Account, Device, Ended, Maker, Source, State, Tally, WatchError, Word};
+use crate::{Device, Ended, Maker, ObserverReport, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -109,7 +109,7 @@ impl Source for LogSource {
         std::mem::take(&mut self.claims)
     }
 
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         while let Ok(line) = self.lines.try_recv() {
             self.take(&line, tally);
         }
@@ -141,7 +141,7 @@ impl Source for LogSource {
 
 /// How well a log saw. Only the runtime's own dispatch lines speak of a device, and which one it was must have been seen by us
 /// or, in somebody else's log, be named there.
-pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> Account {
+pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> ObserverReport {
     let seen = &reader.account;
     if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
         tally.devices.told(match (&word, &seen.device) {
@@ -167,7 +167,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
         let ways: Vec<&str> = seen.calls.keys().copied().collect();
         gaps.push(("calls".to_owned(), format!("told in several ways ({}), counted once", ways.join(", "))));
     }
-    Account {
+    ObserverReport {
         observer: "logs",
         device: if seen.dispatches > 0 { tally.devices.kind() } else { DeviceKind::None },
         word,
@@ -183,7 +183,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
 }
 
 /// A log that somebody made, whole.
-pub fn read_log(text: &str, tally: &mut Tally, word: Word) -> Option<Account> {
+pub fn read_log(text: &str, tally: &mut Tally, word: Word) -> Option<ObserverReport> {
     let mut reader = LogReader::default();
     for line in text.lines() {
         reader.line(line, tally);

@@ -4,7 +4,7 @@ use crate::WatchError;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use sys::private_dir::{Nest, put};
+use sys::private_dir::{SessionDir, put};
 
 /// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
 pub const LIMIT: u64 = 1 << 30;
@@ -19,7 +19,7 @@ pub fn library(directory: &Path) -> PathBuf {
 
 #[derive(Debug)]
 pub struct Session {
-    nest: Nest,
+    session_dir: SessionDir,
 }
 
 impl Session {
@@ -29,17 +29,17 @@ impl Session {
             let fix = "name a directory with room in TMPDIR";
             WatchError::new("preload", format!("no directory for the records: {error}"), fix)
         };
-        let nest = Nest::new("watch", &base()).map_err(refused)?;
-        put(&library(nest.inner()), embedded_shims::PRELOAD).map_err(refused)?;
+        let session_dir = SessionDir::new("watch", &base()).map_err(refused)?;
+        put(&library(session_dir.inner()), embedded_shims::PRELOAD).map_err(refused)?;
         if let Some(layouts) = layouts {
-            put(&nest.inner().join(launch::layouts::FILE), layouts).map_err(refused)?;
+            put(&session_dir.inner().join(launch::layouts::FILE), layouts).map_err(refused)?;
         }
-        Ok(Session { nest })
+        Ok(Session { session_dir })
     }
 
     /// Where the program's processes write.
     pub fn path(&self) -> &Path {
-        self.nest.inner()
+        self.session_dir.inner()
     }
 
     /// The variables to set for the program.
@@ -49,7 +49,7 @@ impl Session {
 
     /// Where only we write.
     pub fn own(&self) -> &Path {
-        self.nest.outer()
+        self.session_dir.outer()
     }
 }
 

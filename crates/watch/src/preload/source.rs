@@ -3,7 +3,7 @@
 use crate::Seen;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
-use crate::{Account, Ended, Maker, Source, State, Tally, WatchError, Word};
+use crate::{Ended, Maker, ObserverReport, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -235,7 +235,7 @@ impl Source for PreloadSource<'_> {
         }
     }
 
-    fn finish(&mut self, tally: &mut Tally) -> Result<Account, WatchError> {
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         if !self.done {
             self.tails.values().for_each(Tail::close);
             self.drain(tally, true);
@@ -276,7 +276,7 @@ impl Source for PreloadSource<'_> {
         // After the program: it shall not be disturbed by our measuring.
         let cost_ns = if tally.launches() > 0 { crate::preload::canary::cost() } else { None };
         let pids: Vec<String> = self.tails.values().map(|tail| tail.pid.to_string()).collect();
-        Ok(Account {
+        Ok(ObserverReport {
             observer: "preload",
             device,
             word: Word::Ours,

@@ -36,7 +36,7 @@ pub fn on_the_stand_in(command: &[OsString], variables: &[(String, String)]) -> 
         blas: Blas::Recorded,
         streams: Streams::Captured,
         preload: false,
-        lean: false,
+        sparse_read: false,
         variables,
     };
     request.run().expect("a run")

@@ -38,7 +38,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         blas: args.blas.into(),
         streams: Streams::Shown,
         preload: false,
-        lean: args.command.iter().any(|word| is_skeleton(Path::new(word))),
+        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         variables: &[],
     };
     // From here on a signal ends the program, and not what is said about it.

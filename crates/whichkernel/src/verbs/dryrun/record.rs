@@ -3,7 +3,7 @@
 use super::grid::Map;
 use super::plan::Plan;
 use crate::context::Context;
-use dryrun::{Place, Scene, Selected, library};
+use dryrun::{Place, RecordContext, Selected, library};
 use observe::Sighting;
 use std::ffi::OsString;
 
@@ -24,9 +24,9 @@ pub fn run(
     keep(context, scene(place, plan, &ledger::redact::line(&words), &time)?.run(selected)?)
 }
 
-fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) -> anyhow::Result<Scene<'a>> {
+fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) -> anyhow::Result<RecordContext<'a>> {
     let library = library(place).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
-    Ok(Scene { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
+    Ok(RecordContext { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
 }
 
 fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {

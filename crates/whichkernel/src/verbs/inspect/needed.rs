@@ -72,7 +72,7 @@ fn starts(dir: &Path, at: &Path) -> anyhow::Result<Vec<PathBuf>> {
             if kind.is_dir() {
                 queue.push((path, inside));
             } else if kind.is_file() {
-                let file = inventory::stranger::open(&path).and_then(FileAt::new);
+                let file = sys::regular_file::open(&path).and_then(FileAt::new);
                 let dynamic = file.ok().and_then(|file| runtime::linkage::Dynamic::read(&file).ok());
                 // Device code is ELF too, and needs nothing.
                 if dynamic.is_some_and(|dynamic| dynamic.is_dynamic && dynamic.machine == 62) {

@@ -5,7 +5,7 @@ use crate::context::{CHECK_FAILED, Context, Format};
 use evidence::{Investigation, Recorded, View};
 use investigate::{Graded, Looked, run_observers};
 use ledger::{LedgerError, Reader};
-use observe::Surroundings;
+use observe::ObserveContext;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -48,7 +48,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     for path in &args.path {
         anyhow::ensure!(path.exists(), "{}: no such file or directory", path.display());
     }
-    let around = Surroundings {
+    let around = ObserveContext {
         scope: investigation.subject.clone(),
         asked: asked(&investigation),
         paths: args.path.clone(),

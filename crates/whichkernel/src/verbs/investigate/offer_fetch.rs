@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::verbs::runtime::fetch::bring;
-use observe::Surroundings;
+use observe::ObserveContext;
 use runtime::fetch::Request;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const QUICK: [&str; 2] = ["ggml", "tools"];
 const DEEP: [&str; 3] = ["ggml", "tools", "rocblas"];
 const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 
-pub fn offer(around: &Surroundings, yes: bool, context: &Context) {
+pub fn offer(around: &ObserveContext, yes: bool, context: &Context) {
     let is_backend = |path: &PathBuf| path.is_dir() && has_backend(path) || path.ends_with("libggml-hip.so");
     if around.runtimes().iter().any(|installed| installed.parts.iter().any(is_backend)) {
         return;

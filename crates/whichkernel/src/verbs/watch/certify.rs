@@ -9,7 +9,7 @@ use report::{Column, Table};
 use serde_json::json;
 use std::process::ExitCode;
 use uprobe::{Options, Watcher};
-use watch::Scene;
+use watch::RecordContext;
 use watch::logs::Variable;
 
 /// Who watches in one run.
@@ -131,7 +131,7 @@ fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Ob
     };
     seen.account.cost_ns = certificate.added_ns.or(seen.account.cost_ns);
     let (window, time) = (window(args), observe::now());
-    let scene = Scene { account: &seen.account, window: &window, model: None, time: &time };
+    let scene = RecordContext { account: &seen.account, window: &window, model: None, time: &time };
     let observations = scene.sightings(&seen.tally)?;
     let mut list: Vec<_> = observations.into_iter().map(|seen| seen.with(Raw::text(json.clone()))).collect();
     list.extend(sighting(certificate, &json, &scene)?);

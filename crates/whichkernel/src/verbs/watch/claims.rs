@@ -5,7 +5,7 @@ use crate::context::Context;
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
 use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
-use watch::{Account, Tally};
+use watch::{ObserverReport, Tally};
 
 /// Looks at the command lines of what is watched, at its logs and at its address.
 pub fn gatherer(args: &Args) -> anyhow::Result<Gatherer> {
@@ -24,7 +24,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    pub fn new(claims: Claims, tally: &Tally, account: &Account) -> Judged {
+    pub fn new(claims: Claims, tally: &Tally, account: &ObserverReport) -> Judged {
         let shown = Shown::of(tally);
         let held = hold(&claims, &shown, account);
         let pieces = pieces(&claims, &shown).unwrap_or(0);

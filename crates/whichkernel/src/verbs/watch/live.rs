@@ -6,7 +6,7 @@ use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 use sys::interrupt;
 use watch::claims::Gatherer;
-use watch::{Account, Ended, Source, State, Tally};
+use watch::{Ended, ObserverReport, Source, State, Tally};
 
 /// How long nothing may happen before it is over, with `--until idle`.
 const IDLE: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ pub fn run(
     gatherer: &mut Gatherer,
     args: &Args,
     context: &Context,
-) -> anyhow::Result<(Account, Option<Ended>)> {
+) -> anyhow::Result<(ObserverReport, Option<Ended>)> {
     interrupt::catch();
     let mut ended = None;
     let mut screen = Screen::new(args, context);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
 use watch::claims::Claims;
-use watch::{Account, Device, Kind, Name, Phase, Tally, Word, add_trace};
+use watch::{Device, Kind, Name, ObserverReport, Phase, Tally, Word, add_trace};
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();
@@ -76,14 +76,14 @@ fn whole(path: &Path) -> anyhow::Result<(Vec<u8>, String)> {
 }
 
 /// A log that somebody made, mixed with anything else.
-fn log(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
+fn log(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let mut tally = Tally::default();
     let account = watch::logs::read_log(&String::from_utf8_lossy(bytes), &mut tally, word)?;
     Some((tally, account))
 }
 
 /// What `--trace` wrote: one launch a line.
-fn own_trace(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
+fn own_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (mut tally, mut captured, mut replays) = (Tally::default(), 0_u64, 0_u64);
     for line in text.lines() {
@@ -128,7 +128,7 @@ fn own_trace(bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
 }
 
 /// A server's log without any launch: what it claims can be shown, and nothing held against it.
-fn words(path: &Path, bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
+fn words(path: &Path, bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let mut claims = Claims::default();
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     watch::claims::of_log(&file, &String::from_utf8_lossy(bytes), &mut claims);
@@ -140,8 +140,8 @@ fn words(path: &Path, bytes: &[u8], word: Word) -> Option<(Tally, Account)> {
     (!claims.list.is_empty()).then(|| (Tally::default(), account))
 }
 
-fn plain(observer: &'static str, device: DeviceKind, reach: String, word: Word) -> Account {
-    Account {
+fn plain(observer: &'static str, device: DeviceKind, reach: String, word: Word) -> ObserverReport {
+    ObserverReport {
         observer,
         device,
         word,
@@ -157,7 +157,7 @@ fn plain(observer: &'static str, device: DeviceKind, reach: String, word: Word) 
 }
 
 /// A trace says who wrote it, not which device the process had: only the stand-in's own is certain.
-fn trace(trace: Trace, word: Word) -> (Tally, Account) {
+fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);
     let standin = trace.writer == Writer::StandIn;

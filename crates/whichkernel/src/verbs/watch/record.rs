@@ -2,11 +2,17 @@
 
 use super::claims::Judged;
 use crate::context::Context;
-use watch::{Account, Scene, Tally};
+use watch::{ObserverReport, RecordContext, Tally};
 
-pub fn keep(context: &Context, tally: &Tally, account: &Account, judged: &Judged, window: &str) -> anyhow::Result<()> {
+pub fn keep(
+    context: &Context,
+    tally: &Tally,
+    account: &ObserverReport,
+    judged: &Judged,
+    window: &str,
+) -> anyhow::Result<()> {
     let time = observe::now();
-    let scene = Scene { account, window, model: judged.claims.model.as_deref(), time: &time };
+    let scene = RecordContext { account, window, model: judged.claims.model.as_deref(), time: &time };
     let mut list = scene.sightings(tally)?;
     list.extend(watch::claims::sightings(&judged.held, &judged.shown, &scene, tally)?);
     let count = observe::record(&mut context.open_ledger()?, list)?;

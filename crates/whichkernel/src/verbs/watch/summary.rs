@@ -6,12 +6,12 @@ use crate::context::{Context, Format};
 use evidence::{Canary, DeviceKind, Rung};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use watch::{Account, Device, Ended, Maker, Tally, Word, signal_name};
+use watch::{Device, Ended, Maker, ObserverReport, Tally, Word, signal_name};
 
 /// Everything that is told at the end.
 pub struct Told<'a> {
     pub tally: &'a Tally,
-    pub account: &'a Account,
+    pub account: &'a ObserverReport,
     pub judged: &'a Judged,
     /// How the program ended, where that is what ended the watch.
     pub ended: Option<Ended>,
@@ -67,7 +67,7 @@ fn ended_json(how: Ended) -> Value {
     }
 }
 
-fn text(tally: &Tally, account: &Account, context: &Context) -> String {
+fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = table::of(tally, context, None).text(context.width);
     for (sign, heard) in tally.fallback.signs() {
@@ -129,7 +129,7 @@ fn text(tally: &Tally, account: &Account, context: &Context) -> String {
 type Line = (&'static str, Vec<(&'static str, String)>);
 
 /// What the launches stand on, and why: a line for each device, with its processes.
-fn rungs(tally: &Tally, account: &Account) -> Vec<Line> {
+fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
     let mut devices: Vec<(&Device, Vec<String>)> = Vec::new();
     for (pid, _, device) in tally.devices.iter() {
         let pid = if pid == 0 { Vec::new() } else { vec![pid.to_string()] };
@@ -208,7 +208,7 @@ fn devices(tally: &Tally) -> Vec<Value> {
 }
 
 /// Whose word it is.
-fn word(account: &Account) -> Value {
+fn word(account: &ObserverReport) -> Value {
     match &account.word {
         Word::Ours => json!({"whose": "ours"}),
         Word::File { name, sha256, maker, host } => {

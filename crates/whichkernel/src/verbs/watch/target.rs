@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
 use uprobe::{Options, Started, Watcher};
-use watch::{Account, Source, Tally};
+use watch::{ObserverReport, Source, Tally};
 
 use super::trace::Writer;
 
@@ -86,7 +86,7 @@ pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
 }
 
 /// Why nothing could have been seen, where that is so: zero launches are then no answer.
-pub fn nothing_in_view(args: &Args, tally: &Tally, account: &Account) -> Option<&'static str> {
+pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> Option<&'static str> {
     let seen = tally.launches() + tally.rejections() + tally.calls();
     if seen > 0 || account.canary != Canary::None || account.device != DeviceKind::None {
         return None;

@@ -1,4 +1,4 @@
-//! Files that somebody else named: a process's command line, environment, mappings or descriptors, a link, a directory of another user.
+//! Regular files that somebody else named: a process's command line, environment, mappings or descriptors, a link, a directory of another user.
 //!
 //! Whoever names a file may be hostile, and we may have more rights than they. So a name is first only looked up (`O_PATH`: no
 //! driver hears of it, no pipe waits), then judged, and only what is a regular file is opened, by the descriptor that was judged: nobody
@@ -15,6 +15,17 @@ use std::path::{Path, PathBuf};
 /// Opens a regular file for reading, links followed as this process sees them.
 pub fn open(path: &Path) -> io::Result<File> {
     judged(look(CWD, path, ResolveFlags::empty())?)
+}
+
+/// The same, for whoever has a sentence of their own for what is no regular file: what it is instead (`a pipe`).
+pub fn open_or_kind(path: &Path) -> io::Result<Result<File, &'static str>> {
+    opened_or_kind(look(CWD, path, ResolveFlags::empty())?)
+}
+
+/// Opens a regular file that must lie at this very path: a link in the last place is refused.
+pub fn open_itself(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    judged(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 /// Opens a path that has no links in it, such as the kernel gives in /proc/PID/maps: where there is one by now, it was put there.
@@ -116,30 +127,27 @@ fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedF
 }
 
 fn judged(found: OwnedFd) -> io::Result<File> {
-    let found = File::from(found);
-    match special(&found.metadata()?) {
-        None => reopen(&found),
-        Some(what) => Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a regular file"))),
-    }
+    opened_or_kind(found)?
+        .map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a regular file")))
 }
 
-/// The very file that was found, for reading.
-pub(crate) fn reopen(found: &File) -> io::Result<File> {
+/// The very file that was found, for reading; or what it is instead.
+fn opened_or_kind(found: OwnedFd) -> io::Result<Result<File, &'static str>> {
+    let found = File::from(found);
+    if let Some(what) = special(&found.metadata()?) {
+        return Ok(Err(what));
+    }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let path = format!("/proc/self/fd/{}", found.as_raw_fd());
-    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+    Ok(Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?)))
 }
 
-/// Looks a path up; what it is can be asked, nothing is opened.
-pub(crate) fn find(path: &Path) -> io::Result<File> {
-    look(CWD, path, ResolveFlags::empty()).map(File::from)
-}
-
-pub(crate) fn special(metadata: &Metadata) -> Option<&'static str> {
+fn special(metadata: &Metadata) -> Option<&'static str> {
     let kind = metadata.file_type();
     match kind {
         _ if kind.is_file() => None,
         _ if kind.is_dir() => Some("a directory"),
+        _ if kind.is_symlink() => Some("a symbolic link"),
         _ if kind.is_char_device() => Some("a character device"),
         _ if kind.is_block_device() => Some("a block device"),
         _ if kind.is_fifo() => Some("a pipe"),
@@ -166,6 +174,21 @@ mod tests {
         assert!(whole(Path::new("/proc/self/stat"), 1 << 16).is_ok_and(|bytes| !bytes.is_empty()));
         assert!(whole(Path::new("/proc/self/stat"), 4).is_err());
         assert_eq!(start(Path::new("/proc/self/stat"), 4).map(|bytes| bytes.len()).ok(), Some(4));
+    }
+
+    #[test]
+    fn a_link_is_not_the_file_itself() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (plain, link, pipe) = (dir.path().join("plain"), dir.path().join("link"), dir.path().join("pipe"));
+        fs::write(&plain, "x").expect("written");
+        symlink(&plain, &link).expect("linked");
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("a pipe");
+        assert!(open_itself(&plain).is_ok() && open(&link).is_ok());
+        for (path, what) in [(link.as_path(), "a symbolic link"), (&pipe, "a pipe"), (dir.path(), "a directory")] {
+            let error = open_itself(path).expect_err("no file of its own").to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        assert!(open_or_kind(&pipe).is_ok_and(|found| found.is_err_and(|what| what == "a pipe")));
     }
 
     #[test]

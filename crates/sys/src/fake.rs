@@ -1,0 +1,80 @@
+//! Refusals of the system for tests, as aya's `sys/fake.rs` has them: a call fails with the errno that a test names.
+//!
+//! What root on a current kernel never meets (EPERM of bpf(2), a kernel without uprobe links, a full process table) is otherwise only seen
+//! by users. It holds for the test's own thread and what that forks, until the value is dropped. It is there in builds with debug assertions, which tests are; a
+//! release has nothing of it. (As a feature it would have every room above this one compiled twice, for tests and for the program.)
+
+use std::io;
+
+/// A system call that a test can have refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Call {
+    /// bpf(BPF_MAP_CREATE)
+    BpfMap,
+    /// bpf(BPF_PROG_LOAD)
+    BpfProgram,
+    /// bpf(BPF_LINK_CREATE)
+    BpfLink,
+    Fork,
+    Mount,
+    /// mmap(2) of a ring's or an event's buffer.
+    Map,
+    PerfEventOpen,
+    Ptrace,
+    Unshare,
+}
+
+#[cfg(debug_assertions)]
+pub use armed::{Failing, fail};
+
+#[cfg(debug_assertions)]
+mod armed {
+    use super::Call;
+    use std::cell::Cell;
+
+    thread_local! {
+        pub(super) static ERRNO: [Cell<i32>; Call::Unshare as usize + 1] = const { [const { Cell::new(0) }; _] };
+    }
+
+    /// As long as this is there, the call fails.
+    #[derive(Debug)]
+    #[must_use = "the call works again when this is dropped"]
+    pub struct Failing {
+        call: Call,
+        before: i32,
+        /// Of this thread.
+        _here: std::marker::PhantomData<*const ()>,
+    }
+
+    /// From now on the call fails with this errno, in this thread.
+    pub fn fail(call: Call, errno: i32) -> Failing {
+        Failing { call, before: replace(call, errno), _here: std::marker::PhantomData }
+    }
+
+    impl Drop for Failing {
+        fn drop(&mut self) {
+            replace(self.call, self.before);
+        }
+    }
+
+    fn replace(call: Call, errno: i32) -> i32 {
+        ERRNO.with(|all| all.get(call as usize).map_or(0, |cell| cell.replace(errno)))
+    }
+}
+
+/// Asked before each such call: an error where a test wants one.
+#[cfg(debug_assertions)]
+pub(crate) fn outcome(call: Call) -> io::Result<()> {
+    match armed::ERRNO.with(|all| all.get(call as usize).map_or(0, std::cell::Cell::get)) {
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
+
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+#[expect(clippy::unnecessary_wraps, reason = "the same face as in tests")]
+pub(crate) fn outcome(_: Call) -> io::Result<()> {
+    Ok(())
+}

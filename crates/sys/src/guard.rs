@@ -1,0 +1,165 @@
+//! Whoever is left behind: small children of ours that wait for our end, in whatever way it comes, and then set right what we cannot.
+//!
+//! Each holds one end of a pipe. When the other end is gone, and with it we, it does its one thing.
+
+use crate::bpf::{Map, next_key};
+use crate::child::{Child, close_others, fork};
+use std::io::{self, PipeWriter, Write};
+use std::os::fd::AsRawFd;
+
+/// Ends a program's whole group when we are gone without a word.
+#[derive(Debug)]
+pub struct GroupGuard {
+    pipe: PipeWriter,
+    child: Child,
+}
+
+impl GroupGuard {
+    /// Made before the program, so that nothing of the program's is held open here.
+    pub fn new() -> io::Result<GroupGuard> {
+        let (read, pipe) = io::pipe()?;
+        let line = read.as_raw_fd();
+        // SAFETY: the child makes the calls of `end_group`.
+        let child = unsafe { fork(|| end_group(line)) }?;
+        Ok(GroupGuard { pipe, child })
+    }
+
+    /// The group to end, by the number of the process that leads it.
+    pub fn of(&mut self, leader: u32) {
+        let _ = self.pipe.write_all(&leader.to_ne_bytes());
+    }
+}
+
+impl Drop for GroupGuard {
+    /// All is well: no group, so it ends and leaves everybody alone.
+    fn drop(&mut self) {
+        let _ = self.pipe.write_all(&0_u32.to_ne_bytes());
+        self.child.wait();
+    }
+}
+
+/// In the child.
+fn end_group(line: i32) {
+    // SAFETY: a fresh child that uses nothing but this line.
+    unsafe { leave([line.cast_unsigned()]) };
+    let mut group = 0_u32;
+    loop {
+        match read(line) {
+            Some(0) => return,
+            Some(leader) => group = leader,
+            None => break,
+        }
+    }
+    if group != 0 {
+        // SAFETY: numbers only.
+        unsafe { libc::kill(-group.cast_signed(), libc::SIGKILL) };
+    }
+}
+
+/// Lets every process go on (SIGCONT) whose number is a key of a map, when we are gone or say so.
+#[derive(Debug)]
+pub struct ResumeGuard {
+    pipe: PipeWriter,
+    child: Child,
+}
+
+impl ResumeGuard {
+    /// `map`: from a process's number to a word.
+    pub fn new(map: &Map) -> io::Result<ResumeGuard> {
+        map.holds_words();
+        let (read, pipe) = io::pipe()?;
+        let (line, map) = (read.as_raw_fd(), map.fd());
+        // SAFETY: the child makes the calls of `resume_all`.
+        let child = unsafe { fork(|| resume_all(line, map)) }?;
+        Ok(ResumeGuard { pipe, child })
+    }
+}
+
+impl Drop for ResumeGuard {
+    /// All is well: it looks once more, and ends.
+    fn drop(&mut self) {
+        let _ = self.pipe.write_all(&1_u32.to_ne_bytes());
+        self.child.wait();
+    }
+}
+
+/// In the child.
+fn resume_all(line: i32, map: i32) {
+    const ROUNDS: u32 = 20;
+    const PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    // SAFETY: a fresh child that uses nothing but these two.
+    unsafe { leave([line.cast_unsigned(), map.cast_unsigned()]) };
+    let told = read(line).is_some();
+    // The kernel takes our programs out while we end: one may still tell somebody to stop.
+    for _ in 0..if told { 1 } else { ROUNDS } {
+        // SAFETY: a constant is read, nothing is written.
+        unsafe { libc::nanosleep(&PAUSE, std::ptr::null_mut()) };
+        let mut at = next_key(map, None);
+        while let Some(pid) = at {
+            // SAFETY: numbers only, and a signal that ends nobody.
+            unsafe { libc::kill(pid.cast_signed(), libc::SIGCONT) };
+            at = next_key(map, Some(pid));
+        }
+    }
+}
+
+/// Not by the terminal's Ctrl-C, and not by a signal to our group; nothing of ours may live on in it: no probe, no terminal, no pipe that
+/// somebody waits at.
+///
+/// # Safety
+/// In a fresh child that uses no other descriptors from here on.
+unsafe fn leave<const N: usize>(keep: [u32; N]) {
+    // SAFETY: no arguments.
+    unsafe { libc::setsid() };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
+        // SAFETY: no handler of ours, and this process alone.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { close_others(0, keep) };
+}
+
+/// The next word; nothing when the other end is gone.
+fn read(line: i32) -> Option<u32> {
+    let mut word = 0_u32;
+    loop {
+        // SAFETY: four bytes on this stack.
+        match unsafe { libc::read(line, (&raw mut word).cast(), 4) } {
+            4 => return Some(word),
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    fn sleeping() -> std::process::Child {
+        Command::new("sleep").arg("600").process_group(0).spawn().expect("sleep")
+    }
+
+    /// Closing the pipe without a word is what the kernel does when we are killed.
+    fn abandon(mut guard: GroupGuard) {
+        let (_, other) = io::pipe().expect("a pipe");
+        drop(std::mem::replace(&mut guard.pipe, other));
+        guard.child.wait();
+    }
+
+    #[test]
+    fn the_group_ends_with_us_and_only_then() {
+        let mut kept = sleeping();
+        let mut guard = GroupGuard::new().expect("a guard");
+        guard.of(kept.id());
+        drop(guard);
+        assert!(kept.try_wait().expect("asked").is_none(), "let go of");
+
+        let mut guard = GroupGuard::new().expect("a guard");
+        guard.of(kept.id());
+        abandon(guard);
+        assert!(!kept.wait().expect("waited").success());
+    }
+}
