@@ -151,6 +151,9 @@ pub fn account(
         let why = format!("the kernel dropped {lost_processes} records of forks and mappings");
         window.gap("some processes or libraries", why);
     }
+    if window.probed.is_empty() {
+        window.gap("launches", "no GPU runtime of these processes carried probes while they were watched");
+    }
     let libraries: Vec<String> =
         window.libraries.iter().map(|(path, (kernels, _))| format!("{path} ({kernels} kernels)")).collect();
     let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
