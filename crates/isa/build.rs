@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the room itself uses the rest of it")]
 #[path = "src/form.rs"]
 mod form;
 

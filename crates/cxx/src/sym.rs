@@ -93,7 +93,7 @@ impl Interner {
 
 macro_rules! fixed {
     ($($name:ident $text:literal)*) => {
-        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the variants are named as the constants")]
         enum Fixed { $($name),* }
         $(pub const $name: Sym = Sym(Fixed::$name as u32);)*
         const SEED: &[&str] = &[$($text),*];

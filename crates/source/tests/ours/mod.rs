@@ -1,5 +1,5 @@
 //! A small tree of our own with ggml's constructs, and questions to it.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test that includes it uses its own part")]
 
 use source::{Device, Outcome, Overrides, Path, Shape, Survey, Tree};
 
