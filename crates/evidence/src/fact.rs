@@ -4,16 +4,26 @@ use crate::{Span, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim a value may also be a pattern, see
-/// [`About::speaks_for`].
+/// [`About::speaks_for`]. Many facts are about the same, and share it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct About(pub BTreeMap<String, String>);
+pub struct About(pub Arc<BTreeMap<String, String>>);
 
 impl About {
     pub fn new<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
-        About(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+        About(Arc::new(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
+    }
+
+    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<String>) {
+        Arc::make_mut(&mut self.0).insert(key.into(), value.into());
+    }
+
+    /// Two that share what they hold lie in one place.
+    pub(crate) fn place(&self) -> *const BTreeMap<String, String> {
+        Arc::as_ptr(&self.0)
     }
 
     pub fn get(&self, key: &str) -> Option<&str> {
@@ -59,11 +69,11 @@ impl About {
     fn alternatives(&self) -> Vec<About> {
         const MOST: usize = 256;
         let mut all = vec![About::default()];
-        for (key, pattern) in &self.0 {
+        for (key, pattern) in self.0.iter() {
             let mut next = Vec::new();
             for (about, one) in all.iter().flat_map(|about| pattern.split('|').map(move |one| (about, one))) {
                 let mut about = about.clone();
-                about.0.insert(key.clone(), one.to_owned());
+                about.insert(key, one);
                 next.push(about);
             }
             next.truncate(MOST);
@@ -73,7 +83,7 @@ impl About {
     }
 }
 
-fn fits(value: &str, pattern: &str) -> bool {
+pub(crate) fn fits(value: &str, pattern: &str) -> bool {
     pattern.split('|').any(|one| match (Span::parse(value), Span::parse(one)) {
         (Some(value), Some(range)) => value.overlaps(range),
         _ => glob(value, one),

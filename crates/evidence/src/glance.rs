@@ -3,6 +3,7 @@
 use crate::{About, FieldOfView};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// `'a`: it borrows from the bytes that the ledger keeps.
 #[derive(Debug, Deserialize)]
@@ -12,9 +13,9 @@ pub struct Glance<'a> {
     #[serde(borrow)]
     pub rung: Cow<'a, str>,
     #[serde(borrow)]
-    finding: Found<'a>,
+    pub(crate) finding: Found<'a>,
     #[serde(default)]
-    pub view: FieldOfView,
+    pub view: Arc<FieldOfView>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -25,7 +26,7 @@ pub struct Who<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Found<'a> {
+pub(crate) enum Found<'a> {
     #[serde(borrow)]
     Saw(Saw<'a>),
     Swept,

@@ -4,10 +4,10 @@
 //! grade of the claim, never of the rung: it names the rule, the rungs or subjects it comes from and the assumptions,
 //! and it is not itself an observation from which more could follow.
 
-use crate::bench::{Bench, speaks};
-use crate::pool::Pool;
+use crate::absence::{Quality, missing, weigh};
+use crate::observation_index::ObservationIndex;
 use crate::reading::{Citation, Reading, Step, saw};
-use crate::silence::{Quality, missing, weigh};
+use crate::relevant::{Relevant, speaking};
 use crate::unresolved::unresolved;
 use crate::{
     Claim, Completed, Contamination, Declared, FieldOfView, Grade, GradeKind, Launched, Loaded, RULES, Reason,
@@ -27,22 +27,22 @@ pub(crate) type Judgement = (GradeKind, Vec<Reason>);
 
 /// Grades a claim. The order of `observations` does not matter, nor does having one twice.
 pub fn judge(claim: &Claim, observations: &[Recorded], able: &[Ability]) -> Reading {
-    judge_in(claim, &Pool::new(observations), able)
+    judge_in(claim, &ObservationIndex::new(observations), able)
 }
 
 /// For many claims on the same observations.
-pub(crate) fn judge_in(claim: &Claim, pool: &Pool<'_>, able: &[Ability]) -> Reading {
-    let pool = pool.concerning(claim);
-    let (kind, reasons) = on_rung(claim.rung, claim, &pool, able);
+pub(crate) fn judge_in(claim: &Claim, index: &ObservationIndex<'_>, able: &[Ability]) -> Reading {
+    let concerning = index.concerning(claim);
+    let (kind, reasons) = on_rung(claim.rung, claim, &concerning, able);
     let cited: BTreeSet<_> = reasons.iter().flat_map(named).collect();
-    let cites = pool.iter().filter(|recorded| cited.contains(recorded.id()));
+    let cites = concerning.iter().filter(|recorded| cited.contains(recorded.id()));
     Reading {
         claim: claim.id.clone(),
         rung: claim.rung,
         grade: Grade::computed(kind),
         cites: cites.map(|recorded| Citation::of(recorded)).collect(),
         reasons,
-        ladder: ladder(claim, &pool),
+        ladder: ladder(claim, &concerning),
     }
 }
 
@@ -54,53 +54,57 @@ fn named(reason: &Reason) -> Vec<&crate::ObservationId> {
 }
 
 /// From the rung as data to the rung as a type; everything behind this line works on one of the six.
-fn on_rung(rung: Rung, claim: &Claim, pool: &[&Recorded], able: &[Ability]) -> Judgement {
+fn on_rung(rung: Rung, claim: &Claim, concerning: &[&Recorded], able: &[Ability]) -> Judgement {
     match rung {
-        Rung::Declared => grade::<Declared>(claim, pool, able),
-        Rung::Shipped => grade::<Shipped>(claim, pool, able),
-        Rung::Loaded => grade::<Loaded>(claim, pool, able),
-        Rung::Selected => grade::<Selected>(claim, pool, able),
-        Rung::Launched => grade::<Launched>(claim, pool, able),
-        Rung::Completed => grade::<Completed>(claim, pool, able),
+        Rung::Declared => grade::<Declared>(claim, concerning, able),
+        Rung::Shipped => grade::<Shipped>(claim, concerning, able),
+        Rung::Loaded => grade::<Loaded>(claim, concerning, able),
+        Rung::Selected => grade::<Selected>(claim, concerning, able),
+        Rung::Launched => grade::<Launched>(claim, concerning, able),
+        Rung::Completed => grade::<Completed>(claim, concerning, able),
     }
 }
 
-fn grade<R: RungKind>(claim: &Claim, pool: &[&Recorded], able: &[Ability]) -> Judgement {
-    let own = Bench::<R>::gather(claim, pool, |recorded| claim.scope.differences(recorded.subject()).is_empty());
+fn grade<R: RungKind>(claim: &Claim, concerning: &[&Recorded], able: &[Ability]) -> Judgement {
+    let own = Relevant::<R>::gather(claim, concerning, |subject| claim.scope.differences(subject).is_empty());
     direct(claim, &own)
-        .or_else(|| transferred::<R>(claim, pool))
-        .or_else(|| inferred(claim, pool))
-        .unwrap_or_else(|| unresolved(claim, &own, pool, able))
+        .or_else(|| transferred::<R>(claim, concerning))
+        .or_else(|| inferred(claim, concerning))
+        .unwrap_or_else(|| unresolved(claim, &own, concerning, able))
 }
 
-/// What the bench says by itself; None where it says nothing.
-fn direct<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
-    let disputing = Disputing::new(claim, bench);
-    let conflicts = conflicts(claim, bench, &disputing);
-    let undisputed = undisputed(bench, &disputing);
-    if !conflicts.is_empty() && (!bench.contradicts.is_empty() || undisputed.is_empty()) {
+/// What is relevant says by itself; None where it says nothing.
+fn direct<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>) -> Option<Judgement> {
+    let disputing = Disputing::new(claim, relevant);
+    let conflicts = conflicts(claim, relevant, &disputing);
+    let undisputed = undisputed(relevant, &disputing);
+    if !conflicts.is_empty() && (!relevant.contradicts.is_empty() || undisputed.is_empty()) {
         return Some((GradeKind::Unresolved(Why::Conflict), conflicts));
     }
-    if !bench.contradicts.is_empty() {
-        let reasons = bench.contradicts.iter().flat_map(|seen| {
+    if !relevant.contradicts.is_empty() {
+        let reasons = relevant.contradicts.iter().flat_map(|seen| {
             let recorded = seen.recorded();
             let against = Reason::Contradicts { observation: recorded.id().clone(), saw: saw(recorded) };
             std::iter::once(against).chain(caveats(recorded))
         });
         return Some((GradeKind::Refuted, reasons.collect()));
     }
-    if claim.expected.is_negative() { absent(claim, bench) } else { present(claim, bench, &undisputed, conflicts) }
+    if claim.expected.is_negative() {
+        absent(claim, relevant)
+    } else {
+        present(claim, relevant, &undisputed, conflicts)
+    }
 }
 
 fn present<R: RungKind>(
     claim: &Claim,
-    bench: &Bench<'_, R>,
+    relevant: &Relevant<'_, R>,
     holds: &[Seen<'_, R>],
     conflicts: Vec<Reason>,
 ) -> Option<Judgement> {
-    if bench.holds.is_empty() {
+    if relevant.holds.is_empty() {
         // It should be there, and somebody who would have seen it did not.
-        let swept = by_quality(claim, &bench.sweeps, Quality::Full);
+        let swept = by_quality(claim, &relevant.sweeps, Quality::Full);
         return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
     }
     let complete: Vec<Seen<'_, R>> =
@@ -118,8 +122,8 @@ fn present<R: RungKind>(
     Some((kind, reasons.chain(gaps(claim, cited)).chain(conflicts).collect()))
 }
 
-fn absent<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>) -> Option<Judgement> {
-    let silent: Vec<Seen<'_, R>> = bench.holds.iter().chain(&bench.sweeps).copied().collect();
+fn absent<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>) -> Option<Judgement> {
+    let silent: Vec<Seen<'_, R>> = relevant.holds.iter().chain(&relevant.sweeps).copied().collect();
     let full = by_quality(claim, &silent, Quality::Full);
     if !full.is_empty() {
         return Some((GradeKind::Confirmed, full));
@@ -137,16 +141,16 @@ fn by_quality<R: RungKind>(claim: &Claim, silent: &[Seen<'_, R>], wanted: Qualit
 const PAIRS: usize = 64;
 
 /// Observers that disagree on one rung and subject: named in pairs, never a vote.
-fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>, disputing: &Disputing<'_, R>) -> Vec<Reason> {
+fn conflicts<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>, disputing: &Disputing<'_, R>) -> Vec<Reason> {
     let mut pairs = Vec::new();
     let of = |recorded: &Recorded| recorded.fact().map(|fact| fact.about.clone());
     let mut held: HashMap<_, Vec<Seen<'_, R>>> = HashMap::new();
-    if !bench.contradicts.is_empty() {
-        for one in &bench.holds {
+    if !relevant.contradicts.is_empty() {
+        for one in &relevant.holds {
             held.entry((one.recorded().subject(), of(one.recorded()))).or_default().push(*one);
         }
     }
-    for against in bench.contradicts.iter().map(|seen| seen.recorded()) {
+    for against in relevant.contradicts.iter().map(|seen| seen.recorded()) {
         for one in held.get(&(against.subject(), of(against))).into_iter().flatten() {
             if pairs.len() == PAIRS {
                 return pairs;
@@ -156,7 +160,7 @@ fn conflicts<R: RungKind>(claim: &Claim, bench: &Bench<'_, R>, disputing: &Dispu
             }
         }
     }
-    let sightings = if claim.expected.is_negative() { &bench.contradicts } else { &bench.holds };
+    let sightings = if claim.expected.is_negative() { &relevant.contradicts } else { &relevant.holds };
     for sighting in sightings.iter().map(|seen| seen.recorded()) {
         for sweep in disputing.sweeps(sighting) {
             if pairs.len() == PAIRS {
@@ -174,10 +178,10 @@ struct Disputing<'a, R: RungKind> {
 }
 
 impl<'a, R: RungKind> Disputing<'a, R> {
-    fn new(claim: &Claim, bench: &Bench<'a, R>) -> Self {
+    fn new(claim: &Claim, relevant: &Relevant<'a, R>) -> Self {
         let enough = if claim.expected.is_negative() { Quality::Weak } else { Quality::Full };
         let mut sweeps: HashMap<Subject, Vec<Seen<'a, R>>> = HashMap::new();
-        for sweep in bench.sweeps.iter().filter(|sweep| weigh(claim, **sweep).0 >= enough) {
+        for sweep in relevant.sweeps.iter().filter(|sweep| weigh(claim, **sweep).0 >= enough) {
             sweeps.entry(anytime(sweep.recorded())).or_default().push(*sweep);
         }
         Disputing { sweeps }
@@ -197,8 +201,8 @@ fn anytime(recorded: &Recorded) -> Subject {
 
 /// Sightings with which no sweep disagrees. Where the claim leaves open which model or window it means, one seen in
 /// peace is enough for "it is there".
-fn undisputed<'a, R: RungKind>(bench: &Bench<'a, R>, disputing: &Disputing<'_, R>) -> Vec<Seen<'a, R>> {
-    bench.holds.iter().copied().filter(|seen| disputing.sweeps(seen.recorded()).next().is_none()).collect()
+fn undisputed<'a, R: RungKind>(relevant: &Relevant<'a, R>, disputing: &Disputing<'_, R>) -> Vec<Seen<'a, R>> {
+    relevant.holds.iter().copied().filter(|seen| disputing.sweeps(seen.recorded()).next().is_none()).collect()
 }
 
 /// What a reader should know of an observation that counts nevertheless.
@@ -222,17 +226,20 @@ fn gaps<R: RungKind>(claim: &Claim, cited: &[Seen<'_, R>]) -> Vec<Reason> {
 }
 
 /// Observations of other subjects that the claim's transfer rules let speak: at most Inferred.
-fn transferred<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> Option<Judgement> {
-    let bridge = |recorded: &Recorded| {
-        let differs = claim.scope.differences(recorded.subject());
-        let rules = Transfer::bridge(&claim.transfer, R::RUNG, &claim.scope, recorded.subject(), &differs)?;
+fn transferred<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
+    if claim.transfer.is_empty() {
+        return None;
+    }
+    let bridge = |subject: &Subject| {
+        let differs = claim.scope.differences(subject);
+        let rules = Transfer::bridge(&claim.transfer, R::RUNG, &claim.scope, subject, &differs)?;
         (!differs.is_empty()).then_some((differs, rules))
     };
-    let bench = Bench::<R>::gather(claim, pool, |recorded| bridge(recorded).is_some());
-    let (GradeKind::Confirmed, mut reasons) = direct(&bridged(claim), &bench)? else { return None };
+    let relevant = Relevant::<R>::gather(claim, concerning, |subject| bridge(subject).is_some());
+    let (GradeKind::Confirmed, mut reasons) = direct(&bridged(claim), &relevant)? else { return None };
     let cited: BTreeSet<_> = reasons.iter().filter_map(Reason::observation).cloned().collect();
-    for recorded in pool.iter().filter(|recorded| cited.contains(recorded.id())) {
-        let Some((differs, rules)) = bridge(recorded) else { continue };
+    for recorded in concerning.iter().filter(|recorded| cited.contains(recorded.id())) {
+        let Some((differs, rules)) = bridge(recorded.subject()) else { continue };
         reasons.extend(rules.iter().map(|rule| Reason::Transferred {
             observation: recorded.id().clone(),
             rule: rule.name(),
@@ -252,18 +259,16 @@ fn bridged(claim: &Claim) -> Claim {
 }
 
 /// What a named rule concludes from a Confirmed standing on a lower rung.
-fn inferred(claim: &Claim, pool: &[&Recorded]) -> Option<Judgement> {
+fn inferred(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
     RULES.iter().filter(|rule| rule.to == claim.rung && rule.absence == claim.expected.is_negative()).find_map(|rule| {
-        let below = |recorded: &Recorded| {
-            claim.scope.differences(recorded.subject()).iter().all(|part| rule.bridges.contains(part))
-        };
+        let below = |subject: &Subject| claim.scope.differences(subject).iter().all(|part| rule.bridges.contains(part));
         let judgement = match rule.from {
-            Rung::Declared => direct(claim, &Bench::<Declared>::gather(claim, pool, below)),
-            Rung::Shipped => direct(claim, &Bench::<Shipped>::gather(claim, pool, below)),
-            Rung::Loaded => direct(claim, &Bench::<Loaded>::gather(claim, pool, below)),
-            Rung::Selected => direct(claim, &Bench::<Selected>::gather(claim, pool, below)),
-            Rung::Launched => direct(claim, &Bench::<Launched>::gather(claim, pool, below)),
-            Rung::Completed => direct(claim, &Bench::<Completed>::gather(claim, pool, below)),
+            Rung::Declared => direct(claim, &Relevant::<Declared>::gather(claim, concerning, below)),
+            Rung::Shipped => direct(claim, &Relevant::<Shipped>::gather(claim, concerning, below)),
+            Rung::Loaded => direct(claim, &Relevant::<Loaded>::gather(claim, concerning, below)),
+            Rung::Selected => direct(claim, &Relevant::<Selected>::gather(claim, concerning, below)),
+            Rung::Launched => direct(claim, &Relevant::<Launched>::gather(claim, concerning, below)),
+            Rung::Completed => direct(claim, &Relevant::<Completed>::gather(claim, concerning, below)),
         };
         let (GradeKind::Confirmed, mut reasons) = judgement? else { return None };
         let cited: BTreeSet<_> = reasons.iter().filter_map(Reason::observation).cloned().collect();
@@ -277,9 +282,10 @@ fn inferred(claim: &Claim, pool: &[&Recorded]) -> Option<Judgement> {
     })
 }
 
-fn ladder(claim: &Claim, pool: &[&Recorded]) -> Vec<Step> {
+fn ladder(claim: &Claim, concerning: &[&Recorded]) -> Vec<Step> {
     let mut steps: Vec<Step> = Rung::ALL.into_iter().map(|rung| Step { rung, holds: 0, contradicts: 0 }).collect();
-    for recorded in pool.iter().filter(|recorded| recorded.contaminated().is_none() && speaks(claim, recorded)) {
+    let mut speaks = speaking(claim);
+    for recorded in concerning.iter().filter(|recorded| recorded.contaminated().is_none() && speaks(recorded)) {
         let Some(fact) = recorded.fact() else { continue };
         let Some(step) = steps.iter_mut().find(|step| step.rung == recorded.rung()) else { continue };
         match claim.expected.ask(fact) {

@@ -6,25 +6,26 @@
 //! compile. `docs/evidence.md` tells the same in words.
 #![forbid(unsafe_code)]
 
-mod bench;
+mod absence;
 mod claim;
 mod conclusion;
 mod coverage;
+mod decode;
 mod expected;
 mod fact;
 mod glance;
 mod grade;
+mod int_range;
 mod investigation;
 mod judge;
 mod observation;
-mod pool;
+mod observation_index;
 mod question;
 mod reading;
+mod relevant;
 mod rules;
 mod rung;
 mod seen;
-mod silence;
-mod span;
 mod subject;
 mod transfer;
 mod trust;
@@ -36,10 +37,12 @@ mod wanted;
 pub use claim::Claim;
 pub use conclusion::{Basis, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Word};
 pub use coverage::{Coverage, Gap};
+pub use decode::Decoder;
 pub use expected::{Answer, Expected};
 pub use fact::{About, Bound, Fact};
 pub use glance::Glance;
 pub use grade::{Grade, GradeKind, Why};
+pub use int_range::Span;
 pub use investigation::{
     Investigation, InvestigationError, Page, Phase, PhaseName, Question, Stated, Words, default_investigation,
 };
@@ -50,7 +53,6 @@ pub use reading::{Citation, Reading, Reason, Spot, Step, saw};
 pub use rules::{Chooses, Precedes, RULES, Rule};
 pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
 pub use seen::Seen;
-pub use span::Span;
 pub use subject::{Artifact, DeviceKind, Part, Scope, Subject, Window};
 pub use transfer::Transfer;
 pub use trust::{Canary, Contamination};

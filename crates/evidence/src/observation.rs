@@ -4,6 +4,7 @@ use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,22 +49,23 @@ pub struct Observation {
     plain: Plain,
 }
 
+/// What the observations of a run have in common is shared between them: a ledger holds many of few runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Plain {
-    observer: ObserverId,
-    rung: Rung,
-    subject: Subject,
-    finding: Finding,
+pub(crate) struct Plain {
+    pub observer: Arc<ObserverId>,
+    pub rung: Rung,
+    pub subject: Arc<Subject>,
+    pub finding: Finding,
     #[serde(default)]
-    view: FieldOfView,
-    coverage: Coverage,
-    contamination: Contamination,
-    canary: Canary,
+    pub view: Arc<FieldOfView>,
+    pub coverage: Arc<Coverage>,
+    pub contamination: Arc<Contamination>,
+    pub canary: Arc<Canary>,
     /// RFC 3339, UTC.
-    time: String,
+    pub time: Arc<str>,
     #[serde(default)]
-    evidence: Vec<Evidence>,
+    pub evidence: Arc<Vec<Evidence>>,
 }
 
 /// Why something may not be recorded as an observation.
@@ -92,37 +94,37 @@ impl Observation {
         time: impl Into<String>,
     ) -> Result<Self, Refused> {
         Plain {
-            observer,
+            observer: observer.into(),
             rung: R::RUNG,
-            subject,
+            subject: subject.into(),
             finding,
-            view: FieldOfView::default(),
-            coverage,
-            contamination: Contamination::Untouched,
-            canary: Canary::None,
-            time: time.into(),
-            evidence: Vec::new(),
+            view: Arc::default(),
+            coverage: coverage.into(),
+            contamination: Contamination::Untouched.into(),
+            canary: Canary::None.into(),
+            time: time.into().into(),
+            evidence: Arc::default(),
         }
         .try_into()
     }
 
     pub fn view(mut self, view: FieldOfView) -> Self {
-        self.plain.view = view;
+        self.plain.view = view.into();
         self
     }
 
     pub fn contamination(mut self, contamination: Contamination) -> Self {
-        self.plain.contamination = contamination;
+        self.plain.contamination = contamination.into();
         self
     }
 
     pub fn canary(mut self, canary: Canary) -> Self {
-        self.plain.canary = canary;
+        self.plain.canary = canary.into();
         self
     }
 
     pub fn evidence(mut self, evidence: Evidence) -> Self {
-        self.plain.evidence.push(evidence);
+        Arc::make_mut(&mut self.plain.evidence).push(evidence);
         self
     }
 
@@ -158,7 +160,7 @@ impl Observation {
     }
 
     pub fn contaminated(&self) -> Option<&[String]> {
-        match &self.plain.contamination {
+        match &*self.plain.contamination {
             Contamination::Contaminated { differences } => Some(differences),
             _ => None,
         }
@@ -188,7 +190,7 @@ impl Observation {
 
     /// What was observed, leaving out when, and the raw evidence of it: two runs on an unchanged machine say the same.
     pub fn content(&self) -> ObservationId {
-        let plain = Plain { time: String::new(), evidence: Vec::new(), ..self.plain.clone() };
+        let plain = Plain { time: "".into(), evidence: Arc::default(), ..self.plain.clone() };
         ObservationId::of(&serde_json::to_vec(&plain).unwrap_or_default())
     }
 
@@ -201,8 +203,8 @@ impl TryFrom<Plain> for Observation {
     type Error = Refused;
 
     fn try_from(plain: Plain) -> Result<Self, Refused> {
-        let observer = plain.observer.name.clone();
-        if observer.is_empty() {
+        let observer = || plain.observer.name.clone();
+        if plain.observer.name.is_empty() {
             return Err(Refused::NoObserver);
         }
         let device = plain.subject.device;
@@ -210,14 +212,14 @@ impl TryFrom<Plain> for Observation {
             && device != DeviceKind::Real
             && !matches!(plain.finding, Finding::Blocked { .. })
         {
-            return Err(Refused::NoRealDevice { observer, rung: plain.rung, device: device.name() });
+            return Err(Refused::NoRealDevice { observer: observer(), rung: plain.rung, device: device.name() });
         }
         if let Finding::Saw(fact) = &plain.finding {
             if fact.topic.is_empty() {
-                return Err(Refused::NoTopic { observer });
+                return Err(Refused::NoTopic { observer: observer() });
             }
             if !fact.value.is_finite() {
-                return Err(Refused::NotFinite { observer, topic: fact.topic.clone() });
+                return Err(Refused::NotFinite { observer: observer(), topic: fact.topic.clone() });
             }
         }
         Ok(Observation { plain })
@@ -230,62 +232,92 @@ impl From<Observation> for Plain {
     }
 }
 
-/// The hash of an observation's canonical bytes: its name, everywhere.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct ObservationId(String);
+/// The hash of an observation's canonical bytes: its name, everywhere. Kept as the 64 digits that are shown.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObservationId([u8; 64]);
 
 impl ObservationId {
     pub fn of(canonical: &[u8]) -> Self {
-        ObservationId(hex::encode(Sha256::digest(canonical)))
+        let mut digits = [b'0'; 64];
+        // Twice 32 are 64: there is no other error.
+        let _ = hex::encode_to_slice(Sha256::digest(canonical), &mut digits);
+        ObservationId(digits)
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Its first sixteen digits as a number, ordered as the whole is: among many one seldom needs the rest.
+    pub(crate) fn first(&self) -> u128 {
+        self.0.first_chunk().map_or(0, |digits| u128::from_be_bytes(*digits))
     }
 
     /// Enough for a person to find it again.
     pub fn short(&self) -> &str {
-        self.0.get(..12).unwrap_or(&self.0)
+        self.as_str().get(..12).unwrap_or_default()
     }
 }
 
 impl fmt::Display for ObservationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
-/// An observation under its name, as the ledger hands it out.
+impl fmt::Debug for ObservationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for ObservationId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// An observation under its name, as the ledger hands it out. Cheap to clone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
+pub struct Recorded(Arc<Entry>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
     id: ObservationId,
     observation: Observation,
-    origin: Option<String>,
+    origin: Option<Box<str>>,
 }
 
 impl Recorded {
     pub fn new(observation: Observation) -> Self {
-        Recorded { id: observation.id(), observation, origin: None }
+        Recorded(Arc::new(Entry { id: observation.id(), observation, origin: None }))
     }
 
     /// From the bytes that the ledger keeps: their hash is the name, so nothing need be written out again.
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        Ok(Recorded { id: ObservationId::of(bytes), observation: serde_json::from_slice(bytes)?, origin: None })
+        Ok(Recorded::named(bytes, serde_json::from_slice(bytes)?))
+    }
+
+    /// `observation` is what these bytes say.
+    pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
+        Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
     }
 
     /// It came from another ledger: where from, and through whose hands.
-    pub fn imported(self, origin: Option<String>) -> Self {
-        Recorded { origin, ..self }
+    pub fn imported(mut self, origin: Option<String>) -> Self {
+        if origin.as_deref() != self.origin() {
+            Arc::make_mut(&mut self.0).origin = origin.map(Into::into);
+        }
+        self
     }
 
     /// None for what this ledger's own observers saw.
     pub fn origin(&self) -> Option<&str> {
-        self.origin.as_deref()
+        self.0.origin.as_deref()
     }
 
     pub fn id(&self) -> &ObservationId {
-        &self.id
+        &self.0.id
     }
 }
 
@@ -293,6 +325,6 @@ impl std::ops::Deref for Recorded {
     type Target = Observation;
 
     fn deref(&self) -> &Observation {
-        &self.observation
+        &self.0.observation
     }
 }

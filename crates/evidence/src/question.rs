@@ -2,9 +2,12 @@
 
 use crate::investigation::Ask;
 use crate::judge::judge_in;
-use crate::pool::Pool;
-use crate::{Ability, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Value};
+use crate::observation_index::{ObservationIndex, sorted};
+use crate::relevant::memo;
+use crate::value::Likeness;
+use crate::{Ability, About, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Subject, Value};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A value that was seen, graded as if it had been claimed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,14 +36,19 @@ pub struct QuestionReading {
 /// Values are shown once each; a topic with more than this many is a table, not an answer.
 const MOST: usize = 12;
 
-pub(crate) fn answer(question: &Question, readings: &[Reading], pool: &Pool<'_>, able: &[Ability]) -> QuestionReading {
+pub(crate) fn answer(
+    question: &Question,
+    readings: &[Reading],
+    index: &ObservationIndex<'_>,
+    able: &[Ability],
+) -> QuestionReading {
     let of = |id: &String| readings.iter().find(|reading| reading.claim == *id);
     let having = |keep: fn(Grade) -> bool| {
         question.claims.iter().filter(|id| of(id).is_some_and(|reading| keep(reading.grade))).cloned().collect()
     };
     let settled_by: Vec<String> = having(|grade| grade.strength() > 0);
     let refuted: Vec<String> = having(Grade::is_refuted);
-    let seen = |ask: &Option<Ask>| ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, pool, able));
+    let seen = |ask: &Option<Ask>| ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, index, able));
     let found = seen(&question.ask);
     let elsewhere = seen(&question.elsewhere);
     // One claim makes a yes-or-no question: refuted, the answer is no. Of several possible answers some may be refuted
@@ -51,18 +59,23 @@ pub(crate) fn answer(question: &Question, readings: &[Reading], pool: &Pool<'_>,
     QuestionReading { question, claims, settled_by, refuted, found, elsewhere, open }
 }
 
-fn look_up(id: &str, ask: &Ask, pool: &Pool<'_>, able: &[Ability]) -> Vec<Found> {
-    let mut seen: Vec<(&crate::About, &Value)> = Vec::new();
-    for recorded in pool.facts(&ask.topic).iter().filter(|recorded| recorded.rung() == ask.rung) {
-        let Some(fact) = recorded.fact() else { continue };
-        let fits = fact.topic == ask.topic
-            && fact.about.speaks_for(&ask.about)
-            && ask.scope.differences(recorded.subject()).is_empty();
-        if fits && !seen.iter().any(|(about, value)| **about == fact.about && value.same(&fact.value)) {
+fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &[Ability]) -> Vec<Found> {
+    let fitting =
+        index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
+    let mut own = memo(|subject: &Subject| ask.scope.differences(subject).is_empty());
+    let rows = fitting.flat_map(|alike| alike.rows.iter().copied());
+    let rows = sorted(rows.filter(|recorded| recorded.rung() == ask.rung && own(recorded.subject())));
+    let facts = rows.iter().filter_map(|recorded| recorded.fact());
+    let mut known: HashMap<(&About, Likeness), Vec<&Value>> = HashMap::new();
+    let mut seen: Vec<(&About, &Value)> = Vec::new();
+    for fact in facts {
+        let alike = known.entry((&fact.about, fact.value.likeness())).or_default();
+        if !alike.iter().any(|value| value.same(&fact.value)) {
+            alike.push(&fact.value);
             seen.push((&fact.about, &fact.value));
         }
     }
-    seen.sort_by_key(|(about, value)| (about.to_string(), value.to_string()));
+    seen.sort_by_cached_key(|(about, value)| (about.to_string(), value.to_string()));
     seen.truncate(MOST);
     seen.into_iter()
         .map(|(about, value)| {
@@ -79,7 +92,7 @@ fn look_up(id: &str, ask: &Ask, pool: &Pool<'_>, able: &[Ability]) -> Vec<Found>
                 scope: ask.scope.clone(),
                 transfer: Vec::new(),
             };
-            let reading = judge_in(&claim, pool, able);
+            let reading = judge_in(&claim, index, able);
             Found { about: about.to_string(), value: value.to_string(), grade: reading.grade, reading }
         })
         .collect()
@@ -88,9 +101,9 @@ fn look_up(id: &str, ask: &Ask, pool: &Pool<'_>, able: &[Ability]) -> Vec<Found>
 impl Investigation {
     /// Every claim and every question, graded.
     pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
-        let pool = Pool::new(observations);
-        let readings: Vec<Reading> = self.claims.iter().map(|stated| judge_in(&stated.claim, &pool, able)).collect();
-        let questions = self.questions.iter().map(|question| answer(question, &readings, &pool, able)).collect();
+        let index = ObservationIndex::new(observations);
+        let readings: Vec<Reading> = self.claims.iter().map(|stated| judge_in(&stated.claim, &index, able)).collect();
+        let questions = self.questions.iter().map(|question| answer(question, &readings, &index, able)).collect();
         (readings, questions)
     }
 }

@@ -1,10 +1,10 @@
 //! Why nothing could be said: each cause with its evidence, the weightiest first.
 
-use crate::bench::{Bench, speaks};
+use crate::absence::weigh;
 use crate::judge::{Ability, Judgement};
-use crate::pool::{DEVICE, RUNTIME};
+use crate::observation_index::{DEVICE, RUNTIME};
 use crate::reading::saw;
-use crate::silence::weigh;
+use crate::relevant::{Relevant, speaks};
 use crate::{About, Claim, DeviceKind, Finding, GradeKind, Reason, Recorded, RungKind, Why};
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ const ELSEWHERE: usize = 8;
 
 pub(crate) fn unresolved<R: RungKind>(
     claim: &Claim,
-    own: &Bench<'_, R>,
-    pool: &[&Recorded],
+    own: &Relevant<'_, R>,
+    concerning: &[&Recorded],
     able: &[Ability],
 ) -> Judgement {
     let mut causes: Vec<(Why, Reason)> = Vec::new();
@@ -29,9 +29,9 @@ pub(crate) fn unresolved<R: RungKind>(
     for recorded in own.silent.iter().map(|seen| seen.recorded()) {
         causes.push((Why::Blind, Reason::Silent { observation: recorded.id().clone(), saw: saw(recorded) }));
     }
-    causes.extend(not_here(claim, pool).map(|what| (Why::NotHere, Reason::NotHere { what })));
-    causes.extend(no_device(claim, pool).map(|what| (Why::NoDevice, Reason::NoDevice { what })));
-    causes.extend(blocked::<R>(claim, pool).map(|reason| (Why::Blocked, reason)));
+    causes.extend(not_here(claim, concerning).map(|what| (Why::NotHere, Reason::NotHere { what })));
+    causes.extend(no_device(claim, concerning).map(|what| (Why::NoDevice, Reason::NoDevice { what })));
+    causes.extend(blocked::<R>(claim, concerning).map(|reason| (Why::Blocked, reason)));
     let observers: Vec<String> = able
         .iter()
         .filter(|able| able.rung == R::RUNG && able.view.covers(&claim.topic, &claim.about))
@@ -44,22 +44,27 @@ pub(crate) fn unresolved<R: RungKind>(
     });
     let why = causes.iter().map(|(why, _)| *why).min().unwrap_or(Why::NeverTried);
     let mut reasons: Vec<Reason> = causes.into_iter().map(|(_, reason)| reason).collect();
-    reasons.extend(elsewhere::<R>(claim, pool));
+    reasons.extend(elsewhere::<R>(claim, concerning));
     (GradeKind::Unresolved(why), reasons)
 }
 
 /// Observers that had it in view and could not look, and have not looked since.
-fn blocked<'a, R: RungKind>(claim: &'a Claim, pool: &'a [&Recorded]) -> impl Iterator<Item = Reason> + use<'a, R> {
+fn blocked<'a, R: RungKind>(
+    claim: &'a Claim,
+    concerning: &'a [&Recorded],
+) -> impl Iterator<Item = Reason> + use<'a, R> {
     let again = |later: &Recorded| match later.finding() {
         Finding::Blocked { .. } => speaks(claim, later),
         _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
     };
     let mut last: HashMap<&str, &str> = HashMap::new();
-    for later in pool.iter().filter(|later| later.rung() == R::RUNG && again(later)) {
+    let any = concerning.iter().any(|recorded| matches!(recorded.finding(), Finding::Blocked { .. }));
+    let looked = if any { concerning } else { &[] };
+    for later in looked.iter().filter(|later| later.rung() == R::RUNG && again(later)) {
         let known = last.entry(&later.observer().name).or_default();
         *known = later.time().max(known);
     }
-    pool.iter().filter_map(move |recorded| {
+    looked.iter().filter_map(move |recorded| {
         let Finding::Blocked { why, fix } = recorded.finding() else { return None };
         let looked_since = last.get(recorded.observer().name.as_str()).is_some_and(|last| *last > recorded.time());
         (recorded.rung() == R::RUNG && speaks(claim, recorded) && !looked_since).then(|| Reason::Blocked {
@@ -71,21 +76,21 @@ fn blocked<'a, R: RungKind>(claim: &'a Claim, pool: &'a [&Recorded]) -> impl Ite
 }
 
 /// The runtime that the claim names, where somebody looked for runtimes and did not find it.
-fn not_here(claim: &Claim, pool: &[&Recorded]) -> Option<String> {
+fn not_here(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     let runtime = claim.scope.runtime.as_ref().filter(|runtime| *runtime != "*")?;
-    looked_for(pool, RUNTIME, &About::new([("name", runtime)])).then(|| runtime.clone())
+    looked_for(concerning, RUNTIME, &About::new([("name", runtime)])).then(|| runtime.clone())
 }
 
-fn no_device(claim: &Claim, pool: &[&Recorded]) -> Option<String> {
+fn no_device(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     let real = claim.rung.needs_real_device() || claim.scope.device == Some(DeviceKind::Real);
     let target = claim.scope.target.as_ref().filter(|_| real)?;
-    looked_for(pool, DEVICE, &About::new([("target", target)])).then(|| target.clone())
+    looked_for(concerning, DEVICE, &About::new([("target", target)])).then(|| target.clone())
 }
 
 /// Was it looked for, in full, and never seen?
-fn looked_for(pool: &[&Recorded], topic: &str, about: &About) -> bool {
+fn looked_for(concerning: &[&Recorded], topic: &str, about: &About) -> bool {
     let sound = |recorded: &&&Recorded| recorded.contaminated().is_none() && recorded.coverage().is_complete();
-    let mut speaking = pool.iter().filter(sound);
+    let mut speaking = concerning.iter().filter(sound);
     let swept =
         |recorded: &&Recorded| *recorded.finding() == Finding::Swept && recorded.field_of_view().covers(topic, about);
     let seen = |recorded: &&Recorded| {
@@ -97,8 +102,8 @@ fn looked_for(pool: &[&Recorded], topic: &str, about: &About) -> bool {
 }
 
 /// What was seen of other subjects on this rung, and no rule carries over.
-fn elsewhere<R: RungKind>(claim: &Claim, pool: &[&Recorded]) -> Vec<Reason> {
-    let foreign = pool.iter().filter(|recorded| {
+fn elsewhere<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Vec<Reason> {
+    let foreign = concerning.iter().filter(|recorded| {
         recorded.rung() == R::RUNG
             && recorded.fact().is_some()
             && recorded.contaminated().is_none()

@@ -15,7 +15,28 @@ pub enum Value {
     List(Vec<Value>),
 }
 
+/// What two values must have in common to be the [same](Value::same): a number, a length, a kind and text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Likeness {
+    Number(u64),
+    List(usize),
+    Text(String),
+    Other(Option<bool>),
+}
+
 impl Value {
+    /// Equal for values that are the same; so each need be compared only with those like it.
+    pub(crate) fn likeness(&self) -> Likeness {
+        match (self.number(), self) {
+            // Adding zero makes one of both zeros.
+            (Some(number), _) => Likeness::Number((number + 0.0).to_bits()),
+            (None, Value::List(items)) => Likeness::List(items.len()),
+            (None, Value::Text(text)) => Likeness::Text(text.clone()),
+            (None, Value::Bool(value)) => Likeness::Other(Some(*value)),
+            (None, _) => Likeness::Other(None),
+        }
+    }
+
     /// Nothing was there: null, zero, false, or an empty list or text.
     pub fn is_nothing(&self) -> bool {
         match self {

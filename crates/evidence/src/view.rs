@@ -5,7 +5,7 @@ use crate::{About, Fact};
 use serde::{Deserialize, Serialize};
 
 /// One thing in view: a topic (`kernel`, `library.*`), restricted to some parameters or to none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     pub topic: String,
@@ -28,7 +28,7 @@ impl View {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldOfView {
     pub views: Vec<View>,

@@ -34,6 +34,15 @@ rung = "loaded"
 topic = "library.loaded"
 expected = { equals = true }
 closes = "whichkernel watch"
+[[questions]]
+id = "which"
+phase = "F"
+page = "p"
+en = "e"
+ja = "e"
+claims = ["path"]
+ask = { rung = "launched", topic = "matmul.path", about = { type = "Q4_K", columns = "9..256" }, scope = { target = "gfx1201" } }
+closes = "whichkernel watch"
 "#;
     Investigation::parse("test", text).unwrap()
 }
@@ -59,7 +68,7 @@ fn subject() -> impl Strategy<Value = Subject> {
 }
 
 fn finding() -> impl Strategy<Value = Finding> {
-    let columns = prop::sample::select(vec!["11", "11", "11", "9..100", "101..", "290"]);
+    let columns = prop::sample::select(vec!["11", "11", "11", "9..100", "101..", "290", "300", "12|300"]);
     let values: Vec<evidence::Value> = vec!["MMQ".into(), "MMQ".into(), "BLAS".into(), evidence::Value::Nothing];
     let fact =
         (columns, prop::sample::select(values), prop::bool::weighted(0.85)).prop_map(|(columns, value, bound)| {
@@ -162,9 +171,32 @@ proptest! {
     #[test]
     fn what_is_not_wanted_has_no_part_in_a_grade(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
         let investigation = investigation();
+        let read = |wanted: &Wanted<'_>| -> Vec<Recorded> {
+            let takes = |recorded: &&Recorded| wanted.takes(&Glance::at(&recorded.canonical()).unwrap());
+            list.iter().filter(takes).cloned().collect()
+        };
         let wanted = investigation.wanted();
-        let takes = |recorded: &&Recorded| wanted.takes(&Glance::at(&recorded.canonical()).unwrap());
-        let some: Vec<Recorded> = list.iter().filter(takes).cloned().collect();
+        let some = read(&wanted);
+        let some = wanted.again().map_or(some, |wanted| read(&wanted));
+        prop_assert_eq!(investigation.read(&list, &[]), investigation.read(&some, &[]));
+    }
+
+    /// What the ledger reads with its parts shared, and only of what is wanted, gives the readings of all of it read one by
+    /// one; and is the same, observation by observation.
+    #[test]
+    fn sharing_what_observations_have_in_common_changes_nothing(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
+        let investigation = investigation();
+        let wanted = investigation.wanted();
+        let bytes: Vec<Vec<u8>> = list.iter().map(|recorded| recorded.canonical()).collect();
+        let read = |wanted: &dyn Fn(&Glance<'_>) -> bool| -> Vec<Recorded> {
+            let mut decoder = Decoder::default();
+            bytes.iter().filter_map(|body| decoder.read(body, wanted).unwrap()).collect()
+        };
+        let all = read(&|_| true);
+        let some = read(&|glance| wanted.takes(glance));
+        let some = wanted.again().map_or(some, |wanted| read(&|glance| wanted.takes(glance)));
+        prop_assert_eq!(&all, &list);
+        prop_assert_eq!(all.iter().map(|one| one.id()).collect::<Vec<_>>(), list.iter().map(|one| one.id()).collect::<Vec<_>>());
         prop_assert_eq!(investigation.read(&list, &[]), investigation.read(&some, &[]));
     }
 

@@ -29,7 +29,8 @@ pub struct Looked {
     pub blocked: Option<String>,
 }
 
-/// Gives back also what could not be kept, for want of a ledger that can be written.
+/// `before`: what each observer said in its last run. Gives back also what could not be kept, for want of a ledger that
+/// can be written.
 pub fn run_observers(
     investigation: &Investigation,
     around: &ObserveContext,

@@ -1,5 +1,5 @@
 //! What `ledger list --last 5`, `check` and `ledger verify` ask of a ledger, without the printing, with processor time and
-//! peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR list|check|verify`.
+//! peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR list|check|verify|readings`.
 
 use ledger::Reader;
 use std::ops::ControlFlow;
@@ -8,7 +8,9 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
-    let (Some(dir), Some(what)) = (words.next(), words.next()) else { return Err("ask DIR list|check|verify".into()) };
+    let (Some(dir), Some(what)) = (words.next(), words.next()) else {
+        return Err("ask DIR list|check|verify|readings".into());
+    };
     let begun = Instant::now();
     let reader = Reader::open(Path::new(&dir))?;
     let said = match what.as_str() {
@@ -22,16 +24,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         "check" => {
             let investigation = evidence::default_investigation()?;
-            let wanted = investigation.wanted();
-            let observations = reader.observations_where(|glance| wanted.takes(glance))?;
+            let observations = reader.observations_for(&investigation)?;
             let (readings, _) = investigation.read(&observations, &[]);
             format!("{} of the observations are of use to {} claims", observations.len(), readings.len())
+        }
+        "readings" => {
+            // All of them, for comparing two versions.
+            let investigation = evidence::default_investigation()?;
+            let observations = reader.observations_for(&investigation)?;
+            serde_json::to_string(&investigation.read(&observations, &[]))?
         }
         "verify" => {
             let proof = reader.verify(&mut |_| {})?;
             format!("{} rows, {} blobs, {} problems", proof.rows, proof.blobs, proof.problems.len())
         }
-        other => return Err(format!("{other}: list, check or verify").into()),
+        other => return Err(format!("{other}: list, check, verify or readings").into()),
     };
     let wall = begun.elapsed().as_secs_f64();
     // utime and stime, in ticks of 10 ms (proc(5)); the name in brackets may hold spaces.

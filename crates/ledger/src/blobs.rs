@@ -7,6 +7,7 @@
 use crate::error::LedgerError;
 use crate::{private, regular};
 use evidence::Evidence;
+use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -33,6 +34,13 @@ pub enum Measured {
 /// Exactly what `hex::encode` makes of a SHA-256: nothing else may name a file.
 pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// `tmp-PROCESS-NUMBER`.
+fn is_temporary(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = name.strip_prefix("tmp-").and_then(|rest| rest.split_once('-'));
+    numbers.is_some_and(|(process, number)| digits(process) && digits(number))
 }
 
 /// Short enough to print, whatever it is.
@@ -89,9 +97,7 @@ impl Blobs {
 
     fn write(&self, temporary: &Path, from: &mut impl Read) -> io::Result<(String, u64, bool)> {
         private::make_dir(&self.dir)?;
-        // A process of this number may have been killed here before.
-        let _ = fs::remove_file(temporary);
-        let mut file = regular::create(temporary)?;
+        let mut file = self.begin(temporary)?;
         let mut sha = Sha256::new();
         let mut size = 0;
         each_piece(from, |piece| {
@@ -113,6 +119,41 @@ impl Blobs {
             File::open(dir)?.sync_all()?;
         }
         Ok((sha256, size, true))
+    }
+
+    /// A file that is locked for as long as its writer lives, so that nobody takes it for what a killed one left.
+    fn begin(&self, temporary: &Path) -> io::Result<File> {
+        loop {
+            // A process of this number may have been killed here before.
+            let _ = fs::remove_file(temporary);
+            let file = regular::create(temporary)?;
+            flock(&file, FlockOperation::LockExclusive)?;
+            // Between the two somebody may have swept it.
+            if rustix::fs::fstat(&file)?.st_nlink > 0 {
+                return Ok(file);
+            }
+        }
+    }
+
+    /// Takes away what writers that were killed have left half written. The lock of one that lives is never to be had.
+    pub(crate) fn sweep(&self) -> io::Result<()> {
+        let inside = match fs::read_dir(&self.dir) {
+            Ok(inside) => inside,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for entry in inside {
+            let entry = entry?;
+            if !entry.file_name().to_str().is_some_and(is_temporary) {
+                continue;
+            }
+            // What is no file of ours, or is gone already, is left to whoever put it there.
+            let Ok(file) = regular::open(&entry.path()) else { continue };
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
     }
 
     pub fn open(&self, sha256: &str) -> io::Result<File> {
@@ -167,5 +208,38 @@ mod tests {
             assert!(blobs.path(bad).is_err(), "{bad}");
         }
         assert_eq!(blobs.path(&"ab".repeat(32)).unwrap().parent(), Some(Path::new("/ledger/blobs/ab")));
+    }
+
+    /// A writer that reads what it keeps from a pipe may take as long as it likes; one that was killed does not come back.
+    #[test]
+    fn only_what_dead_writers_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let blobs = Blobs::new(dir.path());
+        blobs.sweep().unwrap();
+        private::make_dir(&blobs.dir).unwrap();
+        let at = |name: &str| blobs.dir.join(name);
+        for name in ["tmp-1-0", "tmp-1-x", "tmp-mine", "note"] {
+            fs::write(at(name), "half").unwrap();
+        }
+        fs::create_dir(at("tmp-2-0")).unwrap();
+        std::os::unix::fs::symlink(at("note"), at("tmp-3-0")).unwrap();
+        let (mut end, begun) = io::pipe().map(|(read, write)| (write, read)).unwrap();
+        let writer = std::thread::spawn({
+            let blobs = blobs.clone();
+            move || blobs.keep("text", begun).unwrap()
+        });
+        let alive = |name: &String| is_temporary(name) && !["tmp-1-0", "tmp-2-0", "tmp-3-0"].contains(&name.as_str());
+        let names = || fs::read_dir(&blobs.dir).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+        end.write_all(b"first ").unwrap();
+        while !names().any(|name| alive(&name)) {
+            std::thread::yield_now();
+        }
+        blobs.sweep().unwrap();
+        end.write_all(b"last").unwrap();
+        drop(end);
+        let kept = writer.join().unwrap();
+        assert_eq!(blobs.measure(&kept).unwrap(), Measured::Same);
+        let left: std::collections::BTreeSet<String> = names().filter(|name| name.len() > 2).collect();
+        assert_eq!(left.into_iter().collect::<Vec<_>>(), ["note", "tmp-1-x", "tmp-2-0", "tmp-3-0", "tmp-mine"]);
     }
 }

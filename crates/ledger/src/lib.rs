@@ -11,6 +11,7 @@ mod chain;
 mod checkpoint;
 mod clock;
 mod error;
+mod gather;
 mod head;
 mod import;
 mod note;

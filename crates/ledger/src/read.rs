@@ -5,7 +5,6 @@ use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
 use crate::head::{Head, Slots};
 use crate::schema;
-use evidence::{Glance, Recorded};
 use rusqlite::{Connection, OptionalExtension, types::ValueRef};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -183,35 +182,36 @@ impl Reader {
         std::thread::scope(|scope| {
             let (send, receive) = std::sync::mpsc::sync_channel::<Vec<Row>>(AHEAD);
             let worker = scope.spawn(move || work(&mut receive.into_iter()));
-            let mut next = from;
-            let read = loop {
-                let (batch, more, error) = match self.batch(next, Way::On, BATCH) {
-                    Ok(read) => read,
-                    Err(error) => break Err(error),
-                };
-                let mut last = next;
-                let ordered = batch.iter().try_for_each(|row| {
-                    last = self.follows(last, row, Way::On)?;
-                    Ok(())
-                });
-                next = last;
-                progress(next.saturating_sub(1));
+            let read = self.batches(from, |batch| {
+                progress(batch.last().map_or(0, |row| row.seq));
                 // A worker that has had enough is no failure of the reader.
-                if ordered.is_ok() && send.send(batch).is_err() {
-                    break Ok(());
-                }
-                match (ordered, error) {
-                    (Err(error), _) | (_, Some(error)) => break Err(error),
-                    _ if more => {}
-                    _ => break Ok(()),
-                }
-            };
+                send.send(batch).is_ok()
+            });
             drop(send);
             match worker.join() {
                 Ok(made) => (made, read),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         })
+    }
+
+    /// Every row from `from` on, a batch at a time, until `take` says that it is enough.
+    pub(crate) fn batches(&self, from: u64, mut take: impl FnMut(Vec<Row>) -> bool) -> Result<(), LedgerError> {
+        let mut next = from;
+        loop {
+            let (batch, more, error) = self.batch(next, Way::On, BATCH)?;
+            for row in &batch {
+                next = self.follows(next, row, Way::On)?;
+            }
+            if !batch.is_empty() && !take(batch) {
+                return Ok(());
+            }
+            match error {
+                Some(error) => return Err(error),
+                None if more => {}
+                None => return Ok(()),
+            }
+        }
     }
 
     fn batch(&self, from: u64, way: Way, most: usize) -> Result<Batch, LedgerError> {
@@ -280,43 +280,6 @@ impl Reader {
         Err(LedgerError::BrokenChain { path: self.database.clone(), what })
     }
 
-    /// Every observation, own and imported, in the order of recording. The chain is followed on the way: what was
-    /// altered gives no grade.
-    pub fn observations(&self) -> Result<Vec<Recorded>, LedgerError> {
-        self.observations_where(|_| true)
-    }
-
-    /// Those that `wanted` takes; of the others no more is read than a glance shows. The chain is followed all the same.
-    pub fn observations_where(
-        &self,
-        mut wanted: impl FnMut(&Glance<'_>) -> bool + Send,
-    ) -> Result<Vec<Recorded>, LedgerError> {
-        let path = &self.database;
-        let bad = |seq: u64, what: String| LedgerError::Row { path: path.clone(), seq, what };
-        let mut prev = Hash::genesis(&self.id()?.unwrap_or_default());
-        let work = |batches: &mut dyn Iterator<Item = Vec<Row>>| {
-            let mut all = Vec::new();
-            for row in batches.flatten() {
-                if row.prev != prev || row.hash != row.expected_hash() {
-                    let what = format!("row {} was altered, or does not follow from the row before it", row.seq);
-                    return Err(LedgerError::BrokenChain { path: path.clone(), what });
-                }
-                prev = row.hash;
-                if row.kind != RowKind::Observation {
-                    continue;
-                }
-                let not = |error: serde_json::Error| bad(row.seq, format!("not an observation: {error}"));
-                if wanted(&Glance::at(&row.body).map_err(not)?) {
-                    all.extend(row.observation().map_err(not)?);
-                }
-            }
-            Ok(all)
-        };
-        let (made, read) = self.stream(0, work, &mut |_| {});
-        let made = made?;
-        read.map(|()| made)
-    }
-
     /// Is this row, first recorded as `first` says, here, from whatever hand? One that says the same of itself and reads
     /// otherwise is another.
     pub(crate) fn has_received(&self, first: &str, row: &Row) -> Result<bool, LedgerError> {
@@ -335,28 +298,28 @@ impl Reader {
             _ => 0,
         };
         let bytes = |at: usize, name: &str| match raw.get_ref(at).map_err(|e| self.fail(e))? {
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes.to_vec()),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
             _ => Err(self.bad(seq, format!("the field '{name}' is of the wrong type"))),
         };
         let text = |at: usize, name: &str| {
-            String::from_utf8(bytes(at, name)?).map_err(|_| self.bad(seq, format!("the field '{name}' is not UTF-8")))
+            std::str::from_utf8(bytes(at, name)?).map_err(|_| self.bad(seq, format!("the field '{name}' is not UTF-8")))
         };
         let hash = |at: usize, name: &str| {
             let bytes = bytes(at, name)?;
             bytes.try_into().map(Hash).map_err(|_| self.bad(seq, format!("the field '{name}' is not 32 bytes")))
         };
         let kind = text(1, "kind")?;
-        let kind = RowKind::parse(&kind).ok_or_else(|| self.bad(seq, format!("unknown kind '{kind}'")))?;
+        let kind = RowKind::parse(kind).ok_or_else(|| self.bad(seq, format!("unknown kind '{kind}'")))?;
         let origin = match raw.get_ref(2).map_err(|e| self.fail(e))? {
             ValueRef::Null => None,
-            _ => Some(text(2, "origin")?),
+            _ => Some(text(2, "origin")?.to_owned()),
         };
         Ok(Row {
             seq,
             kind,
             origin,
-            time: text(3, "time")?,
-            body: bytes(4, "body")?,
+            time: text(3, "time")?.to_owned(),
+            body: bytes(4, "body")?.to_vec(),
             prev: hash(5, "prev")?,
             hash: hash(6, "hash")?,
         })

@@ -53,7 +53,10 @@ impl Ledger {
         let mut ledger = Ledger { reader, lock, closed: 0 };
         ledger.locked(|ledger| {
             ledger.closed = private::tighten(&ledger.reader.dir).map_err(fail)?;
-            ledger.connect()
+            ledger.connect()?;
+            // What cannot be taken away costs space and nothing else.
+            let _ = ledger.reader.blobs().sweep();
+            Ok(())
         })?;
         Ok(ledger)
     }

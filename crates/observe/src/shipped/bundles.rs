@@ -71,14 +71,14 @@ impl Bundle {
         }
         for (kernel, count) in counts {
             let mut about = about();
-            about.0.insert("family".to_owned(), kernel);
+            about.insert("family", kernel);
             all.push(Fact::new("bundle.variants", about, count));
         }
         for ((kernel, data), values) in ranges {
             let (Some(low), Some(high)) = (values.first(), values.last()) else { continue };
             let mut about = about();
-            about.0.insert("family".to_owned(), kernel);
-            about.0.insert("type".to_owned(), data);
+            about.insert("family", kernel);
+            about.insert("type", data);
             let range = if low == high { low.to_string() } else { format!("{low}..{high}") };
             all.push(Fact::new("bundle.range", about, range));
         }

@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
         for kernel in kernels {
             let mut about = About::new([("name", kernel.name.as_str())]);
             if let Some(bundle) = kernel.bundle {
-                about.0.insert("bundle".to_owned(), bundle.to_string());
+                about.insert("bundle", bundle.to_string());
             }
             let numbers = [
                 ("kernel.sgpr", kernel.sgpr),

@@ -37,8 +37,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let investigation = load(args.file.as_deref())?;
     let reader = ledger::Reader::open(&context.ledger)?;
     // Of a long ledger only what the claims can use is kept; every row is held to the chain all the same.
-    let wanted = investigation.wanted();
-    let observations = reader.observations_where(|glance| wanted.takes(glance))?;
+    let observations = reader.observations_for(&investigation)?;
     let mut graded = Graded::from_ledger(investigation, &observations, &super::names());
     drop(observations);
     let failed = graded.failed();

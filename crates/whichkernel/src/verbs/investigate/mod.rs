@@ -67,10 +67,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(error) = kept {
         context.note(&format!("whichkernel: {error}"));
     }
-    let before = Reader::open(&context.ledger)?.observations()?;
+    // Of a long ledger: what each observer said last, and then what the claims can use.
+    let before = Reader::open(&context.ledger)?.last_runs()?;
     let (looked, unkept) =
         run_observers(&investigation, &around, &before, ledger.as_mut(), &mut |line| context.progress(line))?;
-    let mut observations = if unkept.is_empty() { Reader::open(&context.ledger)?.observations()? } else { before };
+    drop(before);
+    let mut observations = Reader::open(&context.ledger)?.observations_for(&investigation)?;
     observations.extend(unkept.into_iter().map(Recorded::new));
     let graded = Graded::from_ledger(investigation, &observations, &super::names());
     context.print(&render(args.format, &graded, &looked, context)?)?;

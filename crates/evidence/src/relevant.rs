@@ -1,10 +1,10 @@
-//! The bench: everything on one rung that speaks to a claim, laid out before it is judged.
+//! What is relevant: everything on one rung that speaks to a claim, laid out before it is judged.
 
 use crate::{About, Answer, Artifact, Claim, Finding, ObserverId, Recorded, RungKind, Seen, Subject};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(Debug)]
-pub(crate) struct Bench<'a, R: RungKind> {
+pub(crate) struct Relevant<'a, R: RungKind> {
     pub holds: Vec<Seen<'a, R>>,
     pub contradicts: Vec<Seen<'a, R>>,
     pub silent: Vec<Seen<'a, R>>,
@@ -13,36 +13,37 @@ pub(crate) struct Bench<'a, R: RungKind> {
     pub contaminated: Vec<Seen<'a, R>>,
 }
 
-impl<'a, R: RungKind> Bench<'a, R> {
-    /// `pool` is sorted by id and holds each observation once, so that the order of arrival does not matter.
-    pub fn gather(claim: &Claim, pool: &[&'a Recorded], mut wanted: impl FnMut(&Recorded) -> bool) -> Self {
-        let mut bench = Bench {
+impl<'a, R: RungKind> Relevant<'a, R> {
+    /// `concerning` is sorted by id and holds each observation once, so that the order of arrival does not matter.
+    pub fn gather(claim: &Claim, concerning: &[&'a Recorded], wanted: impl Fn(&Subject) -> bool) -> Self {
+        let (mut wanted, mut speaks) = (memo(wanted), speaking(claim));
+        let mut relevant = Relevant {
             holds: Vec::new(),
             contradicts: Vec::new(),
             silent: Vec::new(),
             sweeps: Vec::new(),
             contaminated: Vec::new(),
         };
-        for seen in pool.iter().filter_map(|recorded| Seen::<R>::of(recorded)) {
+        for seen in concerning.iter().filter_map(|recorded| Seen::<R>::of(recorded)) {
             let recorded = seen.recorded();
-            if !speaks(claim, recorded) || !wanted(recorded) {
+            if !speaks(recorded) || !wanted(recorded.subject()) {
                 continue;
             }
             let side = match recorded.finding() {
-                _ if recorded.contaminated().is_some() => &mut bench.contaminated,
-                Finding::Swept => &mut bench.sweeps,
+                _ if recorded.contaminated().is_some() => &mut relevant.contaminated,
+                Finding::Swept => &mut relevant.sweeps,
                 Finding::Saw(fact) => match claim.expected.ask(fact) {
-                    Answer::Holds => &mut bench.holds,
-                    Answer::Contradicts => &mut bench.contradicts,
-                    Answer::Silent => &mut bench.silent,
+                    Answer::Holds => &mut relevant.holds,
+                    Answer::Contradicts => &mut relevant.contradicts,
+                    Answer::Silent => &mut relevant.silent,
                 },
                 Finding::Blocked { .. } => continue,
             };
             side.push(seen);
         }
-        bench.drop_sweeps_that_saw();
-        bench.drop_stale();
-        bench
+        relevant.drop_sweeps_that_saw();
+        relevant.drop_stale();
+        relevant
     }
 
     /// A sweep is silent only on what its own run did not see.
@@ -73,6 +74,23 @@ pub(crate) fn speaks(claim: &Claim, recorded: &Recorded) -> bool {
         Finding::Saw(fact) => fact.topic == claim.topic && fact.about.speaks_for(&claim.about),
         Finding::Swept | Finding::Blocked { .. } => recorded.field_of_view().covers(&claim.topic, &claim.about),
     }
+}
+
+/// The same for many of them: asked once for all facts that share what they are about.
+pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
+    let mut known: HashMap<*const BTreeMap<String, String>, bool> = HashMap::new();
+    move |recorded| match recorded.fact() {
+        Some(fact) if fact.topic == claim.topic => {
+            *known.entry(fact.about.place()).or_insert_with(|| speaks(claim, recorded))
+        }
+        _ => speaks(claim, recorded),
+    }
+}
+
+/// Asks once for each subject: those that the ledger read share theirs.
+pub(crate) fn memo<'a>(asked: impl Fn(&Subject) -> bool) -> impl FnMut(&'a Subject) -> bool {
+    let mut known: HashMap<*const Subject, bool> = HashMap::new();
+    move |subject| *known.entry(std::ptr::from_ref(subject)).or_insert_with(|| asked(subject))
 }
 
 /// One run: the same observer on the same subject, at the time that all observations of a run carry.

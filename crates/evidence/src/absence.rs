@@ -1,4 +1,4 @@
-//! Silence: when "not seen" is evidence that it was not there.
+//! Absence: when "not seen" is evidence that it was not there.
 
 use crate::{
     Artifact, Canary, Claim, Contamination, Coverage, Finding, Reason, Recorded, RungKind, Seen, Span, Spot, Window,

@@ -1,0 +1,298 @@
+//! Many observations from the bytes that the ledger keeps: what they have in common (observer, subject, view, coverage,
+//! ...) is read once and shared, and of those that nobody wants no more is built than a glance.
+//!
+//! A row of a run differs from the row before it in a name and a number. So the fields are cut out as they stand, and one
+//! whose bytes were met before is the value that they gave then.
+
+use crate::glance::{Found, Glance, Saw, Who};
+use crate::observation::{Finding, Observation, Plain, Recorded};
+use crate::{About, Bound, Canary, Contamination, Coverage, Evidence, Fact, FieldOfView, ObserverId, Rung, Subject};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// `Plain`, with its fields cut out and not yet read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cut<'a> {
+    #[serde(borrow)]
+    observer: &'a RawValue,
+    rung: Rung,
+    #[serde(borrow)]
+    subject: &'a RawValue,
+    #[serde(borrow)]
+    finding: CutFinding<'a>,
+    #[serde(borrow, default)]
+    view: Option<&'a RawValue>,
+    #[serde(borrow)]
+    coverage: &'a RawValue,
+    #[serde(borrow)]
+    contamination: &'a RawValue,
+    #[serde(borrow)]
+    canary: &'a RawValue,
+    #[serde(borrow)]
+    time: &'a RawValue,
+    #[serde(borrow, default)]
+    evidence: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CutFinding<'a> {
+    #[serde(borrow)]
+    Saw(CutFact<'a>),
+    Swept,
+    Blocked {
+        why: String,
+        fix: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CutFact<'a> {
+    #[serde(borrow)]
+    topic: Cow<'a, str>,
+    #[serde(borrow, default)]
+    about: Option<&'a RawValue>,
+    #[serde(borrow)]
+    value: &'a RawValue,
+    #[serde(default)]
+    bound: Bound,
+}
+
+/// As many different values of a field are remembered; then it begins anew, so that a ledger in which all differ needs no
+/// more memory than its rows.
+const MOST: usize = 1 << 14;
+
+/// The values of one field by the bytes that gave them.
+#[derive(Debug)]
+struct Shelf<T> {
+    known: HashMap<Box<str>, T>,
+    /// Most rows say what the row before them said.
+    last: Option<(String, T)>,
+}
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Shelf { known: HashMap::new(), last: None }
+    }
+}
+
+impl<T: Clone + DeserializeOwned> Shelf<T> {
+    fn read(&mut self, raw: &RawValue) -> Result<T, serde_json::Error> {
+        let text = raw.get();
+        if let Some((_, value)) = self.last.as_ref().filter(|(known, _)| known == text) {
+            return Ok(value.clone());
+        }
+        let value = match self.known.get(text) {
+            Some(value) => value.clone(),
+            None => {
+                let value: T = serde_json::from_str(text)?;
+                if self.known.len() >= MOST {
+                    self.known.clear();
+                }
+                self.known.insert(text.into(), value.clone());
+                value
+            }
+        };
+        let (last, of) = self.last.get_or_insert_with(|| (String::new(), value.clone()));
+        last.clear();
+        last.push_str(text);
+        *of = value.clone();
+        Ok(value)
+    }
+}
+
+/// What a glance shows, by the places of its shared parts; a sweep and a blocked look have no topic.
+type Sight = (usize, Rung, Option<(usize, usize)>, usize);
+
+/// The parts themselves, so that no other comes to lie in their place.
+type Parts = (Arc<ObserverId>, Arc<str>, About, Arc<FieldOfView>);
+
+/// Reads one observation after the other.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    observers: Shelf<Arc<ObserverId>>,
+    subjects: Shelf<Arc<Subject>>,
+    topics: HashMap<Box<str>, Arc<str>>,
+    abouts: Shelf<About>,
+    views: Shelf<Arc<FieldOfView>>,
+    coverages: Shelf<Arc<Coverage>>,
+    contaminations: Shelf<Arc<Contamination>>,
+    canaries: Shelf<Arc<Canary>>,
+    times: Shelf<Arc<str>>,
+    evidence: Shelf<Arc<Vec<Evidence>>>,
+    decided: HashMap<Sight, (bool, Parts)>,
+}
+
+impl Decoder {
+    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None where `wanted` does not take it.
+    /// That is asked once for all that look alike at a glance, and must not depend on anything else.
+    pub fn read(
+        &mut self,
+        canonical: &[u8],
+        wanted: impl Fn(&Glance<'_>) -> bool,
+    ) -> Result<Option<Recorded>, serde_json::Error> {
+        match self.quickly(canonical, &wanted) {
+            Some(read) => Ok(read),
+            // Whatever it is that it cannot read: the other way decides, and says what is wrong.
+            None => match wanted(&Glance::at(canonical)?) {
+                true => Recorded::from_canonical(canonical).map(Some),
+                false => Ok(None),
+            },
+        }
+    }
+
+    /// None: it is not as this version writes it.
+    fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Recorded>> {
+        let cut: Cut<'_> = serde_json::from_str(std::str::from_utf8(canonical).ok()?).ok()?;
+        let observer = self.observers.read(cut.observer).ok()?;
+        let view = self.views.read(cut.view?).ok()?;
+        let about = match &cut.finding {
+            CutFinding::Saw(fact) => self.abouts.read(fact.about?).ok()?,
+            _ => About::default(),
+        };
+        if !self.takes(&cut, (&observer, &about, &view), wanted) {
+            return Some(None);
+        }
+        let finding = match cut.finding {
+            CutFinding::Saw(CutFact { topic, value, bound, .. }) => {
+                let value = serde_json::from_str(value.get()).ok()?;
+                Finding::Saw(Fact { topic: topic.into_owned(), about, value, bound })
+            }
+            CutFinding::Swept => Finding::Swept,
+            CutFinding::Blocked { why, fix } => Finding::Blocked { why, fix },
+        };
+        let plain = Plain {
+            observer,
+            rung: cut.rung,
+            subject: self.subjects.read(cut.subject).ok()?,
+            finding,
+            view,
+            coverage: self.coverages.read(cut.coverage).ok()?,
+            contamination: self.contaminations.read(cut.contamination).ok()?,
+            canary: self.canaries.read(cut.canary).ok()?,
+            time: self.times.read(cut.time).ok()?,
+            evidence: self.evidence.read(cut.evidence?).ok()?,
+        };
+        Some(Some(Recorded::named(canonical, Observation::try_from(plain).ok()?)))
+    }
+
+    fn takes(
+        &mut self,
+        cut: &Cut<'_>,
+        (observer, about, view): (&Arc<ObserverId>, &About, &Arc<FieldOfView>),
+        wanted: &impl Fn(&Glance<'_>) -> bool,
+    ) -> bool {
+        let topic = match &cut.finding {
+            CutFinding::Saw(fact) => self.topic(&fact.topic),
+            CutFinding::Swept | CutFinding::Blocked { .. } => Arc::from(""),
+        };
+        let place = |shared: *const u8| shared as usize;
+        let saw = matches!(cut.finding, CutFinding::Saw(_));
+        let sight = (
+            place(Arc::as_ptr(observer).cast()),
+            cut.rung,
+            saw.then(|| (place(topic.as_ptr()), place(Arc::as_ptr(&about.0).cast()))),
+            place(Arc::as_ptr(view).cast()),
+        );
+        if let Some((takes, _)) = self.decided.get(&sight) {
+            return *takes;
+        }
+        let finding = match &cut.finding {
+            CutFinding::Saw(_) => Found::Saw(Saw { topic: Cow::Borrowed(&topic), about: about.clone() }),
+            CutFinding::Swept => Found::Swept,
+            CutFinding::Blocked { .. } => Found::Blocked(serde::de::IgnoredAny),
+        };
+        let takes = wanted(&Glance {
+            observer: Who { name: Cow::Borrowed(&observer.name) },
+            rung: Cow::Borrowed(cut.rung.name()),
+            finding,
+            view: view.clone(),
+        });
+        if self.decided.len() >= MOST {
+            self.decided.clear();
+        }
+        self.decided.insert(sight, (takes, (observer.clone(), topic, about.clone(), view.clone())));
+        takes
+    }
+
+    fn topic(&mut self, name: &str) -> Arc<str> {
+        if let Some(topic) = self.topics.get(name) {
+            return topic.clone();
+        }
+        if self.topics.len() >= MOST {
+            self.topics.clear();
+        }
+        let topic: Arc<str> = name.into();
+        self.topics.insert(name.into(), topic.clone());
+        topic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Shipped;
+
+    fn body(name: &str, value: i64) -> String {
+        let fact = Fact::new("kernel", About::new([("name", name)]), value);
+        let (id, subject) = (ObserverId::new("inspect", "1"), Subject::file("libggml-hip.so", "5".repeat(64)));
+        let coverage = Coverage::complete("bytes", 9);
+        let made = Observation::on::<Shipped>(id, subject, Finding::Saw(fact), coverage, "2026-01-01T00:00:00.000Z");
+        String::from_utf8(made.unwrap().canonical()).unwrap()
+    }
+
+    #[test]
+    fn rows_of_a_run_share_what_they_have_in_common() {
+        let mut decoder = Decoder::default();
+        let mut read = |name, value| decoder.read(body(name, value).as_bytes(), |_| true).unwrap().unwrap();
+        let (one, other, third) = (read("a", 1), read("a", 2), read("b", 3));
+        assert!(std::ptr::eq(one.subject(), other.subject()) && std::ptr::eq(one.subject(), third.subject()));
+        let place = |recorded: &Recorded| recorded.fact().unwrap().about.place();
+        assert_eq!(place(&one), place(&other));
+        assert_ne!(place(&one), place(&third));
+    }
+
+    #[test]
+    fn whether_it_is_wanted_is_asked_once_for_all_that_look_alike() {
+        let mut decoder = Decoder::default();
+        let asked = std::cell::Cell::new(0);
+        let wanted = |glance: &Glance<'_>| {
+            asked.set(asked.get() + 1);
+            glance.saw().is_some_and(|saw| saw.about.get("name") == Some("a"))
+        };
+        let taken = [("a", 1), ("b", 2), ("a", 3), ("b", 4)]
+            .map(|(name, value)| decoder.read(body(name, value).as_bytes(), wanted).unwrap().is_some());
+        assert_eq!((taken, asked.get()), ([true, false, true, false], 2));
+    }
+
+    #[test]
+    fn what_is_refused_one_way_is_refused_both_ways_with_the_same_words() {
+        let good = body("a", 1);
+        let spoilt = [
+            good.replace("\"shipped\"", "\"launched\""),
+            good.replace("\"topic\":\"kernel\"", "\"topic\":\"\""),
+            good.replace("\"unit\":\"bytes\"", "\"unit\":9"),
+            good.replace("\"evidence\":[]", "\"evidence\":null"),
+            good.replace("\"rung\"", "\"rang\""),
+            good.replace("{\"observer\"", "{\"more\":1,\"observer\""),
+            good.replace("\"value\":1", "\"value\":{}"),
+            good[..good.len() - 1].to_owned(),
+        ];
+        for bad in spoilt {
+            assert_ne!(bad, good);
+            let plain = Recorded::from_canonical(bad.as_bytes()).unwrap_err().to_string();
+            let shared = Decoder::default().read(bad.as_bytes(), |_| true).unwrap_err().to_string();
+            assert!(shared == plain || Glance::at(bad.as_bytes()).is_err(), "{bad}: {shared}, {plain}");
+        }
+        // Another order, and fields that may be left out, are read all the same.
+        let short = good.replace(",\"evidence\":[]", "");
+        let read = Decoder::default().read(short.as_bytes(), |_| true).unwrap();
+        assert_eq!(read, Some(Recorded::from_canonical(short.as_bytes()).unwrap()));
+    }
+}

@@ -1,0 +1,93 @@
+//! All observations, sorted once by what they are about, so that each claim looks only at those that can concern it.
+
+use crate::fact::glob;
+use crate::{About, Claim, FieldOfView, Recorded};
+use std::collections::{BTreeMap, HashMap};
+
+type Pairs = BTreeMap<String, String>;
+
+#[derive(Debug, Default)]
+pub(crate) struct ObservationIndex<'a> {
+    facts: BTreeMap<&'a str, Vec<Alike<'a>>>,
+    /// Sweeps, and observers that could not look: few, and about many topics. By what they had in view.
+    others: Vec<Alike<'a>>,
+}
+
+/// Observations that differ in neither topic, parameters nor view: what one of them may speak for, all may.
+#[derive(Debug)]
+pub(crate) struct Alike<'a> {
+    /// None for what is not a fact.
+    pub about: Option<&'a About>,
+    view: &'a FieldOfView,
+    pub rows: Vec<&'a Recorded>,
+}
+
+/// Sorted by id, each once: one that came from elsewhere too is our own. The order of arrival leaves no trace.
+pub(crate) fn sorted<'a>(rows: impl Iterator<Item = &'a Recorded>) -> Vec<&'a Recorded> {
+    // The first digits are laid beside each other: to look at every observation for every comparison takes longer.
+    let mut rows: Vec<(u128, &Recorded)> = rows.map(|recorded| (recorded.id().first(), recorded)).collect();
+    rows.sort_by(|(first, a), (other, b)| {
+        let ids = || a.id().cmp(b.id()).then(a.origin().is_some().cmp(&b.origin().is_some()));
+        first.cmp(other).then_with(ids)
+    });
+    rows.dedup_by(|(first, a), (other, b)| first == other && a.id() == b.id());
+    rows.into_iter().map(|(_, recorded)| recorded).collect()
+}
+
+/// Asked for every claim: is the runtime, is the device here?
+pub(crate) const RUNTIME: &str = "runtime.installed";
+pub(crate) const DEVICE: &str = "gpu.present";
+
+fn asked_always(topic: &str) -> bool {
+    [RUNTIME, DEVICE].iter().any(|asked| glob(asked, topic))
+}
+
+impl<'a> ObservationIndex<'a> {
+    pub fn new(observations: &'a [Recorded]) -> Self {
+        let mut index = ObservationIndex::default();
+        // Those that the ledger read share their parts: where these lie tells them apart sooner than what they say.
+        let mut places: HashMap<(&str, Option<*const Pairs>, *const FieldOfView), usize> = HashMap::new();
+        let mut contents: HashMap<(&str, Option<&About>, &FieldOfView), usize> = HashMap::new();
+        for recorded in observations {
+            let view = recorded.field_of_view();
+            let (topic, about, list) = match recorded.fact() {
+                Some(fact) => (fact.topic.as_str(), Some(&fact.about), index.facts.entry(&fact.topic).or_default()),
+                None => ("", None, &mut index.others),
+            };
+            let place = (topic, about.map(About::place), std::ptr::from_ref(view));
+            let at = *places.entry(place).or_insert_with(|| {
+                *contents.entry((topic, about, view)).or_insert_with(|| {
+                    list.push(Alike { about, view, rows: Vec::new() });
+                    list.len() - 1
+                })
+            });
+            if let Some(alike) = list.get_mut(at) {
+                alike.rows.push(recorded);
+            }
+        }
+        index
+    }
+
+    /// Sorted by id, each once. What neither speaks of the claim nor had it in view
+    /// has no part in its grade.
+    pub fn concerning(&self, claim: &Claim) -> Vec<&'a Recorded> {
+        let topics = [claim.topic.as_str(), RUNTIME, DEVICE];
+        let topics = topics.into_iter().enumerate().filter(|(at, topic)| !topics[..*at].contains(topic));
+        let facts = topics.flat_map(|(_, topic)| self.facts(topic).iter().map(move |alike| (topic, alike)));
+        let in_view = |alike: &Alike<'_>| alike.view.covers(&claim.topic, &claim.about);
+        let facts = facts.filter(|(topic, alike)| {
+            asked_always(topic)
+                || (*topic == claim.topic && alike.about.is_some_and(|about| about.speaks_for(&claim.about)))
+                || in_view(alike)
+        });
+        let others = self
+            .others
+            .iter()
+            .filter(|alike| in_view(alike) || alike.view.views.iter().any(|view| asked_always(&view.topic)));
+        sorted(facts.map(|(_, alike)| alike).chain(others).flat_map(|alike| alike.rows.iter().copied()))
+    }
+
+    pub fn facts(&self, topic: &str) -> &[Alike<'a>] {
+        self.facts.get(topic).map_or(&[], Vec::as_slice)
+    }
+}
