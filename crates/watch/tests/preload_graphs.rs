@@ -124,7 +124,7 @@ fn a_launch_function_that_nobody_has_heard_of_is_a_gap_with_its_name() {
         let (launched, tally, account) = run(home.path(), way, &[]);
         assert_eq!((launched["all"], tally.launches()), (2, 1), "{way}");
         let gaps = missing(&account);
-        let named = |(what, why): &&(String, String)| what == "launches" && why.contains("LaunchKernelAnew");
-        assert!(gaps.len() == 1 && gaps.iter().all(|gap| named(gap)), "{way}: {gaps:?}");
+        let named = |(what, why): &(String, String)| what == "launches" && why.contains("LaunchKernelAnew");
+        assert!(gaps.len() == 1 && gaps.iter().copied().all(named), "{way}: {gaps:?}");
     }
 }

@@ -100,10 +100,9 @@ impl Graphs {
 
     pub fn enable(&mut self, exec: u32, node: u64, on: bool) {
         let Some(exec) = self.execs.get_mut(&exec) else { return };
-        match exec.nodes.get_mut(&node) {
-            Some(known) => known.enabled = on,
-            // Copies can be switched off as well; only kernels were told. After an update nobody knows which it is.
-            None => {}
+        // Copies can be switched off as well; only kernels were told. After an update nobody knows which it is.
+        if let Some(known) = exec.nodes.get_mut(&node) {
+            known.enabled = on;
         }
         exec.count();
     }

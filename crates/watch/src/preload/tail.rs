@@ -220,10 +220,8 @@ impl Tail {
             }
             Record::Graph(record) if record.status != 0 => {}
             Record::Graph(record) => match record.what {
-                graph::INSTANTIATE | graph::UPDATE => {
-                    if !self.graphs.instantiated(record.exec) {
-                        self.flow.instantiated(record.exec.into(), record.graph.into());
-                    }
+                graph::INSTANTIATE | graph::UPDATE if !self.graphs.instantiated(record.exec) => {
+                    self.flow.instantiated(record.exec.into(), record.graph.into());
                 }
                 graph::SET => self.graphs.set(record.exec, record.stream),
                 graph::CHILD => self.graphs.child(record.exec, record.stream),
