@@ -74,7 +74,12 @@ impl Server {
             healthy()
         });
         let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", dryrun.id())).expect("children");
-        let pid = children.split_whitespace().next().and_then(|pid| pid.parse().ok()).expect("llama-server");
+        // The dry run has a guard beside the program.
+        let is_server = |pid: &u32| {
+            std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "llama-server")
+        };
+        let mut children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        let pid = children.find(is_server).expect("llama-server");
         Server { dryrun, pid, port, home }
     }
 

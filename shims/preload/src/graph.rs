@@ -186,6 +186,10 @@ pub fn destroyed(of: &Numbers, handle: *mut c_void) {
 }
 
 pub fn launched(exec: *mut c_void, on: *mut c_void, status: u32) {
+    // Into a capture it launches nothing: it becomes part of the graph that is captured, and is told with that one's nodes.
+    if capturing(on) != 0 {
+        return unfollowed(b"a graph launched into a capture");
+    }
     note(record::graph::LAUNCH, EXECS.get(exec as usize), 0, on, status);
 }
 

@@ -84,7 +84,7 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     let text = unsafe { CStr::from_ptr(name) }.to_bytes();
     let Some(wrapped) = wrapped::by_name(text) else {
         // SAFETY: the caller's own question; RTLD_NEXT would be answered for us instead, so such are not looked into.
-        if handle != RTLD_NEXT && unknown::launches(text) && unknown::of_a_runtime(unsafe { real(handle, name) } as usize) {
+        if handle != RTLD_NEXT && unknown::is_suspect(text) && unknown::is_unseen(text, unsafe { real(handle, name) } as usize) {
             start();
             unknown::say(text);
         }

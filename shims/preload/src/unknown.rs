@@ -21,11 +21,33 @@ pub fn launches(name: &[u8]) -> bool {
         && !ABOVE.iter().any(|above| name.starts_with(above))
 }
 
-/// Whether a function lies in a GPU runtime: other libraries may call theirs as they like.
-pub fn of_a_runtime(function: usize) -> bool {
-    let path = modules::owner(function).0.path;
-    let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    [&b"libamdhip64"[..], b"libcuda.so", b"libcudart"].iter().any(|name| file.starts_with(name))
+/// Names by which a BLAS library is asked for a product. hipBLAS's are wrapped; of the others the kernels are seen, not the calls.
+fn multiplies(name: &[u8]) -> bool {
+    let has = |what: &[u8]| name.windows(what.len()).any(|part| part == what);
+    (name.starts_with(b"rocblas_") && has(b"gemm"))
+        || (name.starts_with(b"cublas") && (has(b"emm") || has(b"Matmul")))
+        || name == b"hipblasLtMatmul"
+}
+
+/// What somebody can call and nobody follows: a launch function of a runtime, or a product of a BLAS library.
+pub fn is_unseen(name: &[u8], function: usize) -> bool {
+    let file = file_of(modules::owner(function).0.path);
+    // Other libraries may call theirs as they like.
+    let runtime = [&b"libamdhip64"[..], b"libcuda.so", b"libcudart"].iter().any(|name| file.starts_with(name));
+    (runtime && launches(name)) || (is_blas(file) && multiplies(name))
+}
+
+/// Worth asking where it lies.
+pub fn is_suspect(name: &[u8]) -> bool {
+    launches(name) || multiplies(name)
+}
+
+fn is_blas(file: &[u8]) -> bool {
+    [&b"librocblas"[..], b"libhipblas", b"libcublas"].iter().any(|name| file.starts_with(name))
+}
+
+fn file_of(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 /// Somebody can call this function, and it is not wrapped. Said once per process.
@@ -75,7 +97,7 @@ pub fn look() {
             let name = unsafe { CStr::from_ptr(*name) };
             match wrapped::unwrapped(name) as usize {
                 0 => waiting += 1,
-                at if of_a_runtime(at) => say(name.to_bytes()),
+                at if is_unseen(name.to_bytes(), at) => say(name.to_bytes()),
                 _ => {}
             }
         }
@@ -105,10 +127,12 @@ extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c
     // SAFETY: the loader's list, and the structure of `look`.
     unsafe {
         let (info, found) = (&*info, &mut *data.cast::<Found>());
+        // What one BLAS library asks of another is part of the call that the program made.
+        let inside = !info.name.is_null() && is_blas(file_of(CStr::from_ptr(info.name).to_bytes()));
         for place in 0..usize::from(info.count) {
             let header = &*info.headers.add(place);
             if header.kind == DYNAMIC {
-                imports(info.base, (info.base + header.vaddr as usize) as *const [usize; 2], found);
+                imports(info.base, (info.base + header.vaddr as usize) as *const [usize; 2], inside, found);
             }
         }
     }
@@ -116,7 +140,7 @@ extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c
 }
 
 /// SAFETY: the dynamic section of a loaded library.
-unsafe fn imports(base: usize, mut entry: *const [usize; 2], found: &mut Found) {
+unsafe fn imports(base: usize, mut entry: *const [usize; 2], inside: bool, found: &mut Found) {
     const STRINGS: usize = 5;
     const SYMBOLS: usize = 6;
     const HASH: usize = 4;
@@ -154,12 +178,13 @@ unsafe fn imports(base: usize, mut entry: *const [usize; 2], found: &mut Found) 
             (name, symbol.add(6).cast::<u16>().read() == 0)
         };
         // SAFETY: a string of the table.
-        if !imported || !matches!(unsafe { name.read() } as u8, b'h' | b'c' | b'_') {
+        if !imported || !matches!(unsafe { name.read() } as u8, b'h' | b'c' | b'r' | b'_') {
             continue;
         }
         // SAFETY: as above.
         let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-        if launches(text) && wrapped::by_name(text).is_none() && let Some(to) = found.names.get_mut(found.count) {
+        let suspect = launches(text) || (!inside && multiplies(text));
+        if suspect && wrapped::by_name(text).is_none() && let Some(to) = found.names.get_mut(found.count) {
             *to = name;
             found.count += 1;
         }

@@ -162,6 +162,10 @@ impl<'a> PreloadSource<'a> {
                     "graphs".into(),
                     format!("process {pid} made a graph that the device can launch ({name}): such launches are not seen"),
                 )),
+                name if ["rocblas_", "cublas", "hipblasLt"].iter().any(|start| name.starts_with(start)) => gaps.push((
+                    "BLAS calls".into(),
+                    format!("process {pid} can call {name}, which is not followed: the kernels that it launches count, the calls do not"),
+                )),
                 name if name.contains("Launch") => gaps.push((
                     "launches".into(),
                     format!("process {pid} can call {name}, a launch function that is not followed: its launches are not counted"),
