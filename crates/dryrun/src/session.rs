@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use sys::guard::GroupGuard;
@@ -159,10 +159,9 @@ impl Request<'_> {
         self.blas_behind(&mut command)?;
         self.connect(&mut command)?;
         // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
-        command.process_group(0);
-        let mut guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
+        let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
+        guard.enter_before_exec(&mut command);
         let child = self.start(&mut command, &session_dir, &program)?;
-        guard.of(child.id());
         let (table, place) = (self.described.table.clone(), self.place.clone());
         Ok(Running { child, program, session_dir, _guard: guard, table, place })
     }

@@ -6,6 +6,8 @@ use crate::bpf::{Map, next_key};
 use crate::child::{Child, close_others, fork};
 use std::io::{self, PipeWriter, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Ends a program's whole group when we are gone without a word.
 #[derive(Debug)]
@@ -24,9 +26,19 @@ impl GroupGuard {
         Ok(GroupGuard { pipe, child })
     }
 
-    /// The group to end, by the number of the process that leads it.
-    pub fn of(&mut self, leader: u32) {
-        let _ = self.pipe.write_all(&leader.to_ne_bytes());
+    /// The command's program will lead a group of its own, and enters itself here before it becomes what it is: however soon we are
+    /// gone after that, it is known.
+    pub fn enter_before_exec(&self, command: &mut Command) {
+        let line = self.pipe.as_raw_fd();
+        command.process_group(0);
+        // SAFETY: between fork and exec the closure makes two system calls, on memory of its own stack; the pipe is open until exec.
+        unsafe {
+            command.pre_exec(move || {
+                let leader = libc::getpid().to_ne_bytes();
+                libc::write(line, leader.as_ptr().cast(), leader.len());
+                Ok(())
+            });
+        }
     }
 }
 
@@ -135,11 +147,12 @@ fn read(line: i32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
 
-    fn sleeping() -> std::process::Child {
-        Command::new("sleep").arg("600").process_group(0).spawn().expect("sleep")
+    fn sleeping(guard: &GroupGuard) -> std::process::Child {
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        guard.enter_before_exec(&mut command);
+        command.spawn().expect("sleep")
     }
 
     /// Closing the pipe without a word is what the kernel does when we are killed.
@@ -151,14 +164,16 @@ mod tests {
 
     #[test]
     fn the_group_ends_with_us_and_only_then() {
-        let mut kept = sleeping();
-        let mut guard = GroupGuard::new().expect("a guard");
-        guard.of(kept.id());
+        let guard = GroupGuard::new().expect("a guard");
+        let mut kept = sleeping(&guard);
         drop(guard);
         assert!(kept.try_wait().expect("asked").is_none(), "let go of");
+        kept.kill().expect("ended");
+        kept.wait().expect("waited");
 
-        let mut guard = GroupGuard::new().expect("a guard");
-        guard.of(kept.id());
+        // Nothing happens between the start and our end: the program is known all the same.
+        let guard = GroupGuard::new().expect("a guard");
+        let mut kept = sleeping(&guard);
         abandon(guard);
         assert!(!kept.wait().expect("waited").success());
     }
