@@ -25,6 +25,7 @@ locales!(
     "isa",
     "ledger",
     "map",
+    "probe",
     "runtime",
     "source",
     "summary",

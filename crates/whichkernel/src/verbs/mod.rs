@@ -14,6 +14,7 @@ mod investigate;
 mod isa;
 mod ledger;
 mod map;
+mod probe;
 mod runtime;
 mod source;
 mod summary;
@@ -41,6 +42,8 @@ pub enum Verb {
     Ledger(ledger::Args),
     /// Type x columns as a table: from source, from the dry run, or both with disagreements marked
     Map(map::Args),
+    /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
+    Probe(probe::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
     /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
@@ -62,6 +65,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Isa(args)) => isa::run(&args, context),
         Some(Verb::Ledger(args)) => ledger::run(&args, context),
         Some(Verb::Map(args)) => map::run(&args, context),
+        Some(Verb::Probe(args)) => probe::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
         Some(Verb::Watch(args)) => watch::run(&args, context),

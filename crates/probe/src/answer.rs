@@ -1,0 +1,142 @@
+//! What `probe` answers: the server, every probe with its true count, and what could not be read.
+
+use crate::pieces::Batching;
+use crate::zone::Zone;
+use evidence::Conclusion;
+use serde::Serialize;
+
+pub const SCHEMA: &str = "whichkernel.probe/1";
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    pub schema: &'static str,
+    pub server: Server,
+    pub probes: Vec<Probe>,
+    /// Whether the true count of every question is known.
+    pub counted: Conclusion,
+    /// Questions that got no counts, and why.
+    pub failed: Vec<Failure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Server {
+    pub kind: &'static str,
+    pub version: Option<String>,
+    pub model: Option<String>,
+    /// Where it was asked; None for a replay.
+    pub url: Option<String>,
+    /// The build of llama.cpp inside, and how that is known.
+    pub build: Option<u64>,
+    pub build_from: Option<String>,
+    /// The releases whose rules were asked; the server's own is among them only where `rules_exact` says so.
+    pub rules: Vec<String>,
+    pub rules_exact: bool,
+    /// The server is newer than every release that is known here.
+    pub rules_older: bool,
+    /// The GPU whose rules were asked.
+    pub target: Option<String>,
+    pub card: Option<String>,
+    /// `rocm`, `cuda`, `vulkan`, `cpu`, as the server says.
+    pub backend: Option<String>,
+    pub context: Option<u64>,
+    pub slots: Option<u64>,
+    /// What else it says of itself, gathered as `watch` gathers it.
+    pub facts: Vec<Fact>,
+    /// Types of the model's matrices, and where they were read.
+    pub types: Vec<(String, u64)>,
+    pub types_from: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fact {
+    pub field: &'static str,
+    pub said: String,
+    #[serde(rename = "where")]
+    pub place: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Probe {
+    pub name: String,
+    /// Tokens that were sent.
+    pub asked: Option<u64>,
+    /// Tokens of the prompt by the server's count.
+    pub reported: Option<u64>,
+    /// Tokens that were really evaluated; None where nothing here tells.
+    pub evaluated: Option<u64>,
+    pub basis: Basis,
+    /// Column counts of the prompt's evaluations, in order; empty where they are not known.
+    pub ne11: Vec<u64>,
+    pub batching: Option<Batching>,
+    pub prompt_ms: Option<f64>,
+    pub eval_count: Option<u64>,
+    pub eval_ms: Option<f64>,
+    pub load_ms: Option<f64>,
+    pub zones: Vec<Zone>,
+    pub marks: Vec<Mark>,
+}
+
+impl Probe {
+    pub fn prompt_per_second(&self) -> Option<f64> {
+        rate(self.evaluated?, self.prompt_ms?)
+    }
+
+    /// The first token comes out of the prompt's own evaluation: what follows it are the decode steps.
+    pub fn decode_per_second(&self) -> Option<f64> {
+        rate(self.eval_count?.checked_sub(1)?, self.eval_ms?)
+    }
+}
+
+fn rate(count: u64, ms: f64) -> Option<f64> {
+    (count > 0 && ms > 0.0).then(|| count as f64 * 1e3 / ms)
+}
+
+/// How the true count is known, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The server counts what it processes (`timings.prompt_n`).
+    Processed,
+    /// The server tells what it took from its cache.
+    CachedCount,
+    /// In this release the reported count is what was evaluated.
+    CountIsEvaluated,
+    /// The server's debug line of this request.
+    Log,
+    /// An embedding takes nothing from the cache.
+    Embedding,
+    /// From the prompts that were sent before: what the cache must hold.
+    OwnPrompts,
+    /// Nothing here tells.
+    Unknown,
+}
+
+/// What a reader should know of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// Part of the prompt came from the cache.
+    Cached,
+    /// The server cut the prompt.
+    Truncated,
+    /// The prompt fills the context to the last token: it may have been cut.
+    FillsContext,
+    /// Batch sizes are the server's defaults: nobody said them.
+    AssumedBatch,
+    /// Other requests were evaluated together with it: its columns are not its own.
+    Shared,
+    /// How the server cuts prompts is not known.
+    NoBatch,
+    /// The server cut the prompt at a checkpoint of its own.
+    Checkpoint,
+    /// The counts contradict each other.
+    Contradictory,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failure {
+    pub name: String,
+    pub request: String,
+    pub status: Option<u16>,
+    pub why: String,
+}

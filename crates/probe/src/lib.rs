@@ -1,0 +1,29 @@
+//! The phase proxy: what a server was asked, what it really evaluated, how fast, and what the source rules declare for it.
+//!
+//! A server's count of prompt tokens is not the number of columns of its matrix products: a cached prefix is not evaluated, a long
+//! prompt is cut, and the last layer sees one token. Every exchange is kept as it went over the wire, and everything that is said
+//! is computed from those exchanges, live or from a recording, by the same code. No rights are needed; what is inferred is called so.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod counts;
+mod exchange;
+mod gather;
+mod memory;
+mod model;
+mod pieces;
+mod read;
+mod release;
+pub mod replay;
+mod server;
+mod stage;
+mod zone;
+
+pub use answer::{Answer, Basis, Fact, Failure, Mark, Probe, SCHEMA, Server};
+pub use counts::{Counts, Unread};
+pub use exchange::{Exchange, Purpose, Request};
+pub use gather::{Wanted, answer, understood};
+pub use model::{Mix, Place};
+pub use pieces::{Batching, Known};
+pub use server::{Identity, Kind};
+pub use zone::Zone;

@@ -1,0 +1,132 @@
+//! What a server's prompt cache must hold, from the prompts that it was sent: for servers that do not say what they reused.
+//!
+//! A tokenizer splits at words before it does anything else, so where a prompt has as many words as the server counted tokens,
+//! every word is one token, and how much two prompts have in common is known exactly. Ollama keeps what a slot evaluated (the
+//! prompt and all generated tokens but the last) and reuses the longest common beginning (runner/*/cache.go).
+
+/// What a slot holds, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Held {
+    /// The begin-of-text token that the model puts first counts as one.
+    words: Vec<String>,
+    /// Nothing more than these words.
+    whole: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Memory {
+    held: Vec<Held>,
+    /// Something happened that nobody here knows the tokens of.
+    lost: bool,
+}
+
+const BEGIN: &str = "\u{2}begin of text";
+
+/// A prompt's tokens, where its words are its tokens. `begin`: whether the model puts a token of its own first.
+pub fn tokens(prompt: &str, counted: u64, begin: Option<bool>) -> Option<Vec<String>> {
+    let words: Vec<String> = words(prompt);
+    let count = words.len() as u64;
+    let begins = match begin {
+        Some(begins) => begins,
+        None => counted == count + 1,
+    };
+    (count + u64::from(begins) == counted).then(|| begins.then(|| BEGIN.to_owned()).into_iter().chain(words).collect())
+}
+
+/// Each with the space before it.
+fn words(text: &str) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for c in text.chars() {
+        match list.last_mut() {
+            Some(word) if c != ' ' => word.push(c),
+            _ => list.push(c.to_string()),
+        }
+    }
+    list
+}
+
+impl Memory {
+    /// The model was loaded anew: every slot is empty.
+    pub fn clear(&mut self) {
+        *self = Memory::default();
+    }
+
+    /// A prompt went in whose tokens nobody knows.
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
+    /// How many tokens of this prompt are reused; None where it cannot be said.
+    pub fn reused(&self, prompt: &[String], slots: Option<u64>) -> Option<u64> {
+        let Some(last) = self.held.last() else { return (!self.lost).then_some(0) };
+        let recent = common(last, prompt)?;
+        if slots != Some(1) || self.lost {
+            // Another slot may still hold an older prompt.
+            let older = self.held.iter().map(|held| common(held, prompt)).collect::<Option<Vec<u64>>>()?;
+            if self.lost || older.into_iter().max() > Some(recent) {
+                return None;
+            }
+        }
+        // One token is always evaluated: it gives the first answer.
+        Some(recent.min((prompt.len() as u64).saturating_sub(1)))
+    }
+
+    /// This prompt was evaluated, and `generated` came back as `count` tokens.
+    pub fn keep(&mut self, mut prompt: Vec<String>, generated: &str, count: u64) {
+        let answer = words(generated);
+        let whole = count <= 1 || answer.len() as u64 == count;
+        if whole {
+            prompt.extend(answer.into_iter().take(usize::try_from(count.saturating_sub(1)).unwrap_or(0)));
+        }
+        self.held.push(Held { words: prompt, whole });
+    }
+}
+
+fn common(held: &Held, prompt: &[String]) -> Option<u64> {
+    let count = held.words.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+    let all_known = count < held.words.len() || count == prompt.len() || held.whole;
+    all_known.then_some(count as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, begin: bool) -> Vec<String> {
+        tokens(text, words(text).len() as u64 + u64::from(begin), Some(begin)).unwrap()
+    }
+
+    #[test]
+    fn the_longest_common_beginning_is_reused() {
+        let mut memory = Memory::default();
+        assert_eq!(memory.reused(&of(" aa ab ac", false), Some(1)), Some(0));
+        memory.keep(of(" aa ab ac", false), " zz zy", 2);
+        assert_eq!(memory.reused(&of(" aa ab ac", false), Some(1)), Some(2));
+        assert_eq!(memory.reused(&of(" aa ab ac zz zy aq", false), Some(1)), Some(4));
+        assert_eq!(memory.reused(&of(" aa xx", false), Some(1)), Some(1));
+        assert_eq!(memory.reused(&of(" bb", false), Some(1)), Some(0));
+    }
+
+    /// The begin-of-text token is the same in every prompt: a unique first word does not make a cold cache.
+    #[test]
+    fn a_begin_of_text_token_is_reused() {
+        let mut memory = Memory::default();
+        memory.keep(of(" aa ab", true), "", 1);
+        assert_eq!(memory.reused(&of(" ba bb", true), Some(1)), Some(1));
+        assert_eq!(tokens(" ba bb", 3, None).map(|list| list.len()), Some(3));
+        assert_eq!(tokens(" ba bb", 5, None), None);
+        assert_eq!(tokens(" ba bb", 2, Some(true)), None);
+    }
+
+    #[test]
+    fn what_other_slots_hold_is_not_guessed() {
+        let mut memory = Memory::default();
+        memory.keep(of(" aa ab", false), "", 1);
+        memory.keep(of(" ba bb", false), "", 1);
+        assert_eq!(memory.reused(&of(" aa ab", false), Some(1)), Some(0));
+        assert_eq!(memory.reused(&of(" aa ab", false), None), None);
+        assert_eq!(memory.reused(&of(" ca cb", false), None), Some(0));
+        memory.lose();
+        assert_eq!(memory.reused(&of(" ca cb", false), Some(1)), None);
+    }
+}

@@ -1,0 +1,252 @@
+//! Exchanges in the order in which they happened, read one after the other into probes.
+
+use crate::answer::{Basis, Failure, Mark, Probe};
+use crate::counts::{self, Counts, Unread};
+use crate::exchange::{Exchange, Purpose};
+use crate::memory::{self, Memory};
+use crate::model::Mix;
+use crate::pieces::{Batching, Known};
+use crate::server::{CountMeans, Identity, Kind};
+use crate::stage::{CacheSlot, Lines, Stage};
+use crate::zone::{Outputs, Rules};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Changing one of these starts Ollama's runner anew (server/sched.go, needsReload).
+const RUNNER: &[&str] = &["num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread"];
+
+/// What is known so far.
+#[derive(Debug)]
+pub struct Reader {
+    pub identity: Identity,
+    pub stage: Stage,
+    pub mix: Mix,
+    pub rules: Rules,
+    /// By model: what its runner must hold, and the options that it runs with.
+    runners: BTreeMap<String, (Memory, Option<String>)>,
+    /// Cache lines of a log that is not kept by request.
+    pool: Vec<CacheSlot>,
+    used: BTreeSet<String>,
+}
+
+impl Reader {
+    pub fn new(identity: Identity, mix: Mix, rules: Rules) -> Reader {
+        let (runners, pool) = (BTreeMap::new(), Vec::new());
+        Reader { identity, stage: Stage::default(), mix, rules, runners, pool, used: BTreeSet::new() }
+    }
+
+    /// A log of before the first exchange, or of all of them.
+    pub fn log(&mut self, text: &str) {
+        text.lines().for_each(|line| self.stage.line(line));
+        self.pool.extend(Lines::read(text).slots);
+    }
+
+    /// None for what evaluates nothing.
+    pub fn take(&mut self, exchange: &Exchange) -> Option<Result<Probe, Failure>> {
+        exchange.log.lines().for_each(|line| self.stage.line(line));
+        if exchange.purpose() == Purpose::Other {
+            return None;
+        }
+        let counts = match counts::read(exchange) {
+            Ok(counts) => counts,
+            Err(why) => {
+                self.failed(exchange, &why);
+                let nothing = matches!(why, Unread::Nothing { .. });
+                let failure = Failure {
+                    name: exchange.name.clone(),
+                    request: format!("{} {}", exchange.method, exchange.path),
+                    status: (exchange.status != 0).then_some(exchange.status),
+                    why: why.to_string(),
+                };
+                return (!nothing).then_some(Err(failure));
+            }
+        };
+        Some(Ok(self.probe(exchange, &counts)))
+    }
+
+    fn probe(&mut self, exchange: &Exchange, counts: &Counts) -> Probe {
+        let lines = Lines::read(&exchange.log);
+        let mut marks = BTreeSet::new();
+        let (evaluated, basis) = self.evaluated(exchange, counts, &lines, &mut marks);
+        let cut = lines.truncations.iter().find(|cut| Some(cut.new) == counts.reported);
+        if cut.is_some() || counts.truncated {
+            marks.insert(Mark::Truncated);
+        }
+        let context = exchange.request.option("num_ctx").and_then(Value::as_u64).or(self.stage.context);
+        if self.identity.kind == Kind::Ollama && counts.reported.is_some() && counts.reported == context {
+            marks.insert(Mark::FillsContext);
+        }
+        let asked = exchange.asked.or(exchange.prompt_ids()).or(cut.map(|cut| cut.prompt)).or(counts.reported);
+        if evaluated.zip(counts.reported).is_some_and(|(evaluated, reported)| evaluated < reported) {
+            marks.insert(Mark::Cached);
+        }
+        let batching = self.batching(exchange, counts);
+        let shared = exchange.beside > 0 || lines.working.len() > 1;
+        let mut ne11 = evaluated.zip(batching).map(|(tokens, batching)| batching.cut(tokens)).unwrap_or_default();
+        match batching {
+            None => drop(marks.insert(Mark::NoBatch)),
+            Some(batching) if batching.known == Known::Default => drop(marks.insert(Mark::AssumedBatch)),
+            Some(_) => {}
+        }
+        if shared || lines.checkpoints {
+            marks.insert(if shared { Mark::Shared } else { Mark::Checkpoint });
+            ne11.clear();
+        }
+        let outputs = if exchange.purpose() == Purpose::Embed { Outputs::All } else { Outputs::One };
+        let decoded = counts.eval_count.is_some_and(|count| count > 1) && !shared;
+        let zones = self.rules.zones(&self.mix, &ne11, decoded, outputs);
+        Probe {
+            name: exchange.name.clone(),
+            asked,
+            reported: counts.reported,
+            evaluated,
+            basis,
+            ne11,
+            batching,
+            prompt_ms: counts.prompt_ms,
+            eval_count: counts.eval_count,
+            eval_ms: counts.eval_ms,
+            load_ms: counts.load_ms,
+            zones,
+            marks: marks.into_iter().collect(),
+        }
+    }
+
+    /// The true count, by the best that tells it.
+    fn evaluated(
+        &mut self,
+        exchange: &Exchange,
+        counts: &Counts,
+        lines: &Lines,
+        marks: &mut BTreeSet<Mark>,
+    ) -> (Option<u64>, Basis) {
+        let embedding = exchange.purpose() == Purpose::Embed;
+        // The cache is followed in any case, so that a later request can be told from it.
+        let guessed = self.remember(exchange, counts);
+        let reported = counts.reported;
+        if let Some(processed) = counts.processed {
+            if counts.cached.zip(reported).is_some_and(|(cached, reported)| cached + processed != reported) {
+                marks.insert(Mark::Contradictory);
+            }
+            // Builds of 2024 count before they take one token back to have something to evaluate.
+            return (Some(processed.max(1)), Basis::Processed);
+        }
+        if let (Some(cached), Some(reported)) = (counts.cached, reported) {
+            // Where more is cached than counted, the count leaves the cached part out.
+            let evaluated = if cached > reported { reported } else { reported - cached };
+            return (Some(evaluated.max(1)), Basis::CachedCount);
+        }
+        if self.identity.kind == Kind::Ollama && self.identity.count_means() == CountMeans::Evaluated && !embedding {
+            // Left out where it would be 0.
+            return (Some(reported.unwrap_or(0).max(1)), Basis::CountIsEvaluated);
+        }
+        if let Some(slot) = self.slot(reported, lines) {
+            return (Some(slot.remaining), Basis::Log);
+        }
+        if self.identity.kind == Kind::Ollama {
+            if embedding && reported.is_some() {
+                return (reported, Basis::Embedding);
+            }
+            if let Some(reused) = guessed
+                && let Some(reported) = reported
+            {
+                return (reported.checked_sub(reused), Basis::OwnPrompts);
+            }
+        }
+        (None, Basis::Unknown)
+    }
+
+    /// The debug line of this request: of its own lines, or of the whole log in order; one that counts as many tokens.
+    fn slot(&mut self, reported: Option<u64>, lines: &Lines) -> Option<CacheSlot> {
+        let mine = |slot: &&CacheSlot| Some(slot.prompt) == reported && !self.used.contains(&slot.line);
+        let found = lines.slots.iter().find(mine).or_else(|| {
+            let nothing = lines.slots.is_empty();
+            self.pool.iter().filter(|_| nothing).find(mine)
+        });
+        let found = found.cloned()?;
+        self.used.insert(found.line.clone());
+        Some(found)
+    }
+
+    /// What the prompts so far say on how much of this one is reused.
+    fn remember(&mut self, exchange: &Exchange, counts: &Counts) -> Option<u64> {
+        if self.identity.kind != Kind::Ollama {
+            return None;
+        }
+        let begins = self.mix.begins;
+        let slots = self.stage.slots.or(self.identity.slots);
+        let options = options(exchange);
+        let (memory, runner) = self.runners.entry(model(exchange)).or_default();
+        let known_options = exchange.request.json().is_some();
+        if known_options && *runner != Some(options.clone()) {
+            memory.clear();
+            *runner = Some(options);
+        }
+        let raw = exchange.request.get("raw").and_then(Value::as_bool) == Some(true)
+            || exchange.route() != "/api/chat" && exchange.route() != "/v1/chat/completions";
+        let tokens = match (exchange.prompt().filter(|_| raw), counts.reported) {
+            (Some(prompt), Some(counted)) => memory::tokens(prompt, counted, begins),
+            _ => None,
+        };
+        let reused = match &tokens {
+            Some(tokens) if known_options => memory.reused(tokens, slots),
+            _ => None,
+        };
+        match tokens {
+            Some(tokens) => memory.keep(tokens, &counts.text, counts.eval_count.unwrap_or(0)),
+            None => memory.lose(),
+        }
+        if exchange.request.get("keep_alive").is_some_and(|time| time.as_f64() == Some(0.0)) {
+            memory.clear();
+            *runner = None;
+        }
+        reused
+    }
+
+    /// An answer without counts may have changed the cache all the same.
+    fn failed(&mut self, exchange: &Exchange, why: &Unread) {
+        let (memory, runner) = self.runners.entry(model(exchange)).or_default();
+        match why {
+            Unread::Nothing { what } if what == "unloaded" => {
+                memory.clear();
+                *runner = None;
+            }
+            Unread::Nothing { .. } => {
+                let options = options(exchange);
+                if *runner != Some(options.clone()) {
+                    memory.clear();
+                    *runner = Some(options);
+                }
+            }
+            Unread::Status { status, .. } if (400..500).contains(status) => {}
+            _ => memory.lose(),
+        }
+    }
+
+    fn batching(&self, exchange: &Exchange, counts: &Counts) -> Option<Batching> {
+        let (batch, micro) = (self.stage.batch, self.stage.micro_batch);
+        if let (Some(batch), Some(micro)) = (batch.or(micro), micro.or(batch)) {
+            return Some(Batching::new(batch, micro, Known::Log));
+        }
+        let asked = exchange.request.option("num_batch").and_then(Value::as_u64);
+        match self.identity.kind {
+            Kind::Ollama if asked.is_some() => asked.map(|asked| Batching::new(asked, asked, Known::Request)),
+            // Ollama api/types.go, DefaultOptions.
+            Kind::Ollama => Some(Batching::new(512, 512, Known::Default)),
+            // llama.cpp common/common.h: n_batch 2048, n_ubatch 512 (both 512 before 2024-03, which cuts the same prompts alike).
+            Kind::LlamaServer => Some(Batching::new(2048, 512, Known::Default)),
+            // Somebody's llama.cpp behind a name of its own.
+            Kind::Openai if counts.processed.is_some() => Some(Batching::new(2048, 512, Known::Default)),
+            _ => None,
+        }
+    }
+}
+
+fn model(exchange: &Exchange) -> String {
+    exchange.request.get("model").and_then(Value::as_str).unwrap_or_default().trim_end_matches(":latest").to_owned()
+}
+
+fn options(exchange: &Exchange) -> String {
+    let chosen = RUNNER.iter().filter_map(|name| Some(format!("{name}={}", exchange.request.option(name)?)));
+    chosen.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,128 @@
+//! Recorded answers, read again: a folder with an `index.json`, the bodies beside it, and the server's lines.
+
+use crate::exchange::{Exchange, Request};
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use sys::regular_file;
+
+/// The most that is read of one file, and of all of them together.
+const MOST_FILE: u64 = 64 << 20;
+const MOST_ALL: u64 = 512 << 20;
+const MOST_EXCHANGES: usize = 100_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {source}")]
+    Json { path: PathBuf, source: serde_json::Error },
+    #[error("{path}: {what}")]
+    Shape { path: PathBuf, what: String },
+}
+
+/// A recording.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    /// In the order in which they happened.
+    pub exchanges: Vec<Exchange>,
+    /// Logs that belong to no single exchange: name and text.
+    pub logs: Vec<(String, String)>,
+    /// What the index names and the folder does not have.
+    pub missing: Vec<String>,
+}
+
+pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
+    let index = dir.join("index.json");
+    let bytes =
+        regular_file::whole(&index, MOST_FILE).map_err(|source| ReplayError::Io { path: index.clone(), source })?;
+    let value: Value =
+        serde_json::from_slice(&bytes).map_err(|source| ReplayError::Json { path: index.clone(), source })?;
+    let shape = |what: &str| ReplayError::Shape { path: index.clone(), what: what.to_owned() };
+    let entries: Vec<(String, Value)> = match value {
+        Value::Object(map) => map.into_iter().collect(),
+        Value::Array(list) => list
+            .into_iter()
+            .enumerate()
+            .map(|(i, entry)| (text(&entry, "name").unwrap_or_else(|| i.to_string()), entry))
+            .collect(),
+        _ => return Err(shape("it lists no exchanges: an object or a list of them is wanted")),
+    };
+    if entries.len() > MOST_EXCHANGES {
+        return Err(shape("it lists more exchanges than any recording has"));
+    }
+    let mut left = MOST_ALL;
+    let mut recording = Recording::default();
+    let mut ordered: Vec<(u64, usize, Exchange)> = Vec::new();
+    for (place, (name, entry)) in entries.into_iter().enumerate() {
+        let Some(exchange) = exchange(dir, &name, &entry, &mut left, &mut recording.missing) else { continue };
+        let order = entry.get("n").and_then(Value::as_u64).unwrap_or(u64::MAX);
+        ordered.push((order, place, exchange));
+    }
+    ordered.sort_by_key(|(order, place, _)| (*order, *place));
+    recording.exchanges = ordered.into_iter().map(|(_, _, exchange)| exchange).collect();
+    if recording.exchanges.is_empty() {
+        return Err(shape("it lists no exchange with a request and a status"));
+    }
+    recording.logs = logs(dir, &mut left);
+    Ok(recording)
+}
+
+fn text(entry: &Value, key: &str) -> Option<String> {
+    entry.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut Vec<String>) -> Option<Exchange> {
+    let line = text(entry, "request")?;
+    let (method, path) = line.split_once(' ')?;
+    let request = match entry.get("body") {
+        None | Some(Value::Null) => Request::None,
+        Some(Value::String(body)) => match serde_json::from_str(body) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => Request::Json(value),
+            _ => Request::Text(body.clone()),
+        },
+        Some(value) => Request::Json(value.clone()),
+    };
+    let status = entry.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
+    let answer = match text(entry, "file") {
+        Some(file) => match read_below(dir, Path::new(&file), left) {
+            Ok(answer) => answer,
+            Err(error) => {
+                missing.push(format!("{file}: {error}"));
+                return None;
+            }
+        },
+        None => text(entry, "answer").unwrap_or_default(),
+    };
+    let plain = Path::new(name).file_name().is_some_and(|file| file == name);
+    let log = plain.then(|| read_below(dir, &Path::new("log").join(format!("{name}.log")), left).ok()).flatten();
+    Some(Exchange {
+        name: name.to_owned(),
+        method: method.to_owned(),
+        path: path.to_owned(),
+        request,
+        status,
+        answer,
+        log: log.or_else(|| text(entry, "log")).unwrap_or_default(),
+        asked: entry.get("asked").and_then(Value::as_u64),
+        wall_ms: entry.get("wall_ms").and_then(Value::as_f64),
+        beside: entry.get("beside").and_then(Value::as_u64).unwrap_or(0),
+    })
+}
+
+/// Whoever made the folder names the files: nothing outside of it is opened, and what is read is bounded.
+fn read_below(dir: &Path, path: &Path, left: &mut u64) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    regular_file::open_below(dir, path)?.take(MOST_FILE.min(*left)).read_to_end(&mut bytes)?;
+    *left = left.saturating_sub(bytes.len() as u64);
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// `*.log` beside the index, the start before the load.
+fn logs(dir: &Path, left: &mut u64) -> Vec<(String, String)> {
+    let names =
+        std::fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".log")).collect();
+    names.sort_by_key(|name| (!name.starts_with("start"), name.clone()));
+    names.into_iter().filter_map(|name| Some((name.clone(), read_below(dir, Path::new(&name), left).ok()?))).collect()
+}
