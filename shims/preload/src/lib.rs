@@ -31,6 +31,7 @@ mod copy;
 mod cuda;
 mod cuda_graph;
 mod graph;
+mod image;
 mod kernels;
 mod launch;
 mod leaving;

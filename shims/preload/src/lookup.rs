@@ -1,41 +1,47 @@
 //! Finding functions, and being found: programs that ask for a launch function by name get the wrapper.
 //!
-//! The CUDA runtime, also where it is linked statically, and Triton ask `dlsym` and `cuGetProcAddress`. `dlsym` is
-//! replaced by a few instructions that jump to the real one with the caller's own return address in place, because
-//! RTLD_NEXT and RTLD_DEFAULT depend on who asks.
+//! The CUDA runtime, also where it is linked statically, and Triton ask `dlsym` and `cuGetProcAddress`. `dlsym` and
+//! `dlvsym` are replaced by a few instructions that jump to the real one with the caller's own return address in place,
+//! because RTLD_NEXT and RTLD_DEFAULT depend on who asks.
 
 use crate::wrapped::{self, Wrapped};
-use crate::{blind, start, unknown};
+use crate::{blind, image, start, unknown};
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-core::arch::global_asm!(
-    ".symver dlvsym, dlvsym@GLIBC_2.2.5",
-    ".symver dlopen, dlopen@GLIBC_2.2.5",
-    ".symver dladdr, dladdr@GLIBC_2.2.5",
-    ".text",
-    ".globl dlsym",
-    ".type dlsym,@function",
-    "dlsym:",
-    "endbr64",
-    "push rdi",
-    "push rsi",
-    "sub rsp, 8",
-    "call {instead}",
-    "add rsp, 8",
-    "pop rsi",
-    "pop rdi",
-    "test rax, rax",
-    "jnz 2f",
-    "mov rax, qword ptr [rip + {real}]",
-    "test rax, rax",
-    "jz 2f",
-    "jmp rax",
-    "2: ret",
-    ".size dlsym, . - dlsym",
-    instead = sym instead,
-    real = sym DLSYM,
-);
+macro_rules! asks {
+    ($name:literal, $real:ident, $version:literal) => {
+        core::arch::global_asm!(
+            ".text",
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ",@function"),
+            concat!($name, ":"),
+            "endbr64",
+            "push rdi",
+            "push rsi",
+            "push rdx",
+            $version,
+            "mov rcx, qword ptr [rsp + 24]",
+            "call {instead}",
+            "pop rdx",
+            "pop rsi",
+            "pop rdi",
+            "test rax, rax",
+            "jnz 2f",
+            "mov rax, qword ptr [rip + {real}]",
+            "test rax, rax",
+            "jz 2f",
+            "jmp rax",
+            "2: ret",
+            concat!(".size ", $name, ", . - ", $name),
+            instead = sym instead,
+            real = sym $real,
+        );
+    };
+}
+
+asks!("dlsym", DLSYM, "xor edx, edx");
+asks!("dlvsym", DLVSYM, "nop");
 
 #[repr(C)]
 struct DlInfo {
@@ -45,61 +51,95 @@ struct DlInfo {
     address: *mut c_void,
 }
 
-unsafe extern "C" {
-    fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
-    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
-    fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
-}
-
 const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 const RTLD_NOW: c_int = 2;
 const RTLD_NOLOAD: c_int = 4;
 
 static DLSYM: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+static DLVSYM: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
 type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+type Dlvsym = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
 
-fn dlsym() -> Option<Dlsym> {
-    let mut known = DLSYM.load(Ordering::Acquire);
-    // glibc moved it to a new version in 2.34, and keeps the old one.
-    for version in [c"GLIBC_2.2.5", c"GLIBC_2.34"] {
-        if known.is_null() {
-            // SAFETY: a plain question to the loader.
-            known = unsafe { dlvsym(RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr()) };
+/// Both, as the next library behind us has them: somebody else may stand before the C library's too.
+fn loader() -> Option<(Dlsym, Dlvsym)> {
+    if DLSYM.load(Ordering::Acquire).is_null() {
+        let own = image::of_libc(b"dlvsym");
+        if own == 0 {
+            return None;
+        }
+        // SAFETY: the C library's function of that name.
+        let own = unsafe { core::mem::transmute::<usize, Dlvsym>(own) };
+        for (name, to) in [(c"dlvsym", &DLVSYM), (c"dlsym", &DLSYM)] {
+            // glibc moved them to a new version in 2.34, and keeps the old ones.
+            let found = [c"GLIBC_2.2.5", c"GLIBC_2.34"]
+                .map(|version| {
+                    // SAFETY: a plain question to the loader.
+                    unsafe { own(RTLD_NEXT, name.as_ptr(), version.as_ptr()) }
+                })
+                .into_iter()
+                .find(|found| !found.is_null());
+            to.store(found.unwrap_or(core::ptr::null_mut()), Ordering::Release);
         }
     }
-    DLSYM.store(known, Ordering::Release);
-    // SAFETY: the C library's function of that name.
-    (!known.is_null()).then(|| unsafe { core::mem::transmute::<*mut c_void, Dlsym>(known) })
+    let (plain, versioned) = (DLSYM.load(Ordering::Acquire), DLVSYM.load(Ordering::Acquire));
+    // SAFETY: the functions of these names.
+    (!plain.is_null() && !versioned.is_null())
+        .then(|| unsafe { (core::mem::transmute::<*mut c_void, Dlsym>(plain), core::mem::transmute::<*mut c_void, Dlvsym>(versioned)) })
 }
 
-/// What `dlsym` answers in its place; null: let the real one answer.
-extern "C" fn instead(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+fn dlsym() -> Option<Dlsym> {
+    loader().map(|(plain, _)| plain)
+}
+
+/// What `dlsym`, or with a version `dlvsym`, answers in its place; null: let the real one answer.
+extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const c_char, caller: usize) -> *mut c_void {
     let null = core::ptr::null_mut();
-    let Some(real) = dlsym() else { return null };
+    let Some((plain, versioned)) = loader() else { return null };
     if name.is_null() {
         return null;
     }
+    // SAFETY: the caller's own question.
+    let ask = || unsafe { if version.is_null() { plain(handle, name) } else { versioned(handle, name, version) } };
     // SAFETY: the caller's string.
     let text = unsafe { CStr::from_ptr(name) }.to_bytes();
     let Some(wrapped) = wrapped::by_name(text) else {
-        // SAFETY: the caller's own question; RTLD_NEXT would be answered for us instead, so such are not looked into.
-        if handle != RTLD_NEXT && unknown::is_suspect(text) && unknown::is_unseen(text, unsafe { real(handle, name) } as usize) {
+        if !unknown::is_suspect(text) {
+            return null;
+        }
+        // RTLD_NEXT would be answered for us instead of for the caller: any function of that name will do.
+        let found = if handle == RTLD_NEXT { next(unsafe { CStr::from_ptr(name) }) } else { ask() };
+        if unknown::is_unseen(text, found as usize) {
             start();
             unknown::say(text);
         }
         return null;
     };
-    if handle.is_null() || handle == RTLD_NEXT {
+    // What is asked of everybody, and by a version, finds the library that has it, and not us; RTLD_NEXT looks behind the caller,
+    // who may stand behind us. One who defines the function himself stands before it as we do: what he asks for is not his use of it.
+    let among_all = handle == RTLD_NEXT || (handle.is_null() && !version.is_null());
+    if among_all {
+        let stands_before = image::holding(caller).is_none_or(|image| image.defines(text).is_some());
+        if stands_before || wrapped::behind(wrapped.real, wrapped.name).is_null() {
+            return null;
+        }
+        start();
+        return wrapped.wrapper.cast_mut();
+    }
+    // By name alone everybody is asked in an order in which we come first.
+    if handle.is_null() {
         return null;
     }
-    // SAFETY: the caller's own question.
-    let found = unsafe { real(handle, name) };
+    let found = ask();
     if found.is_null() {
         return null;
     }
     start();
-    wrapped.instead_of(found)
+    let wrapper = wrapped.instead_of(found);
+    if wrapper.is_null() && unknown::is_unseen(text, found as usize) {
+        unknown::say(text);
+    }
+    wrapper
 }
 
 /// The next definition of `name` behind this library, as the loader orders them.
@@ -110,8 +150,7 @@ pub fn next(name: &CStr) -> *mut c_void {
 
 /// A library that the process has already; null where it has not.
 pub fn loaded(path: &CStr) -> *mut c_void {
-    // SAFETY: loads nothing.
-    unsafe { dlopen(path.as_ptr(), RTLD_NOW | RTLD_NOLOAD) }
+    open(path.as_ptr())
 }
 
 pub fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
@@ -121,14 +160,35 @@ pub fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
 
 /// Keeps the library that holds `address` in the process.
 pub fn pin(address: *mut c_void) {
+    let dladdr = image::of_libc(b"dladdr");
+    if dladdr == 0 {
+        return;
+    }
     let mut info =
         DlInfo { file: core::ptr::null(), base: core::ptr::null_mut(), symbol: core::ptr::null(), address: core::ptr::null_mut() };
-    // SAFETY: the structure lives for the call; the name is the loader's.
+    // SAFETY: the C library's function; the structure lives for the call; the name is the loader's.
     unsafe {
-        if dladdr(address, &raw mut info) != 0 && !info.file.is_null() {
-            dlopen(info.file, RTLD_NOW | RTLD_NOLOAD);
+        type Dladdr = unsafe extern "C" fn(*const c_void, *mut DlInfo) -> c_int;
+        if core::mem::transmute::<usize, Dladdr>(dladdr)(address, &raw mut info) != 0 && !info.file.is_null() {
+            open(info.file);
         }
     }
+}
+
+/// One more handle on what is loaded; loads nothing.
+fn open(path: *const c_char) -> *mut c_void {
+    static DLOPEN: AtomicUsize = AtomicUsize::new(0);
+    let mut dlopen = DLOPEN.load(Ordering::Acquire);
+    if dlopen == 0 {
+        dlopen = image::of_libc(b"dlopen");
+        DLOPEN.store(dlopen, Ordering::Release);
+    }
+    if dlopen == 0 {
+        return core::ptr::null_mut();
+    }
+    type Dlopen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+    // SAFETY: the C library's function of that name, and a string.
+    unsafe { core::mem::transmute::<usize, Dlopen>(dlopen)(path, RTLD_NOW | RTLD_NOLOAD) }
 }
 
 /// The wrapper for what a runtime gave out under `name`; per-thread-stream variants have wrappers of their own.

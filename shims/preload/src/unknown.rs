@@ -4,7 +4,8 @@
 //! loaded are looked through, when a runtime is met, when kernels come in, when a graph becomes executable, and at the end.
 
 use crate::lock::Lock;
-use crate::{blind, modules, sys, trace, wrapped};
+use crate::image::{self, Image};
+use crate::{blind, sys, trace, wrapped};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -21,20 +22,25 @@ pub fn launches(name: &[u8]) -> bool {
         && !ABOVE.iter().any(|above| name.starts_with(above))
 }
 
-/// Names by which a BLAS library is asked for a product. hipBLAS's are wrapped; of the others the kernels are seen, not the calls.
+/// Names by which a BLAS library is asked for a product. Of those that are not wrapped the kernels are seen, not the calls.
 fn multiplies(name: &[u8]) -> bool {
     let has = |what: &[u8]| name.windows(what.len()).any(|part| part == what);
-    (name.starts_with(b"rocblas_") && has(b"gemm"))
-        || (name.starts_with(b"cublas") && (has(b"emm") || has(b"Matmul")))
-        || name == b"hipblasLtMatmul"
+    // Descriptors, heuristics and sizes of work space have longer names.
+    let matmul = [&b"cublasLtMatmul"[..], b"hipblasLtMatmul", b"hipblasLtExtMatmul"].contains(&name);
+    matmul
+        || (name.starts_with(b"rocblas_") && has(b"gemm"))
+        || (!name.starts_with(b"cublasLt")
+            && !name.starts_with(b"hipblasLt")
+            && (name.starts_with(b"cublas") || name.starts_with(b"hipblas"))
+            && (has(b"emm") || has(b"Matmul")))
 }
 
 /// What somebody can call and nobody follows: a launch function of a runtime, or a product of a BLAS library.
 pub fn is_unseen(name: &[u8], function: usize) -> bool {
-    let file = file_of(modules::owner(function).0.path);
+    let Some(image) = image::holding(function) else { return false };
     // Other libraries may call theirs as they like.
-    let runtime = [&b"libamdhip64"[..], b"libcuda.so", b"libcudart"].iter().any(|name| file.starts_with(name));
-    (runtime && launches(name)) || (is_blas(file) && multiplies(name))
+    let runtime = [&b"libamdhip64"[..], b"libcuda.so", b"libcudart"].iter().any(|name| image.soname().starts_with(name));
+    (runtime && launches(name)) || (is_blas(image.soname()) && multiplies(name))
 }
 
 /// Worth asking where it lies.
@@ -42,12 +48,9 @@ pub fn is_suspect(name: &[u8]) -> bool {
     launches(name) || multiplies(name)
 }
 
-fn is_blas(file: &[u8]) -> bool {
-    [&b"librocblas"[..], b"libhipblas", b"libcublas"].iter().any(|name| file.starts_with(name))
-}
-
-fn file_of(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+/// By what a library calls itself: its file may have any name.
+fn is_blas(soname: &[u8]) -> bool {
+    [&b"librocblas"[..], b"libhipblas", b"libcublas"].iter().any(|name| soname.starts_with(name))
 }
 
 /// Somebody can call this function, and it is not wrapped. Said once per process.
@@ -123,72 +126,26 @@ extern "C" fn count(info: *mut sys::DlPhdrInfo, size: usize, data: *mut c_void) 
 }
 
 extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c_int {
-    const DYNAMIC: u32 = 2;
     // SAFETY: the loader's list, and the structure of `look`.
-    unsafe {
-        let (info, found) = (&*info, &mut *data.cast::<Found>());
-        // What one BLAS library asks of another is part of the call that the program made.
-        let inside = !info.name.is_null() && is_blas(file_of(CStr::from_ptr(info.name).to_bytes()));
-        for place in 0..usize::from(info.count) {
-            let header = &*info.headers.add(place);
-            if header.kind == DYNAMIC {
-                imports(info.base, (info.base + header.vaddr as usize) as *const [usize; 2], inside, found);
-            }
-        }
-    }
-    0
-}
-
-/// SAFETY: the dynamic section of a loaded library.
-unsafe fn imports(base: usize, mut entry: *const [usize; 2], inside: bool, found: &mut Found) {
-    const STRINGS: usize = 5;
-    const SYMBOLS: usize = 6;
-    const HASH: usize = 4;
-    const GNU_HASH: usize = 0x6fff_fef5;
-    let (mut strings, mut symbols, mut hash, mut gnu) = (0, 0, 0, 0);
-    // SAFETY: the section ends with a zero; glibc has made addresses of its offsets, but for the kernel's own library.
-    let count = unsafe {
-        while (*entry)[0] != 0 {
-            let [tag, value] = *entry;
-            let at = if value < base { base + value } else { value };
-            match tag {
-                STRINGS => strings = at,
-                SYMBOLS => symbols = at,
-                HASH => hash = at,
-                GNU_HASH => gnu = at,
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-        // Those that a library defines stand behind those that it imports; the newer table says where they begin.
-        match (gnu, hash) {
-            (0, 0) => 0,
-            (0, hash) => (hash as *const u32).add(1).read(),
-            (gnu, _) => (gnu as *const u32).add(1).read(),
-        }
-    };
-    if strings == 0 || symbols == 0 {
-        return;
-    }
-    for place in 1..count as usize {
-        // SAFETY: symbols of 24 bytes: the name's offset, four bytes, and the section, which is 0 where it is imported.
-        let (name, imported) = unsafe {
-            let symbol = (symbols + place * 24) as *const u8;
-            let name = (strings + symbol.cast::<u32>().read() as usize) as *const c_char;
-            (name, symbol.add(6).cast::<u16>().read() == 0)
-        };
+    let (image, found) = unsafe { (Image::of(&*info), &mut *data.cast::<Found>()) };
+    let Some(image) = image else { return 0 };
+    // What one BLAS library asks of another is part of the call that the program made.
+    let inside = is_blas(image.soname());
+    image.imports(|name| {
         // SAFETY: a string of the table.
-        if !imported || !matches!(unsafe { name.read() } as u8, b'h' | b'c' | b'r' | b'_') {
-            continue;
+        if !matches!(unsafe { name.read() } as u8, b'h' | b'c' | b'r' | b'_') {
+            return;
         }
         // SAFETY: as above.
         let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-        let suspect = launches(text) || (!inside && multiplies(text));
-        if suspect && wrapped::by_name(text).is_none() && let Some(to) = found.names.get_mut(found.count) {
+        // Half of the room is for those that launch: some programs import every product that there is.
+        let product = !inside && found.count < MOST / 2 && multiplies(text);
+        if (launches(text) || product) && wrapped::by_name(text).is_none() && let Some(to) = found.names.get_mut(found.count) {
             *to = name;
             found.count += 1;
         }
-    }
+    });
+    0
 }
 
 /// What was loaded last may have come without any of the occasions above.
