@@ -220,6 +220,29 @@ pub fn populate(at: *mut u8, len: usize) -> bool {
     unsafe { syscall(SYS_MADVISE, at as i64, len as i64, i64::from(MADV_POPULATE_WRITE), 0) == 0 }
 }
 
+/// A descriptor's file, if it is a character device whose path begins with `/dev/`: the device's number, and the path's length in the buffer.
+#[allow(dead_code, reason = "only the preload shim tells which device was held")]
+pub fn device(fd: u32, buffer: &mut [u8]) -> Option<(u64, usize)> {
+    const SYS_FSTAT: i64 = 5;
+    const CHARACTERS: u32 = 0o020_000;
+    let mut path = *b"/proc/self/fd/\0\0\0\0\0\0";
+    for (place, power) in [1000, 100, 10, 1].into_iter().filter(|power| fd >= *power || *power == 1).enumerate() {
+        *path.get_mut(14 + place)? = b'0' + u8::try_from(fd / power % 10).ok()?;
+    }
+    // SAFETY: a string that ends in NUL, and a buffer with its own length.
+    let len = unsafe { readlink(path.as_ptr().cast(), buffer.as_mut_ptr(), buffer.len()) };
+    let len = usize::try_from(len).ok()?;
+    if !buffer.get(..len)?.starts_with(b"/dev/") {
+        return None;
+    }
+    // `struct stat` of x86-64: the mode at byte 24, the device's number at 40.
+    let mut stat = [0_u64; 18];
+    // SAFETY: the kernel writes its 144 bytes.
+    let done = unsafe { syscall(SYS_FSTAT, i64::from(fd), stat.as_mut_ptr() as i64, 0, 0) } == 0;
+    let [_, _, _, mode, _, number, ..] = stat;
+    (done && mode as u32 & 0o170_000 == CHARACTERS).then_some((number, len))
+}
+
 /// The path of the running program.
 pub fn program(buffer: &mut [u8]) -> &[u8] {
     // SAFETY: the buffer's own length is given.

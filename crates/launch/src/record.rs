@@ -69,6 +69,8 @@ pub mod kind {
     pub const REPEAT: u32 = 13;
     /// A node of a graph as the runtime tells it, when the graph becomes executable or a node is changed.
     pub const NODE: u32 = 14;
+    /// A device file that the process held when it had launched: its device number in decimal digits, a space, its path.
+    pub const DEVICE: u32 = 15;
 }
 
 /// Which call made a launch.
@@ -326,7 +328,7 @@ pub struct NoMemory {
     pub total: u64,
 }
 
-/// Followed by `len` bytes: a call's name (UNSUPPORTED), a program's path (PROCESS), a library (RUNTIME).
+/// Followed by `len` bytes: a call's name (UNSUPPORTED), a program's path (PROCESS), a library (RUNTIME), a device file (DEVICE).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text {

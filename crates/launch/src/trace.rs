@@ -66,6 +66,14 @@ pub struct Runtime {
     pub path: String,
 }
 
+/// A device file that a process held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The device's number (`st_rdev`).
+    pub number: u64,
+    pub path: String,
+}
+
 /// One record of a trace, as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record<'a> {
@@ -85,6 +93,7 @@ pub enum Record<'a> {
     Unsupported(String),
     Process(String),
     Runtime(Runtime),
+    Device(Held),
     /// Padding, and kinds of a later version.
     Other,
 }
@@ -134,7 +143,7 @@ impl<'a> Record<'a> {
             kind::NO_MEMORY => {
                 Record::NoMemory(record::NoMemory { wanted: body.u64(), free: body.u64(), total: body.u64() })
             }
-            kind::UNSUPPORTED | kind::PROCESS | kind::RUNTIME => {
+            kind::UNSUPPORTED | kind::PROCESS | kind::RUNTIME | kind::DEVICE => {
                 let (len, _) = (body.u32(), body.u32());
                 let text = body.text(len);
                 match (kind, text.split_once(' ')) {
@@ -142,6 +151,10 @@ impl<'a> Record<'a> {
                     (kind::RUNTIME, Some((id, path))) => {
                         Record::Runtime(Runtime { build_id: id.to_owned(), path: path.to_owned() })
                     }
+                    (kind::DEVICE, Some((number, path))) => number
+                        .parse()
+                        .map_or(Record::Other, |number| Record::Device(Held { number, path: path.to_owned() })),
+                    (kind::DEVICE, None) => Record::Other,
                     _ => Record::Unsupported(text),
                 }
             }
@@ -228,7 +241,7 @@ impl Trace {
             Record::Unsupported(name) => self.events.push(Event::Unsupported(name)),
             Record::Process(program) => self.program = program,
             Record::Runtime(runtime) => self.runtimes.push(runtime),
-            Record::Other => {}
+            Record::Device(_) | Record::Other => {}
         }
     }
 

@@ -4,9 +4,10 @@
 //! merely not our stand-in shows nothing: it may be anybody's, on a machine without a GPU. What is known is put together
 //! here alone, for each process and maker by itself.
 
-use crate::nodes::{Node, Unlooked, held};
+use crate::nodes::{Node, Unlooked, held, told};
 use codeobject::ReadAt;
 use evidence::DeviceKind;
+use launch::trace::Held;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -145,6 +146,13 @@ impl Devices {
         }
     }
 
+    /// A process wrote down, from inside, which device files it held when it had launched.
+    pub fn held_by(&mut self, pid: u32, maker: Maker, files: &[Held]) {
+        if !files.is_empty() {
+            self.judge((pid, maker), Ok(told(files)));
+        }
+    }
+
     /// A process launched that cannot be looked at.
     pub fn unlooked(&mut self, pid: u32, maker: Maker, why: &str) {
         self.known.entry((pid, maker)).or_insert_with(|| Device::Unlooked { why: why.to_owned() });
@@ -201,6 +209,22 @@ pub fn is_stand_in(library: &Path) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Numbers by the kernel's list of devices: 1 is memory's, 10 is that of WSL's among others.
+    #[test]
+    fn what_a_process_says_it_held_must_be_what_it_is_called() {
+        let file = |major: u64, path: &str| Held { number: major << 8 | 3, path: path.to_owned() };
+        let mut devices = Devices::default();
+        devices.held_by(1, Maker::Amd, &[]);
+        assert_eq!(devices.of(1, Maker::Amd), None, "nothing was said");
+        devices.held_by(1, Maker::Amd, &[file(1, "/dev/kfd")]);
+        assert_eq!(devices.of(1, Maker::Amd), Some(&Device::NoneSeen), "/dev/null under another name");
+        devices.held_by(1, Maker::Amd, &[file(10, "/dev/dxg")]);
+        assert_eq!(devices.of(1, Maker::Amd).map(Device::kind), Some(DeviceKind::Real));
+        devices.launched(1 << 23, Maker::Amd, true);
+        devices.held_by(1 << 23, Maker::Amd, &[file(10, "/dev/dxg")]);
+        assert_eq!(devices.of(1 << 23, Maker::Amd), Some(&Device::StandIn), "whatever it says");
+    }
 
     #[test]
     fn the_stand_in_is_known_by_its_build_id() {

@@ -1,5 +1,6 @@
 //! The GPU device files that a process holds: its descriptors and its mappings, as /proc tells them.
 
+use launch::trace::Held;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -85,6 +86,17 @@ pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
     nodes.sort_unstable();
     nodes.dedup();
     Ok(nodes)
+}
+
+/// Those among the files that a process says it held which are what they are called.
+pub(super) fn told(files: &[Held]) -> Vec<Node> {
+    let drivers = Drivers::read();
+    let nodes = files.iter().filter_map(|file| Some((named(Path::new(&file.path))?, file.number)));
+    let mut nodes: Vec<Node> =
+        nodes.filter(|(node, number)| drivers.serve(*node, *number)).map(|(node, _)| node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
 }
 
 /// A process that nobody has waited for yet keeps its number and nothing else.

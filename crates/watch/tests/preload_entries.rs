@@ -63,6 +63,35 @@ fn what_the_runtime_rejects_is_no_launch_at_any_entry_and_captures_of_the_driver
     assert_eq!((refused.launches(), refused.rejections()), (0, direct + 1 + 1 + 3));
 }
 
+/// A program that is over at once: nobody else can look at what it held. The file has the name of a card and the number of /dev/null.
+#[test]
+fn a_process_tells_by_itself_which_device_files_it_held() {
+    if !test_artifacts::root("a /dev of the test's own") {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let program = entries(home.path());
+    let session = Session::new(None).expect("a session");
+    let script = r#"set -e
+mkdir "$1/shm"; mount --bind /dev/shm "$1/shm"; mount -t tmpfs none /dev; mkdir /dev/shm; mount --bind "$1/shm" /dev/shm
+mknod /dev/null c 1 3; mknod /dev/nvidia0 c 1 3
+shift; export "$@"; exec 9</dev/nvidia0; exec "$PROGRAM""#;
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(home.path());
+    let variables = session.environment();
+    command.args(variables.iter().map(|(name, value)| format!("{}={}", name.display(), value.display())));
+    let output = command.env("PROGRAM", &program).env("LD_LIBRARY_PATH", home.path()).output().expect("a run");
+    assert!(output.status.success(), "{output:?}");
+    let mut held = Vec::new();
+    for path in files(session.path()) {
+        let mut tail = Tail::open(&path).expect("readable").expect("a header");
+        tail.drain(&mut Tally::default(), &Known::default(), true, &mut None).expect("read");
+        held.extend(tail.devices.into_iter().map(|file| (file.number, file.path)));
+    }
+    held.dedup();
+    assert_eq!(held, [(0x103, "/dev/nvidia0".to_owned())]);
+}
+
 #[test]
 fn a_runtime_that_is_closed_and_opened_again_is_followed() {
     let Some(yard) = Yard::new() else { return };

@@ -1,8 +1,8 @@
-//! Which runtimes are behind the wrappers: path and build id, in the trace before the first kernel. The reader must know
-//! whether a launch met a real device or the stand-in.
+//! Which runtimes are behind the wrappers: path and build id, in the trace before the first kernel; and the device files that the
+//! process held by then. The reader must know whether a launch met a real device or the stand-in.
 
 use crate::record::{Text, kind};
-use crate::{modules, trace};
+use crate::{modules, sys, trace};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 const MOST: usize = 8;
@@ -68,5 +68,36 @@ pub fn note() {
         let digits = digits.get(..id.len().min(64) * 2 + 1).unwrap_or(b" ");
         let text = Text { len: (digits.len() + path.len()) as u32, reserved: 0 };
         trace::write(kind::RUNTIME, &[trace::bytes(&text), digits, path]);
+        devices();
+    }
+}
+
+/// The GPU device files that the process holds: asked when its first launch has returned, by when the runtime has opened them. A program
+/// that is over at once is looked at by nobody else.
+#[cold]
+fn devices() {
+    // The runtime opens its device early; beyond, whoever watches from outside looks.
+    const MOST: u32 = 1024;
+    if sys::sealed() {
+        return;
+    }
+    for fd in 0..MOST {
+        let mut path = [0; 64];
+        let Some((number, len)) = sys::device(fd, &mut path) else { continue };
+        let path = path.get(..len).unwrap_or(&[]);
+        if ![&b"/dev/kfd"[..], b"/dev/dri/render", b"/dev/nvidia", b"/dev/dxg"].iter().any(|start| path.starts_with(start)) {
+            continue;
+        }
+        let (mut digits, mut at, mut rest) = ([b' '; 21], 20, number);
+        while at > 0 && (rest > 0 || at == 20) {
+            at -= 1;
+            if let Some(digit) = digits.get_mut(at) {
+                *digit = b'0' + (rest % 10) as u8;
+            }
+            rest /= 10;
+        }
+        let digits = digits.get(at..).unwrap_or(b" ");
+        let text = Text { len: (digits.len() + path.len()) as u32, reserved: 0 };
+        trace::write(kind::DEVICE, &[trace::bytes(&text), digits, path]);
     }
 }

@@ -162,7 +162,7 @@ impl<'a> PreloadSource<'a> {
                     "graphs".into(),
                     format!("process {pid} made a graph that the device can launch ({name}): such launches are not seen"),
                 )),
-                name if ["rocblas_", "cublas", "hipblasLt"].iter().any(|start| name.starts_with(start)) => gaps.push((
+                name if ["rocblas_", "cublas", "hipblas"].iter().any(|start| name.starts_with(start)) => gaps.push((
                     "BLAS calls".into(),
                     format!("process {pid} can call {name}, which is not followed: the kernels that it launches count, the calls do not"),
                 )),
@@ -202,6 +202,9 @@ fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
     for runtime in &tail.runtimes {
         let maker = Maker::of_library(&runtime.path);
         let stand_in = embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default());
+        if !stand_in {
+            tally.devices.held_by(tail.pid, maker, &tail.devices);
+        }
         if !stand_in && !tally.devices.wants_look(tail.pid, maker) {
             continue;
         }

@@ -10,7 +10,7 @@ use crate::preload::graphs::Graphs;
 use crate::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
 use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
-use launch::trace::{Kernel, Module, Record, Runtime, repeated};
+use launch::trace::{Held, Kernel, Module, Record, Runtime, repeated};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -49,6 +49,8 @@ pub struct Tail {
     pub parent: u32,
     pub program: String,
     pub runtimes: Vec<Runtime>,
+    /// Device files that the process says it held when it had launched.
+    pub devices: Vec<Held>,
     /// Calls that changed something which is not followed.
     pub unfollowed: Vec<String>,
     /// Records that were begun and never finished.
@@ -104,6 +106,7 @@ impl Tail {
             parent: word(28),
             program: String::new(),
             runtimes: Vec::new(),
+            devices: Vec::new(),
             unfollowed: Vec::new(),
             torn: 0,
             first_ns: 0,
@@ -245,8 +248,9 @@ impl Tail {
             Record::Readback(_) => self.flow.readback(tally),
             Record::Process(program) => self.program = program,
             Record::Runtime(runtime) if self.runtimes.len() < 64 => self.runtimes.push(runtime),
+            Record::Device(file) if self.devices.len() < 1024 => self.devices.push(file),
             Record::Unsupported(name) if self.unfollowed.len() < 1024 => self.unfollowed.push(name),
-            Record::Runtime(_) | Record::Unsupported(_) => {}
+            Record::Runtime(_) | Record::Device(_) | Record::Unsupported(_) => {}
             Record::NoMemory(_) | Record::Other => {}
         }
     }
