@@ -7,6 +7,10 @@ use std::fmt;
 pub enum Gap {
     /// A library that was mapped and carries no probe.
     Unprobed { library: String, why: Unprobed },
+    /// A file that was mapped as code and could not be opened: what it is, nobody knows.
+    Unread { library: String, why: Unprobed },
+    /// A library that exports a launch function, and is no runtime by its name and SONAME.
+    Unrecognised { library: String, symbol: &'static str },
     /// A library was opened while the watch went on, and whatever it was called for before its probes were in was not seen.
     Late { library: String, launches: bool, microseconds: u64 },
     /// A function that by its name launches, or changes what a graph launches, and that the list does not have: called so often.
@@ -59,6 +63,8 @@ impl Gap {
     pub fn what(&self, count: u64) -> String {
         match self {
             Gap::Unprobed { library, .. } => format!("launches through {library}"),
+            Gap::Unread { library, .. } => format!("launches through {library}, if it is a runtime"),
+            Gap::Unrecognised { library, symbol } => format!("launches through {symbol} of {library}"),
             Gap::Late { library, launches: true, .. } => format!("the first moments of {library}"),
             Gap::Late { library, launches: false, .. } => format!("the first calls of {library}"),
             Gap::Unknown { library, symbol, what: Suspect::Launch } => {
@@ -81,7 +87,10 @@ impl Gap {
 
     pub fn why(&self) -> String {
         match self {
-            Gap::Unprobed { why, .. } => why.to_string(),
+            Gap::Unprobed { why, .. } | Gap::Unread { why, .. } => why.to_string(),
+            Gap::Unrecognised { .. } => {
+                "neither its name nor its SONAME is a runtime's: what it does not pass on to one that carries probes was not seen".to_owned()
+            }
             Gap::Late { microseconds, .. } => {
                 let late = *microseconds as f64 / 1e3;
                 format!("it was opened after the watch began, and carried probes {late:.1} ms later: calls in between were not seen")

@@ -8,7 +8,7 @@ use known::{KINDS, Kind, Observer, Verdict, Yard, judge, plain, watched};
 use std::path::Path;
 
 /// One of each way to find, open and call a runtime, and every graph at once.
-const SOME: [&str; 16] = [
+const SOME: [&str; 17] = [
     "linked hip",
     "linked cudart",
     "dlopen, told",
@@ -23,6 +23,7 @@ const SOME: [&str; 16] = [
     "a new launch function",
     "rejected",
     "rocblas after dlopen",
+    "hipblas after dlopen",
     "hip graph zoo",
     "driver graph zoo",
 ];
@@ -44,6 +45,10 @@ fn besiege(observer: Observer) {
         let Some(run) = watched(&yard, kind, observer).expect("a run") else { continue };
         let judged = judge(&run, &alone);
         match judged.verdict {
+            // What the tool starts it also holds until the probes are in: there is no kind that it cannot look at.
+            Verdict::Refused(what) if observer == Observer::Started => {
+                wrong.push(format!("{}: refused: {what}", kind.name))
+            }
             Verdict::Equal | Verdict::Said(_) | Verdict::Refused(_) => {}
             Verdict::Silent(what) => wrong.push(format!("{}: different and silent: {what}", kind.name)),
             Verdict::Broken(what) => wrong.push(format!("{}: {what}", kind.name)),

@@ -4,7 +4,8 @@
 //! stands in a file that everybody can read, because tracefs itself cannot be read without privilege.
 
 use crate::bpf::perf_backend::tells;
-use crate::probes::entries::{ENTRIES, Home};
+use crate::probes::entries::ENTRIES;
+use crate::probes::recognise::{Recognised, recognise};
 use crate::probes::site;
 use crate::probes::symbols::entries_of;
 use crate::target::mapped_file::Reached;
@@ -77,7 +78,9 @@ fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
     // A line of uprobe_events ends at a line break or `#`, and its words are parted by spaces: such a name would be another command.
     let text = path.to_str().filter(|text| !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '#'));
     let text = text.ok_or_else(|| wrong("tracefs cannot take a path with spaces or `#` in it".to_owned()))?;
-    let home = Home::of(&name).ok_or_else(|| wrong("not a GPU runtime or BLAS library by its name".to_owned()))?;
+    let Recognised::Home(home) = recognise(&name, path) else {
+        return Err(wrong("not a GPU runtime or BLAS library by its name or SONAME".to_owned()));
+    };
     let file = inventory::File::open(path).map_err(|error| wrong(error.to_string()))?;
     let inode = fs::metadata(path).map_err(|error| wrong(error.to_string()))?.ino();
     let symbols = entries_of(&file, home).map_err(|error| wrong(error.to_string()))?;

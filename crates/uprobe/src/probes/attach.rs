@@ -9,6 +9,7 @@ use crate::probes::canary;
 use crate::probes::cost;
 use crate::probes::entries::{ENTRIES, Home};
 use crate::probes::preprobe::{Inode, inode};
+use crate::probes::recognise::{Recognised, home_of, recognise};
 use crate::probes::stub::Stub;
 use crate::probes::symbols::entries_of;
 use crate::target::mapped_file::{planted, reachable};
@@ -28,8 +29,7 @@ impl Watcher {
             return Ok(());
         }
         for path in files {
-            let home = path.file_name().and_then(|name| Home::of(name.to_str()?));
-            if let (Some(home), Some(inode)) = (home, inode(path))
+            if let (Some(home), Some(inode)) = (home_of(path), inode(path))
                 && let Ok(probed) = self.equip(path, home, Calls::Nobody)
             {
                 self.ahead.insert(inode, probed);
@@ -66,16 +66,26 @@ impl Watcher {
     /// A library of a watched process: probed at once if it is a runtime, read in the background.
     pub(crate) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
         let Some(reached) = reachable(pid, mapping) else {
-            if Home::of(mapping.name()).is_some() && !self.probed.contains_key(&mapping.file()) {
+            if !self.recognised.contains_key(&mapping.file()) {
                 // Of a process that has ended nothing can be opened any more.
                 let why =
                     if self.processes.is_alive(pid) && alive(pid) { Unprobed::Unreachable } else { Unprobed::Over };
-                self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
+                let library = mapping.path.clone();
+                let gap = match Home::of(mapping.name()) {
+                    Some(_) => Gap::Unprobed { library, why },
+                    None => Gap::Unread { library, why },
+                };
+                self.window.missed(gap, 1);
             }
             return Ok(());
         };
         let (file, path) = (mapping.file(), reached.path());
-        if let Some(home) = Home::of(mapping.name())
+        let known = self.recognised.entry(file).or_insert_with(|| recognise(mapping.name(), &path));
+        if let Recognised::Launches(symbol) = *known {
+            let library = mapping.path.clone();
+            self.window.missed(Gap::Unrecognised { library, symbol }, 1);
+        }
+        if let Recognised::Home(home) = *known
             && !self.probed.contains_key(&file)
         {
             let known = |ahead: &&Inode| inode(&path).map_or(ahead.1 == mapping.inode, |inode| inode == **ahead);

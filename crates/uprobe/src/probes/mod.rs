@@ -7,6 +7,7 @@ pub mod cost;
 pub mod entries;
 pub mod library;
 pub mod preprobe;
+pub mod recognise;
 pub mod site;
 pub mod stub;
 pub mod symbols;

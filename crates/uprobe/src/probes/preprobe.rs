@@ -5,6 +5,7 @@
 //! programs keep it. A file too many costs nothing but its probes; one too few is probed when it is mapped, and that is said.
 
 use crate::probes::entries::Home;
+use crate::probes::recognise::home_of;
 use runtime::linkage::{Chain, Inside, Search};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -63,8 +64,7 @@ impl Places {
 
     /// The file itself, if it is a runtime.
     fn file(&mut self, path: &Path) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if Home::of(&name).is_some()
+        if home_of(path).is_some()
             && let Some(inode) = inode(path)
         {
             self.found.entry(inode).or_insert_with(|| path.to_owned());

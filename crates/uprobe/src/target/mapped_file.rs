@@ -1,6 +1,6 @@
 //! The file behind another process's mapping, whatever root and mounts that process has; and whether the probe on it is in place there.
 
-use crate::probes::entries::Home;
+use crate::probes::recognise::{Recognised, recognise};
 use crate::target::memory::Memory;
 use crate::target::processes::{Mapping, Processes};
 use std::fs::{self, File};
@@ -58,6 +58,8 @@ pub fn planted(pid: u32, mapping: &Mapping, at: u64, original: &[u8]) -> Option<
 pub fn runtimes_of(pid: u32) -> Vec<Reached> {
     let mut processes = Processes::without();
     processes.join(pid, &mut Vec::new());
-    let runtimes = processes.mapped(pid).iter().filter(|mapping| Home::of(mapping.name()).is_some_and(Home::launches));
-    runtimes.filter_map(|mapping| reachable(pid, mapping)).collect()
+    let reached = processes.mapped(pid).iter().filter_map(|mapping| Some((mapping.name(), reachable(pid, mapping)?)));
+    let launches =
+        |name: &str, file: &Reached| matches!(recognise(name, &file.path()), Recognised::Home(home) if home.launches());
+    reached.filter(|(name, file)| launches(name, file)).map(|(_, file)| file).collect()
 }

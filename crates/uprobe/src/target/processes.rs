@@ -245,6 +245,7 @@ impl Processes {
         let doubtful = self.members.iter().filter(|(_, life)| life.exec == Exec::Doubtful).map(|(pid, _)| *pid);
         for pid in doubtful.collect::<Vec<u32>>() {
             if !alive(pid) || !self.is_alive(pid) {
+                self.over.push(pid);
                 self.end(pid, out);
             }
         }
@@ -311,12 +312,13 @@ impl Processes {
             }
             EXIT => {
                 let thread = word(body, 8);
-                self.over.push(thread);
-                let Some(life) = self.members.get(&pid) else { return };
-                let last = thread == pid || life.headless;
-                if last && life.exec == Exec::Named {
+                let last = self.members.get(&pid).is_some_and(|life| thread == pid || life.headless);
+                if last && self.members.get(&pid).is_some_and(|life| life.exec == Exec::Named) {
                     self.members.entry(pid).and_modify(|life| life.exec = Exec::Doubtful);
-                } else if last && self.goes_on(pid) {
+                    return;
+                }
+                self.over.push(thread);
+                if last && self.goes_on(pid) {
                     self.members.entry(pid).and_modify(|life| life.headless = true);
                 } else if last {
                     self.end(pid, out);
@@ -460,6 +462,7 @@ mod tests {
         processes.one(COMM, EXEC, &record(pid, pid, 200), &mut happened);
         processes.one(EXIT, 0, &record(pid, 1, 201), &mut happened);
         assert!(processes.watches(pid, 300), "it goes on");
+        assert_eq!(processes.over(), Vec::<u32>::new(), "and is held like before");
         processes.one(MMAP2, 0, &record(pid, pid, 202), &mut happened);
         assert!(processes.members.get(&pid).is_some_and(|life| life.exec == Exec::Settled));
         processes.now = 300;

@@ -1,0 +1,97 @@
+//! Which runtime a file is: by its name, else by what it calls itself (SONAME), wherever it lies and whatever it is named.
+//!
+//! A file that exports a launch function and is a runtime's by neither may be one, or may only stand before one and pass every
+//! launch on: probed, such launches would count twice. So it carries no probe, and is a gap with its name.
+
+use crate::probes::entries::Home;
+use codeobject::ReadAt;
+use codeobject::elf::Elf;
+use runtime::linkage::Dynamic;
+use std::path::Path;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recognised {
+    Home(Home),
+    /// It exports this launch function.
+    Launches(&'static str),
+    Nothing,
+}
+
+/// What every launch of a runtime passes, or a library that stands before it.
+const TELLING: [&str; 3] = ["hipLaunchKernel", "hipModuleLaunchKernel", "cuLaunchKernel"];
+
+/// `name`: the file's own, whatever path leads to it.
+pub fn recognise(name: &str, path: &Path) -> Recognised {
+    if let Some(home) = Home::of(name) {
+        return Recognised::Home(home);
+    }
+    let Ok(file) = inventory::File::open(path) else { return Recognised::Nothing };
+    of_file(&file)
+}
+
+/// The home of a file, by name or SONAME.
+pub fn home_of(path: &Path) -> Option<Home> {
+    match recognise(&path.file_name()?.to_string_lossy(), path) {
+        Recognised::Home(home) => Some(home),
+        _ => None,
+    }
+}
+
+fn of_file(file: &dyn ReadAt) -> Recognised {
+    let soname = Dynamic::read(file).ok().and_then(|dynamic| dynamic.soname);
+    if let Some(home) = soname.and_then(|soname| Home::of(&soname)) {
+        return Recognised::Home(home);
+    }
+    let exported = |name: &&&str| exports(file, name).unwrap_or(false);
+    TELLING.iter().find(exported).map_or(Recognised::Nothing, |name| Recognised::Launches(name))
+}
+
+/// Whether a file defines a dynamic symbol. The hash table's filter (`.gnu.hash`) answers for nearly every file with a few bytes of it; only
+/// where it lets the name pass the symbols are read.
+fn exports(file: &dyn ReadAt, name: &str) -> Option<bool> {
+    const DYNSYM: u32 = 11;
+    let elf = Elf::parse(file).ok()?;
+    let table = elf.section(".gnu.hash")?;
+    let word = |at: u64| {
+        Some(u32::from_le_bytes(
+            file.bytes(table.offset.checked_add(at)?, 4, "hash table").ok()?.as_ref().try_into().ok()?,
+        ))
+    };
+    let (words, shift) = (word(8)?, word(12)?);
+    let hash = name.bytes().fold(5381_u32, |hash, byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)));
+    let place = u64::from((hash / 64).checked_rem(words)?) * 8 + 16;
+    let filter = u64::from(word(place)?) | u64::from(word(place + 4)?) << 32;
+    let bits = 1_u64 << (hash % 64) | 1_u64 << (hash.checked_shr(shift)? % 64);
+    if filter & bits != bits {
+        return Some(false);
+    }
+    let symbols = elf.symbols_of_kind(DYNSYM).ok()??;
+    Some(symbols.iter().any(|symbol| symbol.section != 0 && symbol.name == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_runtime_is_known_by_what_it_calls_itself_and_a_launcher_by_what_it_exports() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let source = dir.path().join("x.c");
+        let built = |name: &str, text: &str, words: &[&str]| {
+            std::fs::write(&source, text).expect("written");
+            let path = dir.path().join(name);
+            let done = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&path).arg(&source).args(words).status();
+            assert!(done.expect("a C compiler").success());
+            path
+        };
+        let odd = built("q7.bin", "int f(void) { return 0; }", &["-Wl,-soname,libcuda.so.1"]);
+        assert_eq!((recognise("q7.bin", &odd), home_of(&odd)), (Recognised::Home(Home::Cuda), Some(Home::Cuda)));
+        let before = built("before.so", "int hipLaunchKernel(void) { return 0; }", &[]);
+        assert_eq!(recognise("before.so", &before), Recognised::Launches("hipLaunchKernel"));
+        let user = built("user.so", "int hipLaunchKernel(void); int g(void) { return hipLaunchKernel(); }", &[]);
+        assert_eq!(recognise("user.so", &user), Recognised::Nothing, "it only calls");
+        assert_eq!(recognise("x.c", &source), Recognised::Nothing, "no library");
+        assert_eq!(home_of(Path::new("/nowhere/at/all")), None);
+    }
+}
