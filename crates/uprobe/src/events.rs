@@ -106,6 +106,7 @@ impl Watcher {
             }
             return;
         }
+        self.activity += u64::from(event.kind == kind::REJECTED || entry.role.launches() || entry.role == Role::Replay);
         match (event.kind, entry.role) {
             (kind::REJECTED, _) => {
                 let kind = self.kind(tally, event);

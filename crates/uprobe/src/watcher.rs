@@ -10,6 +10,7 @@ use crate::options::{How, Options};
 use crate::probes::entries::Home;
 use crate::probes::library::Wanted;
 use crate::probes::preprobe::Inode;
+use crate::probes::recognise::Recognised;
 use crate::probes::stub::Stub;
 use crate::target::hold::Hold;
 use crate::target::late_names::Nameless;
@@ -41,7 +42,11 @@ pub struct Watcher {
     /// How often each key came over the ring.
     pub(crate) shipped: HashMap<Key, u64>,
     pub(crate) queue: VecDeque<(u64, Item)>,
+    /// Launches and replays that came of what is watched: a probe belongs to a file, and fires for strangers too.
+    pub(crate) activity: u64,
     pub(crate) probed: HashMap<FileId, Home>,
+    /// What each file that was mapped is.
+    pub(crate) recognised: HashMap<FileId, Recognised>,
     /// Files that were probed before anybody mapped them.
     pub(crate) ahead: HashMap<Inode, (Probed, RawFd)>,
     /// The files that carry probes.
@@ -122,7 +127,9 @@ impl Watcher {
             kinds: HashMap::new(),
             shipped: HashMap::new(),
             queue: VecDeque::new(),
+            activity: 0,
             probed: HashMap::new(),
+            recognised: HashMap::new(),
             ahead: HashMap::new(),
             held: Vec::new(),
             canaries: Vec::new(),
@@ -269,15 +276,16 @@ pub(crate) fn broken(error: std::io::Error) -> WatchError {
 
 impl Source for Watcher {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
-        let until = Instant::now() + timeout;
+        let (until, before) = (Instant::now() + timeout, self.activity);
         loop {
             self.arrivals();
-            let busy = self.collect()?;
+            let any = self.collect()?;
             self.work(tally);
             self.look();
             self.sample_returns()?;
             self.sample_outer()?;
-            if busy {
+            // What waits for a name is a launch too.
+            if self.activity != before || !self.queue.is_empty() {
                 return Ok(State::Busy);
             }
             if self.processes.is_empty() {
@@ -286,6 +294,9 @@ impl Source for Watcher {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(State::Quiet);
+            }
+            if any {
+                continue;
             }
             // Mappings are looked at often, so that a runtime which is opened now carries probes before it launches.
             let step = left.min(Duration::from_millis(5));

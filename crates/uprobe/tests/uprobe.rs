@@ -209,6 +209,26 @@ fn a_target_that_is_killed_leaves_what_was_seen() {
     assert!(seen(&tally) > 0 && tally.lost == 0, "{account:?}");
 }
 
+/// `--until idle` asks whether what is watched is quiet: a probe belongs to a file, and fires for everybody who maps it.
+#[test]
+fn a_stranger_that_launches_does_not_make_an_idle_target_busy() {
+    let (true, Some(yard)) = (root("uprobe beside a stranger"), Yard::new()) else { return };
+    let (mut target, mut stranger) = (yard.start("plain", 1, 1, 10), yard.start("plain", 1, 1, 100_000));
+    let mut watcher = Watcher::attach(&[target.pid()], Options::default()).expect("attached");
+    let mut tally = Tally::default();
+    stranger.go();
+    while stranger.child.try_wait().expect("asked").is_none() {
+        let state = watcher.poll(&mut tally, Duration::from_millis(10)).expect("polled");
+        assert_eq!(state, State::Quiet, "only the stranger launches");
+    }
+    target.go();
+    wait_for(|| watcher.poll(&mut tally, Duration::from_millis(10)).expect("polled") == State::Busy);
+    until_gone(&mut watcher, &mut tally).expect("watched");
+    target.done();
+    watcher.finish(&mut tally).expect("an account");
+    assert_eq!(seen(&tally), 10);
+}
+
 /// Programs whose first statement launches and whose second ends them: one that needs the runtime by its name, one that opens it
 /// from the directory beside it. Both are probed before they run.
 #[test]
