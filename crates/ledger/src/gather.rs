@@ -144,8 +144,9 @@ fn read_batch(
 ) -> Result<Vec<Recorded>, LedgerError> {
     let mut prev = None;
     let mut kept = Vec::new();
-    for row in rows {
-        if prev.is_some_and(|prev| row.prev != prev) || row.hash != row.expected_hash() {
+    let expected = Row::expected_hashes(&rows);
+    for (row, expected) in rows.into_iter().zip(expected) {
+        if prev.is_some_and(|prev| row.prev != prev) || row.hash != expected {
             return Err(altered(path, row.seq));
         }
         prev = Some(row.hash);

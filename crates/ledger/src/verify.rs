@@ -129,7 +129,12 @@ impl Reader {
     fn verify_rows(&self, mut walk: Walk, progress: &mut dyn FnMut(u64)) -> Result<Walk, LedgerError> {
         loop {
             let from = walk.next;
-            let work = |batches: &mut dyn Iterator<Item = Vec<Row>>| batches.flatten().for_each(|row| walk.row(row));
+            let work = |batches: &mut dyn Iterator<Item = Vec<Row>>| {
+                for batch in batches {
+                    let expected = Row::expected_hashes(&batch);
+                    batch.into_iter().zip(expected).for_each(|(row, expected)| walk.row(row, expected));
+                }
+            };
             let ((), read) = self.stream(from, work, progress);
             let after = walk.next - 1;
             match read {
@@ -213,7 +218,7 @@ impl Walk {
         Walk { next: 1, prev: genesis, chain, suspects, problems, send, sent }
     }
 
-    fn row(&mut self, row: Row) {
+    fn row(&mut self, row: Row, expected: Hash) {
         if row.seq > self.next {
             self.problems.push(Problem::Missing { from: self.next, to: row.seq - 1 });
         } else if row.prev != self.prev {
@@ -223,7 +228,7 @@ impl Walk {
         self.next = row.seq + 1;
         self.chain.push((row.seq, row.hash));
         self.evidence(&row);
-        if row.hash != row.expected_hash() {
+        if row.hash != expected {
             if self.suspects.len() < SUSPECTS {
                 self.suspects.push(row);
             } else {

@@ -21,6 +21,7 @@
 //! | [`regular_file`] | files that somebody else named: judged before they are opened |
 //! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
 //! | [`http`] | one small HTTP client, bounded in time and size |
+//! | [`sha256`] | the hashes of many messages, side by side in wide registers |
 //! | [`fake`] | for tests: a system call that fails as the test says |
 #![allow(unsafe_code, reason = "raw system calls have no safe form; each block says why it is sound")]
 
@@ -41,6 +42,7 @@ pub mod private_dir;
 mod program;
 pub mod regular_file;
 pub mod rights;
+pub mod sha256;
 pub mod trial;
 
 pub use program::on_path;
