@@ -19,7 +19,7 @@ pub fn run(scene: &mut Scene) -> anyhow::Result<()> {
     constructor(scene)?;
     log_is_a_pipe(scene, &program)?;
     planted(scene, &program)?;
-    model_is_a_fifo(scene, &program)?;
+    models_are_fifos(scene, &program)?;
     reused(scene, &program)?;
     crash(scene, &program)?;
     secret(scene, &program)?;
@@ -175,22 +175,27 @@ fn planted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command line of another user's server names a model that is a FIFO, and its environment a server that drips.
-fn model_is_a_fifo(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
-    let server = place(scene, "llama-server")?;
+/// The command line of another user's server names a model that is a FIFO, and its environment a server that drips. Both servers that are
+/// known by their names, each with the option by which it is told its model.
+fn models_are_fifos(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
+    model_is_a_fifo(scene, program, "llama-server", "-m")?;
+    model_is_a_fifo(scene, program, "ollama", "--model")
+}
+
+fn model_is_a_fifo(scene: &mut Scene, program: &Path, name: &str, option: &str) -> anyhow::Result<()> {
+    let server = place(scene, name)?;
     ensure!(Command::new("cp").arg(program).arg(&server).status()?.success(), "cp");
     let fifo = server.with_file_name("model.gguf");
     ensure!(Command::new("mkfifo").arg("-m").arg("666").arg(&fifo).status()?.success(), "mkfifo");
     let drip = Server::start(Manner::Drips)?;
     let mut command = nobody(&server);
-    command.args(["plain", "linked", "40", "-m"]).arg(&fifo).env("OLLAMA_HOST", &drip.address);
+    command.args(["plain", "linked", "40", option]).arg(&fifo).env("OLLAMA_HOST", &drip.address);
     let stranger = Stranger::start(command)?;
     let pid = stranger.child.id().to_string();
-    let verbs: [&[&str]; 4] =
-        [&["inspect", &pid], &["doctor"], &["watch", "--name", "llama-server", "--for", "1s"], &[]];
+    let verbs: [&[&str]; 4] = [&["inspect", &pid], &["doctor"], &["watch", "--name", name, "--for", "1s"], &[]];
     for words in verbs {
-        let what =
-            format!("{} beside a llama-server of another user whose -m is a FIFO", words.first().unwrap_or(&"no verb"));
+        let verb = words.first().unwrap_or(&"no verb");
+        let what = format!("{verb} beside a {name} of another user whose {option} is a FIFO");
         if scene.wants(&what) {
             let came = scene.bounded(&mut scene.tool(words), BOUND)?;
             scene.row(&what, &came, BOUND, came.well(), None);
