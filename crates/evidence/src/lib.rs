@@ -18,6 +18,7 @@ mod grade;
 mod int_range;
 mod investigation;
 mod judge;
+mod ladder;
 mod observation;
 mod observation_index;
 mod question;
@@ -44,9 +45,10 @@ pub use glance::Glance;
 pub use grade::{Grade, GradeKind, Why};
 pub use int_range::Span;
 pub use investigation::{
-    Investigation, InvestigationError, Page, Phase, PhaseName, Question, Stated, Words, default_investigation,
+    Ask, Investigation, InvestigationError, Page, Phase, PhaseName, Question, Stated, Words, default_investigation,
 };
 pub use judge::{Ability, judge};
+pub use ladder::{Ladder, LadderStep};
 pub use observation::{Evidence, Finding, Observation, ObservationId, ObserverId, Recorded, Refused};
 pub use question::{Found, QuestionReading};
 pub use reading::{Citation, Reading, Reason, Spot, Step, saw};

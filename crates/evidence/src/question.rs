@@ -13,6 +13,9 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
     pub about: String,
+    /// The same, by name.
+    #[serde(skip)]
+    pub parameters: About,
     pub value: String,
     #[serde(flatten)]
     pub grade: Grade,
@@ -59,7 +62,7 @@ pub(crate) fn answer(
     QuestionReading { question, claims, settled_by, refuted, found, elsewhere, open }
 }
 
-fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &[Ability]) -> Vec<Found> {
+pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &[Ability]) -> Vec<Found> {
     let fitting =
         index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
     let mut own = memo(|subject: &Subject| ask.scope.differences(subject).is_empty());
@@ -93,7 +96,13 @@ fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &[Ability]) 
                 transfer: Vec::new(),
             };
             let reading = judge_in(&claim, index, able);
-            Found { about: about.to_string(), value: value.to_string(), grade: reading.grade, reading }
+            Found {
+                about: about.to_string(),
+                parameters: about.clone(),
+                value: value.to_string(),
+                grade: reading.grade,
+                reading,
+            }
         })
         .collect()
 }

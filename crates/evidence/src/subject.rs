@@ -203,6 +203,33 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// This subject and no other.
+    pub fn exactly(subject: &Subject) -> Scope {
+        let mut scope = Scope {
+            runtime: subject.runtime.clone(),
+            target: subject.target.clone(),
+            gpu: subject.gpu.clone(),
+            device: Some(subject.device),
+            model: subject.model.clone(),
+            host: subject.host.clone(),
+            ..Scope::default()
+        };
+        match &subject.artifact {
+            Artifact::File { sha256, name } => {
+                (scope.file, scope.sha256) = (Some(name.clone()), Some(sha256.clone()));
+            }
+            Artifact::Source { name, commit, defines } => {
+                (scope.source, scope.commit) = (Some(name.clone()), Some(commit.clone()));
+                scope.defines = Some(defines.clone());
+            }
+            Artifact::Host { .. } | Artifact::None => {}
+        }
+        if let Window::Named(name) = &subject.window {
+            scope.window = Some(name.clone());
+        }
+        scope
+    }
+
     /// In which parts the subject is another one; empty means that it is the claim's own.
     pub fn differences(&self, subject: &Subject) -> BTreeSet<Part> {
         let mut parts = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! Declared: what the rules of a release come to, from the decision tables that come with the program. No tree, no
 //! device and no network is needed, so `investigate` always has it.
 
-use crate::observer::{Blocked, ObserveContext, Observer, Sighting};
+use crate::observer::{Blocked, Content, ObserveContext, Observer, Raw, Sighting};
 use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Rung, Subject, View,
 };
@@ -53,10 +53,17 @@ impl Observer for DeclaredRules {
                 Finding::Saw(fact) => around.asked.is_empty() || around.asked.iter().any(|view| view.shows(fact)),
                 _ => true,
             };
-            sightings.extend(observed.into_iter().filter(asked).map(Sighting::from));
+            // The whole table goes with them as raw evidence: the rules with file, line and values, and every other type.
+            let raw = Raw { kind: "application/json".to_owned(), content: Content::Bytes(whole(table)) };
+            sightings.extend(observed.into_iter().filter(asked).map(|seen| Sighting::from(seen).with(raw.clone())));
         }
         Ok(sightings)
     }
+}
+
+/// As it is embedded, with the release that it is of.
+fn whole(table: &Table) -> Vec<u8> {
+    serde_json::to_vec(table).unwrap_or_default()
 }
 
 /// A table's rules as observations, one subject per target.

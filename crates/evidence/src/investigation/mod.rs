@@ -138,7 +138,7 @@ pub fn default_investigation() -> Result<Investigation, InvestigationError> {
 
 /// What of the investigation's subject a claim on this rung takes over: only what an observation there can name. A
 /// source tree has no model, a file no device, a process maps files of all targets.
-fn inherited(whole: &Scope, rung: Rung) -> Scope {
+pub(crate) fn inherited(whole: &Scope, rung: Rung) -> Scope {
     let mut scope = Scope::default();
     if rung != Rung::Loaded {
         scope.target = whole.target.clone();

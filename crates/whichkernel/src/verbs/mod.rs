@@ -15,6 +15,7 @@ mod isa;
 mod ledger;
 mod map;
 mod probe;
+mod report;
 mod runtime;
 mod source;
 mod summary;
@@ -44,6 +45,8 @@ pub enum Verb {
     Map(map::Args),
     /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
     Probe(probe::Args),
+    /// The investigation as pages: HTML in both languages, from the ledger alone
+    Report(report::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
     /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
@@ -66,6 +69,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Ledger(args)) => ledger::run(&args, context),
         Some(Verb::Map(args)) => map::run(&args, context),
         Some(Verb::Probe(args)) => probe::run(&args, context),
+        Some(Verb::Report(args)) => report::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
         Some(Verb::Watch(args)) => watch::run(&args, context),

@@ -1,0 +1,125 @@
+//! A question, rung by rung: what was seen of its own subject, what of others, and why the rest is empty.
+
+use crate::investigation::{Ask, inherited};
+use crate::judge::judge_in;
+use crate::observation_index::{DEVICE, ObservationIndex, RUNTIME};
+use crate::question::look_up;
+use crate::{Ability, Claim, Expected, Found, Investigation, Question, Reading, Recorded, Rung, Scope, Subject};
+
+/// One rung of a question's ladder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LadderStep {
+    pub rung: Rung,
+    pub scope: Scope,
+    /// Seen of the question's own subject, each value graded as if it had been claimed.
+    pub found: Vec<Found>,
+    /// Seen of other subjects, each judged for itself: they lend nothing to the grade of this rung.
+    pub elsewhere: Vec<(Subject, Vec<Found>)>,
+    /// That something is there at all, judged: where nothing was found it says why.
+    pub any: Reading,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ladder {
+    pub question: String,
+    pub topic: String,
+    pub steps: Vec<LadderStep>,
+}
+
+/// Enough to show a person what else was seen.
+const OTHERS: usize = 8;
+
+/// Of whom else something fitting was seen on the rung; those for the same target first.
+fn others(ask: &Ask, index: &ObservationIndex<'_>) -> Vec<Subject> {
+    let fitting =
+        index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
+    let rows = fitting.flat_map(|alike| alike.rows.iter().copied()).filter(|recorded| recorded.rung() == ask.rung);
+    let mut all: Vec<&Subject> = Vec::new();
+    for subject in rows.map(|recorded| recorded.subject()) {
+        if !ask.scope.differences(subject).is_empty() && !all.contains(&subject) {
+            all.push(subject);
+        }
+    }
+    all.sort_by_cached_key(|subject| (subject.target != ask.scope.target, subject.to_string()));
+    all.into_iter().take(OTHERS).cloned().collect()
+}
+
+impl Investigation {
+    /// In the order of the questions.
+    pub fn ladders(&self, observations: &[Recorded], able: &[Ability]) -> Vec<Ladder> {
+        let index = ObservationIndex::new(observations);
+        // Whether something is there is asked of a rung alone: what would follow from a lower one is no sighting on it.
+        let setting =
+            |recorded: &Recorded| recorded.fact().is_some_and(|fact| [RUNTIME, DEVICE].contains(&fact.topic.as_str()));
+        let on = |rung: Rung| -> Vec<Recorded> {
+            let kept = observations
+                .iter()
+                .filter(|recorded| recorded.rung() == rung || recorded.fact().is_none() || setting(recorded));
+            kept.cloned().collect()
+        };
+        let alone: Vec<Vec<Recorded>> = Rung::ALL.map(on).into();
+        let alone: Vec<ObservationIndex<'_>> = alone.iter().map(|kept| ObservationIndex::new(kept)).collect();
+        self.questions.iter().map(|question| self.ladder(question, &index, &alone, able)).collect()
+    }
+
+    fn ladder(
+        &self,
+        question: &Question,
+        index: &ObservationIndex<'_>,
+        alone: &[ObservationIndex<'_>],
+        able: &[Ability],
+    ) -> Ladder {
+        let asked = self.asked(question);
+        let step = |(rung, alone): (Rung, &ObservationIndex<'_>)| {
+            let scope = self.scope_on(question, rung, &asked);
+            let ask = Ask { rung, topic: asked.topic.clone(), about: asked.about.clone(), scope };
+            let found = look_up(&question.id, &ask, index, able);
+            let others = others(&ask, index);
+            let elsewhere = others.into_iter().map(|subject| {
+                let pinned = Ask { scope: Scope::exactly(&subject), ..ask.clone() };
+                (subject, look_up(&question.id, &pinned, index, able))
+            });
+            let elsewhere = elsewhere.collect();
+            let claim = Claim {
+                id: question.id.clone(),
+                rung,
+                topic: ask.topic.clone(),
+                about: ask.about.clone(),
+                expected: Expected::Present(true),
+                scope: ask.scope.clone(),
+                transfer: Vec::new(),
+            };
+            let any = judge_in(&claim, alone, able);
+            LadderStep { rung, scope: ask.scope, found, elsewhere, any }
+        };
+        Ladder {
+            question: question.id.clone(),
+            topic: asked.topic.clone(),
+            steps: Rung::ALL.into_iter().zip(alone).map(step).collect(),
+        }
+    }
+
+    /// What it asks; a question that only names claims asks what the first of them is about.
+    fn asked(&self, question: &Question) -> Ask {
+        let first = || question.claims.first().and_then(|id| self.claim(id)).map(|stated| &stated.claim);
+        question.ask.clone().or_else(|| question.elsewhere.clone()).unwrap_or_else(|| {
+            let (rung, topic, about, scope) = first().map_or_else(
+                || (Rung::Declared, String::new(), crate::About::default(), Scope::default()),
+                |claim| (claim.rung, claim.topic.clone(), claim.about.clone(), claim.scope.clone()),
+            );
+            Ask { rung, topic, about, scope }
+        })
+    }
+
+    /// The subject on a rung: as the question says, else as a claim of it or on the same topic does, else the
+    /// investigation's own.
+    fn scope_on(&self, question: &Question, rung: Rung, asked: &Ask) -> Scope {
+        if let Some(ask) = question.ask.as_ref().filter(|ask| ask.rung == rung) {
+            return ask.scope.clone();
+        }
+        let own = question.claims.iter().filter_map(|id| self.claim(id));
+        let stated =
+            own.chain(&self.claims).find(|stated| stated.claim.rung == rung && stated.claim.topic == asked.topic);
+        stated.map_or_else(|| inherited(&self.subject, rung), |stated| stated.claim.scope.clone())
+    }
+}

@@ -1,0 +1,29 @@
+//! A table as people download it. A cell that a spreadsheet would run as a formula is quoted, so that a hostile name stays a
+//! name there too.
+
+/// First row: the columns' names.
+pub fn file<S: AsRef<str>>(columns: &[&str], rows: impl IntoIterator<Item = Vec<S>>) -> String {
+    let mut out = String::new();
+    report::csv_line(&mut out, columns.iter().copied());
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| cell_text(cell.as_ref())).collect();
+        report::csv_line(&mut out, cells.iter().map(String::as_str));
+    }
+    out
+}
+
+fn cell_text(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if formula { format!("'{text}") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_is_quoted_and_a_number_is_not() {
+        let text = file(&["name", "n"], [vec!["=cmd|' /C calc'!A0", "-3"], vec!["a,b", "x\"y"]]);
+        assert_eq!(text, "name,n\n'=cmd|' /C calc'!A0,-3\n\"a,b\",\"x\"\"y\"\n");
+    }
+}

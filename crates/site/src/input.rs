@@ -1,0 +1,129 @@
+//! What the pages are made from, and what several of them ask of it.
+
+use crate::dispatch::Dispatch;
+use crate::words::{Pair, Words};
+use evidence::{
+    Ability, Evidence, Investigation, Ladder, ObservationId, QuestionReading, Reading, Recorded, Rung, Stated,
+};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A command, and how much of what is open it would close.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    pub command: String,
+    pub claims: usize,
+    pub questions: usize,
+    pub possible: bool,
+}
+
+/// A person's words in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub row: u64,
+    pub time: String,
+    pub text: String,
+    /// The phase and the claim that it is about, where it names them.
+    pub phase: Option<String>,
+    pub about: Option<String>,
+}
+
+/// Of the ledger itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LedgerFacts {
+    pub id: Option<String>,
+    pub rows: u64,
+    /// The hash of the last row.
+    pub head: Option<String>,
+    /// What kept a part of it from being read: the pages say so.
+    pub problem: Option<String>,
+}
+
+pub struct Input<'a> {
+    pub investigation: &'a Investigation,
+    pub readings: &'a [Reading],
+    pub questions: &'a [QuestionReading],
+    pub ladders: &'a [Ladder],
+    pub next: &'a [Next],
+    pub able: &'a [Ability],
+    pub observations: &'a [Recorded],
+    pub notes: &'a [Note],
+    pub ledger: LedgerFacts,
+    /// Raw evidence by its name, where it is there and unaltered.
+    pub raw: &'a dyn Fn(&Evidence) -> Option<Vec<u8>>,
+    pub version: &'a str,
+}
+
+impl std::fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Input({} observations)", self.observations.len())
+    }
+}
+
+/// Input and words, with what several pages ask for.
+pub struct Study<'a> {
+    pub input: &'a Input<'a>,
+    pub words: &'a Words,
+    pub dispatch: Dispatch,
+    by_id: HashMap<&'a ObservationId, &'a Recorded>,
+    /// Raw evidence that some page links to.
+    pub linked: RefCell<BTreeSet<String>>,
+    texts: RefCell<BTreeMap<String, Option<std::rc::Rc<Vec<u8>>>>>,
+}
+
+impl<'a> Study<'a> {
+    pub fn new(input: &'a Input<'a>, words: &'a Words) -> Self {
+        let by_id = input.observations.iter().map(|recorded| (recorded.id(), recorded)).collect();
+        let texts = RefCell::default();
+        let mut study = Study { input, words, dispatch: Dispatch::default(), by_id, linked: RefCell::default(), texts };
+        study.dispatch = Dispatch::read(&study);
+        study
+    }
+
+    pub fn observation(&self, id: &ObservationId) -> Option<&'a Recorded> {
+        self.by_id.get(id).copied()
+    }
+
+    pub fn claims(&self) -> impl Iterator<Item = (&'a Stated, &'a Reading)> + use<'a> {
+        self.input.investigation.claims.iter().zip(self.input.readings)
+    }
+
+    pub fn reading(&self, claim: &str) -> Option<(&'a Stated, &'a Reading)> {
+        self.claims().find(|(stated, _)| stated.claim.id == claim)
+    }
+
+    /// Read once, however often it is asked for.
+    pub fn raw(&self, evidence: &Evidence) -> Option<std::rc::Rc<Vec<u8>>> {
+        let mut texts = self.texts.borrow_mut();
+        let read = || (self.input.raw)(evidence).map(std::rc::Rc::new);
+        texts.entry(evidence.sha256.clone()).or_insert_with(read).clone()
+    }
+
+    /// When the last observation was made: the date of the report, so that the same ledger gives the same pages.
+    pub fn date(&self) -> &'a str {
+        let observed = self.input.observations.iter().map(|recorded| recorded.time());
+        let last = observed.chain(self.input.notes.iter().map(|note| note.time.as_str())).max().unwrap_or("");
+        last.get(..10).unwrap_or(last)
+    }
+
+    pub fn rung(&self, rung: Rung) -> Pair {
+        self.words.both(|lang| report::rung_text(lang, rung))
+    }
+
+    /// `RX 9070 XT gfx1201 · ollama-rocm-60303 · model`: whom the investigation is about.
+    pub fn subject(&self) -> Vec<String> {
+        let scope = &self.input.investigation.subject;
+        let card = scope.gpu.as_deref().map(card_title);
+        let parts = [card, scope.target.clone(), scope.runtime.clone(), scope.model.clone(), scope.host.clone()];
+        parts.into_iter().flatten().filter(|part| part != "*").collect()
+    }
+}
+
+/// `RX 9070 XT` of `rx-9070-xt`, where the card is known.
+pub fn card_title(name: &str) -> String {
+    let Ok(card) = gpu::cards::find(name) else { return name.to_owned() };
+    let short = ["AMD ", "Radeon ", "Instinct "]
+        .iter()
+        .fold(card.title.as_str(), |title, maker| title.trim_start_matches(maker));
+    short.to_owned()
+}

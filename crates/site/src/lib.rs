@@ -1,0 +1,35 @@
+//! An investigation as pages: static HTML, both languages, from graded readings and the observations behind them.
+//!
+//! Data in, files out: nothing here opens a ledger, looks at a machine or computes a grade. Everything that a page says is
+//! taken from its input, and what the input lacks is drawn as a gap. Names are strangers' texts: they enter the pages as
+//! text only, and the pages load nothing and run nothing but their own script.
+#![forbid(unsafe_code)]
+
+mod csv;
+mod dispatch;
+mod frame;
+mod input;
+mod pages;
+mod parts;
+mod sentence;
+mod svg;
+mod words;
+mod write;
+
+pub use input::{Input, LedgerFacts, Next, Note};
+pub use write::{File, Site, WriteError};
+
+/// Every page of the report, with its tables; `single`: also all of it as one file.
+pub fn build(input: &Input<'_>, single: bool) -> Site {
+    let words = words::Words::default();
+    let study = input::Study::new(input, &words);
+    let mut site = Site::default();
+    for page in pages::all(&study) {
+        site.add(page, &study);
+    }
+    site.finish(&study);
+    if single {
+        site.join(&study);
+    }
+    site
+}

@@ -1,0 +1,180 @@
+//! The files of a report: kept in memory, written into a folder or joined into one file.
+
+use crate::frame;
+use crate::input::Study;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::Markup;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Says that a folder is ours to write anew.
+const MARK: &str = ".whichkernel-report";
+/// Raw evidence beyond this is named, not copied.
+const LONGEST_RAW: u64 = 256 << 10;
+const MOST_RAW: u64 = 4 << 20;
+
+pub const TOKENS: &str = include_str!("../assets/tokens.css");
+pub const STYLE: &str = include_str!("../assets/report.css");
+pub const SCRIPT: &str = include_str!("../assets/report.js");
+
+/// A page before it has its frame.
+#[derive(Debug)]
+pub struct Page {
+    /// `map`: the file without `.html`.
+    pub name: String,
+    pub title: crate::words::Pair,
+    pub body: Markup,
+    /// Tables to download, by file name.
+    pub tables: Vec<(String, String)>,
+    /// Data for the page's script, by the id of its element.
+    pub data: Vec<(String, serde_json::Value)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub path: String,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+pub struct Site {
+    files: BTreeMap<String, Vec<u8>>,
+    pages: Vec<Page>,
+    single: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    #[error("{}: this folder has files in it and no report of ours; name an empty or new one with --out", .0.display())]
+    NotOurs(PathBuf),
+    #[error("{}: the disk is full; what was written of the report is not whole", .0.display())]
+    Full(PathBuf),
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+fn fail(path: &Path, error: io::Error) -> WriteError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteError::Full(path.to_owned()),
+        _ => WriteError::Io { path: path.to_owned(), source: error },
+    }
+}
+
+impl Site {
+    pub(crate) fn add(&mut self, page: Page, study: &Study<'_>) {
+        for (name, text) in &page.tables {
+            self.files.insert(format!("data/{name}"), text.clone().into_bytes());
+        }
+        self.files.insert(format!("{}.html", page.name), frame::whole(&page, study).into_bytes());
+        self.pages.push(page);
+    }
+
+    pub(crate) fn finish(&mut self, study: &Study<'_>) {
+        for (name, text) in [("tokens.css", TOKENS), ("report.css", STYLE), ("report.js", SCRIPT)] {
+            self.files.insert(name.to_owned(), text.as_bytes().to_vec());
+        }
+        let linked: BTreeSet<String> = study.linked.borrow().clone();
+        let mut room = MOST_RAW;
+        let all = study.input.observations.iter().flat_map(|recorded| recorded.raw_evidence());
+        for evidence in all {
+            let path = raw_path(&evidence.sha256);
+            let wanted = linked.contains(&evidence.sha256) && !self.files.contains_key(&path);
+            if !wanted || evidence.size > LONGEST_RAW.min(room) {
+                continue;
+            }
+            if let Some(bytes) = study.raw(evidence) {
+                room = room.saturating_sub(bytes.len() as u64);
+                self.files.insert(path, bytes.to_vec());
+            }
+        }
+    }
+
+    pub(crate) fn join(&mut self, study: &Study<'_>) {
+        self.single = frame::single(&self.pages.iter().collect::<Vec<_>>(), self, study);
+    }
+
+    pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+    }
+
+    pub fn file(&self, path: &str) -> Option<&[u8]> {
+        self.files.get(path).map(Vec::as_slice)
+    }
+
+    pub fn size(&self) -> usize {
+        self.files.values().map(Vec::len).sum()
+    }
+
+    /// Writes the folder anew, and takes away what a former report left there. Each file is whole or as it was.
+    pub fn write(&self, dir: &Path) -> Result<PathBuf, WriteError> {
+        let mark = dir.join(MARK);
+        let used = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
+        if used && !mark.is_file() {
+            return Err(WriteError::NotOurs(dir.to_owned()));
+        }
+        for sub in ["", "data", "raw"] {
+            let sub = dir.join(sub);
+            fs::create_dir_all(&sub).map_err(|error| fail(&sub, error))?;
+        }
+        let before: BTreeSet<String> =
+            fs::read_to_string(&mark).unwrap_or_default().lines().map(str::to_owned).collect();
+        let now: Vec<&str> = self.files.keys().map(String::as_str).collect();
+        // First the list: a report that was cut short is still ours.
+        let both: BTreeSet<&str> = before.iter().map(String::as_str).chain(now.iter().copied()).collect();
+        put(&mark, both.into_iter().collect::<Vec<_>>().join("\n").as_bytes())?;
+        for (path, bytes) in &self.files {
+            let path = dir.join(path);
+            if fs::read(&path).is_ok_and(|old| old == *bytes) {
+                continue;
+            }
+            put(&path, bytes)?;
+        }
+        for stale in before.iter().filter(|path| !self.files.contains_key(*path) && is_plain(path)) {
+            let _ = fs::remove_file(dir.join(stale));
+        }
+        put(&mark, now.join("\n").as_bytes())?;
+        Ok(dir.join("index.html"))
+    }
+
+    /// One file with everything in it: the pages below each other, style and script by their hashes.
+    pub fn single_file(&self) -> &str {
+        &self.single
+    }
+}
+
+/// A name of ours: nothing in it leads out of the folder.
+fn is_plain(path: &str) -> bool {
+    !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == ".." || part.is_empty())
+}
+
+fn put(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&new);
+        fail(path, error)
+    })
+}
+
+pub fn raw_path(sha256: &str) -> String {
+    format!("raw/{}.txt", sha256.get(..16).unwrap_or(sha256))
+}
+
+/// Whether raw evidence of this size is laid beside the pages.
+pub fn is_copied(size: u64) -> bool {
+    size <= LONGEST_RAW
+}
+
+/// For a Content-Security-Policy: exactly this text may run.
+pub fn csp_hash(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}

@@ -1,0 +1,224 @@
+//! Pages from small ledgers: what they say hangs on the observations alone, and strangers' names stay text.
+
+use evidence::{
+    About, Artifact, Coverage, Declared, DeviceKind, Fact, Finding, Investigation, Loaded, Observation, ObserverId,
+    Recorded, Selected, Subject,
+};
+use site::{Input, LedgerFacts, Next, Note, Site};
+
+const FILE: &str = r#"
+schema = "whichkernel.investigation/1"
+title = { en = "A test", ja = "試験" }
+subject = { runtime = "ollama", target = "gfx1201", gpu = "rx-9070-xt", device = "real", model = "m" }
+[[phases]]
+id = "A"
+en = "Source"
+ja = "ソース"
+[[pages]]
+id = "p"
+en = "Page"
+ja = "ページ"
+[[claims]]
+id = "blas-290"
+phase = "A"
+page = "p"
+en = "290 columns go to BLAS"
+ja = "290 列は BLAS に入る"
+rung = "declared"
+topic = "matmul.path"
+about = { type = "Q4_K", columns = "290" }
+expected = { equals = "BLAS" }
+scope = { source = "ollama", commit = "4fda6980" }
+closes = "whichkernel source TREE --record"
+shows = { en = "the rule", ja = "規則" }
+cannot = { en = "a run", ja = "実行" }
+[[questions]]
+id = "which-path"
+phase = "A"
+page = "p"
+en = "Which path?"
+ja = "どの経路か"
+claims = ["blas-290"]
+ask = { rung = "declared", topic = "matmul.path", about = { type = "Q4_K" }, scope = { source = "ollama", commit = "4fda6980", target = "gfx1201" } }
+closes = "whichkernel watch --name ollama --record"
+"#;
+
+const COMMIT: &str = "4fda69809a3f00000000000000000000000000ff";
+
+fn see<R: evidence::RungKind>(subject: Subject, topic: &str, about: &[(&str, &str)], value: &str) -> Recorded {
+    let fact = Fact::new(topic, About::new(about.iter().copied()), value);
+    let (id, coverage) = (ObserverId::new("source", "1"), Coverage::complete("column counts", 1024));
+    let seen = Observation::on::<R>(id, subject, Finding::Saw(fact), coverage, "2026-11-15T10:00:00.000Z");
+    Recorded::new(seen.expect("an observation"))
+}
+
+fn path(commit: &str, target: &str, columns: &str, path: &str) -> Recorded {
+    let subject = Subject::source("ollama", commit, Default::default()).target(target);
+    see::<Declared>(subject, "matmul.path", &[("type", "Q4_K"), ("columns", columns)], path)
+}
+
+fn site_of(file: &str, observations: &[Recorded], notes: &[Note]) -> Site {
+    let investigation = Investigation::parse("test.toml", file).expect("the file");
+    let (readings, questions) = investigation.read(observations, &[]);
+    let ladders = investigation.ladders(observations, &[]);
+    let next = [Next { command: "whichkernel watch --record".to_owned(), claims: 1, questions: 1, possible: true }];
+    let input = Input {
+        investigation: &investigation,
+        readings: &readings,
+        questions: &questions,
+        ladders: &ladders,
+        next: &next,
+        able: &[],
+        observations,
+        notes,
+        ledger: LedgerFacts { id: Some("ab".repeat(16)), rows: observations.len() as u64, head: None, problem: None },
+        raw: &|_| None,
+        version: "0.1.0",
+    };
+    site::build(&input, true)
+}
+
+fn page(site: &Site, name: &str) -> String {
+    String::from_utf8(site.file(name).unwrap_or_else(|| panic!("no {name}")).to_vec()).expect("UTF-8")
+}
+
+fn usual() -> Vec<Recorded> {
+    vec![path(COMMIT, "gfx1201", "1..8", "MMVQ"), path(COMMIT, "gfx1201", "9..1024", "MMQ")]
+}
+
+#[test]
+fn the_answer_is_what_was_observed() {
+    let index = page(&site_of(FILE, &usual(), &[]), "index.html");
+    assert!(index.contains("Q4_K: MMVQ up to 8 columns, MMQ from 9 to 1024. So says the source"), "{index}");
+    assert!(index.contains("8 列まで MMVQ") && index.contains("g-refuted"));
+    // Another path observed gives another sentence, another grade, another drawing.
+    let other = [path(COMMIT, "gfx1201", "1..8", "MMVQ"), path(COMMIT, "gfx1201", "9..1024", "BLAS")];
+    let other = page(&site_of(FILE, &other, &[]), "index.html");
+    assert!(other.contains("BLAS from 9 to 1024. So says the source"), "{other}");
+    assert!(other.contains("What was refuted: 0 of 1 claims"), "{other}");
+}
+
+#[test]
+fn without_an_observation_the_rung_is_empty_and_says_so() {
+    let some = page(&site_of(FILE, &usual()[..1], &[]), "map.html");
+    assert!(some.contains("unknown from 9 to 1024"), "what nobody saw is drawn as unknown: {some}");
+    let none = site_of(FILE, &[], &[]);
+    let index = page(&none, "index.html");
+    assert!(index.contains("Nobody knows yet") && index.contains("Nothing has been observed yet"), "{index}");
+    assert!(!index.contains("MMQ from 9"), "{index}");
+    assert!(page(&none, "map.html").contains("there is no map"));
+}
+
+#[test]
+fn another_subject_lends_nothing() {
+    let stranger = Subject::of(Artifact::None).runtime("debian").target("gfx1201").device(DeviceKind::StandIn);
+    let mut seen = usual();
+    seen.push(see::<Selected>(stranger, "matmul.path", &[("type", "Q4_K"), ("columns", "290")], "BLAS"));
+    let chain = page(&site_of(FILE, &seen, &[]), "chain-which-path.html");
+    let selected =
+        chain.split("id=\"selected\"").nth(1).expect("the rung").split("id=\"launched\"").next().expect("its end");
+    assert!(selected.contains("Not observed.") && selected.contains("Elsewhere: another subject"), "{selected}");
+    assert!(selected.contains("debian") && !selected.contains("g-refuted"), "{selected}");
+    // The same observation of the investigation's own subject does speak.
+    let own = Subject::of(Artifact::None).runtime("ollama").target("gfx1201").model("m").device(DeviceKind::StandIn);
+    let mut seen = usual();
+    seen.push(see::<Selected>(own, "matmul.path", &[("type", "Q4_K"), ("columns", "290")], "MMQ"));
+    let index = page(&site_of(FILE, &seen, &[]), "index.html");
+    assert!(index.contains("Q4_K: MMQ at 290. Seen on the rung selected"), "{index}");
+}
+
+#[test]
+fn an_undated_build_makes_no_turn() {
+    let mut seen = usual();
+    seen.push(path(&"ab".repeat(20), "gfx1201", "1..1024", "BLAS"));
+    let map = page(&site_of(FILE, &seen, &[]), "map.html");
+    assert!(!map.contains("up to abababab") && !map.contains("from abababab"), "{map}");
+}
+
+#[test]
+fn hostile_names_are_shown_and_are_nothing_else() {
+    let evil = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u{1b}[31m\u{202e}";
+    let host = Subject::host(evil);
+    let mut seen = usual();
+    seen.push(see::<Loaded>(host, "library", &[("name", evil)], evil));
+    seen.push(path(COMMIT, "gfx1201", "1..8", evil));
+    let file =
+        FILE.replace("Which path?", "Which <script>alert(3)</script> path?").replace("which-path", "../../x-<b>");
+    let note = Note {
+        row: 9,
+        time: "2026-11-15T11:00:00Z".to_owned(),
+        text: evil.to_owned(),
+        phase: Some("A".to_owned()),
+        about: Some(evil.to_owned()),
+    };
+    let site = site_of(&file, &seen, &[note]);
+    let mut pages = 0;
+    for (name, bytes) in site.files() {
+        assert!(!name.contains("..") && name.is_ascii(), "{name}");
+        if !name.ends_with(".html") {
+            continue;
+        }
+        pages += 1;
+        let text = String::from_utf8_lossy(bytes);
+        assert!(
+            !text.contains("<img") && !text.contains("alert(2)</script>") && !text.contains("<script>alert"),
+            "{name}"
+        );
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{name}");
+        assert_eq!(text.matches("<script src=").count(), 1, "{name}: the report's own script and no other");
+    }
+    assert!(pages > 8);
+    assert!(page(&site, "worklog.html").contains("&lt;img src=x"), "the name is there to be read");
+    let whole = site.single_file();
+    assert!(!whole.contains("<img") && !whole.contains("<script>alert"));
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere() {
+    let site = site_of(FILE, &usual(), &[]);
+    for (name, bytes) in site.files().filter(|(name, _)| name.ends_with(".html")) {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(text.contains("default-src 'none'"), "{name}");
+        for scheme in ["http://", "https://", "//cdn"] {
+            assert!(
+                !text.contains(&format!("src=\"{scheme}")) && !text.contains(&format!("href=\"{scheme}")),
+                "{name}"
+            );
+        }
+        assert!(!text.contains(" style=\"") && !text.contains(" onclick="), "{name}: the policy would refuse it");
+        // Every link leads to a file of the report or to a place in it.
+        for link in text.split(" href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            assert!(file.is_empty() || site.file(file).is_some(), "{name}: {link}");
+        }
+    }
+}
+
+#[test]
+fn both_languages_say_everything() {
+    let site = site_of(FILE, &usual(), &[]);
+    for (name, bytes) in site.files().filter(|(name, _)| name.ends_with(".html")) {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(
+            !text.contains("site-"),
+            "{name} shows a key that no language has: {}",
+            text.split("site-").nth(1).unwrap_or_default().chars().take(40).collect::<String>()
+        );
+        assert_eq!(text.matches("lang=\"en\"").count(), text.matches("lang=\"ja\"").count() + 2, "{name}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_ours_is_left_alone_and_ours_is_written_anew() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let site = site_of(FILE, &usual(), &[]);
+    std::fs::write(dir.path().join("thesis.txt"), "mine").expect("a file");
+    assert!(matches!(site.write(dir.path()), Err(site::WriteError::NotOurs(_))));
+    let ours = dir.path().join("report");
+    site.write(&ours).expect("written");
+    std::fs::write(ours.join("mine.txt"), "kept").expect("a file");
+    let other = FILE.replace("which-path", "another");
+    site_of(&other, &usual(), &[]).write(&ours).expect("written anew");
+    assert!(!ours.join("chain-which-path.html").exists() && ours.join("chain-another.html").exists());
+    assert!(ours.join("mine.txt").exists() && !ours.join("index.html.new").exists());
+}
