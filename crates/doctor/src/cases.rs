@@ -4,6 +4,7 @@
 use crate::environment::Variable;
 use crate::message::Message;
 use crate::process::Process;
+use crate::servers::Unit;
 use crate::verdicts::Fix;
 use crate::{Facts, Trials};
 use serde::Serialize;
@@ -52,6 +53,16 @@ impl Case {
         self
     }
 
+    fn change(mut self, run: impl Into<String>, undo: impl Into<String>) -> Case {
+        self.fix.extend(Fix::change(run, undo));
+        self
+    }
+
+    fn with_fix(mut self, fix: Fix) -> Case {
+        self.fix.push(fix);
+        self
+    }
+
     fn say(mut self, key: &'static str) -> Case {
         self.fix.push(Fix::Do(Message::new(key)));
         self
@@ -68,25 +79,76 @@ pub fn find(facts: &Facts, _trials: &Trials) -> Vec<Case> {
     cases
 }
 
-/// A variable for the systemd service, in a file of its own that is easy to remove again.
-pub fn set_in_unit(variable: &str, value: &str) -> String {
-    let dir = "/etc/systemd/system/ollama.service.d";
-    format!(
-        "sudo mkdir -p {dir} && printf '[Service]\\nEnvironment=\"{variable}={value}\"\\n' | sudo tee \
-         {dir}/whichkernel-{variable}.conf && sudo systemctl daemon-reload && sudo systemctl restart ollama"
-    )
+/// The unit that starts Ollama here.
+pub fn ollama_unit(facts: &Facts) -> Option<&Unit> {
+    facts.servers.units.iter().find(|unit| unit.path.ends_with("/ollama.service"))
 }
 
-/// Every place where a variable is set: running processes first, then units, then this shell.
-fn places<'a>(facts: &'a Facts, name: &'a str) -> Vec<(String, &'a str)> {
+/// A variable for a systemd service, in a file of its own that is easy to remove again.
+pub fn set_in_unit(unit: &Unit, variable: &str, value: &str) -> Fix {
+    drop_in(unit, variable, &format!("Environment=\"{variable}={value}\""))
+}
+
+/// A drop-in cannot take an `Environment=` of the unit back by an empty one without losing the others: this can.
+pub fn unset_in_unit(unit: &Unit, variable: &str) -> Fix {
+    drop_in(unit, &format!("unset-{variable}"), &format!("UnsetEnvironment={variable}"))
+}
+
+fn drop_in(unit: &Unit, name: &str, line: &str) -> Fix {
+    let service = unit.path.rsplit('/').next().unwrap_or_default();
+    let dir = format!("/etc/systemd/system/{service}.d");
+    let file = format!("{dir}/whichkernel-{name}.conf");
+    let restart = format!("sudo systemctl daemon-reload && sudo systemctl restart {service}");
+    Fix::Change {
+        run: format!(
+            "sudo mkdir -p {dir} && printf '%s\\n' '[Service]' '{line}' | sudo tee {file} >/dev/null && {restart}"
+        ),
+        undo: format!("sudo rm {file} && {restart}"),
+    }
+}
+
+/// Where a variable is set.
+#[derive(Debug, Clone, Copy)]
+enum SetIn<'a> {
+    Process(&'a Process),
+    Unit(&'a Unit),
+    Shell,
+}
+
+impl SetIn<'_> {
+    fn name(self) -> String {
+        match self {
+            SetIn::Process(process) => format!("{} {}", process.role.name(), process.pid),
+            SetIn::Unit(unit) => unit.path.clone(),
+            SetIn::Shell => "shell".to_owned(),
+        }
+    }
+
+    /// How it is taken out there. A process keeps what it was started with: it has to be started anew, not a second one beside it.
+    fn unset(self, variable: &str) -> Fix {
+        match self {
+            SetIn::Unit(unit) => unset_in_unit(unit, variable),
+            SetIn::Shell => Fix::Run(format!("unset {variable}")),
+            SetIn::Process(process) => {
+                Fix::Do(Message::new("doctor-unset-process-fix").with("pid", process.pid).with("name", variable))
+            }
+        }
+    }
+}
+
+/// Every place where a variable is set: running processes first, then units, then this shell. A process that has it from its
+/// unit is not a place of its own.
+fn places<'a>(facts: &'a Facts, name: &str) -> Vec<(SetIn<'a>, &'a str)> {
     let value = |list: &'a [Variable]| list.iter().find(|v| v.name == name).map(|v| v.value.as_str());
+    let units: Vec<(SetIn<'a>, &str)> =
+        facts.servers.units.iter().filter_map(|unit| Some((SetIn::Unit(unit), value(&unit.environment)?))).collect();
+    let from_unit = |given: &str| units.iter().any(|(_, value)| *value == given);
     let processes = facts.servers.running.iter();
-    let mut found: Vec<(String, &str)> = processes
-        .filter_map(|process: &Process| {
-            Some((format!("{} {}", process.role.name(), process.pid), process.variable(name)?))
-        })
+    let mut found: Vec<(SetIn<'a>, &str)> = processes
+        .filter_map(|process| Some((SetIn::Process(process), process.variable(name)?)))
+        .filter(|(_, value)| !from_unit(value))
         .collect();
-    found.extend(facts.servers.units.iter().filter_map(|unit| Some((unit.path.clone(), value(&unit.environment)?))));
-    found.extend(value(&facts.environment).map(|value| ("shell".to_owned(), value)));
+    found.extend(units);
+    found.extend(value(&facts.environment).map(|value| (SetIn::Shell, value)));
     found
 }

@@ -51,6 +51,9 @@ pub fn explain(variable: &Variable) -> Option<Message> {
     let says = |key| Message::new(key).with("value", value);
     Some(match variable.name.as_str() {
         "HSA_OVERRIDE_GFX_VERSION" => says("doctor-env-override").with("target", override_target(value)?),
+        name if name.starts_with("HSA_OVERRIDE_GFX_VERSION_") => {
+            says("doctor-env-override").with("target", override_target(value)?)
+        }
         "ROCR_VISIBLE_DEVICES" => says("doctor-env-rocr-visible"),
         "HIP_VISIBLE_DEVICES" | "GPU_DEVICE_ORDINAL" => says("doctor-env-hip-visible"),
         "CUDA_VISIBLE_DEVICES" => says("doctor-env-cuda-visible"),

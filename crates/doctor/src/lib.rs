@@ -40,7 +40,7 @@ pub use crate::observer::HostObserver;
 pub use crate::pci::Card;
 pub use crate::permissions::Permissions;
 pub use crate::process::{Library, Process, Role};
-pub use crate::rocm::Release;
+pub use crate::rocm::{Release, Runtime};
 pub use crate::servers::Servers;
 pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use crate::trials::{Answer, Switch, Trial, Trials};
@@ -58,10 +58,16 @@ pub struct Facts {
     pub cards: Vec<Card>,
     pub gpus: Vec<Gpu>,
     pub kfd: KfdDevice,
+    /// A Linux inside Windows: the GPU is behind `/dev/dxg`.
+    pub wsl: bool,
+    /// Which of the GPU drivers' modules are loaded.
+    pub modules: Vec<&'static str>,
     pub nvidia: Nvidia,
     pub rocm: Vec<Release>,
     pub catalogs: Vec<Catalog>,
     pub rocprofv3: Vec<String>,
+    /// The ROCr libraries here, and whether they tell a profiler of a process.
+    pub runtimes: Vec<Runtime>,
     pub servers: Servers,
     pub discovery: Vec<Discovery>,
     /// Members of the groups that own the GPU's device files.
@@ -81,10 +87,16 @@ impl Facts {
             cards: pci::read(host),
             gpus: gpus::read(host),
             kfd: KfdDevice::read(host),
+            wsl: host.exists("/dev/dxg"),
+            modules: ["amdgpu", "nvidia"]
+                .into_iter()
+                .filter(|name| host.exists(format!("/sys/module/{name}")))
+                .collect(),
             nvidia: Nvidia::read(host),
             rocm: rocm::read(host),
             catalogs: catalog::read(host),
             rocprofv3: rocm::tools(host, "rocprofv3"),
+            runtimes: rocm::runtimes(host),
             discovery: discovery::read(host),
             groups: groups::read(host),
             environment: environment::of_interest(host.environment().clone()),

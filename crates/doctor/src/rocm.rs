@@ -33,6 +33,11 @@ pub struct Release {
 pub fn read(host: &Host) -> Vec<Release> {
     let mut found: BTreeMap<(String, Option<String>), String> = BTreeMap::new();
     for home in homes(host) {
+        if let Some((_, version)) = home.rsplit_once("/core-")
+            && host.names(format!("{home}/lib")).found().is_some()
+        {
+            found.entry((home.clone(), Some(full(version)))).or_insert_with(|| format!("core-{version}"));
+        }
         for file in ["version", "version-rocm"] {
             if let Some(line) = host.line(format!("{home}/.info/{file}")).found() {
                 let version = line.split('-').next().unwrap_or(line).to_owned();
@@ -65,6 +70,29 @@ pub fn read(host: &Host) -> Vec<Release> {
     found.into_iter().filter(|((dir, v), _)| v.is_some() || !versioned.contains(dir)).map(release).collect()
 }
 
+/// A ROCr library. It tells rocprofiler-register of each process, which is how a profiler learns of one; distributions also
+/// build it without (Debian does).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Runtime {
+    pub library: String,
+    /// None where the file could not be read to its end.
+    pub registers: Option<bool>,
+}
+
+pub fn runtimes(host: &Host) -> Vec<Runtime> {
+    let mut found = Vec::new();
+    for directory in library_directories(host) {
+        let names = host.entries(&directory);
+        let longest = names.iter().filter(|name| name.starts_with("libhsa-runtime64.so")).max_by_key(|name| name.len());
+        if let Some(name) = longest {
+            let library = format!("{directory}/{name}");
+            let registers = crate::trials::contains(&host.path(&library), b"rocprofiler-register").ok().flatten();
+            found.push(Runtime { library, registers });
+        }
+    }
+    found
+}
+
 /// The distinct versions, in order.
 pub fn versions<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Vec<&'a str> {
     let mut versions: Vec<&str> = releases.into_iter().filter_map(|release| release.version.as_deref()).collect();
@@ -77,7 +105,20 @@ pub fn versions<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Vec<&'a 
 fn homes(host: &Host) -> Vec<String> {
     let is_link = |name: &str| host.link(format!("/opt/{name}")).found().is_some();
     let homes = host.entries("/opt").into_iter().filter(|name| name.starts_with("rocm") && !is_link(name));
-    homes.map(|name| format!("/opt/{name}")).collect()
+    let homes = homes.map(|name| format!("/opt/{name}"));
+    // Since 7.14 each release has a directory of its own below: /opt/rocm/core-7.14.
+    homes.flat_map(|home| std::iter::once(home.clone()).chain(cores(host, &home))).collect()
+}
+
+fn cores(host: &Host, home: &str) -> Vec<String> {
+    let is_link = |name: &str| host.link(format!("{home}/{name}")).found().is_some();
+    let names = host.entries(home).into_iter().filter(|name| name.starts_with("core-") && !is_link(name));
+    names.map(|name| format!("{home}/{name}")).collect()
+}
+
+/// `7.14` is the release that its libraries call 7.14.0.
+fn full(version: &str) -> String {
+    if version.matches('.').count() == 1 { format!("{version}.0") } else { version.to_owned() }
 }
 
 pub fn library_directories(host: &Host) -> Vec<String> {

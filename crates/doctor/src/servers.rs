@@ -31,6 +31,8 @@ pub struct Servers {
     pub ollama_libraries: Vec<String>,
     pub units: Vec<Unit>,
     pub running: Vec<Process>,
+    /// Whether there was any process to look at: in a tree of files there may be none, and then nothing is known of them.
+    pub processes_seen: bool,
 }
 
 impl Servers {
@@ -43,13 +45,23 @@ impl Servers {
             let dirs = host.entries(base).into_iter().map(move |name| format!("{base}/{name}"));
             dirs.filter(|path| host.path(path).is_dir()).collect::<Vec<_>>()
         });
-        Servers { binaries, ollama_libraries: libraries.collect(), units: units(host), running: running(host) }
+        Servers {
+            binaries,
+            ollama_libraries: libraries.collect(),
+            units: units(host),
+            running: running(host),
+            processes_seen: processes_seen(host),
+        }
     }
 
     /// The processes that really compute: Ollama's runners and llama-servers, not the front server.
     pub fn workers(&self) -> impl Iterator<Item = &Process> {
         self.running.iter().filter(|process| process.role != Role::OllamaServer)
     }
+}
+
+fn processes_seen(host: &Host) -> bool {
+    host.live() || host.entries("/proc").iter().any(|name| name.parse::<u32>().is_ok())
 }
 
 fn running(host: &Host) -> Vec<Process> {
@@ -105,14 +117,23 @@ fn units(host: &Host) -> Vec<Unit> {
     found
 }
 
-/// `Environment="A=1" "B=2"`; a later line for the same name wins.
+/// `Environment="A=1" "B=2"`; a later line for the same name wins, an empty one forgets all before it, and what
+/// `UnsetEnvironment=` names is taken out at the end (systemd.exec(5)).
 fn unit_environment(text: &str) -> Vec<Variable> {
     let mut all = std::collections::BTreeMap::new();
     for line in text.lines().filter_map(|line| line.trim().strip_prefix("Environment=")) {
+        if line.trim().is_empty() {
+            all.clear();
+        }
         let quoted = line.split('"').enumerate();
         for (i, piece) in quoted {
             let words: Vec<&str> = if i % 2 == 1 { vec![piece] } else { piece.split_whitespace().collect() };
             all.extend(words.into_iter().filter_map(|word| word.split_once('=')));
+        }
+    }
+    for line in text.lines().filter_map(|line| line.trim().strip_prefix("UnsetEnvironment=")) {
+        for word in line.split_whitespace().map(|word| word.trim_matches('"')) {
+            all.retain(|name, value| word != *name && word != format!("{name}={value}"));
         }
     }
     environment::of_interest(all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())))

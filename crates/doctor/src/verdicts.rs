@@ -34,13 +34,28 @@ impl Status {
 /// What to do: a command to run as it stands, or a sentence where no command does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fix {
+    /// Leaves nothing behind that would have to be taken back.
     Run(String),
+    /// Changes what lasts, with the command that puts it back.
+    Change {
+        run: String,
+        undo: String,
+    },
     Do(Message),
 }
 
 impl Fix {
     pub fn run(command: impl Into<String>) -> Option<Fix> {
         Some(Fix::Run(command.into()))
+    }
+
+    pub fn change(run: impl Into<String>, undo: impl Into<String>) -> Option<Fix> {
+        Some(Fix::Change { run: run.into(), undo: undo.into() })
+    }
+
+    /// A kernel setting, put back to the value that was found.
+    pub fn sysctl(name: &str, value: i64, found: i64) -> Option<Fix> {
+        Fix::change(format!("sudo sysctl {name}={value}"), format!("sudo sysctl {name}={found}"))
     }
 
     pub fn say(key: &'static str) -> Option<Fix> {

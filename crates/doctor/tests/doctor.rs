@@ -31,7 +31,7 @@ fn refused() -> Trials {
 
 fn command(fix: Option<&Fix>) -> &str {
     match fix {
-        Some(Fix::Run(command)) => command,
+        Some(Fix::Run(command) | Fix::Change { run: command, .. }) => command,
         other => panic!("no command: {other:?}"),
     }
 }
@@ -98,7 +98,157 @@ fn an_override_that_differs_names_both_targets() {
     let found = case(&report, "override");
     let says = |name: &str| found.what.args.iter().find(|(key, _)| *key == name).unwrap().1.as_str();
     assert_eq!((says("target"), says("real")), ("gfx1100", "gfx1201"));
-    assert!(command(found.fix.first()).contains("systemctl edit ollama"));
+    // Not an editor, not a second server: a drop-in that takes it out, and the command that takes the drop-in out.
+    let Some(Fix::Change { run, undo }) = found.fix.first() else { panic!("{:?}", found.fix) };
+    assert!(run.contains("UnsetEnvironment=HSA_OVERRIDE_GFX_VERSION") && run.contains("daemon-reload"), "{run}");
+    let file = "/etc/systemd/system/ollama.service.d/whichkernel-unset-HSA_OVERRIDE_GFX_VERSION.conf";
+    assert!(run.contains(&format!("tee {file}")) && undo.starts_with(&format!("sudo rm {file}")), "{run}; {undo}");
+    // Done as told, it is gone.
+    let mended = machine.file(file, "[Service]\nUnsetEnvironment=HSA_OVERRIDE_GFX_VERSION\n");
+    assert!(!ids(&examine(&mended)).contains(&"override"));
+}
+
+#[test]
+fn a_server_that_has_the_override_from_its_unit_is_mended_there() {
+    let environment = ["HSA_OVERRIDE_GFX_VERSION=11.0.0"];
+    let machine = Machine::new().rx_9070_xt().process(800, "/usr/local/bin/ollama serve", &environment, &LIBS);
+    let alone = examine(&machine);
+    let found = case(&alone, "override");
+    assert!(matches!(&found.fix[..], [Fix::Do(message)] if message.key == "doctor-unset-process-fix"), "{found:?}");
+    let report = examine(&machine.unit("Environment=HSA_OVERRIDE_GFX_VERSION=11.0.0"));
+    let found: Vec<&Case> = report.cases.iter().filter(|case| case.id == "override").collect();
+    assert_eq!(found.len(), 1, "one place, one fix: {found:?}");
+    assert!(command(found[0].fix.first()).contains("UnsetEnvironment="));
+}
+
+#[test]
+fn an_override_of_one_node_is_held_against_that_card_alone() {
+    let machine = || Machine::new().rx_9070_xt().gpu(2, 110_000, 0x744c, 1 << 34, 0);
+    let report = examine(&machine().env("HSA_OVERRIDE_GFX_VERSION_1", "11.0.0"));
+    assert_eq!(case(&report, "override").what.args[4].1, "gfx1201");
+    assert_eq!(command(case(&report, "override").fix.first()), "unset HSA_OVERRIDE_GFX_VERSION_1");
+    let report = examine(&machine().env("HSA_OVERRIDE_GFX_VERSION_2", "11.0.0"));
+    assert!(ids(&report).contains(&"override-idle") && !ids(&report).contains(&"override"), "{:?}", ids(&report));
+    let report = examine(&machine().env("HSA_OVERRIDE_GFX_VERSION_0", "11.0.0"));
+    assert_eq!(case(&report, "override-nowhere").weight, Weight::Warning, "node 0 is the CPU");
+}
+
+#[test]
+fn no_driver_is_loaded_that_is_loaded_and_none_from_inside_a_container() {
+    let slot = "/sys/bus/pci/devices/0000:03:00.0";
+    let card = || {
+        let machine = Machine::new().file(&format!("{slot}/vendor"), "0x1002\n");
+        machine.file(&format!("{slot}/device"), "0x7550\n").file(&format!("{slot}/class"), "0x030000\n")
+    };
+    let fix = |machine: Machine| case(&examine(&machine), "card-without-driver").fix.clone();
+    assert_eq!(command(fix(card()).first()), "sudo modprobe amdgpu");
+    let loaded = fix(card().file("/sys/module/amdgpu/refcnt", "3\n"));
+    assert!(matches!(&loaded[..], [Fix::Do(message)] if message.key == "doctor-case-amdgpu-loaded-fix"), "{loaded:?}");
+    let inside = fix(card().file("/proc/1/cgroup", "0::/docker/4f2a\n"));
+    assert!(matches!(&inside[..], [Fix::Do(message)] if message.key == "doctor-case-kfd-container-fix"), "{inside:?}");
+    // The topology is the loaded driver's own.
+    let report = examine(&Machine::new().rx_9070_xt().without("/dev/kfd"));
+    assert!(!command(case(&report, "kfd-missing").fix.first()).contains("modprobe"));
+}
+
+#[test]
+fn a_container_with_rocm_and_no_gpu_is_told_so() {
+    let machine = Machine::new().ollama("60303", &["gfx1201"]).file("/proc/1/cgroup", "0::/docker/4f2a\n");
+    assert_eq!(case(&examine(&machine), "container-no-gpu").weight, Weight::Problem);
+}
+
+#[test]
+fn windows_lends_its_gpu_through_another_door() {
+    let machine = Machine::new()
+        .file("/proc/sys/kernel/osrelease", "5.15.153.1-microsoft-standard-WSL2\n")
+        .file("/dev/dxg", "")
+        .ollama("60303", &["gfx1201"])
+        .file("/proc/1/cgroup", "0::/docker/4f2a\n");
+    let report = examine(&machine);
+    assert_eq!(ids(&report), ["wsl"], "nothing to load, nothing missing");
+}
+
+#[test]
+fn releases_below_one_directory_are_told_apart() {
+    let machine = Machine::new()
+        .file("/opt/rocm/core-7.14/lib/libamdhip64.so.7.14.71400", "")
+        .file("/opt/rocm/core-10.0/lib/libamdhip64.so.8.0.100000", "")
+        .file("/opt/rocm/core-7.14/bin/rocprofv3", "")
+        .link("/opt/rocm/core", "core-10.0");
+    let facts = machine.facts();
+    let versions: Vec<_> = facts.rocm.iter().filter_map(|release| release.version.as_deref()).collect();
+    assert_eq!(versions, ["10.0.0", "7.14.0"], "{:?}", facts.rocm);
+    assert_eq!(facts.rocprofv3, ["/opt/rocm/core-7.14/bin/rocprofv3"]);
+    assert!(ids(&examine(&machine)).contains(&"mixed-on-host"));
+}
+
+#[test]
+fn a_runtime_that_registers_nothing_blocks_the_profiler() {
+    let with = |content: &str| {
+        let machine = Machine::new().rx_9070_xt().file("/usr/bin/rocprofv3", "");
+        let machine = machine.file("/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1.14.0", content);
+        let report = examine(&machine);
+        let observer = report.observers.iter().find(|observer| observer.name == "rocprofv3").unwrap();
+        (observer.status, observer.why[0].key)
+    };
+    assert_eq!(with("..hsa_init.."), (Status::Blocked, "doctor-rocprofv3-unregistered"));
+    assert_eq!(with("..librocprofiler-register.so.0.."), (Status::Untested, "doctor-rocprofv3-untested"));
+}
+
+/// Commands that leave something changed behind them.
+fn lasts(command: &str) -> bool {
+    ["sysctl ", "usermod", "tee ", "modprobe", "setcap ", "mount ", "systemctl start", "systemctl edit"]
+        .iter()
+        .any(|word| command.contains(word))
+}
+
+#[test]
+fn whatever_lasts_comes_with_the_command_that_takes_it_back() {
+    let unit = "Environment=HSA_OVERRIDE_GFX_VERSION=11.0.0 OLLAMA_LLM_LIBRARY=rocm_v9";
+    let log = "msg=\"discovering available GPUs...\"\nmsg=\"failure during GPU discovery\" error=\"x\"\n";
+    let slot = "/sys/bus/pci/devices/0000:03:00.0";
+    let machines = [
+        Machine::new().rx_9070_xt().unit(unit).file("/etc/group", "render:x:992:alice\n").ollama("60303", &["gfx1100"]),
+        Machine::new().rx_9070_xt().unit("").file("/var/log/ollama.log", log).env("OLLAMA_DEBUG", "1").process(
+            800,
+            "ollama serve",
+            &["PATH=/bin"],
+            &[],
+        ),
+        Machine::new()
+            .file(&format!("{slot}/vendor"), "0x1002\n")
+            .file(&format!("{slot}/device"), "0x7550\n")
+            .file(&format!("{slot}/class"), "0x030000\n"),
+        Machine::new().rx_9070_xt().file("/proc/self/mounts", "proc /proc proc rw 0 0\n"),
+        Machine::new().file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n"),
+    ];
+    let mut changes = 0;
+    for machine in machines {
+        let report = Report::judge(machine.facts(), refused(), &[]);
+        let fixes = report.cases.iter().flat_map(|case| &case.fix);
+        for fix in fixes.chain(report.observers.iter().filter_map(|observer| observer.fix.as_ref())) {
+            match fix {
+                Fix::Run(command) => assert!(!lasts(command), "{command} has no undo"),
+                Fix::Change { run, undo } => {
+                    changes += 1;
+                    assert!(lasts(run) && !undo.is_empty() && undo != run, "{run}");
+                }
+                Fix::Do(_) => {}
+            }
+        }
+    }
+    assert!(changes > 10, "only {changes}");
+}
+
+#[test]
+fn a_tree_without_processes_says_nothing_about_any() {
+    let report = examine(&Machine::new().rx_9070_xt().unit("").without("/proc/self/status"));
+    assert!(!report.facts.servers.processes_seen);
+    for name in ["maps", "phase-proxy"] {
+        let observer = report.observers.iter().find(|observer| observer.name == name).unwrap();
+        assert_eq!((observer.status, observer.why[0].key), (Status::Untested, "doctor-no-processes"), "{name}");
+        assert!(observer.fix.is_none(), "nothing is to be started: {:?}", observer.fix);
+    }
 }
 
 #[test]
@@ -159,7 +309,11 @@ fn a_discovery_that_timed_out_is_told_from_one_that_failed() {
     assert_eq!(case(&timeout, "discovery").what.key, "doctor-case-discovery-timeout");
     let crash = with("runner crashed");
     assert_eq!(case(&crash, "discovery").what.key, "doctor-case-discovery-failure");
-    assert!(command(case(&crash, "discovery").fix.first()).contains("OLLAMA_DEBUG=2"));
+    // Without a unit the server has to be started anew, not a second one beside it.
+    let fix = &case(&crash, "discovery").fix;
+    assert!(matches!(&fix[..], [Fix::Do(message)] if message.key == "doctor-debug-fix"), "{fix:?}");
+    let machine = Machine::new().rx_9070_xt().unit("").file("/var/log/ollama.log", log("runner crashed"));
+    assert!(command(case(&examine(&machine), "discovery").fix.first()).contains("OLLAMA_DEBUG=2"));
 }
 
 #[test]

@@ -41,13 +41,48 @@ fn text_fits_the_terminal_in_both_languages() {
             let text = whichkernel(&["doctor", "--lang", lang], Some(columns));
             let limit: usize = columns.parse().unwrap();
             // A command is never broken: it is there to be copied.
-            let command = |line: &str| ["fix:", "対処:"].iter().any(|label| line.trim_start().starts_with(label));
+            let command = |line: &str| {
+                ["fix:", "対処:", "undo:", "元に戻す:"].iter().any(|label| line.trim_start().starts_with(label))
+            };
             for line in text.lines().filter(|line| !command(line)) {
                 assert!(line.width() <= limit, "{lang} {columns}: {line}");
             }
             assert!(!text.contains("doctor-"), "a key was not translated: {text}");
         }
     }
+}
+
+/// A card whose service passes it for another one.
+fn troubled() -> tempfile::TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        (
+            "sys/class/kfd/kfd/topology/nodes/1/properties",
+            "simd_count 128\nsimd_per_cu 2\ngfx_target_version 120001\ndevice_id 30032\n",
+        ),
+        ("dev/kfd", ""),
+        ("etc/systemd/system/ollama.service", "[Service]\nEnvironment=HSA_OVERRIDE_GFX_VERSION=11.0.0\n"),
+    ] {
+        let path = tree.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    tree
+}
+
+#[test]
+fn problems_come_first_with_their_undo_and_strict_fails() {
+    let tree = troubled();
+    let root = tree.path().display().to_string();
+    let text = whichkernel(&["doctor", "--root", &root], None);
+    let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word}: {text}"));
+    assert!(place("HSA_OVERRIDE_GFX_VERSION=11.0.0") < place("Observers"), "{text}");
+    assert!(text.contains("UnsetEnvironment=") && text.contains("undo: sudo rm "), "{text}");
+    // Nothing of this machine, where somebody may well be running something.
+    assert!(!text.contains("pid ") && !text.contains("none runs") && !text.contains("systemctl start"), "{text}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let strict = command.args(["doctor", "--strict", "--root", &root]).env("LANG", "C").output().unwrap();
+    assert_eq!(strict.status.code(), Some(1), "{}", String::from_utf8_lossy(&strict.stderr));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Where the work really happens: "100% GPU" in `ollama ps` is what the scheduler planned, not what runs.
 
 use crate::Facts;
-use crate::cases::{Case, Weight, set_in_unit};
+use crate::cases::{Case, Weight, ollama_unit, set_in_unit};
 use crate::message::Message;
+use crate::verdicts::Fix;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = on_cpu(facts);
@@ -57,11 +58,9 @@ fn discovery(facts: &Facts) -> Vec<Case> {
 
 /// OLLAMA_DEBUG=2 is the level at which the discovery child's own output is kept.
 fn debug(facts: &Facts, case: Case) -> Case {
-    let has_unit = facts.servers.units.iter().any(|unit| unit.path.ends_with("/ollama.service"));
-    if has_unit {
-        case.run(format!("{} && journalctl -u ollama -f", set_in_unit("OLLAMA_DEBUG", "2")))
-    } else {
-        case.run("OLLAMA_DEBUG=2 ollama serve")
+    match ollama_unit(facts).map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
+        Some(Fix::Change { run, undo }) => case.change(format!("{run} && journalctl -u ollama -f"), undo),
+        _ => case.say("doctor-debug-fix"),
     }
 }
 

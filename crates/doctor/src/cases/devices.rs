@@ -6,7 +6,9 @@ use crate::message::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
+    cases.extend(wsl(facts));
     cases.extend(card_without_driver(facts));
+    cases.extend(container_without_gpu(facts));
     cases.extend(kfd(facts));
     cases.extend(service_user(facts));
     cases.extend(integrated(facts));
@@ -14,26 +16,47 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
+/// In WSL the GPU is reached through `/dev/dxg`: there is no compute driver to be known to, and nothing to load.
+fn wsl(facts: &Facts) -> Option<Case> {
+    if !facts.wsl {
+        return None;
+    }
+    let case = Case::new("wsl", Weight::Note, Message::new("doctor-case-wsl"));
+    Some(case.say("doctor-case-wsl-fix"))
+}
+
 fn card_without_driver(facts: &Facts) -> Option<Case> {
-    if facts.gpus.is_empty()
-        && let Some(card) = facts.cards.iter().find(|card| card.amd())
-    {
-        let what = Message::new("doctor-case-card-no-kfd")
-            .with("slot", &card.slot)
-            .with("device", format!("{:04x}", card.device))
-            .with("driver", card.driver.as_deref().unwrap_or("-"));
-        return Some(Case::new("card-without-driver", Weight::Problem, what).run("sudo modprobe amdgpu"));
+    let amd = || facts.cards.iter().find(|card| card.amd()).filter(|_| facts.gpus.is_empty());
+    let nvidia = || facts.cards.iter().find(|card| card.nvidia()).filter(|_| !facts.nvidia.present());
+    let (card, key, module, loaded) = match (amd(), nvidia()) {
+        (Some(card), _) => (card, "doctor-case-card-no-kfd", "amdgpu", "doctor-case-amdgpu-loaded-fix"),
+        (None, Some(card)) => (card, "doctor-case-card-no-nvidia", "nvidia", "doctor-case-nvidia-loaded-fix"),
+        (None, None) => return None,
+    };
+    let what = Message::new(key)
+        .with("slot", &card.slot)
+        .with("device", format!("{:04x}", card.device))
+        .with("driver", card.driver.as_deref().unwrap_or("-"));
+    let case = Case::new("card-without-driver", Weight::Problem, what);
+    // Loading what is loaded changes nothing, and a container cannot load anything.
+    Some(if facts.container.kind.is_some() {
+        case.say("doctor-case-kfd-container-fix")
+    } else if facts.modules.contains(&module) || card.driver.as_deref() == Some(module) {
+        case.say(loaded)
+    } else {
+        case.change(format!("sudo modprobe {module}"), format!("sudo modprobe -r {module}"))
+    })
+}
+
+/// A container with a ROCm runtime and no GPU handed in: every program in it computes on the CPU, and none says so.
+fn container_without_gpu(facts: &Facts) -> Option<Case> {
+    let kind = facts.container.kind.as_deref()?;
+    let here = !facts.gpus.is_empty() || facts.nvidia.present() || facts.kfd.exists || facts.wsl;
+    if here || facts.rocm.is_empty() || facts.cards.iter().any(|card| card.amd() || card.nvidia()) {
+        return None;
     }
-    if !facts.nvidia.present()
-        && let Some(card) = facts.cards.iter().find(|card| card.nvidia())
-    {
-        let what = Message::new("doctor-case-card-no-nvidia")
-            .with("slot", &card.slot)
-            .with("device", format!("{:04x}", card.device))
-            .with("driver", card.driver.as_deref().unwrap_or("-"));
-        return Some(Case::new("card-without-driver", Weight::Problem, what).run("sudo modprobe nvidia"));
-    }
-    None
+    let what = Message::new("doctor-case-container-no-gpu").with("kind", kind);
+    Some(Case::new("container-no-gpu", Weight::Problem, what).say("doctor-case-kfd-container-fix"))
 }
 
 /// The topology is world-readable, the device file is not: "rocminfo works with sudo only".
@@ -43,14 +66,24 @@ fn kfd(facts: &Facts) -> Option<Case> {
     }
     if !facts.kfd.exists {
         let case = Case::new("kfd-missing", Weight::Problem, Message::new("doctor-case-kfd-missing"));
+        // The topology is the driver's own: it is loaded, and its device file was not made or was taken away.
         return Some(match facts.container.kind {
             Some(_) => case.say("doctor-case-kfd-container-fix"),
-            None => case.run("sudo modprobe amdgpu"),
+            None => case.run("sudo udevadm trigger --action=add /sys/class/kfd/kfd"),
         });
     }
     let error = facts.kfd.error.as_deref().unwrap_or_default();
     let what = Message::new("doctor-case-kfd-denied").with("error", error);
-    Some(Case::new("kfd-denied", Weight::Problem, what).run("sudo usermod -aG render,video \"$USER\" && newgrp render"))
+    let (run, undo) = groups("\"$USER\"");
+    Some(Case::new("kfd-denied", Weight::Problem, what).change(format!("{run} && newgrp render"), undo))
+}
+
+/// Into the groups that own the device files, and out of them again.
+fn groups(user: &str) -> (String, String) {
+    (
+        format!("sudo usermod -aG render,video {user}"),
+        format!("sudo gpasswd -d {user} render; sudo gpasswd -d {user} video"),
+    )
 }
 
 /// The service runs as its own user, which must be in the groups too.
@@ -64,8 +97,10 @@ fn service_user(facts: &Facts) -> Option<Case> {
         return None;
     }
     let what = Message::new("doctor-case-service-group").with("user", user);
-    let fix = format!("sudo usermod -aG render,video {user} && sudo systemctl restart ollama");
-    Some(Case::new("service-group", Weight::Problem, what).run(fix))
+    let (run, undo) = groups(user);
+    let restart = "sudo systemctl restart ollama";
+    let case = Case::new("service-group", Weight::Problem, what);
+    Some(case.change(format!("{run} && {restart}"), format!("{undo}; {restart}")))
 }
 
 fn integrated(facts: &Facts) -> Option<Case> {

@@ -1,7 +1,7 @@
 //! Variables that make a GPU something else, hide it, or never reach the server.
 
 use crate::Facts;
-use crate::cases::{Case, Weight, places, set_in_unit};
+use crate::cases::{Case, Weight, ollama_unit, places, set_in_unit};
 use crate::environment::override_target;
 use crate::host::Look;
 use crate::message::Message;
@@ -17,44 +17,66 @@ pub fn find(facts: &Facts) -> Vec<Case> {
 }
 
 /// The override makes the runtime load another target's code objects. Right for a card without its own, wrong for one with.
+/// `HSA_OVERRIDE_GFX_VERSION_1` speaks of the node 1 of the topology alone, and goes before the one without a number
+/// (topology.c of libhsakmt).
 fn overrides(facts: &Facts) -> Vec<Case> {
-    let targets = facts.targets();
+    let mut cases = one_override(facts, OVERRIDE, &facts.targets());
+    let mut names: Vec<&str> = all_variables(facts).filter(|name| node_of(name).is_some()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let gpu = facts.gpus.iter().find(|gpu| node_of(name) == Some(&gpu.node));
+        let targets: Vec<&str> = gpu.and_then(|gpu| gpu.target.as_deref()).into_iter().collect();
+        if targets.is_empty() && !facts.gpus.is_empty() {
+            cases.extend(places(facts, name).into_iter().map(|(place, value)| {
+                let nodes: Vec<&str> = facts.gpus.iter().map(|gpu| gpu.node.as_str()).collect();
+                let what = Message::new("doctor-case-override-nowhere").with("place", place.name()).with("name", name);
+                let what = what.with("value", value).with("nodes", nodes.join(", "));
+                Case::new("override-nowhere", Weight::Warning, what).with_fix(place.unset(name))
+            }));
+            continue;
+        }
+        cases.extend(one_override(facts, name, &targets));
+    }
+    cases
+}
+
+const OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";
+
+/// The node that a numbered override speaks of.
+fn node_of(name: &str) -> Option<&str> {
+    let number = name.strip_prefix(OVERRIDE)?.strip_prefix('_')?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
+}
+
+/// The names of all variables that any process, unit or this shell has.
+fn all_variables(facts: &Facts) -> impl Iterator<Item = &str> {
+    let processes = facts.servers.running.iter().filter_map(|process| process.environment.found()).flatten();
+    let units = facts.servers.units.iter().flat_map(|unit| &unit.environment);
+    processes.chain(units).chain(&facts.environment).map(|variable| variable.name.as_str())
+}
+
+fn one_override(facts: &Facts, name: &str, targets: &[&str]) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (place, value) in places(facts, "HSA_OVERRIDE_GFX_VERSION") {
-        let says = |key| Message::new(key).with("place", &place).with("value", value);
+    for (place, value) in places(facts, name) {
+        let says = |key| Message::new(key).with("place", place.name()).with("name", name).with("value", value);
+        let case = |id, weight, what| Case::new(id, weight, what).with_fix(place.unset(name));
         let Some(target) = override_target(value) else {
-            cases.push(
-                Case::new("override-unreadable", Weight::Problem, says("doctor-case-override-unreadable"))
-                    .run(unset(&place)),
-            );
+            cases.push(case("override-unreadable", Weight::Problem, says("doctor-case-override-unreadable")));
             continue;
         };
         if targets.is_empty() {
             continue;
         }
-        let real = targets.join(", ");
-        if targets.contains(&target.as_str()) {
-            if targets.len() == 1 {
-                let what = says("doctor-case-override-idle").with("target", &target);
-                cases.push(Case::new("override-idle", Weight::Note, what).run(unset(&place)));
-            }
-        } else {
-            let what = says("doctor-case-override").with("target", &target).with("real", real);
-            cases.push(Case::new("override", Weight::Problem, what).run(unset(&place)));
+        if !targets.contains(&target.as_str()) {
+            let what = says("doctor-case-override").with("target", &target).with("real", targets.join(", "));
+            cases.push(case("override", Weight::Problem, what));
+        } else if targets.len() == 1 {
+            let what = says("doctor-case-override-idle").with("target", &target);
+            cases.push(case("override-idle", Weight::Note, what));
         }
     }
     cases
-}
-
-fn unset(place: &str) -> String {
-    let name = "HSA_OVERRIDE_GFX_VERSION";
-    if place.ends_with(".service") {
-        "sudo systemctl edit ollama && sudo systemctl restart ollama".to_owned()
-    } else if place == "shell" {
-        format!("unset {name}")
-    } else {
-        format!("env -u {name} ollama serve")
-    }
 }
 
 /// An empty list, -1, or an index beyond the last GPU leaves none (or fewer).
@@ -68,11 +90,13 @@ fn hidden(facts: &Facts) -> Vec<Case> {
                 Err(_) => word.trim().is_empty(),
             };
             if !facts.gpus.is_empty() && value.split(',').all(wrong) {
-                let what =
-                    Message::new("doctor-case-hidden").with("name", name).with("value", value).with("place", &place);
+                let what = Message::new("doctor-case-hidden")
+                    .with("name", name)
+                    .with("value", value)
+                    .with("place", place.name());
                 cases.push(
                     Case::new("hidden", Weight::Problem, what.with("count", facts.gpus.len()))
-                        .say("doctor-case-hidden-fix"),
+                        .with_fix(place.unset(name)),
                 );
             }
         }
@@ -85,7 +109,6 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
     let Some(server) = facts.servers.running.iter().find(|process| process.environment.found().is_some()) else {
         return Vec::new();
     };
-    let has_unit = facts.servers.units.iter().any(|unit| unit.path.ends_with("/ollama.service"));
     let decides = |name: &str| {
         // In a shell OLLAMA_HOST is for the client.
         let prefix = ["HSA_", "OLLAMA_", "ROCBLAS_"].iter().any(|prefix| name.starts_with(prefix));
@@ -101,10 +124,9 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
             .with("pid", server.pid)
             .with("server", server.role.name());
         let case = Case::new("shell-only", Weight::Warning, what);
-        if has_unit {
-            case.run(set_in_unit(&variable.name, &variable.value))
-        } else {
-            case.say("doctor-case-shell-only-fix")
+        match ollama_unit(facts) {
+            Some(unit) => case.with_fix(set_in_unit(unit, &variable.name, &variable.value)),
+            None => case.say("doctor-case-shell-only-fix"),
         }
     };
     missing.map(case).collect()
@@ -115,8 +137,8 @@ fn forced_library(facts: &Facts) -> Option<Case> {
     let there = facts.servers.ollama_libraries.iter().any(|path| path.rsplit('/').next() == Some(value));
     let (key, weight) =
         if there { ("doctor-case-forced", Weight::Note) } else { ("doctor-case-forced-missing", Weight::Problem) };
-    let what = Message::new(key).with("value", value).with("place", place);
-    Some(Case::new("forced-library", weight, what).run("sudo systemctl edit ollama && sudo systemctl restart ollama"))
+    let what = Message::new(key).with("value", value).with("place", place.name());
+    Some(Case::new("forced-library", weight, what).with_fix(place.unset("OLLAMA_LLM_LIBRARY")))
 }
 
 /// A log that somebody left on: every launch or BLAS call prints a line.

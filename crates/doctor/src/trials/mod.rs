@@ -12,6 +12,7 @@ mod userns;
 
 pub use crate::trials::http::Answer;
 pub use crate::trials::switches::Switch;
+pub(crate) use crate::trials::switches::contains;
 pub use crate::trials::tool::on_path;
 
 use crate::Facts;

@@ -42,7 +42,7 @@ pub fn find(host: &Host) -> Vec<Switch> {
 }
 
 /// Searches in pieces that overlap by the needle's length.
-fn contains(path: &std::path::Path, needle: &[u8]) -> io::Result<Option<bool>> {
+pub fn contains(path: &std::path::Path, needle: &[u8]) -> io::Result<Option<bool>> {
     let mut file = regular_file::open(path)?.take(MOST);
     let mut buffer = vec![0; 1 << 20];
     let mut kept = 0;

@@ -2,7 +2,7 @@
 //! here has run with the variable, so `works` is never said, only that the library knows it.
 
 use crate::Facts;
-use crate::cases::set_in_unit;
+use crate::cases::{ollama_unit, set_in_unit};
 use crate::message::Message;
 use crate::trials::Trials;
 use crate::verdicts::{Fix, Status, Verdict};
@@ -24,18 +24,17 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
         Some(says("doctor-log-set").with("pid", process.pid).with("value", value))
     });
     let why = says("doctor-log-untested").with("library", &known.library);
-    let fix = if set.is_some() || facts.gpus.is_empty() { None } else { Fix::run(restart(facts, variable, value)) };
+    let fix = if set.is_some() || facts.gpus.is_empty() { None } else { restart(facts, variable, value) };
     Verdict::new(name, Status::Untested, why, fix).and(set)
 }
 
 /// How this host's server would be started with the variable.
-fn restart(facts: &Facts, variable: &str, value: &str) -> String {
-    if facts.servers.units.iter().any(|unit| unit.path.ends_with("/ollama.service")) {
-        return set_in_unit(variable, value);
+fn restart(facts: &Facts, variable: &str, value: &str) -> Option<Fix> {
+    if let Some(unit) = ollama_unit(facts) {
+        return Some(set_in_unit(unit, variable, value));
     }
     let llama = facts.servers.binaries.iter().find(|binary| binary.path.ends_with("/llama-server"));
-    match llama {
-        Some(binary) => format!("{variable}={value} {} -m MODEL.gguf", binary.path),
-        None => format!("{variable}={value} ollama serve"),
-    }
+    let mut says = Message::new("doctor-log-restart-fix").with("variable", variable).with("value", value);
+    says = says.with("server", llama.map_or("ollama serve", |binary| binary.path.as_str()));
+    Some(Fix::Do(says))
 }

@@ -8,6 +8,7 @@ use crate::verdicts::{Fix, Status, Verdict, refusal};
 
 /// The least with which a watch of one's own processes starts (`rights::NEEDED`): tried one by one in crates/whichkernel/tests/rights.rs.
 const SETCAP: &str = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whichkernel)\"";
+const UNSETCAP: &str = "sudo setcap -r \"$(command -v whichkernel)\"";
 
 pub fn uprobe(facts: &Facts, trials: &Trials) -> Verdict {
     let name = "uprobe";
@@ -63,7 +64,10 @@ fn blocked_by_kernel(
         return Verdict::new(name, Status::Blocked, refused("doctor-refused"), None);
     }
     let why = refused(key).with("missing", missing.join(", "));
-    let fix = if facts.container.kind.is_some() { Fix::say("doctor-container-caps-fix") } else { Fix::run(SETCAP) };
+    let fix = match facts.container.kind {
+        Some(_) => Fix::say("doctor-container-caps-fix"),
+        None => Fix::change(SETCAP, UNSETCAP),
+    };
     Verdict::new(name, Status::Blocked, why, fix)
 }
 
@@ -72,7 +76,8 @@ pub fn tracefs(facts: &Facts) -> Verdict {
     let name = "tracefs";
     let tracing = &facts.tracing;
     let Some(place) = &tracing.tracefs else {
-        let fix = Fix::run("sudo mount -t tracefs nodev /sys/kernel/tracing");
+        let place = "/sys/kernel/tracing";
+        let fix = Fix::change(format!("sudo mount -t tracefs nodev {place}"), format!("sudo umount {place}"));
         return Verdict::new(name, Status::Blocked, Message::new("doctor-tracefs-unmounted"), fix);
     };
     let says = |key| Message::new(key).with("place", place);
@@ -128,7 +133,7 @@ pub fn ptrace(facts: &Facts, trials: &Trials) -> Verdict {
     let (why, fix) = match scope.found() {
         Some(3) => (says("doctor-ptrace-scope").with("scope", 3), Fix::say("doctor-ptrace-reboot-fix")),
         Some(&scope) if scope > 0 => {
-            (says("doctor-ptrace-scope").with("scope", scope), Fix::run("sudo sysctl kernel.yama.ptrace_scope=0"))
+            (says("doctor-ptrace-scope").with("scope", scope), Fix::sysctl("kernel.yama.ptrace_scope", 0, scope))
         }
         _ if facts.container.kind.is_some() => (says("doctor-refused"), Fix::say("doctor-container-ptrace-fix")),
         _ => (says("doctor-refused"), None),

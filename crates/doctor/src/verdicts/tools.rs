@@ -20,8 +20,14 @@ pub fn maps(facts: &Facts) -> Verdict {
             let why = Message::new("doctor-maps-denied").with("pid", process.pid);
             Verdict::new(name, Status::Blocked, why, Fix::run("sudo whichkernel doctor"))
         }
+        None if !facts.servers.processes_seen => Verdict::new(name, Status::Untested, no_processes(), None),
         None => Verdict::new(name, Status::Untested, Message::new("doctor-no-server"), start_server(facts)),
     }
+}
+
+/// A tree of files has no processes: nothing is said about any, and none is to be started.
+fn no_processes() -> Message {
+    Message::new("doctor-no-processes")
 }
 
 pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
@@ -35,6 +41,11 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
     }
     if facts.gpus.is_empty() {
         return Verdict::new(name, Status::Blocked, says("doctor-rocprofv3-no-gpu"), None);
+    }
+    // The tool is told of a process by its ROCr, through rocprofiler-register; one built without it tells nobody.
+    if let Some(runtime) = facts.runtimes.iter().find(|runtime| runtime.registers == Some(false)) {
+        let why = says("doctor-rocprofv3-unregistered").with("library", &runtime.library);
+        return Verdict::new(name, Status::Blocked, why, Fix::say("doctor-rocprofv3-unregistered-fix"));
     }
     // The tool's own release against each other one: in one process they abort.
     let own = facts.rocm.iter().find(|release| path.starts_with(&format!("{}/", release.directory)));
@@ -78,6 +89,9 @@ pub fn phase_proxy(facts: &Facts, trials: &Trials) -> Verdict {
         let why = Message::new("doctor-proxy-silent").with("url", &answer.url).with("error", error);
         return Verdict::new(name, Status::Blocked, why, start_server(facts));
     }
+    if !facts.servers.processes_seen {
+        return Verdict::new(name, Status::Untested, no_processes(), None);
+    }
     let status = if facts.servers.running.is_empty() { Status::Absent } else { Status::Untested };
     Verdict::new(name, status, Message::new("doctor-no-server"), start_server(facts))
 }
@@ -86,13 +100,13 @@ fn start_server(facts: &Facts) -> Option<Fix> {
     let unit = facts.servers.units.iter().any(|unit| unit.path.ends_with("/ollama.service"));
     let found = |name: &str| facts.servers.binaries.iter().find(|binary| binary.path.ends_with(name));
     if unit {
-        return Fix::run("sudo systemctl start ollama");
+        return Fix::change("sudo systemctl start ollama", "sudo systemctl stop ollama");
     }
     if let Some(binary) = found("/ollama") {
         return Fix::run(format!("{} serve", binary.path));
     }
     match found("/llama-server") {
-        Some(binary) => Fix::run(format!("{} -m MODEL.gguf", binary.path)),
+        Some(binary) => Some(Fix::Do(Message::new("doctor-start-llama-fix").with("path", &binary.path))),
         None => Fix::say("doctor-install-server-fix"),
     }
 }
@@ -115,11 +129,11 @@ pub fn dryrun(facts: &Facts, trials: &Trials) -> Verdict {
         Trial::Refused { call, error } => {
             let why = Message::new("doctor-dryrun-refused").with("call", call).with("error", error);
             let fix = if permissions.apparmor_restrict_unprivileged_userns.found() == Some(&1) {
-                Fix::run("sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0")
+                Fix::sysctl("kernel.apparmor_restrict_unprivileged_userns", 0, 1)
             } else if permissions.unprivileged_userns_clone.found() == Some(&0) {
-                Fix::run("sudo sysctl kernel.unprivileged_userns_clone=1")
+                Fix::sysctl("kernel.unprivileged_userns_clone", 1, 0)
             } else if permissions.max_user_namespaces.found() == Some(&0) {
-                Fix::run("sudo sysctl user.max_user_namespaces=15000")
+                Fix::sysctl("user.max_user_namespaces", 15000, 0)
             } else if facts.container.kind.is_some() {
                 Fix::say("doctor-container-userns-fix")
             } else {

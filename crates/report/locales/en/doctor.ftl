@@ -139,11 +139,10 @@ doctor-case-kfd-denied = /dev/kfd does not open for this user ({ $error }): ROCm
 doctor-case-service-group = The service runs as { $user }, who is not in the group render: it cannot open the GPU and computes on the CPU.
 doctor-case-integrated = An integrated GPU ({ $small }) stands beside the card ({ $large }); a runtime may count it as a device of its own.
 doctor-case-leftovers = Probes of ours are still in tracefs ({ $count }), the first: { $first }
-doctor-case-override = { $place } has HSA_OVERRIDE_GFX_VERSION={ $value }: the { $real } here passes for { $target }, so kernels of { $target } are chosen and loaded. On a card with its own kernels this is slower, or wrong.
-doctor-case-override-idle = { $place } has HSA_OVERRIDE_GFX_VERSION={ $value }, which is what the card ({ $target }) is anyway.
-doctor-case-override-unreadable = { $place } has HSA_OVERRIDE_GFX_VERSION={ $value }, which is no version like 12.0.1.
+doctor-case-override = { $place } has { $name }={ $value }: the { $real } here passes for { $target }, so kernels of { $target } are chosen and loaded. On a card with its own kernels this is slower, or wrong.
+doctor-case-override-idle = { $place } has { $name }={ $value }, which is what the card ({ $target }) is anyway.
+doctor-case-override-unreadable = { $place } has { $name }={ $value }, which is no version like 12.0.1.
 doctor-case-hidden = { $place } has { $name }="{ $value }", which hides all { $count } GPUs.
-doctor-case-hidden-fix = remove the variable there, or name an index from 0
 doctor-case-shell-only = { $name }={ $value } is set in this shell, but { $server } (pid { $pid }) does not have it: what a shell exports does not reach a service.
 doctor-case-shell-only-fix = start the server from this shell, or set the variable where it is started
 doctor-case-forced = { $place } has OLLAMA_LLM_LIBRARY={ $value }: nothing else is tried.
@@ -164,3 +163,21 @@ doctor-case-discovery-cpu = { $log }: Ollama found no GPU, although one is here.
 doctor-case-discovery-dropped = { $log }: device { $device } was found, then dropped, because it did not start completely in the second pass.
 doctor-case-offloaded = { $log }: { $offloaded }; the rest of the layers runs on the CPU.
 doctor-case-offloaded-fix = a smaller model, a shorter context (num_ctx) or fewer parallel requests leave room for all layers
+
+doctor-undo = undo
+doctor-no-processes = A tree of files has no processes: nothing is said about any.
+doctor-servers-none-tree = no Ollama or llama-server is installed in this tree; whether one runs on its machine cannot be seen from files
+doctor-title-tree = A tree of files, Linux { $kernel }: what was tried and what runs on its machine cannot be seen from it
+doctor-unset-process-fix = end process { $pid } and start it again from where { $name } is not set; a process keeps what it was started with
+doctor-log-restart-fix = end the server and start it again as {"`"}{ $variable }={ $value } { $server }{"`"}; a second one beside it would not be the one that serves
+doctor-debug-fix = end the server and start it again as {"`"}OLLAMA_DEBUG=2 ollama serve{"`"}: its log then has the output of the discovery child
+doctor-start-llama-fix = start { $path } with a model (-m)
+doctor-rocprofv3-unregistered = { $path } is here, but { $library } was built without rocprofiler-register: it tells no profiler of its processes, and a trace stays empty without an error.
+doctor-rocprofv3-unregistered-fix = use a ROCr with rocprofiler-register (AMD's own packages), or whichkernel watch
+doctor-case-wsl = This is a Linux inside Windows (WSL): the GPU is reached through /dev/dxg. There is no /dev/kfd and no topology, so its target cannot be read here.
+doctor-case-wsl-fix = ask Windows for the card; ROCm needs its build for WSL here
+doctor-case-amdgpu-loaded-fix = amdgpu is loaded already: {"`"}sudo dmesg | grep -iE "amdgpu|kfd"{"`"} says why compute is missing (a kernel too old for the card, or built without HSA_AMD)
+doctor-case-nvidia-loaded-fix = the module is loaded already: {"`"}sudo dmesg | grep -i nvidia{"`"} says why the driver does not answer
+doctor-case-container-no-gpu = This container ({ $kind }) has ROCm libraries, but no GPU was handed in (no /dev/kfd, no topology): everything in it computes on the CPU.
+doctor-case-override-nowhere = { $place } has { $name }={ $value }, but the node of that number is no GPU (GPUs are nodes { $nodes }): it has no effect.
+doctor-strict = { $count } problems: exit status 1 (--strict)

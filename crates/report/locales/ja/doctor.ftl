@@ -139,11 +139,10 @@ doctor-case-kfd-denied = このユーザーは /dev/kfd を開けません({ $er
 doctor-case-service-group = サービスは { $user } で動いていますが、render グループに入っていません。GPU を開けず、CPU で計算します。
 doctor-case-integrated = カード({ $large })のほかに内蔵 GPU({ $small })があります。ランタイムが別のデバイスとして数えることがあります。
 doctor-case-leftovers = whichkernel のプローブが tracefs に残っています({ $count } 個)。最初のもの: { $first }
-doctor-case-override = { $place } に HSA_OVERRIDE_GFX_VERSION={ $value } があります。ここの { $real } は { $target } とみなされ、{ $target } の kernel が選ばれてロードされます。自前の kernel があるカードでは遅くなるか、誤動作します。
-doctor-case-override-idle = { $place } に HSA_OVERRIDE_GFX_VERSION={ $value } がありますが、カードはもともと { $target } です。
-doctor-case-override-unreadable = { $place } の HSA_OVERRIDE_GFX_VERSION={ $value } は 12.0.1 のような版の形になっていません。
+doctor-case-override = { $place } に { $name }={ $value } があります。ここの { $real } は { $target } とみなされ、{ $target } の kernel が選ばれてロードされます。自前の kernel があるカードでは遅くなるか、誤動作します。
+doctor-case-override-idle = { $place } に { $name }={ $value } がありますが、カードはもともと { $target } です。
+doctor-case-override-unreadable = { $place } の { $name }={ $value } は 12.0.1 のような版の形になっていません。
 doctor-case-hidden = { $place } の { $name }="{ $value }" が GPU { $count } 個をすべて隠しています。
-doctor-case-hidden-fix = そこの変数を消すか、0 から始まる番号を指定する
 doctor-case-shell-only = { $name }={ $value } はこのシェルにありますが、{ $server }(pid { $pid })にはありません。シェルで export しても、サービスには届きません。
 doctor-case-shell-only-fix = このシェルからサーバーを起動するか、起動する側で変数を設定する
 doctor-case-forced = { $place } に OLLAMA_LLM_LIBRARY={ $value } があり、ほかのライブラリは試されません。
@@ -164,3 +163,21 @@ doctor-case-discovery-cpu = { $log }: GPU があるのに、Ollama は見つけ�
 doctor-case-discovery-dropped = { $log }: デバイス { $device } は一度見つかりましたが、2 回目の確認で初期化が終わらず外されました。
 doctor-case-offloaded = { $log }: { $offloaded }。残りの層は CPU で動きます。
 doctor-case-offloaded-fix = 小さいモデル、短いコンテキスト(num_ctx)、少ない並列数にすれば全層が載る
+
+doctor-undo = 元に戻す
+doctor-no-processes = ファイルのツリーにプロセスはありません。プロセスについては何も述べません。
+doctor-servers-none-tree = このツリーに Ollama も llama-server も入っていません。そのマシンで動いているかどうかはファイルからは分かりません
+doctor-title-tree = ファイルのツリー、Linux { $kernel }: そのマシンでの試行と実行中のものは、ここからは見えません
+doctor-unset-process-fix = プロセス { $pid } を終了し、{ $name } が設定されていないところから起動し直してください。プロセスは起動時の値を持ち続けます
+doctor-log-restart-fix = サーバーを終了し、{"`"}{ $variable }={ $value } { $server }{"`"} として起動し直してください。並べて起動した二つ目は、実際に応答しているサーバーではありません
+doctor-debug-fix = サーバーを終了し、{"`"}OLLAMA_DEBUG=2 ollama serve{"`"} として起動し直してください。検出用の子プロセスの出力がログに残ります
+doctor-start-llama-fix = { $path } をモデルを指定して(-m)起動してください
+doctor-rocprofv3-unregistered = { $path } はありますが、{ $library } は rocprofiler-register なしでビルドされています。プロファイラーにプロセスを知らせないため、エラーなしに空のトレースになります。
+doctor-rocprofv3-unregistered-fix = rocprofiler-register 付きの ROCr(AMD 公式パッケージ)か、whichkernel watch を使ってください
+doctor-case-wsl = Windows の中の Linux(WSL)です。GPU は /dev/dxg を通して使われます。/dev/kfd もトポロジーもないため、ターゲットはここでは読めません。
+doctor-case-wsl-fix = カードは Windows 側で確認してください。ROCm は WSL 用のビルドが必要です
+doctor-case-amdgpu-loaded-fix = amdgpu はすでにロード済みです。{"`"}sudo dmesg | grep -iE "amdgpu|kfd"{"`"} に、計算機能がない理由(カードに対してカーネルが古い、または HSA_AMD なしのビルド)が出ます
+doctor-case-nvidia-loaded-fix = モジュールはすでにロード済みです。{"`"}sudo dmesg | grep -i nvidia{"`"} に、ドライバーが応答しない理由が出ます
+doctor-case-container-no-gpu = このコンテナー({ $kind })には ROCm のライブラリがありますが、GPU が渡されていません(/dev/kfd もトポロジーもなし)。中の計算はすべて CPU で行われます。
+doctor-case-override-nowhere = { $place } に { $name }={ $value } がありますが、トポロジーのその番号のノードは GPU ではありません(GPU はノード { $nodes })。効果はありません。
+doctor-strict = 問題が { $count } 件あるため、終了コードは 1 です(--strict)

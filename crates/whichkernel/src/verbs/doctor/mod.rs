@@ -1,7 +1,7 @@
 //! Which observers work here, which do not, why, and the exact fix.
 
-use crate::context::{Context, Format};
-use doctor::{Fix, Host, HostObserver, Message, Report};
+use crate::context::{CHECK_FAILED, Context, Format};
+use doctor::{Fix, Host, HostObserver, Message, Report, Weight};
 use report::{Column, Lang, Table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -19,6 +19,10 @@ pub struct Args {
     /// Examine this directory as if it were / (a mounted disk, collected /proc and /sys); nothing can be tried there
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+
+    /// Exit with 1 where there is a problem
+    #[arg(long)]
+    strict: bool,
 
     /// Write what was found to the ledger
     #[arg(long)]
@@ -41,12 +45,17 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         context.note(&context.lang.text_with("doctor-recorded", &args));
     }
     let out = match args.format {
-        Format::Text => text::render(&report, context),
+        Format::Text => text::render(&report, args.root.is_none(), context),
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&to_json(&report)?)?),
         Format::Csv => table(&report, &context.lang).csv(),
         Format::Md => table(&report, &context.lang).markdown(),
     };
     context.print(&out)?;
+    let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem).count();
+    if args.strict && problems > 0 {
+        context.note(&context.lang.text_with("doctor-strict", &[("count", problems.into())]));
+        return Ok(ExitCode::from(CHECK_FAILED));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -64,8 +73,16 @@ fn say_all(messages: &[Message], lang: &Lang) -> String {
 
 fn fix_text(fix: &Fix, lang: &Lang) -> String {
     match fix {
-        Fix::Run(command) => command.clone(),
+        Fix::Run(command) | Fix::Change { run: command, .. } => command.clone(),
         Fix::Do(message) => say(message, lang),
+    }
+}
+
+/// The command that takes a fix back.
+fn undo(fix: &Fix) -> Option<&str> {
+    match fix {
+        Fix::Change { undo, .. } => Some(undo),
+        Fix::Run(_) | Fix::Do(_) => None,
     }
 }
 
@@ -92,6 +109,7 @@ fn to_json(report: &Report) -> anyhow::Result<Value> {
                 "status": observer.status.name(),
                 "why": say_all(&observer.why, &lang),
                 "fix": observer.fix.as_ref().map(|fix| fix_text(fix, &lang)),
+                "undo": observer.fix.as_ref().and_then(undo),
                 "code": observer.why.first().map(|message| message.key),
             })
         })
@@ -105,6 +123,7 @@ fn to_json(report: &Report) -> anyhow::Result<Value> {
                 "weight": case.weight.name(),
                 "what": say(&case.what, &lang),
                 "fix": case.fix.iter().map(|fix| fix_text(fix, &lang)).collect::<Vec<_>>(),
+                "undo": case.fix.iter().filter_map(undo).collect::<Vec<_>>(),
             })
         })
         .collect();

@@ -1,20 +1,23 @@
 //! Doctor's answer for a person: what is here, which observers work, what needs attention.
 
-use super::{fix_text, say, say_all};
+use super::{fix_text, say, say_all, undo};
 use crate::context::Context;
 use doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
 use report::{Lang, wrap};
 use std::fmt::Write;
 
-pub fn render(report: &Report, context: &Context) -> String {
+/// What needs attention stands first: it is what a reader came for. `live`: this machine, and not a tree of files.
+pub fn render(report: &Report, live: bool, context: &Context) -> String {
     let mut page = Page { out: String::new(), context };
-    page.line(0, &title(&report.facts, &context.lang));
+    let kernel = report.facts.kernel.found().map_or("?", String::as_str);
+    let tree = || context.lang.text_with("doctor-title-tree", &[("kernel", kernel.into())]);
+    page.line(0, &if live { title(&report.facts, &context.lang) } else { tree() });
+    page.cases(report);
     page.gpus(&report.facts);
     page.observers(report);
     page.servers(report);
     page.releases(&report.facts);
     page.variables(&report.facts);
-    page.cases(report);
     page.out
 }
 
@@ -82,8 +85,12 @@ impl Page<'_> {
         let label = self.lang().text("doctor-fix");
         let text = fix_text(fix, self.lang());
         match fix {
-            Fix::Run(_) => {
+            Fix::Run(_) | Fix::Change { .. } => {
                 let _ = writeln!(self.out, "{}{label}: {}", " ".repeat(indent), self.paint(&text, "36"));
+                if let Some(undo) = undo(fix) {
+                    let label = self.lang().text("doctor-undo");
+                    let _ = writeln!(self.out, "{}{label}: {undo}", " ".repeat(indent));
+                }
             }
             Fix::Do(_) => self.line(indent, &format!("{label}: {text}")),
         }
@@ -155,7 +162,8 @@ impl Page<'_> {
             && servers.units.is_empty()
             && report.trials.answers.is_empty()
         {
-            self.line(2, &self.lang().text("doctor-servers-none"));
+            let key = if servers.processes_seen { "doctor-servers-none" } else { "doctor-servers-none-tree" };
+            self.line(2, &self.lang().text(key));
         }
         for binary in &servers.binaries {
             self.line(2, &binary.path);
