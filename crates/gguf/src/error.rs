@@ -17,7 +17,9 @@ pub enum Error {
     ValueType { kind: u32, offset: u64 },
     #[error("tensor {name}: {what}")]
     Tensor { name: String, what: String },
-    #[error("no tensor type is called `{0}`. Types look like Q4_K, Q8_0, IQ2_XS, F16")]
+    #[error(
+        "no tensor type is called `{0}`. Types look like Q4_K, Q8_0, IQ2_XS, F16; mixes of them (Q4_K_M) are for `whichkernel skeleton`"
+    )]
     UnknownType(String),
     #[error("no shape is called `{wanted}`. Known are: {known}")]
     UnknownShape { wanted: String, known: String },

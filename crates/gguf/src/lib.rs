@@ -5,6 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod layers;
+mod metadata;
+mod mix;
 mod read;
 mod shape;
 mod skeleton;
@@ -12,7 +15,8 @@ mod types;
 mod write;
 
 pub use error::Error;
+pub use mix::Mix;
 pub use read::{Gguf, Tensor, Value};
-pub use shape::{Experts, Shape, known, names};
-pub use skeleton::{Skeleton, skeleton};
+pub use shape::{Experts, Latent, Shape, known, names};
+pub use skeleton::{Skeleton, skeleton, skeleton_of};
 pub use types::TensorType;

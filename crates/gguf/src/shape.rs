@@ -10,13 +10,27 @@ pub struct Experts {
     pub used: u32,
     /// Width of one expert's hidden layer.
     pub width: u32,
+    /// Width of the experts that every token passes; 0: there are none.
+    pub shared: u32,
+}
+
+/// Attention whose keys and values are kept compressed (multi-head latent attention).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Latent {
+    /// Width of the compressed query; 0: it is not compressed.
+    pub query: u32,
+    pub key_value: u32,
+    /// Elements of a head that are rotated, and those that are not.
+    pub rotated: u32,
+    pub plain: u32,
+    pub value: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// What `--arch-of` takes.
     pub name: &'static str,
-    /// llama.cpp's architecture: `llama`, `qwen2`, `qwen3`, `qwen3moe`.
+    /// llama.cpp's architecture: `llama`, `qwen2`, `qwen2moe`, `qwen3`, `qwen3moe`, `gemma3`, `gpt-oss`, `deepseek2`.
     pub architecture: &'static str,
     pub layers: u32,
     pub width: u32,
@@ -27,6 +41,20 @@ pub struct Shape {
     pub feed_forward: u32,
     pub vocabulary: u32,
     pub experts: Option<Experts>,
+    pub latent: Option<Latent>,
+    /// The head is the token embedding once more.
+    pub tied: bool,
+    /// Tokens that a layer with a window looks back on; 0: all do.
+    pub window: u32,
+    /// Long contexts scale each rotation by a factor of its own (Llama 3.1).
+    pub rope_factors: bool,
+}
+
+impl Shape {
+    /// Every matrix can be of any type that divides its rows; the others fall back as llama.cpp does.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.architecture, "llama" | "qwen2" | "qwen3" | "qwen3moe")
+    }
 }
 
 const fn dense(
@@ -34,7 +62,22 @@ const fn dense(
     architecture: &'static str,
     [layers, width, heads, kv_heads, head, feed_forward, vocabulary]: [u32; 7],
 ) -> Shape {
-    Shape { name, architecture, layers, width, heads, kv_heads, head, feed_forward, vocabulary, experts: None }
+    Shape {
+        name,
+        architecture,
+        layers,
+        width,
+        heads,
+        kv_heads,
+        head,
+        feed_forward,
+        vocabulary,
+        experts: None,
+        latent: None,
+        tied: false,
+        window: 0,
+        rope_factors: false,
+    }
 }
 
 const SHAPES: &[Shape] = &[
@@ -53,12 +96,41 @@ const SHAPES: &[Shape] = &[
     dense("llama-3.2-3b", "llama", [28, 3072, 24, 8, 128, 8192, 128_256]),
     dense("mistral-7b", "llama", [32, 4096, 32, 8, 128, 14336, 32_768]),
     Shape {
-        experts: Some(Experts { count: 8, used: 2, width: 14336 }),
+        experts: Some(Experts { count: 8, used: 2, width: 14336, shared: 0 }),
         ..dense("mixtral-8x7b", "llama", [32, 4096, 32, 8, 128, 14336, 32_000])
     },
     Shape {
-        experts: Some(Experts { count: 128, used: 8, width: 768 }),
+        experts: Some(Experts { count: 128, used: 8, width: 768, shared: 0 }),
         ..dense("qwen3-30b-a3b", "qwen3moe", [48, 2048, 32, 4, 128, 6144, 151_936])
+    },
+    Shape { rope_factors: true, ..dense("llama-3.1-8b", "llama", [32, 4096, 32, 8, 128, 14336, 128_256]) },
+    Shape { rope_factors: true, ..dense("llama-3.1-70b", "llama", [80, 8192, 64, 8, 128, 28672, 128_256]) },
+    Shape { tied: true, window: 512, ..dense("gemma-3-1b", "gemma3", [26, 1152, 4, 1, 256, 6912, 262_144]) },
+    Shape { tied: true, window: 1024, ..dense("gemma-3-4b", "gemma3", [34, 2560, 8, 4, 256, 10240, 262_208]) },
+    Shape { tied: true, window: 1024, ..dense("gemma-3-12b", "gemma3", [48, 3840, 16, 8, 256, 15360, 262_208]) },
+    Shape {
+        experts: Some(Experts { count: 60, used: 4, width: 1408, shared: 5632 }),
+        ..dense("qwen1.5-moe-a2.7b", "qwen2moe", [24, 2048, 16, 16, 128, 5632, 151_936])
+    },
+    Shape {
+        experts: Some(Experts { count: 32, used: 4, width: 2880, shared: 0 }),
+        window: 128,
+        ..dense("gpt-oss-20b", "gpt-oss", [24, 2880, 64, 8, 64, 2880, 201_088])
+    },
+    Shape {
+        experts: Some(Experts { count: 128, used: 4, width: 2880, shared: 0 }),
+        window: 128,
+        ..dense("gpt-oss-120b", "gpt-oss", [36, 2880, 64, 8, 64, 2880, 201_088])
+    },
+    Shape {
+        experts: Some(Experts { count: 64, used: 6, width: 1408, shared: 2 * 1408 }),
+        latent: Some(Latent { query: 0, key_value: 512, rotated: 64, plain: 128, value: 128 }),
+        ..dense("deepseek-v2-lite", "deepseek2", [27, 2048, 16, 1, 192, 10944, 102_400])
+    },
+    Shape {
+        experts: Some(Experts { count: 256, used: 8, width: 2048, shared: 2048 }),
+        latent: Some(Latent { query: 1536, key_value: 512, rotated: 64, plain: 128, value: 128 }),
+        ..dense("deepseek-r1", "deepseek2", [61, 7168, 128, 1, 192, 18432, 129_280])
     },
 ];
 

@@ -30,6 +30,7 @@ locales!(
     "runtime",
     "site",
     "site-words",
+    "skeleton",
     "source",
     "summary",
     "watch",

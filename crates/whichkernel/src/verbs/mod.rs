@@ -17,6 +17,7 @@ mod map;
 mod probe;
 mod report;
 mod runtime;
+mod skeleton;
 mod source;
 mod summary;
 mod watch;
@@ -49,6 +50,8 @@ pub enum Verb {
     Report(report::Args),
     /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
     Runtime(runtime::Args),
+    /// Write a model of any shape without weights, for a dry run of any program
+    Skeleton(skeleton::Args),
     /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
     Source(source::Args),
     /// Which kernels a process launches: live, or from what somebody recorded
@@ -71,6 +74,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Probe(args)) => probe::run(&args, context),
         Some(Verb::Report(args)) => report::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
+        Some(Verb::Skeleton(args)) => skeleton::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
         Some(Verb::Watch(args)) => watch::run(&args, context),
     }
