@@ -19,6 +19,8 @@ pub enum DryrunError {
         "there is no runtime `{name}` in the cache. Bring it with `whichkernel runtime fetch {name}`, or name a directory with --runtime DIR"
     )]
     NoRuntime { name: String },
+    #[error("{count} devices are more than a dry run can tell apart; give at most 16 cards")]
+    TooManyDevices { count: usize },
     #[error("{path} is no directory")]
     NotADirectory { path: PathBuf },
     #[error(

@@ -7,6 +7,7 @@ use gpu::TargetId;
 use inventory::File;
 use launch::record::{FNV, fnv};
 use launch::table::{Builder, KernelInfo};
+use launch::tables;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,6 +28,24 @@ pub struct Described {
     pub near: Option<String>,
     /// All processors that the libraries ship.
     pub shipped: BTreeSet<String>,
+}
+
+impl Described {
+    /// The devices of one machine, in their order: each is judged by the table of its own target, and strictly or not by its
+    /// own flag.
+    pub fn of_devices(devices: &[(&Described, bool)]) -> Result<Described, DryrunError> {
+        if let [(one, _)] = devices {
+            return Ok((*one).clone());
+        }
+        let list: Vec<(&[u8], bool)> = devices.iter().map(|(one, strict)| (one.table.as_slice(), *strict)).collect();
+        let table = tables::join(&list).ok_or(DryrunError::TooManyDevices { count: devices.len() })?;
+        Ok(Described {
+            table,
+            ships: devices.iter().all(|(one, _)| one.ships),
+            near: devices.iter().find_map(|(one, _)| one.near.clone()),
+            shipped: devices.iter().flat_map(|(one, _)| one.shipped.iter().cloned()).collect(),
+        })
+    }
 }
 
 struct Library {

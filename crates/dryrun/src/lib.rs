@@ -5,8 +5,10 @@
 //! Everything seen here is Selected, never Launched.
 #![forbid(unsafe_code)]
 
+mod cell;
 mod device;
 mod error;
+mod events;
 mod host;
 mod images;
 mod kernels;
@@ -20,9 +22,12 @@ mod session;
 mod sightings;
 mod solutions;
 mod survey;
+mod verdict;
 mod wait;
 
+pub use crate::cell::Cell;
 pub use crate::error::DryrunError;
+pub use crate::events::{Events, Rejected};
 pub use crate::host::{HostError, host_profiles};
 pub use crate::kernels::{Described, describe};
 pub use crate::nearest_target::near;
@@ -31,4 +36,5 @@ pub use crate::place::Place;
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
 pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
-pub use crate::survey::{Cell, Survey, last_words};
+pub use crate::survey::{Survey, last_words};
+pub use crate::verdict::{Played, Standing, Verdict, of_cells, standing_of_cell};

@@ -1,12 +1,17 @@
 //! What is known of one trace's kernels and BLAS calls, looked up once.
 
 use crate::session::Outcome;
-use launch::columns::columns;
-use launch::grammar::{self, Facts};
+use launch::Phase;
+use launch::columns::{columns, routed};
+use launch::expand::Evaluation;
+use launch::grammar::{self, Facts, Family, Path};
 use launch::record::{self, blas as calls};
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
 use std::collections::{HashMap, HashSet};
+
+/// Bytes of the logits of one token: no vocabulary in use is smaller, and no pooled embedding is that large for each column.
+const LEAST_LOGITS: u64 = 4 * 1024;
 
 /// What is known of a trace's kernels, looked up once each.
 pub struct Names<'t> {
@@ -18,6 +23,8 @@ pub struct Names<'t> {
     pub served: HashSet<usize>,
     /// How each bracketed call ended: the record of its end.
     ends: HashMap<usize, record::Blas>,
+    /// Products of one expert each, for types that no kernel multiplies for all experts at once.
+    one_expert: HashSet<usize>,
 }
 
 impl<'t> Names<'t> {
@@ -36,7 +43,43 @@ impl<'t> Names<'t> {
             }
         }
         let served = inside.values().copied().collect();
-        Names { facts, kernels, inside, served, ends }
+        let mut names = Names { facts, kernels, inside, served, ends, one_expert: HashSet::new() };
+        names.one_expert = names.sorted_products(trace);
+        names
+    }
+
+    /// The host asks who computes, gathers the columns of each expert (a get_rows), multiplies them expert by expert, and
+    /// puts the results back into their order (another get_rows): ggml_cuda_mul_mat_id in ggml-cuda.cu.
+    fn sorted_products(&self, trace: &Trace) -> HashSet<usize> {
+        let mut found = HashSet::new();
+        let mut gathers = 2;
+        for (place, event) in trace.events.iter().enumerate() {
+            match event {
+                Event::Readback(readback) if readback.bytes == 0 => gathers = 0,
+                Event::Launch(launch) => {
+                    let family = self.facts.get(&launch.head.kernel).map(|facts| facts.family);
+                    gathers += usize::from(family == Some(Family::GetRows));
+                }
+                _ => {}
+            }
+            if gathers == 1 && self.is_weight_product(trace, place) {
+                found.insert(place);
+            }
+        }
+        found
+    }
+
+    /// A product with the weights of experts.
+    pub fn is_routed(&self, outcome: &Outcome, trace: &Trace, place: usize) -> bool {
+        let listed = || match trace.events.get(place) {
+            Some(Event::Launch(launch)) => {
+                let facts = self.facts.get(&launch.head.kernel)?;
+                let layout = self.info(outcome, trace, &launch.head).map_or(&[][..], |(info, _)| &info.args);
+                routed(facts, layout, trace.args(launch))
+            }
+            _ => None,
+        };
+        self.one_expert.contains(&place) || listed().unwrap_or(false)
     }
 
     /// The call at `place`, with what its end says.
@@ -50,8 +93,15 @@ impl<'t> Names<'t> {
         }
     }
 
-    pub fn info<'o>(&self, outcome: &'o Outcome, kernel: u32) -> Option<(&'o KernelInfo, &'o Place)> {
-        outcome.table.kernel(self.kernels.get(&kernel)?.entry)
+    /// What is known of the launched kernel on the device that it was launched on.
+    pub fn info<'o>(
+        &self,
+        outcome: &'o Outcome,
+        trace: &Trace,
+        head: &record::Launch,
+    ) -> Option<(&'o KernelInfo, &'o Place)> {
+        let kernel = self.kernels.get(&head.kernel)?;
+        outcome.tables.kernel(head.device, kernel, trace.module(kernel.module))
     }
 
     pub fn columns(&self, outcome: &Outcome, trace: &Trace, place: usize) -> Option<u64> {
@@ -61,7 +111,7 @@ impl<'t> Names<'t> {
                     return u64::try_from(call.n).ok();
                 }
                 let facts = self.facts.get(&launch.head.kernel)?;
-                let layout = self.info(outcome, launch.head.kernel).map_or(&[][..], |(info, _)| &info.args);
+                let layout = self.info(outcome, trace, &launch.head).map_or(&[][..], |(info, _)| &info.args);
                 columns(facts, layout, trace.args(launch))
             }
             Event::Blas(call) => u64::try_from(call.n).ok(),
@@ -69,12 +119,31 @@ impl<'t> Names<'t> {
         }
     }
 
+    /// By the products with a layer's own weights (experts have columns of their own). Where more than one column goes in, a
+    /// prompt needs the output of its last one only, so the head is narrower; where the head is as wide as all the rest,
+    /// and the host read a vocabulary's worth of numbers for each, every column's output was wanted: that many sequences were
+    /// decoded at once.
+    pub fn phase(&self, outcome: &Outcome, trace: &Trace, evaluation: &Evaluation) -> (Phase, u64) {
+        let of = |place: &&usize| self.is_weight_product(trace, **place) && !self.is_routed(outcome, trace, **place);
+        let products = evaluation.items.iter().filter(of);
+        let widths: Vec<u64> = products.filter_map(|&place| self.columns(outcome, trace, place)).collect();
+        match (widths.iter().max(), widths.last()) {
+            (Some(1), _) => (Phase::Decode, 1),
+            (Some(&width), Some(&head)) if width == head && evaluation.readback / width >= LEAST_LOGITS => {
+                (Phase::Decode, width)
+            }
+            (Some(&width), _) => (Phase::Prefill, width),
+            (None, _) => (Phase::Other, 0),
+        }
+    }
+
     /// Whether a column count counts for the width of an evaluation: attention's batched products do not.
     pub fn is_weight_product(&self, trace: &Trace, place: usize) -> bool {
         match trace.events.get(place) {
-            Some(Event::Launch(launch)) => {
-                self.facts.get(&launch.head.kernel).is_some_and(|facts| facts.path().is_some())
-            }
+            Some(Event::Launch(launch)) => self
+                .facts
+                .get(&launch.head.kernel)
+                .is_some_and(|facts| facts.path().is_some_and(|path| path != Path::FlashAttention)),
             Some(Event::Blas(call)) => matches!(call.call, calls::GEMM_EX | calls::SGEMM | calls::HGEMM),
             _ => false,
         }

@@ -8,7 +8,7 @@ pub use launch::Phase;
 use launch::blas;
 use launch::expand::{Evaluation, evaluations};
 use launch::grammar::{Facts, Family, Path};
-use launch::record::{self, blas as calls, lane};
+use launch::record::{self, NO_DEVICE, blas as calls, lane};
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
@@ -32,6 +32,8 @@ pub struct Selected {
     pub phase: Phase,
     /// Columns of the evaluation that it was part of.
     pub width: u64,
+    /// The device that it was selected for, by its number.
+    pub device: u32,
     pub family: Family,
     pub path: Option<Path>,
     /// As people write it.
@@ -40,6 +42,10 @@ pub struct Selected {
     /// Tensor type of the weights, for a multiplication.
     pub kind: Option<String>,
     pub ne11: Option<u64>,
+    /// With the weights of experts: its columns are then those of all experts together, or of one of them.
+    pub routed: bool,
+    /// Columns of the layer that it served: its own, or for experts those of the product that routed to them.
+    pub served: Option<u64>,
     pub file: String,
     pub bundle: Option<u32>,
     /// Every grid that it was launched with, in order of appearance.
@@ -121,6 +127,18 @@ pub fn select_each(outcome: &Outcome, profiles: &[Profile]) -> Vec<Vec<Selected>
     lists
 }
 
+/// How many evaluations there were of each phase and width.
+pub fn evaluations_by_width(outcome: &Outcome) -> BTreeMap<(Phase, u64), u64> {
+    let mut counts = BTreeMap::new();
+    for trace in &outcome.traces {
+        let names = Names::new(trace);
+        for evaluation in evaluations(trace) {
+            *counts.entry(names.phase(outcome, trace, &evaluation)).or_default() += 1;
+        }
+    }
+    counts
+}
+
 /// Every launch in order, graph replays multiplied out.
 pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
     let mut list = Vec::new();
@@ -128,7 +146,7 @@ pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
     for trace in &outcome.traces {
         let names = Names::new(trace);
         for evaluation in evaluations(trace) {
-            let (phase, _) = phase(outcome, trace, &names, &evaluation);
+            let (phase, _) = names.phase(outcome, trace, &evaluation);
             for &event in &evaluation.items {
                 let ne11 = names.columns(outcome, trace, event);
                 list.push(Step { trace, evaluation: number, phase, event, ne11 });
@@ -139,17 +157,7 @@ pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
     list
 }
 
-fn phase(outcome: &Outcome, trace: &Trace, names: &Names<'_>, evaluation: &Evaluation) -> (Phase, u64) {
-    let products = evaluation.items.iter().filter(|place| names.is_weight_product(trace, **place));
-    let width = products.filter_map(|&place| names.columns(outcome, trace, place)).max();
-    match width {
-        Some(1) => (Phase::Decode, 1),
-        Some(width) => (Phase::Prefill, width),
-        None => (Phase::Other, 0),
-    }
-}
-
-type Key = (Phase, u64, String, Option<u64>, [u32; 3]);
+type Key = (Phase, u64, u32, String, Option<u64>, (bool, Option<u64>), [u32; 3]);
 
 #[derive(Default)]
 struct Groups {
@@ -166,10 +174,15 @@ impl Groups {
         evaluation: &Evaluation,
         profiles: &[Profile],
     ) {
-        let (phase, width) = phase(outcome, trace, names, evaluation);
-        let mut unpacked = None;
+        let (phase, width) = names.phase(outcome, trace, evaluation);
+        let (mut unpacked, mut dense) = (None, None);
         for &place in &evaluation.items {
             let ne11 = names.columns(outcome, trace, place);
+            let routed = names.is_routed(outcome, trace, place);
+            if !routed && names.is_weight_product(trace, place) {
+                dense = ne11.or(dense);
+            }
+            let served = if routed { dense.or(ne11) } else { ne11 };
             let row = match trace.events.get(place) {
                 Some(Event::Launch(launch)) => {
                     let Some(kernel) = names.kernels.get(&launch.head.kernel) else { continue };
@@ -178,7 +191,7 @@ impl Groups {
                         unpacked = unpacked_type(facts).or(unpacked);
                     }
                     let call = names.inside.get(&place).and_then(|call| names.call(trace, *call));
-                    let info = names.info(outcome, launch.head.kernel);
+                    let info = names.info(outcome, trace, &launch.head);
                     let module = trace.module(kernel.module);
                     let mut row = from_launch(&launch.head, facts, &kernel.name, info, profiles);
                     if row.file.is_empty() {
@@ -208,13 +221,14 @@ impl Groups {
                 }
                 _ => continue,
             };
-            self.merge(Selected { phase, width, ne11, ..row });
+            self.merge(Selected { phase, width, ne11, routed, served, ..row });
         }
     }
 
     fn merge(&mut self, row: Selected) {
         let name = if row.mangled.is_empty() { &row.kernel } else { &row.mangled };
-        let key = (row.phase, row.width, format!("{name}/{}", row.kind.as_deref().unwrap_or("")), row.ne11, row.block);
+        let name = format!("{name}/{}", row.kind.as_deref().unwrap_or(""));
+        let key = (row.phase, row.width, row.device, name, row.ne11, (row.routed, row.served), row.block);
         match self.rows.get_mut(&key) {
             Some(known) => {
                 known.count += 1;
@@ -257,7 +271,7 @@ fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
 
 /// Equal calls at different times are one call.
 fn plain(call: &record::Blas) -> record::Blas {
-    record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, ..*call }
+    record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, device: 0, ..*call }
 }
 
 fn from_call(call: &record::Blas) -> Selected {
@@ -269,12 +283,16 @@ fn from_call(call: &record::Blas) -> Selected {
     Selected {
         phase: Phase::Other,
         width: 0,
+        // A writer that did not ask speaks of a machine with one.
+        device: if call.device == NO_DEVICE { 0 } else { call.device },
         family: Family::Blas,
         path: Some(Path::Blas),
         kernel,
         mangled: String::new(),
         kind: Some(blas::tensor_type(call.type_a).to_owned()),
         ne11: None,
+        routed: false,
+        served: None,
         file: file.to_owned(),
         bundle: None,
         grids: Vec::new(),
@@ -303,12 +321,15 @@ fn from_launch(
     Selected {
         phase: Phase::Other,
         width: 0,
+        device: head.device,
         family: facts.family,
         path: facts.path(),
         kernel: facts.readable.clone(),
         mangled: mangled.to_owned(),
-        kind: facts.type_of("weights").map(str::to_owned),
+        kind: facts.type_of("weights").or_else(|| float_weights(facts)).map(str::to_owned),
         ne11: None,
+        routed: false,
+        served: None,
         file: info.map(|(_, place)| place.path.clone()).unwrap_or_default(),
         bundle: info.map(|(_, place)| place.bundle),
         grids: vec![head.grid],
@@ -343,6 +364,13 @@ fn needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Option<
         wavefront: info.wavefront,
         occupancy: active_blocks(version, lds, most, &resources, threads, head.shared.into()),
     })
+}
+
+/// The weights' type of the kernels that multiply floats, which have one type of data for both sides; pairs of them are
+/// loaded at once.
+fn float_weights(facts: &Facts) -> Option<&str> {
+    let floats = matches!(facts.family, Family::Mmvf | Family::Mmf);
+    facts.type_of("data").filter(|_| floats).map(|name| name.trim_end_matches("x2"))
 }
 
 /// The weights' type that a kernel unpacks: `dequantize_block_q4_K`, `dequantize_block<..., &dequantize_q8_0>`,

@@ -9,6 +9,7 @@ use codeobject::ReadAt;
 use gpu::Profile;
 use launch::handover::DIRECTORY;
 use launch::table::Table;
+use launch::tables::Tables;
 use launch::trace::Trace;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -89,11 +90,19 @@ pub struct Outcome {
     pub traces: Vec<Trace>,
     /// What the preload shim saw.
     pub seen: Vec<Trace>,
-    pub table: Table,
+    /// What is known of the kernels, for each device.
+    pub tables: Tables,
     /// Files that loaded images came from, by the hash of their content.
     pub images: HashMap<u64, String>,
     /// Solution numbers of BLAS kernels, by their names.
     pub solutions: HashMap<String, Vec<i64>>,
+}
+
+impl Outcome {
+    /// Records that found no room or were never finished.
+    pub fn lost(&self) -> u64 {
+        self.traces.iter().map(|trace| trace.lost + trace.torn).sum()
+    }
 }
 
 /// Records of one process that are read: more is a header that lies.
@@ -131,11 +140,11 @@ impl Running {
     pub fn finish(self) -> Result<Outcome, DryrunError> {
         let ended = wait(self.child, &self.program)?;
         let (traces, seen) = collect(self.session_dir.inner())?;
-        let table = Table::parse(&self.table).unwrap_or_default();
+        let tables = Tables::parse(&self.table).unwrap_or_default();
         let images = images::name(&self.place, &traces);
         let solutions = solutions::numbers(&self.place, &traces, &images);
         let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
-        Ok(Outcome { ending, interrupted, said, traces, seen, table, images, solutions })
+        Ok(Outcome { ending, interrupted, said, traces, seen, tables, images, solutions })
     }
 }
 
@@ -202,9 +211,13 @@ impl Request<'_> {
         }
         write(libraries.join("libwhichkernel-preload.so"), embedded_shims::PRELOAD)?;
         if self.preload {
-            let table = Table::parse(&self.described.table).unwrap_or_default();
+            let tables = Tables::parse(&self.described.table).unwrap_or_default();
+            let none = Table::default();
             let list = self.place.libraries(self.blas == Blas::Real, None).unwrap_or_default();
-            write(directory.join(launch::layouts::FILE), &watch::preload::layouts(&table, &list))?;
+            write(
+                directory.join(launch::layouts::FILE),
+                &watch::preload::layouts(tables.first().unwrap_or(&none), &list),
+            )?;
         }
         write(libraries.join("libwhichkernel-sparse-read.so"), embedded_shims::SPARSE_READ)?;
         let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];

@@ -1,7 +1,8 @@
 //! What a dry run says on the ladder: rung Selected, device stand-in, never higher.
 
-use crate::survey::Cell;
-use crate::{Described, Place, Selected};
+use crate::cell::Cell;
+use crate::verdict::is_blas;
+use crate::{Described, Ending, Outcome, Place, Selected};
 use codeobject::ReadAt;
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
@@ -48,8 +49,8 @@ impl RecordContext<'_> {
             .model(self.model)
     }
 
-    fn coverage(&self, launches: u64) -> Coverage {
-        let complete = Coverage::complete("launches", launches);
+    fn coverage(&self, launches: u64, lost: u64) -> Coverage {
+        let complete = Coverage::complete("launches", launches).lost(lost);
         if self.described.ships {
             return complete;
         }
@@ -75,11 +76,16 @@ impl RecordContext<'_> {
         for (name, count) in kernels {
             facts.push(Fact::new("kernel", About::new([("name", name)]), count));
         }
-        self.sightings(facts, launches, &table(cells))
+        let mut coverage = self.coverage(launches, cells.iter().map(|cell| cell.lost).sum());
+        for cell in cells.iter().filter(|cell| !cell.is_answered()) {
+            let why = cell.problem.clone().unwrap_or_else(|| "no product of that width was seen".to_owned());
+            coverage = coverage.missing(format!("{} at {} columns", cell.kind, cell.columns), why);
+        }
+        self.sightings(facts, coverage, &table(cells))
     }
 
-    /// The facts of one program's run.
-    pub fn run(&self, rows: &[Selected]) -> Result<Vec<Sighting>, Refused> {
+    /// The facts of one program's run, on this card.
+    pub fn run(&self, outcome: &Outcome, rows: &[Selected]) -> Result<Vec<Sighting>, Refused> {
         let launches = rows.iter().map(|row| row.count).sum();
         let mut facts = Vec::new();
         let mut raw = String::new();
@@ -94,20 +100,30 @@ impl RecordContext<'_> {
                 facts.push(Fact::new("matmul.path", About::new(about), path.to_string()));
             }
         }
-        self.sightings(facts, launches, &raw)
+        let coverage = self.coverage(launches, outcome.lost());
+        let what = "what the program would have launched afterwards";
+        let coverage = match (outcome.interrupted, outcome.ending) {
+            (Some(signal), _) => coverage.missing(what, format!("it was interrupted by signal {signal}")),
+            (None, Ending::Signal(signal)) => coverage.missing(what, format!("it was killed by signal {signal}")),
+            (None, Ending::Code(0)) => coverage,
+            (None, Ending::Code(code)) => coverage.missing(what, format!("it ended with code {code}")),
+        };
+        self.sightings(facts, coverage, &raw)
     }
 
-    fn sightings(&self, facts: Vec<Fact>, launches: u64, raw: &str) -> Result<Vec<Sighting>, Refused> {
-        let coverage = self.coverage(launches);
+    fn sightings(&self, facts: Vec<Fact>, coverage: Coverage, raw: &str) -> Result<Vec<Sighting>, Refused> {
         let id = || ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
         let mut list = Vec::new();
         for fact in facts {
             let seen = Observation::on::<Rung>(id(), self.subject(), Finding::Saw(fact), coverage.clone(), self.time)?;
             list.push(Sighting::from(seen).with(Raw::text(raw)));
         }
-        let swept = Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?
-            .view(field_of_view())
-            .canary(Canary::in_target("the launches of the run itself: every evaluation asked for was seen"));
+        // Where nothing was launched, nothing shows that anybody was looking.
+        let launched = coverage.seen > 0;
+        let swept =
+            Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
+        let canary = || Canary::in_target("the launches of the run itself passed the stand-in");
+        let swept = if launched { swept.canary(canary()) } else { swept };
         list.push(Sighting::from(swept).with(Raw::text(raw)));
         Ok(list)
     }
@@ -155,7 +171,7 @@ fn of_cell(cell: &Cell, facts: &mut Vec<Fact>) {
             facts.push(Fact::new("matmul.ne11", about, ne11.cast_signed()));
         }
     }
-    let calls: u64 = cell.rows.iter().filter(|row| row.family == Family::Blas).map(|row| row.count).sum();
+    let calls: u64 = cell.rows.iter().filter(|row| is_blas(row)).map(|row| row.count).sum();
     facts.push(Fact::new("blas.call", about(&cell.kind), calls.cast_signed()));
     let tensile = cell.rows.iter().filter(|row| row.mangled.starts_with("Cijk_"));
     for (row, call) in tensile.flat_map(|row| row.calls.iter().map(move |call| (row, call))) {

@@ -3,13 +3,13 @@
 //! One process per type runs llama-bench over all lengths on a skeleton model; the host reads a result back once per
 //! length, which is where one length ends and the next begins.
 
+use crate::cell::Cell;
 use crate::error::{DryrunError, io_at};
 use crate::selection::{Selected, select_each};
 use crate::session::{Blas, Ending, Outcome, Request, Streams};
 use crate::{Described, Place};
 use gguf::{Shape, TensorType};
 use gpu::Profile;
-use launch::grammar::{self, Family, Path};
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
@@ -35,16 +35,6 @@ pub struct Survey<'a> {
 const INTERRUPTED: &str = "interrupted";
 
 type Cells = Result<Vec<Cell>, DryrunError>;
-
-/// One type and column count.
-#[derive(Debug, Clone)]
-pub struct Cell {
-    pub kind: String,
-    pub columns: u64,
-    pub rows: Vec<Selected>,
-    /// Why there is nothing, in the program's own words.
-    pub problem: Option<String>,
-}
 
 impl Survey<'_> {
     /// Runs all types, two processes at a time.
@@ -140,7 +130,8 @@ impl Survey<'_> {
     }
 
     fn cells(&self, outcome: &Outcome, kind: &str, columns: &[u64], one_type: bool) -> Vec<Cell> {
-        let mut lists = select_each(outcome, std::slice::from_ref(self.profile));
+        let lost = outcome.lost();
+        let lists = select_each(outcome, std::slice::from_ref(self.profile));
         if lists.len() != columns.len() {
             let problem = match outcome.ending {
                 _ if outcome.interrupted.is_some() => INTERRUPTED.to_owned(),
@@ -152,31 +143,34 @@ impl Survey<'_> {
             }
             let rest = columns.get(lists.len()..).unwrap_or(&[]);
             let missing = failed(kind, rest, &problem);
-            let mut cells = self.cells_of(lists, kind, columns, one_type);
+            let mut cells = self.cells_of(lists, kind, columns, one_type, lost);
             cells.extend(missing);
             return cells;
         }
-        lists.truncate(columns.len());
-        self.cells_of(lists, kind, columns, one_type)
+        self.cells_of(lists, kind, columns, one_type, lost)
     }
 
-    fn cells_of(&self, lists: Vec<Vec<Selected>>, kind: &str, columns: &[u64], one_type: bool) -> Vec<Cell> {
+    fn cells_of(&self, lists: Vec<Vec<Selected>>, kind: &str, columns: &[u64], one_type: bool, lost: u64) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (&columns, mut rows) in columns.iter().zip(lists) {
-            // Every weight matrix of a skeleton has one type; what a BLAS call was given is its unpacked form.
-            if one_type {
+            // Every weight matrix of a skeleton has one type, but for what routes to experts; what a BLAS call was given is
+            // its unpacked form.
+            if one_type && self.shape.experts.is_none() {
                 for row in rows.iter_mut().filter(|row| row.is_multiplication()) {
                     row.kind = Some(kind.to_owned());
                 }
             }
-            cells.push(Cell { kind: kind.to_owned(), columns, rows, problem: None });
+            cells.push(Cell { kind: kind.to_owned(), columns, rows, lost, problem: None });
         }
         cells
     }
 }
 
 fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<Cell> {
-    let cell = |&columns| Cell { kind: kind.to_owned(), columns, rows: Vec::new(), problem: Some(problem.to_owned()) };
+    let cell = |&columns| {
+        let (kind, problem) = (kind.to_owned(), Some(problem.to_owned()));
+        Cell { kind, columns, rows: Vec::new(), lost: 0, problem }
+    };
     columns.iter().map(cell).collect()
 }
 
@@ -193,40 +187,5 @@ pub fn last_words(outcome: &Outcome) -> String {
     match outcome.ending {
         Ending::Code(code) => format!("ended with code {code}: {line}"),
         Ending::Signal(signal) => format!("killed by signal {signal}: {line}"),
-    }
-}
-
-impl Cell {
-    /// The products at the full width, the most frequent first.
-    pub fn products(&self) -> Vec<&Selected> {
-        let full = |row: &&Selected| row.is_multiplication() && row.ne11 == Some(self.columns);
-        let mut rows: Vec<&Selected> = self.rows.iter().filter(full).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
-        rows
-    }
-
-    /// One word for a table: `mmvq8`, `mmq112`, `mmq16/+sk` (a stream-k fix-up follows), `mmvf1/256`, `mmf7`, `BLAS`.
-    pub fn label(&self) -> String {
-        let products = self.products();
-        let Some(main) = products.iter().find(|row| row.family != Family::MmqFixup) else {
-            return if self.problem.is_some() { "!".to_owned() } else { "-".to_owned() };
-        };
-        let facts = grammar::read(&main.mangled);
-        let columns = || facts.columns.map(|n| n.to_string()).unwrap_or_default();
-        match main.path {
-            Some(Path::Mmvq) => format!("mmvq{}", columns()),
-            Some(Path::Mmq) => {
-                let tile = facts.tile.map(|tile| tile.columns).or(facts.columns).unwrap_or(0);
-                let fixup = products.iter().any(|row| row.family == Family::MmqFixup);
-                format!("mmq{tile}{}", if fixup { "/+sk" } else { "" })
-            }
-            Some(Path::Mmvf) => format!("mmvf{}/{}", columns(), main.block.first().copied().unwrap_or(0)),
-            Some(Path::Mmf) => {
-                let tile = facts.columns.or(facts.tile.map(|tile| tile.columns));
-                format!("mmf{}", tile.map(|n| n.to_string()).unwrap_or_default())
-            }
-            Some(path) => path.to_string(),
-            None => "-".to_owned(),
-        }
     }
 }

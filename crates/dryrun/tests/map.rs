@@ -10,7 +10,7 @@ fn place() -> Option<Place> {
     test_artifacts::need("debian-sid").map(|dir| Place::Tree { name: "debian-sid".into(), root: dir.join("root") })
 }
 
-fn survey(place: &Place, card: &str, kinds: &[&str], columns: &[u64]) -> Vec<Cell> {
+fn survey(place: &Place, card: &str, shape: &str, kinds: &[&str], columns: &[u64]) -> Vec<Cell> {
     let profile = gpu::find(card).expect("a card");
     let libraries = place.libraries(false, None).expect("libraries with device code");
     let cache = runtime::Cache::from_env();
@@ -21,7 +21,7 @@ fn survey(place: &Place, card: &str, kinds: &[&str], columns: &[u64]) -> Vec<Cel
         profile: &profile,
         described: &described,
         strict: described.ships,
-        shape: gguf::known("qwen2-7b").expect("a shape"),
+        shape: gguf::known(shape).expect("a shape"),
         layers: 2,
         blas: Blas::Recorded,
         variables: &[],
@@ -36,8 +36,33 @@ fn the_sample_is_reproduced_row_by_row() {
     let mut lines = SEEN.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let columns: Vec<u64> = lines.next().expect("a header")[2..].iter().map(|n| n.parse().expect("a number")).collect();
     for line in lines {
-        let cells = survey(&place, line[0], &[line[1]], &columns);
+        let cells = survey(&place, line[0], "qwen2-7b", &[line[1]], &columns);
         let labels: Vec<String> = cells.iter().map(Cell::label).collect();
         assert_eq!(labels, line[2..], "{} {}: {:?}", line[0], line[1], cells[0].problem);
+    }
+}
+
+#[test]
+fn experts_above_one_column_stand_in_the_map() {
+    let Some(place) = place() else { return };
+    let cells = survey(&place, "gfx1100", "qwen3-30b-a3b", &["Q4_K"], &[1, 12, 64]);
+    for cell in &cells {
+        assert!(cell.is_answered(), "{:?}", cell.problem);
+        let (experts, dense): (Vec<_>, Vec<_>) = cell.products().into_iter().partition(|row| row.routed);
+        // Gate, up and down of each layer at this width; the last layer's run for the last column alone.
+        assert!(!experts.is_empty() && !dense.is_empty(), "{}: {:?}", cell.columns, cell.label());
+        assert!(cell.label().contains(",e:mm"), "{}", cell.label());
+    }
+    let wide = cells[2].products().into_iter().find(|row| row.routed).expect("experts");
+    assert_eq!((wide.ne11, wide.served), (Some(64 * 8), Some(64)), "eight experts for each column");
+}
+
+/// No kernel multiplies these for all experts at once: the host reads the routing back and goes expert by expert.
+#[test]
+fn types_whose_experts_are_sorted_by_the_host_are_answered_too() {
+    let Some(place) = place() else { return };
+    for cell in survey(&place, "gfx1100", "qwen3-30b-a3b", &["F16", "BF16", "F32", "IQ1_M"], &[1, 4, 64, 290]) {
+        assert!(cell.is_answered(), "{} {}: {:?}", cell.kind, cell.columns, cell.problem);
+        assert!(cell.products().iter().any(|row| row.routed), "{} {}: {}", cell.kind, cell.columns, cell.label());
     }
 }

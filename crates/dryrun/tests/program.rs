@@ -205,6 +205,84 @@ fn a_server_answers_and_its_launches_are_recorded() {
     assert_eq!(args(own), args(seen), "and the same arguments");
 }
 
+#[test]
+fn several_sequences_decoded_at_once_are_decode_not_a_prompt() {
+    let Some(place) = place() else { return };
+    let stage = Stage::new(place, "gfx1100", "llama-3.2-1b", "Q4_K", true);
+    let port = 41_000 + (std::process::id() % 20_000) as u16;
+    let (model, port_text) = (stage.model.display().to_string(), port.to_string());
+    let words =
+        ["llama-server", "-m", &model, "--port", &port_text, "--no-warmup", "-t", "1", "-c", "2048", "-np", "4"];
+    let command: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let show = [stage.home.path().to_owned()];
+    let running = stage.request(&command, &show).spawn().expect("a server");
+    // Four prompts in one request: the server takes them all before it evaluates anything.
+    let prompt = |first: u32| (first..first + 20).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let prompts: Vec<String> = [300, 400, 500, 600].map(|first| format!("[{}]", prompt(first))).to_vec();
+    let body = format!(
+        r#"{{"prompt":[{}],"n_predict":6,"temperature":0,"cache_prompt":false,"ignore_eos":true}}"#,
+        prompts.join(",")
+    );
+    let answer = ask(port, &body);
+    running.stop();
+    let outcome = running.finish().expect("an end");
+    assert!(answer.is_some(), "no answer: {}", outcome.said);
+    let rows = select(&outcome, std::slice::from_ref(&stage.profile));
+    let decoded = |row: &&dryrun::Selected| row.phase == Phase::Decode && row.width == 4 && row.family == Family::Mmvq;
+    assert!(
+        rows.iter().any(|row| decoded(&row)),
+        "{:?}",
+        rows.iter().map(|row| (row.phase, row.width)).collect::<Vec<_>>()
+    );
+    assert!(!rows.iter().any(|row| row.phase == Phase::Prefill && row.width == 4));
+    assert!(rows.iter().any(|row| row.phase == Phase::Prefill && row.width >= 20), "the prompts are prompts");
+}
+
+/// What a card's own run says of a kernel: its registers, its wavefront, whether it is a stub.
+fn needs(rows: &[dryrun::Selected], device: u32) -> Vec<(String, Option<dryrun::Needs>, bool)> {
+    let of = rows.iter().filter(|row| row.device == device && !row.mangled.is_empty());
+    let mut list: Vec<_> = of.map(|row| (row.mangled.clone(), row.needs.clone(), row.stub)).collect();
+    list.sort_by(|a, b| a.0.cmp(&b.0));
+    list.dedup();
+    list
+}
+
+#[test]
+fn each_of_two_cards_is_judged_by_its_own_target() {
+    let Some(place) = place() else { return };
+    // Wavefronts of 64 and of 32: judged by the other's metadata, launches were refused that nobody refuses.
+    let stages = [("gfx906", 0), ("gfx1100", 1)];
+    let stages = stages.map(|(card, number)| (Stage::new(place.clone(), card, "qwen2-7b", "Q4_K", false), number));
+    let [(first, _), (second, _)] = &stages;
+    let profiles = [first.profile.clone(), second.profile.clone()];
+    let both = Described::of_devices(&[(&first.described, true), (&second.described, true)]).expect("two devices");
+    let mut command: Vec<OsString> = vec!["llama-bench".into(), "-m".into(), first.model.clone().into()];
+    let words = ["-r", "1", "--no-warmup", "-t", "1", "-p", "64", "-n", "2", "-sm", "layer", "-ngl", "99"];
+    command.extend(words.map(OsString::from));
+    let show = [first.home.path().to_owned()];
+    let request = Request { profiles: &profiles, described: &both, ..first.request(&command, &show) };
+    let outcome = request.run().expect("a run");
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+    assert!(dryrun::Events::of(&outcome).rejected.is_empty(), "{:?}", dryrun::Events::of(&outcome).rejected);
+    let rows = select(&outcome, &profiles);
+    for (stage, number) in &stages {
+        let alone = stage.bench(&["-p", "64", "-n", "2"], |_| {});
+        let alone = needs(&select(&alone, std::slice::from_ref(&stage.profile)), 0);
+        let seen = needs(&rows, *number);
+        assert!(!seen.is_empty(), "device {number} has layers of its own");
+        for (kernel, needs, stub) in seen {
+            let needs = needs.unwrap_or_else(|| panic!("{kernel} is not described on device {number}"));
+            assert_eq!(needs.wavefront, if *number == 0 { 64 } else { 32 }, "{kernel}");
+            let same = alone
+                .iter()
+                .find(|(name, known, _)| *name == kernel && known.as_ref().map(|n| n.lds) == Some(needs.lds));
+            if let Some((_, known, was_stub)) = same {
+                assert_eq!((Some(&needs), stub), (known.as_ref(), *was_stub), "{kernel}");
+            }
+        }
+    }
+}
+
 /// Asks until the server is up, for two minutes at most.
 fn ask(port: u16, body: &str) -> Option<String> {
     let until = Instant::now() + Duration::from_secs(120);

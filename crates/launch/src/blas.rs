@@ -125,6 +125,8 @@ mod tests {
             status: 0,
             lane: 0,
             solution: -1,
+            device: 0,
+            reserved: 0,
         };
         assert_eq!(
             bench_line(&call),

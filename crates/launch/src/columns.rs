@@ -29,6 +29,25 @@ pub fn place(facts: &Facts, layout: &[(u32, u32)]) -> Option<usize> {
     }
 }
 
+/// Whether the launch computes with experts: its third pointer, the list of who serves which column, is set
+/// (`ids` of mul_mat_vec_q, mul_mat_vec_f and mul_mat_f, `ids_dst` of mul_mat_q; ggml-cuda/mmvq.cu, mmvf.cu, mmf.cuh,
+/// mmq.cuh). Versions without that argument have fewer pointers in front; None where it cannot be told.
+pub fn routed(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<bool> {
+    let least = match facts.family {
+        Family::Mmvq | Family::Mmvf | Family::Mmf => 4,
+        Family::Mmq | Family::MmqFixup => 6,
+        _ => return None,
+    };
+    // The fusion's own arguments are a structure of pointers.
+    let pointers = layout.iter().take_while(|arg| arg.1 >= 8 && arg.1 != 12).count();
+    if pointers < least {
+        return None;
+    }
+    let &(offset, size) = layout.get(2)?;
+    let bytes = args.get(offset as usize..)?.first_chunk().filter(|_| size == 8)?;
+    Some(u64::from_le_bytes(*bytes) != 0)
+}
+
 /// The column count, given the value of the argument at [`place`] where it could be read.
 pub fn of_value(facts: &Facts, given: Option<u64>) -> Option<u64> {
     match facts.family {
@@ -85,6 +104,17 @@ mod tests {
         let facts = grammar::read("void mul_mat_q<(ggml_type)12, 112, false>(char const*)");
         let (layout, args) = made(&[8, 8, 8, 8, 4, 4, 12, 4, 4, 4], &[3, 0, 14, 0, 1, 3584, 512, 14]);
         assert_eq!(columns(&facts, &layout, &args), Some(512));
+    }
+
+    #[test]
+    fn experts_are_known_by_the_list_that_they_are_given() {
+        let facts = grammar::read("void mul_mat_q<(ggml_type)39, 64, false>(char const*)");
+        let (layout, mut args) = made(&[8, 8, 8, 8, 8, 8, 12, 4, 4, 4], &[14, 0, 1, 3584, 512, 14]);
+        assert_eq!(routed(&facts, &layout, &args), Some(false));
+        args[16] = 1;
+        assert_eq!(routed(&facts, &layout, &args), Some(true));
+        let (old, args) = made(&[8, 8, 8, 8, 4, 4, 4], &[3584, 18944, 12]);
+        assert_eq!(routed(&facts, &old, &args), None, "a version without experts in this kernel");
     }
 
     #[test]

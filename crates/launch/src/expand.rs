@@ -44,7 +44,7 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
                 }
                 _ => {}
             },
-            Event::Readback(readback) if !now.items.is_empty() => {
+            Event::Readback(readback) if readback.bytes > 0 && !now.items.is_empty() => {
                 now.readback = readback.bytes;
                 done.push(std::mem::take(&mut now));
             }
@@ -89,6 +89,10 @@ mod tests {
         record(kind::READBACK, &[1; 24])
     }
 
+    fn routing() -> Vec<u8> {
+        record(kind::READBACK, &[0; 24])
+    }
+
     fn trace(records: &[Vec<u8>]) -> Trace {
         let mut bytes = vec![0; FIRST as usize];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -121,6 +125,12 @@ mod tests {
             readback(),
         ]);
         assert_eq!(kernels(&trace), [vec![1], vec![2, 3], vec![2, 3, 4]]);
+    }
+
+    #[test]
+    fn asking_for_the_experts_ends_no_evaluation() {
+        let trace = trace(&[launch(1, 0, 0), routing(), launch(2, 0, 0), routing(), launch(3, 0, 0), readback()]);
+        assert_eq!(kernels(&trace), [vec![1, 2, 3]]);
     }
 
     #[test]

@@ -7,6 +7,10 @@
 pub const DEVICE_MAGIC: [u8; 8] = *b"WKDEVIC1";
 /// First bytes of `kernels`.
 pub const KERNELS_MAGIC: [u8; 8] = *b"WKKERNE1";
+/// First bytes of `kernels` where it holds a table for each device.
+pub const TABLES_MAGIC: [u8; 8] = *b"WKTABLE1";
+/// So many devices can have tables of their own.
+pub const MOST_TABLES: usize = 16;
 /// The variable that names the directory which holds `device` and `kernels` and takes the trace files `trace.PID.N`.
 pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
 
@@ -40,14 +44,36 @@ pub struct Device {
 pub struct DeviceFile {
     pub magic: [u8; 8],
     pub count: u32,
-    /// 1: a target that the file does not ship is refused as the real runtime does; 0: the host's choice goes on.
+    /// 1: a target that the file does not ship is refused as the real runtime does; 0: the host's choice goes on, but for
+    /// devices whose own table says otherwise.
     pub strict: u32,
     /// What hipRuntimeGetVersion answers.
     pub runtime_version: u32,
     pub reserved: u32,
 }
 
-/// Head of `kernels`; the offsets are from the start of the file.
+/// Head of `kernels` where it holds a table for each device, in their order. `count` of [`TableAt`] follow.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct TablesFile {
+    pub magic: [u8; 8],
+    pub count: u32,
+    pub reserved: u32,
+}
+
+/// The table of one device; devices of one target share theirs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct TableAt {
+    /// From the start of the file, a multiple of 8.
+    pub at: u64,
+    pub len: u64,
+    /// As [`DeviceFile::strict`], for this device.
+    pub strict: u32,
+    pub reserved: u32,
+}
+
+/// Head of a table; the offsets are from its start.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KernelsFile {

@@ -10,6 +10,7 @@ pub mod layouts;
 mod phase;
 pub mod record;
 pub mod table;
+pub mod tables;
 pub mod trace;
 
 pub use phase::Phase;

@@ -261,7 +261,13 @@ pub struct Blas {
     pub lane: u32,
     /// The solution's index where the library tells it at the end of a bracket, else negative.
     pub solution: i32,
+    /// The device that was current; `NO_DEVICE` where the writer did not ask.
+    pub device: u32,
+    pub reserved: u32,
 }
+
+/// In [`Blas::device`]: nobody asked.
+pub const NO_DEVICE: u32 = u32::MAX;
 
 pub mod lane {
     pub const NONE: u32 = 0;
@@ -316,6 +322,7 @@ pub mod blas {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Readback {
     pub time_ns: u64,
+    /// 0: not a result, but which experts are to compute; that ends no evaluation.
     pub bytes: u64,
     pub stream: u64,
 }

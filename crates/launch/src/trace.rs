@@ -321,10 +321,6 @@ impl Fields<'_> {
         self.peek_u64(self.at - 8)
     }
 
-    fn i64(&mut self) -> i64 {
-        self.u64().cast_signed()
-    }
-
     fn text(&self, len: u32) -> String {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         let text = rest.get(..len as usize).unwrap_or(rest);
@@ -356,16 +352,16 @@ impl Fields<'_> {
             call: self.u32(),
             trans_a: self.u32(),
             trans_b: self.u32(),
-            m: self.i64(),
-            n: self.i64(),
-            k: self.i64(),
-            lda: self.i64(),
-            ldb: self.i64(),
-            ldc: self.i64(),
-            stride_a: self.i64(),
-            stride_b: self.i64(),
-            stride_c: self.i64(),
-            batch: self.i64(),
+            m: self.u64().cast_signed(),
+            n: self.u64().cast_signed(),
+            k: self.u64().cast_signed(),
+            lda: self.u64().cast_signed(),
+            ldb: self.u64().cast_signed(),
+            ldc: self.u64().cast_signed(),
+            stride_a: self.u64().cast_signed(),
+            stride_b: self.u64().cast_signed(),
+            stride_c: self.u64().cast_signed(),
+            batch: self.u64().cast_signed(),
             type_a: self.u32(),
             type_b: self.u32(),
             type_c: self.u32(),
@@ -376,6 +372,8 @@ impl Fields<'_> {
             status: self.u32(),
             lane: self.u32(),
             solution: self.u32().cast_signed(),
+            device: self.u32(),
+            reserved: self.u32(),
         }
     }
 

@@ -45,7 +45,8 @@ pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&Table>) {
                 graph::LAUNCH => flow.replayed(tally, record.exec.into()),
                 _ => {}
             },
-            Event::Readback(_) => flow.readback(tally),
+            Event::Readback(readback) if readback.bytes > 0 => flow.readback(tally),
+            Event::Readback(_) => {}
             Event::NoMemory(_) | Event::Unsupported(_) => {}
         }
     }

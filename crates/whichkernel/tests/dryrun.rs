@@ -200,7 +200,19 @@ fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
     let output = command.env("COLUMNS", "80").args(ask).args(bench).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     let said = text(&output);
-    for word in ["Prefill", "Decode", "mul_mat_q<Q4_K,16", "mul_mat_vec_q<Q4_K,1", "columns are left out"] {
+    // The verdict stands before the tables.
+    let (verdict, tables) = said.split_once("Prefill, 9 columns").expect("a prompt");
+    for word in [
+        "Prompts: MMQ (Q4_K)",
+        "Tokens:  MMVQ (Q4_K); ",
+        "launches per token",
+        "BLAS calls: None in all",
+        "mean nothing",
+    ] {
+        assert!(verdict.contains(word), "{word}: {said}");
+    }
+    assert!(!tables.contains("mean nothing"));
+    for word in ["Decode", "mul_mat_q<Q4_K,16", "mul_mat_vec_q<Q4_K,1", "columns are left out"] {
         assert!(said.contains(word), "{word}: {said}");
     }
     assert!(said.lines().filter(|line| line.contains("mul_mat")).all(|line| line.chars().count() <= 80), "{said}");
@@ -214,6 +226,47 @@ fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
         }
     }
     assert!(widths.contains(&Some(9)), "{widths:?}");
+}
+
+#[test]
+fn nothing_launched_and_a_killed_program_are_no_confirmation() {
+    for (words, sentence) in
+        [(&["true"][..], "never called HIP"), (&["sh", "-c", "kill -SEGV $$"], "killed by signal 11")]
+    {
+        let output = run(&[&["dryrun", "--gpu", "gfx1100", "--"], words].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        let said = text(&output);
+        assert!(said.contains(sentence) && said.contains("unresolved"), "{said}");
+        assert!(!said.to_lowercase().contains("confirmed") && !said.contains("None in all"), "{said}");
+    }
+}
+
+#[test]
+fn cells_that_were_not_answered_fail_the_run_and_the_comparison() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    // Rows of 896 elements have no blocks of 256: these cells cannot be made.
+    let ask = ["--gpu", "gfx1100", "--columns", "9", "--format", "csv"];
+    let output = run(&[&["dryrun", "--arch-of", "qwen2-0.5b", "--type", "Q4_K,Q8_0"], &ask[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let output = run(&[&["map", "--arch-of", "qwen2-0.5b", "--type", "Q4_K"], &ask[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+}
+
+#[test]
+fn a_map_says_its_rung_what_is_not_shipped_and_what_it_cannot_take() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let output = run(&["map", "--gpu", "rx-9070-xt", "--type", "Q4_K", "--columns", "290"]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert!(said.contains("ship no gfx1201") && said.contains("Selected") && said.contains("limited"), "{said}");
+    for extra in [&["--", "llama-bench"][..], &["--trace", "x.jsonl"], &["--record"]] {
+        let refused = run(&[&["map", "--gpu", "gfx1100"], extra].concat());
+        assert_eq!(refused.status.code(), Some(2), "{extra:?}: {}", text(&refused));
+    }
 }
 
 #[test]

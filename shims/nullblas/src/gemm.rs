@@ -42,6 +42,8 @@ const BLANK: Blas = Blas {
     status: 0,
     lane: lane::NONE,
     solution: -1,
+    device: 0,
+    reserved: 0,
 };
 
 /// SAFETY: `at` is null or a host scalar of the compute type. `compute` is hipblasComputeType_t (0 and 1: 16F) or, in the

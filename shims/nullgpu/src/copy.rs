@@ -5,7 +5,7 @@ use crate::error::{INVALID_VALUE, SUCCESS, Status, keep};
 use crate::memory::ours;
 use crate::record::{Readback, kind};
 use crate::stream::id;
-use crate::{stream, sys, trace};
+use crate::{route, stream, sys, trace};
 use core::ffi::{c_int, c_void};
 
 const HOST_TO_HOST: c_int = 0;
@@ -41,7 +41,8 @@ unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on:
         _ => unsafe { core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len) },
     }
     if how == DEVICE_TO_HOST {
-        let record = Readback { time_ns: sys::now_ns(), bytes: len as u64, stream: id(on) };
+        let bytes = if route::is_routing(from as usize, len) { 0 } else { len as u64 };
+        let record = Readback { time_ns: sys::now_ns(), bytes, stream: id(on) };
         trace::write(kind::READBACK, &[trace::bytes(&record)]);
     }
     SUCCESS

@@ -2,7 +2,7 @@
 
 use crate::device::current;
 use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_VALUE, SUCCESS, Status, keep};
-use crate::handover::{Entry, flag};
+use crate::handover::{Entry, MOST_TABLES, flag};
 use crate::lock::Lock;
 use crate::module::Module;
 use crate::occupancy::{Resources, active_blocks};
@@ -19,16 +19,23 @@ const SLOTS: usize = 1 << 18;
 pub struct Function {
     mark: u64,
     pub id: u32,
-    /// Place in the table that was handed over, from 1.
-    entry: u32,
+    /// Place in each table that was handed over, from 1.
+    entries: [u32; MOST_TABLES],
     pub name: &'static [u8],
     pub module: &'static Module,
     generation: AtomicU32,
 }
 
 impl Function {
+    /// What is known of it on the current device.
     pub fn entry(&self) -> Option<&'static Entry> {
-        world().entries.get((self.entry as usize).checked_sub(1)?)
+        let place = self.entries.get(world().table_number()).copied()?;
+        world().table().entries.get((place as usize).checked_sub(1)?)
+    }
+
+    /// Whether the current device refuses it, as the real runtime refuses what holds no code for its target.
+    pub fn is_refused(&self) -> bool {
+        world().table().strict && !self.module.ships()
     }
 
     /// Its name, once per trace file, before its first launch.
@@ -41,7 +48,7 @@ impl Function {
         let record = record::Kernel {
             id: self.id,
             module: self.module.id,
-            entry: self.entry,
+            entry: self.entries.first().copied().unwrap_or(0),
             name_len: self.name.len() as u32,
         };
         trace::write(kind::KERNEL, &[trace::bytes(&record), self.name]);
@@ -72,9 +79,12 @@ fn slots(handle: usize) -> impl Iterator<Item = usize> {
 fn make(name: &'static [u8], module: &'static Module) -> Option<&'static Function> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let function = registry::new::<Function>()?;
-    let entry = world().entry(name, module.bundle);
+    let mut entries = [0; MOST_TABLES];
+    for ((place, table), bundle) in entries.iter_mut().zip(world().tables()).zip(module.bundles) {
+        *place = table.entry(name, bundle);
+    }
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    *function = Function { mark: MARK, id, entry, name, module, generation: AtomicU32::new(0) };
+    *function = Function { mark: MARK, id, entries, name, module, generation: AtomicU32::new(0) };
     Some(function)
 }
 
@@ -152,7 +162,7 @@ pub fn blocks_per_unit(function: &Function, block: u32, dynamic: u64) -> Option<
 unsafe fn occupancy(blocks: *mut c_int, function: Option<&Function>, block: c_int, dynamic: usize) -> Status {
     let (Some(function), false) = (function, blocks.is_null()) else { return INVALID_DEVICE_FUNCTION };
     let Ok(block) = u32::try_from(block) else { return INVALID_VALUE };
-    if world().strict && !function.module.ships() {
+    if function.is_refused() {
         return crate::error::NO_BINARY_FOR_GPU;
     }
     let Some(count) = blocks_per_unit(function, block, dynamic as u64) else { return INVALID_VALUE };
@@ -198,7 +208,7 @@ pub unsafe extern "C" fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
 #[unsafe(no_mangle)]
 pub extern "C" fn hipFuncSetAttribute(handle: *const c_void, _attribute: c_int, _value: c_int) -> Status {
     let Some(function) = by_handle(handle as usize) else { return keep(INVALID_DEVICE_FUNCTION) };
-    keep(if world().strict && !function.module.ships() { crate::error::NO_BINARY_FOR_GPU } else { SUCCESS })
+    keep(if function.is_refused() { crate::error::NO_BINARY_FOR_GPU } else { SUCCESS })
 }
 
 #[unsafe(no_mangle)]

@@ -54,7 +54,7 @@ fn check(function: &Function, call: &Call) -> Status {
             return INVALID_CONFIGURATION;
         }
     }
-    if world().strict && !function.module.ships() {
+    if function.is_refused() {
         return NO_BINARY_FOR_GPU;
     }
     let entry = function.entry().filter(|entry| entry.flags & flag::FOREIGN == 0);
@@ -125,7 +125,7 @@ unsafe fn arguments(function: &Function, args: &Args, buffer: &mut [u8; MOST_ARG
         }
         Args::Pointers(list) => {
             let Some(entry) = function.entry().filter(|_| !list.is_null()) else { return 0 };
-            let layout = world().args.get(entry.args as usize..).and_then(|rest| rest.get(..usize::from(entry.args_len)));
+            let layout = world().table().args.get(entry.args as usize..).and_then(|rest| rest.get(..usize::from(entry.args_len)));
             let mut end = 0;
             for (place, arg) in layout.unwrap_or(&[]).iter().enumerate() {
                 let (at, size) = (usize::from(arg.offset), usize::from(arg.size));

@@ -3,6 +3,7 @@
 use crate::device::current;
 use crate::error::{FILE_NOT_FOUND, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS, Status, keep};
 use crate::function::{self, Function};
+use crate::handover::MOST_TABLES;
 use crate::record::{self, kind};
 use crate::world::world;
 use crate::{elf, registry, sys, trace};
@@ -17,8 +18,8 @@ pub const UNKNOWN: u32 = u32::MAX;
 pub struct Module {
     mark: u64,
     pub id: u32,
-    /// Place of its bundle in what was handed over.
-    pub bundle: u32,
+    /// Place of its bundle in each table that was handed over.
+    pub bundles: [u32; MOST_TABLES],
     path: &'static [u8],
     address: u64,
     hash: u64,
@@ -43,9 +44,10 @@ impl Module {
         trace::write(kind::MODULE, &[trace::bytes(&record), self.path]);
     }
 
-    /// Whether the device's target is in it, as far as the parent could tell.
+    /// Whether the current device's target is in it, as far as the parent could tell.
     pub fn ships(&self) -> bool {
-        world().bundles.get(self.bundle as usize).is_none_or(|bundle| bundle.ships != 0)
+        let place = self.bundles.get(world().table_number()).copied().unwrap_or(UNKNOWN);
+        world().table().bundles.get(place as usize).is_none_or(|bundle| bundle.ships != 0)
     }
 }
 
@@ -55,7 +57,7 @@ fn make(path: &'static [u8], address: u64, image: &'static [u8]) -> Option<&'sta
     *module = Module {
         mark: MARK,
         id: NEXT.fetch_add(1, Ordering::Relaxed),
-        bundle: UNKNOWN,
+        bundles: [UNKNOWN; MOST_TABLES],
         path,
         address,
         hash: if image.is_empty() { 0 } else { record::fnv(record::FNV, image) },
@@ -78,7 +80,9 @@ pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut 
     let (path, base) = owner(bundle);
     let address = bundle.wrapping_sub(base) as u64;
     let Some(module) = make(path, address, &[]) else { return core::ptr::null_mut() };
-    module.bundle = world.bundle(path, address).unwrap_or(UNKNOWN);
+    for (bundle, table) in module.bundles.iter_mut().zip(world.tables()) {
+        *bundle = table.bundle(path, address).unwrap_or(UNKNOWN);
+    }
     core::ptr::from_mut(module).cast()
 }
 

@@ -3,10 +3,19 @@
 
 use crate::handover::{Entry, flag};
 use crate::memory::room;
+use crate::world::thread;
 use core::ffi::c_void;
 
 /// Sampling sorts a whole vocabulary with the same kernel: only what can be a list of experts is written.
 const MOST_EXPERTS: u32 = 1024;
+
+/// Whether the host reads the experts' numbers here, and not a result: all rows of them, the last one as far as it is used.
+/// Compute buffers are used again, so the address alone does not tell.
+pub fn is_routing(from: usize, len: usize) -> bool {
+    let [at, most, row] = thread().routed;
+    let len = len as u64;
+    at != 0 && from as u64 == at && len <= most && len > most.saturating_sub(row)
+}
 
 /// SAFETY: `args` are the arguments of a launch of the kernel that `entry` describes.
 pub unsafe fn write(entry: &Entry, args: *mut *mut c_void, grid: [u32; 3]) {
@@ -30,6 +39,7 @@ pub unsafe fn write(entry: &Entry, args: *mut *mut c_void, grid: [u32; 3]) {
     if !room(to, len) {
         return;
     }
+    thread().routed = [to as u64, len as u64, u64::from(stride) * 4];
     for row in 0..rows {
         for place in 0..used {
             let expert = (row.wrapping_mul(used).wrapping_add(place)) % experts;

@@ -1,7 +1,8 @@
 //! What the parent handed over, and what each thread has set.
 
 use crate::handover::{
-    Arg, Bundle, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, key,
+    Arg, Bundle, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, MOST_TABLES, TABLES_MAGIC,
+    TableAt, TablesFile, key,
 };
 use crate::{lock::Lock, sys, tls, trace};
 use core::ffi::CStr;
@@ -17,6 +18,8 @@ pub struct Thread {
     pub pushed: [[u64; 5]; 4],
     /// The id that launches carry; asked of the kernel once.
     pub id: u32,
+    /// Where expert numbers were last written: address, bytes, bytes of a row.
+    pub routed: [u64; 3],
 }
 
 const _: () = assert!(size_of::<Thread>() <= tls::SIZE);
@@ -29,8 +32,16 @@ pub fn thread() -> &'static mut Thread {
 
 pub struct World {
     pub devices: &'static [Device],
-    pub strict: bool,
     pub runtime_version: u32,
+    /// One for all devices, or one each.
+    tables: [Kernels; MOST_TABLES],
+    count: usize,
+}
+
+/// What is known of the kernels, for one target.
+#[derive(Clone, Copy)]
+pub struct Kernels {
+    pub strict: bool,
     pub files: &'static [File],
     pub bundles: &'static [Bundle],
     slots: &'static [u32],
@@ -69,17 +80,28 @@ pub fn world() -> &'static World {
 
 impl World {
     const fn empty() -> World {
-        World {
-            devices: &[],
-            strict: true,
-            runtime_version: 0,
-            files: &[],
-            bundles: &[],
-            slots: &[],
-            entries: &[],
-            args: &[],
-            text: &[],
-        }
+        World { devices: &[], runtime_version: 0, tables: [Kernels::empty(); MOST_TABLES], count: 1 }
+    }
+
+    pub fn tables(&self) -> &[Kernels] {
+        self.tables.get(..self.count).unwrap_or(&[])
+    }
+
+    /// Which table speaks of the current device.
+    pub fn table_number(&self) -> usize {
+        if self.count > 1 { thread().device as usize } else { 0 }
+    }
+
+    /// The table of the current device. A device beyond the last table has none.
+    pub fn table(&self) -> &Kernels {
+        static NONE: Kernels = Kernels::empty();
+        self.tables().get(self.table_number()).unwrap_or(&NONE)
+    }
+}
+
+impl Kernels {
+    const fn empty() -> Kernels {
+        Kernels { strict: true, files: &[], bundles: &[], slots: &[], entries: &[], args: &[], text: &[] }
     }
 
     /// Place of a kernel in the table, counted from 1; 0: not in it.
@@ -126,18 +148,35 @@ fn read() -> Option<World> {
     }
     let mut world = World {
         devices: view(device, size_of::<DeviceFile>() as u64, head.count as usize)?,
-        strict: head.strict != 0,
         runtime_version: head.runtime_version,
         ..World::empty()
     };
+    world.tables.iter_mut().for_each(|table| table.strict = head.strict != 0);
     if let Some(bytes) = joined(directory, b"/kernels\0", &mut [0; 1024]).and_then(sys::map_file) {
-        kernels(&mut world, bytes);
+        tables(&mut world, bytes);
     }
     trace::start(directory, 1, 0);
     Some(world)
 }
 
-fn kernels(world: &mut World, bytes: &'static [u8]) -> Option<()> {
+/// One table, or one for each device.
+fn tables(world: &mut World, bytes: &'static [u8]) -> Option<()> {
+    let head: &TablesFile = view(bytes, 0, 1)?.first()?;
+    if head.magic != TABLES_MAGIC {
+        return kernels(world.tables.first_mut()?, bytes);
+    }
+    let list: &[TableAt] = view(bytes, size_of::<TablesFile>() as u64, head.count as usize)?;
+    world.count = list.len().min(MOST_TABLES);
+    for (table, at) in world.tables.iter_mut().zip(list) {
+        table.strict |= at.strict != 0;
+        let start = usize::try_from(at.at).ok()?;
+        let end = start.checked_add(usize::try_from(at.len).ok()?)?;
+        kernels(table, bytes.get(start..end)?);
+    }
+    Some(())
+}
+
+fn kernels(world: &mut Kernels, bytes: &'static [u8]) -> Option<()> {
     let head: &KernelsFile = view(bytes, 0, 1)?.first()?;
     if head.magic != KERNELS_MAGIC || !head.slots.is_power_of_two() {
         return None;

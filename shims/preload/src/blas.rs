@@ -2,7 +2,7 @@
 //!
 //! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the one that the program made.
 
-use crate::record::{Blas, blas, kind};
+use crate::record::{Blas, NO_DEVICE, blas, kind};
 use crate::{graph, sys, thread, trace};
 use core::ffi::{c_int, c_void};
 
@@ -14,7 +14,7 @@ const COMPUTE_32F: u32 = 2;
 const BLANK: Blas = Blas {
     time_ns: 0, stream: 0, graph: 0, call: 0, trans_a: 0, trans_b: 0, m: 0, n: 0, k: 0, lda: 0, ldb: 0, ldc: 0,
     stride_a: 0, stride_b: 0, stride_c: 0, batch: 1, type_a: R_32F, type_b: R_32F, type_c: R_32F, compute: 0,
-    alpha: 0, beta: 0, bracket: 0, status: 0, lane: 0, solution: -1,
+    alpha: 0, beta: 0, bracket: 0, status: 0, lane: 0, solution: -1, device: NO_DEVICE, reserved: 0,
 };
 
 /// Records, runs, records the end.

@@ -79,11 +79,21 @@ pub enum Why {
     Lost,
     /// It went by a door that nobody watches.
     OutOfView,
+    /// What is known of another target stood in for it.
+    OtherTarget,
 }
 
 impl Why {
-    pub const ALL: [Why; 7] =
-        [Why::NotAsked, Why::Unreadable, Why::Undetermined, Why::Failed, Why::Refused, Why::Lost, Why::OutOfView];
+    pub const ALL: [Why; 8] = [
+        Why::NotAsked,
+        Why::Unreadable,
+        Why::Undetermined,
+        Why::Failed,
+        Why::Refused,
+        Why::Lost,
+        Why::OutOfView,
+        Why::OtherTarget,
+    ];
 
     pub fn key(self) -> &'static str {
         match self {
@@ -94,6 +104,7 @@ impl Why {
             Why::Refused => "refused",
             Why::Lost => "lost",
             Why::OutOfView => "out-of-view",
+            Why::OtherTarget => "other-target",
         }
     }
 }

@@ -42,6 +42,7 @@ left-out-failed = the run failed
 left-out-refused = refused by the system
 left-out-lost = lost
 left-out-out-of-view = out of view
+left-out-other-target = not shipped: by the metadata of another target
 
 unit-bytes = bytes
 unit-calls = calls

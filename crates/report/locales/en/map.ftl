@@ -1,3 +1,4 @@
 # map
 map-columns = Columns
-map-disagreements = Source and dry run disagree in { $count } cells (source ≠ dry run).
+map-agreement = Source and dry run (source ≠ dry run): { $what }
+map-declared = Declared: what the source chooses. No program was run.

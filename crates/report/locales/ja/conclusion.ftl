@@ -42,6 +42,7 @@ left-out-failed = 実行失敗
 left-out-refused = システムが拒否
 left-out-lost = 欠落
 left-out-out-of-view = 視野の外
+left-out-other-target = 同梱されておらず、別のターゲットのメタデータによる
 
 unit-bytes = バイト
 unit-calls = 呼び出し

@@ -1,3 +1,4 @@
 # map
 map-columns = 列数
-map-disagreements = ソースとドライランが食い違うセルは { $count } 個です(ソース ≠ ドライラン)。
+map-agreement = ソースとドライランの比較(ソース ≠ ドライラン): { $what }
+map-declared = 宣言のみ: ソースがどれを選ぶか。プログラムは実行していません。

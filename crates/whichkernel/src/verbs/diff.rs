@@ -61,12 +61,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 
 impl Args {
     /// The same question, for the dry run.
-    fn dry(&self) -> anyhow::Result<super::dryrun::Args> {
+    fn dry(&self) -> anyhow::Result<super::dryrun::Ask> {
         use clap::Parser;
         #[derive(Parser)]
         struct Defaults {
             #[command(flatten)]
-            dry: super::dryrun::Args,
+            dry: super::dryrun::Ask,
         }
         let mut dry = Defaults::parse_from(["dryrun"]).dry;
         if !self.gpu.is_empty() {

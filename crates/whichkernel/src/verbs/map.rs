@@ -1,11 +1,12 @@
 //! Type x columns as a table that fits a terminal: from source, from the dry run, or both with disagreements marked.
 
-use super::dryrun::grid::{Map, label_of, survey};
-use super::dryrun::{self, DEFAULT_RUNTIME};
+use super::dryrun::grid::{Map, label_of, problems, standing_line, survey};
+use super::dryrun::{self, DEFAULT_RUNTIME, head};
 use crate::context::{CHECK_FAILED, Context, Format};
 use ::dryrun::Place;
+use evidence::{Basis, Conclusion, Rung, Says, Unit};
 use launch::grammar::Path as LaunchPath;
-use report::{Column, Table};
+use report::{Column, Table, conclusion_text};
 use serde_json::{Value, json};
 use source::{Device, Overrides, Row, Shape, Survey, Tree};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use unicode_width::UnicodeWidthStr;
 #[group(skip)]
 pub struct Args {
     #[command(flatten)]
-    dry: dryrun::Args,
+    dry: dryrun::Ask,
 
     /// A source tree (directory, REPO@REV, archive): what it declares stands beside the dry run
     #[arg(long, value_name = "TREE")]
@@ -41,12 +42,19 @@ struct Said {
 }
 
 impl Said {
-    /// The parts that both sides speak of: path and columns or tile. Block sizes and fix-ups are the dry run's alone.
+    /// Both sides say something that can be held against the other: path and columns or tile. "?": the source leaves it
+    /// undetermined. Experts go by a rule of their own, which is not the one that was asked for.
+    fn is_compared(&self) -> bool {
+        let declared = self.declared.as_deref().is_some_and(|label| label != "?");
+        declared
+            && self.selected.as_deref().is_some_and(|label| !matches!(label, "-" | "!") && !label.starts_with("e:"))
+    }
+
+    /// Block sizes and fix-ups are the dry run's alone.
     fn disagrees(&self) -> bool {
-        let plain = |label: &str| label.split('/').next().unwrap_or_default().to_ascii_lowercase();
+        let plain = |label: &str| label.split(['/', ',']).next().unwrap_or_default().to_ascii_lowercase();
         match (&self.declared, &self.selected) {
-            // "?": the source leaves it undetermined.
-            (Some(a), Some(b)) if a != "?" && !matches!(b.as_str(), "-" | "!") => {
+            (Some(a), Some(b)) if self.is_compared() => {
                 let (a, b) = (plain(a), plain(b));
                 // A path without a number (MMF in source) agrees with any number of that path.
                 !(a == b || b.trim_end_matches(|c: char| c.is_ascii_digit()) == a)
@@ -67,56 +75,80 @@ impl Said {
 
 type Cells = BTreeMap<(String, u64), Said>;
 
+/// One card: what the dry run selected for it, and what the source declares for its target.
+struct Sheet<'a> {
+    given: &'a str,
+    target: String,
+    map: Option<&'a Map>,
+    cells: Cells,
+}
+
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let mut tables: Vec<(String, Cells)> = Vec::new();
-    let mut maps = Vec::new();
-    if !args.no_dryrun {
-        let place = Place::find(args.dry.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
-        maps = survey(&args.dry, &place, context)?;
-    }
+    let runtime = args.dry.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME);
+    let place = if args.no_dryrun { None } else { Some(Place::find(runtime)?) };
+    let maps = match &place {
+        Some(place) => survey(&args.dry, place, context)?,
+        None => Vec::new(),
+    };
     let declared = match &args.source {
         Some(tree) => declare(tree, args)?,
         None => Vec::new(),
     };
+    let mut sheets = Vec::new();
     for (number, given) in args.dry.gpu.iter().enumerate() {
+        let map = maps.get(number);
         let mut cells = Cells::new();
-        if let Some(map) = maps.get(number) {
+        if let Some(map) = map {
             selected(map, &mut cells);
         }
-        for row in declared.iter().filter(|row| row.arch == *given) {
+        let target = match map {
+            Some(map) => map.plan.card.profile.processor().to_owned(),
+            None => Device::find(given)?.target,
+        };
+        for row in declared.iter().filter(|row| row.arch == target) {
             let key = (row.ty.clone(), row.columns.unsigned_abs());
             cells.entry(key).or_default().declared = Some(label(row));
         }
-        tables.push((title(given, maps.get(number)), cells));
+        sheets.push(Sheet { given, target, map, cells });
     }
-    let disagreements = tables.iter().flat_map(|(_, cells)| cells.values()).filter(|said| said.disagrees()).count();
+    let agreement = agreement(&sheets, args);
     let out = match args.dry.format {
-        Format::Json => to_json(&tables)?,
-        Format::Csv => csv(&tables),
-        Format::Text | Format::Md => text(&tables, disagreements, args, context),
+        Format::Json => to_json(&sheets, agreement.as_ref())?,
+        Format::Csv => csv(&sheets),
+        Format::Text | Format::Md => text(&sheets, agreement.as_ref(), args, place.as_ref(), context),
     };
     context.print(&out)?;
-    Ok(if args.check && disagreements > 0 { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+    let unanswered = !maps.iter().all(Map::is_answered);
+    let refuted = args.check && agreement.is_none_or(|agreement| agreement.answered() == 0 || differs(&agreement));
+    Ok(if unanswered || refuted { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
 }
 
-fn title(given: &str, map: Option<&Map>) -> String {
-    match map {
-        Some(map) => {
-            format!("{} ({}, {})", map.plan.card.profile.title, map.plan.card.profile.processor(), map.plan.grade())
-        }
-        None => given.to_owned(),
+fn differs(agreement: &Conclusion) -> bool {
+    matches!(agreement.says(), Says::Different { .. })
+}
+
+/// Do source and dry run agree? Only cells of which both speak are answers.
+fn agreement(sheets: &[Sheet<'_>], args: &Args) -> Option<Conclusion> {
+    if args.source.is_none() || args.no_dryrun {
+        return None;
+    }
+    let said = || sheets.iter().flat_map(|sheet| sheet.cells.values());
+    let compared = said().filter(|said| said.is_compared()).count() as u64;
+    let different = said().filter(|said| said.disagrees()).count() as u64;
+    let basis = Basis::new(Rung::Selected, Unit::Cells, said().count() as u64, compared);
+    Some(basis.by("source").by("dryrun").equality(different))
+}
+
+fn title(sheet: &Sheet<'_>) -> String {
+    match sheet.map {
+        Some(map) => format!("{} ({})", map.plan.card.profile.title, sheet.target),
+        None => format!("{} ({})", sheet.given, sheet.target),
     }
 }
 
 fn selected(map: &Map, cells: &mut Cells) {
     for cell in &map.cells {
-        let mut kinds: Vec<String> = vec![cell.kind.clone()];
-        if cell.kind.is_empty() {
-            kinds = cell.rows.iter().filter(|row| row.is_multiplication()).filter_map(|row| row.kind.clone()).collect();
-            kinds.sort();
-            kinds.dedup();
-        }
-        for kind in kinds {
+        for kind in cell.kinds() {
             let label = label_of(cell, &kind);
             cells.entry((kind, cell.columns)).or_default().selected = Some(label);
         }
@@ -139,14 +171,7 @@ fn declare(tree: &str, args: &Args) -> anyhow::Result<Vec<Row>> {
     let shape = gguf::known(&args.dry.arch_of)?;
     let shape = Shape::MulMat { rows: shape.feed_forward.into(), k: shape.width.into() };
     let survey = Survey::run(&tree, shape.question(devices, types, columns), &Overrides::default())?;
-    let mut rows = survey.rows();
-    for row in &mut rows {
-        // The rows name the target; the table is by what the user typed.
-        if let Some(given) = args.dry.gpu.iter().find(|given| Device::find(given).is_ok_and(|d| d.target == row.arch)) {
-            row.arch = given.clone();
-        }
-    }
-    Ok(rows)
+    Ok(survey.rows())
 }
 
 fn label(row: &Row) -> String {
@@ -168,31 +193,54 @@ fn axes(cells: &Cells) -> (Vec<&str>, Vec<u64>) {
     (kinds, columns)
 }
 
-fn text(tables: &[(String, Cells)], disagreements: usize, args: &Args, context: &Context) -> String {
+fn text(
+    sheets: &[Sheet<'_>],
+    agreement: Option<&Conclusion>,
+    args: &Args,
+    place: Option<&Place>,
+    context: &Context,
+) -> String {
     let lang = &context.lang;
     let mut out = String::new();
-    for (title, cells) in tables {
-        let (kinds, columns) = axes(cells);
-        let _ = writeln!(out, "{title}");
+    for sheet in sheets {
+        let (kinds, columns) = axes(&sheet.cells);
+        let _ = writeln!(out, "{}", title(sheet));
+        if let (Some(map), Some(place)) = (sheet.map, place) {
+            // Its first line names the card, as the title does.
+            for line in head::card(&map.plan, place, context).lines().skip(1) {
+                let _ = writeln!(out, "{line}");
+            }
+        }
         let mut table = Table::new(
             std::iter::once(Column::left("type", lang.text("dryrun-type")))
                 .chain(columns.iter().map(|n| Column::left("columns", n.to_string())))
                 .collect(),
         );
         for kind in kinds {
-            let cell = |columns: &u64| cells.get(&(kind.to_owned(), *columns)).map(Said::text).unwrap_or_default();
+            let cell =
+                |columns: &u64| sheet.cells.get(&(kind.to_owned(), *columns)).map(Said::text).unwrap_or_default();
             table.row(std::iter::once(kind.to_owned()).chain(columns.iter().map(cell)));
         }
         if args.dry.format == Format::Md {
-            out.push_str(&table.markdown());
+            out.push_str(&format!("\n{}", table.markdown()));
         } else {
             out.push_str(&fit(&table, context));
         }
+        match sheet.map {
+            Some(map) => {
+                for line in problems(map).into_iter().chain([standing_line(map, context)]) {
+                    let _ = writeln!(out, "{line}");
+                }
+            }
+            None => {
+                let _ = writeln!(out, "{}", lang.text("map-declared"));
+            }
+        }
         out.push('\n');
     }
-    if args.source.is_some() && !args.no_dryrun {
-        let args = [("count", disagreements.to_string().into())];
-        let _ = writeln!(out, "{}", lang.text_with("map-disagreements", &args));
+    if let Some(agreement) = agreement {
+        let args = [("what", conclusion_text(lang, agreement).into())];
+        let _ = writeln!(out, "{}", lang.text_with("map-agreement", &args));
     }
     let _ = writeln!(out, "{}", lang.text("dryrun-legend"));
     out
@@ -230,24 +278,39 @@ fn fit(table: &Table, context: &Context) -> String {
     out
 }
 
-fn csv(tables: &[(String, Cells)]) -> String {
-    let keys = ["gpu", "type", "columns", "declared", "selected", "agree"];
+fn csv(sheets: &[Sheet<'_>]) -> String {
+    let keys = ["gpu", "type", "columns", "declared", "selected", "agree", "target", "rung", "grade"];
     let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
-    for (title, cells) in tables {
-        for ((kind, columns), said) in cells {
+    for sheet in sheets {
+        for ((kind, columns), said) in &sheet.cells {
             let text = |label: &Option<String>| label.clone().unwrap_or_default();
             let agree = if said.disagrees() { "no" } else { "yes" };
-            let columns = columns.to_string();
-            table.row([title.clone(), kind.clone(), columns, text(&said.declared), text(&said.selected), agree.into()]);
+            table.row([
+                sheet.given.to_owned(),
+                kind.clone(),
+                columns.to_string(),
+                text(&said.declared),
+                text(&said.selected),
+                agree.to_owned(),
+                sheet.target.clone(),
+                rung(sheet).name().to_owned(),
+                sheet.map.map(|map| map.standing().name()).unwrap_or_default().to_owned(),
+            ]);
         }
     }
     table.csv()
 }
 
-fn to_json(tables: &[(String, Cells)]) -> anyhow::Result<String> {
+/// What the cells of a sheet stand on.
+fn rung(sheet: &Sheet<'_>) -> Rung {
+    if sheet.map.is_some() { Rung::Selected } else { Rung::Declared }
+}
+
+fn to_json(sheets: &[Sheet<'_>], agreement: Option<&Conclusion>) -> anyhow::Result<String> {
     let mut list = Vec::new();
-    for (title, cells) in tables {
-        let cells: Vec<Value> = cells
+    for sheet in sheets {
+        let cells: Vec<Value> = sheet
+            .cells
             .iter()
             .map(|((kind, columns), said)| {
                 json!({
@@ -256,9 +319,15 @@ fn to_json(tables: &[(String, Cells)]) -> anyhow::Result<String> {
                 })
             })
             .collect();
-        list.push(json!({"gpu": title, "cells": cells}));
+        list.push(json!({
+            "gpu": sheet.given, "title": title(sheet), "target": sheet.target, "rung": rung(sheet).name(),
+            "grade": sheet.map.map(|map| map.standing().name()), "reach": sheet.map.map(Map::reach),
+            "ships": sheet.map.map(|map| map.plan.described.ships),
+            "metadata_of": sheet.map.and_then(|map| map.plan.described.near.clone()), "cells": cells,
+        }));
     }
-    Ok(format!("{}\n", serde_json::to_string_pretty(&json!({"schema": "whichkernel.map/1", "maps": list}))?))
+    let value = json!({"schema": "whichkernel.map/1", "maps": list, "agreement": agreement});
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
 }
 
 #[cfg(test)]

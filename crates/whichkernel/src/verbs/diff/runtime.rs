@@ -1,11 +1,12 @@
 //! Two runtimes, or two GPUs: what is selected differently, without any GPU.
 
-use crate::context::{CHECK_FAILED, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::verbs::dryrun::grid::{Map, survey};
 use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
 use ::dryrun::{Cell, Place, Selected};
+use evidence::{Basis, LeftOutWhy, Rung, Unit, Word};
 use launch::grammar::{Family, Path};
-use report::{Column, Table};
+use report::{Column, Table, conclusion_text};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -30,25 +31,26 @@ pub fn is_card(name: &str) -> bool {
 }
 
 /// The same cards and types in two runtimes.
-pub fn runtimes(a: &str, b: &str, args: &dryrun::Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn runtimes(a: &str, b: &str, args: &dryrun::Ask, context: &Context) -> anyhow::Result<ExitCode> {
     let (first, second) = (Place::find(a)?, Place::find(b)?);
     let (left, right) = (survey(args, &first, context)?, survey(args, &second, context)?);
     report(&left, &right, (a, b), args.format, context)
 }
 
 /// Two cards in one runtime.
-pub fn cards(a: &str, b: &str, args: &dryrun::Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn cards(a: &str, b: &str, args: &dryrun::Ask, context: &Context) -> anyhow::Result<ExitCode> {
     let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
-    let of = |card: &str| survey(&dryrun::Args { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
+    let of = |card: &str| survey(&dryrun::Ask { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
     report(&of(a)?, &of(b)?, (a, b), args.format, context)
 }
 
 fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &Context) -> anyhow::Result<ExitCode> {
     let mut found = Vec::new();
-    let mut cells = 0;
+    let (mut cells, mut answered) = (0, 0);
     for (left, right) in a.iter().zip(b) {
         for (first, second) in left.cells.iter().zip(&right.cells) {
             cells += 1;
+            answered += u64::from(first.is_answered() && second.is_answered());
             compare(&left.plan.card.given, first, second, &mut found);
         }
     }
@@ -67,14 +69,20 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
     }
     let differing: BTreeSet<(&str, &str, u64)> =
         found.iter().flat_map(|d| d.kind.split(',').map(|kind| (d.gpu.as_str(), kind, d.columns))).collect();
-    let counts = [("different", differing.len().to_string().into()), ("cells", cells.to_string().into())];
-    let said = lang.text_with(if found.is_empty() { "diff-runtime-same" } else { "diff-runtime-different" }, &counts);
+    let basis = a.iter().zip(b).fold(Basis::new(Rung::Selected, Unit::Cells, cells, answered), |basis, (a, b)| {
+        let lost = a.cells.iter().chain(&b.cells).map(|cell| cell.lost).sum();
+        [a, b].into_iter().filter(|map| !map.plan.described.ships).fold(basis.lost(lost), |basis, map| {
+            basis.without(map.plan.card.profile.processor(), None, LeftOutWhy::OtherTarget)
+        })
+    });
+    let conclusion = basis.by("dryrun").equality(differing.len() as u64);
+    let said = conclusion_text(lang, &conclusion);
     let out = match format {
         Format::Csv => table.csv(),
         Format::Json => {
             let value = json!({
                 "schema": "whichkernel.diff-runtime/1", "a": names.0, "b": names.1, "cells": cells,
-                "differences": table.json(),
+                "conclusion": conclusion, "differences": table.json(),
             });
             format!("{}\n", serde_json::to_string_pretty(&value)?)
         }
@@ -84,7 +92,13 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
         Format::Text => format!("{}\n{said}\n", table.text(context.width)),
     };
     context.print(&out)?;
-    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+    // Of a cell that one of them did not answer nobody can say that it is the same.
+    let same = found.is_empty() && conclusion.unanswered() == 0 && conclusion.lost() == 0;
+    Ok(match conclusion.word() {
+        Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
+        _ if same => ExitCode::SUCCESS,
+        _ => ExitCode::from(CHECK_FAILED),
+    })
 }
 
 /// Family and tile first; where those agree, the kernels, then their grids.

@@ -1,12 +1,13 @@
 //! Without a command: the map of types and column counts, from skeleton models or from a model of the user's.
 
 use super::plan::Plan;
-use super::{Args, DEFAULT_RUNTIME, card, command, record, rows};
+use super::{Args, Ask, DEFAULT_RUNTIME, card, head, record, rows};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
-use dryrun::{Cell, Place, Survey};
+use dryrun::{Cell, Place, Standing, Survey, of_cells, standing_of_cell};
+use evidence::Conclusion;
 use gguf::TensorType;
 use launch::record::lane;
-use report::{Column, Table};
+use report::{Column, Table, conclusion_text};
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -19,31 +20,46 @@ pub struct Map {
     pub cells: Vec<Cell>,
 }
 
+impl Map {
+    /// Are all cells that were asked for answered, by the card's own metadata?
+    pub fn reach(&self) -> Conclusion {
+        of_cells(&self.cells, &self.plan.played())
+    }
+
+    pub fn standing(&self) -> Standing {
+        Standing::of(&self.reach())
+    }
+
+    /// Not one cell was left without an answer, and nothing was lost.
+    pub fn is_answered(&self) -> bool {
+        self.cells.iter().all(|cell| cell.is_answered() && cell.lost == 0)
+    }
+}
+
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
+    let place = Place::find(args.ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     interrupt::catch();
-    let maps = survey(args, &place, context)?;
+    let maps = survey(&args.ask, &place, context)?;
     if args.record {
         for map in &maps {
-            record::cells(context, &place, map, &args.arch_of)?;
+            record::cells(context, &place, map, &args.ask.arch_of)?;
         }
     }
-    let failed = maps.iter().flat_map(|map| &map.cells).all(|cell| cell.problem.is_some());
-    let out = match args.format {
+    let out = match args.ask.format {
         _ if args.bench_lines => rows::bench(maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows)),
         Format::Csv => csv(&maps),
         Format::Json => to_json(&maps, &place)?,
-        Format::Text | Format::Md => text(&maps, &place, args.format, context),
+        Format::Text | Format::Md => text(&maps, &place, args.ask.format, context),
     };
     context.print(&out)?;
     if let Some(signal) = interrupt::signal() {
         context.note(&context.lang.text_with("dryrun-interrupted", &[("signal", signal.to_string().into())]));
         return Ok(ExitCode::from(COULD_NOT_RUN));
     }
-    Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+    Ok(if maps.iter().all(Map::is_answered) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
-pub fn survey(args: &Args, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
+pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
     let kinds: Vec<TensorType> = if args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all")) {
         ::source::ALL_TYPES.iter().map(|kind| TensorType::parse(kind)).collect::<Result<_, _>>()?
     } else {
@@ -86,8 +102,9 @@ fn csv(maps: &[Map]) -> String {
     let mut table = rows::table();
     for map in maps {
         for cell in &map.cells {
+            let standing = standing_of_cell(cell, &map.plan.played());
             for row in cell.rows.iter().filter(|row| row.is_multiplication()) {
-                rows::add(&mut table, &map.plan, &cell.kind, cell.columns, row);
+                rows::add(&mut table, &map.plan, standing, (&cell.kind, cell.columns), row);
             }
         }
     }
@@ -98,14 +115,15 @@ fn to_json(maps: &[Map], place: &Place) -> anyhow::Result<String> {
     let mut list = Vec::new();
     for map in maps {
         let cell = |cell: &Cell| {
-            let rows: Vec<_> = cell.rows.iter().map(|row| rows::json(&map.plan, row)).collect();
+            let standing = standing_of_cell(cell, &map.plan.played());
+            let rows: Vec<_> = cell.rows.iter().map(|row| rows::json(&map.plan, standing, row)).collect();
             json!({
                 "type": cell.kind, "columns": cell.columns, "label": cell.label(), "problem": cell.problem,
-                "selected": rows,
+                "lost": cell.lost, "grade": standing.name(), "selected": rows,
             })
         };
         let cells: Vec<_> = map.cells.iter().map(cell).collect();
-        list.push(json!({"run": rows::head(&map.plan), "cells": cells}));
+        list.push(json!({"run": rows::head(&map.plan, map.standing()), "reach": map.reach(), "cells": cells}));
     }
     let value = json!({"schema": "whichkernel.dryrun/1", "runtime": place.name(), "maps": list});
     Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
@@ -114,7 +132,7 @@ fn to_json(maps: &[Map], place: &Place) -> anyhow::Result<String> {
 fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> String {
     let mut out = String::new();
     for map in maps {
-        out.push_str(&command::head(&map.plan, place, context));
+        out.push_str(&head::card(&map.plan, place, context));
         let table = labels(map, context);
         out.push_str(&if format == Format::Md { table.markdown() } else { table.text(context.width) });
         if let Some(table) = products(map, context) {
@@ -123,11 +141,17 @@ fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> Strin
         for problem in problems(map) {
             let _ = writeln!(out, "{problem}");
         }
-        let args = [("grade", map.plan.grade().into())];
-        let _ = writeln!(out, "{}\n", context.lang.text_with("dryrun-grade", &args));
+        let _ = writeln!(out, "{}\n", standing_line(map, context));
     }
     let _ = writeln!(out, "{}", context.lang.text("dryrun-legend"));
     out
+}
+
+/// The rung, the grade, and how far the map reaches.
+pub fn standing_line(map: &Map, context: &Context) -> String {
+    let reach = conclusion_text(&context.lang, &map.reach());
+    let args = [("grade", context.lang.text(map.standing().key()).into()), ("reach", reach.into())];
+    context.lang.text_with("dryrun-grade", &args)
 }
 
 /// What a real BLAS library took for which product; None where calls were only recorded.
@@ -181,13 +205,9 @@ pub fn labels(map: &Map, context: &Context) -> Table {
 
 fn kinds(map: &Map) -> Vec<String> {
     let mut list = Vec::new();
-    for cell in &map.cells {
-        let own = (!cell.kind.is_empty()).then(|| cell.kind.clone());
-        let seen = cell.rows.iter().filter(|row| row.is_multiplication()).filter_map(|row| row.kind.clone());
-        for kind in own.clone().into_iter().chain(seen.filter(|_| own.is_none())) {
-            if !list.contains(&kind) {
-                list.push(kind);
-            }
+    for kind in map.cells.iter().flat_map(Cell::kinds) {
+        if !list.contains(&kind) {
+            list.push(kind);
         }
     }
     list
@@ -195,14 +215,10 @@ fn kinds(map: &Map) -> Vec<String> {
 
 /// The label of one type in a cell that may hold several.
 pub fn label_of(cell: &Cell, kind: &str) -> String {
-    if !cell.kind.is_empty() {
-        return cell.label();
-    }
-    let rows = cell.rows.iter().filter(|row| row.kind.as_deref() == Some(kind)).cloned().collect();
-    Cell { kind: kind.to_owned(), rows, ..cell.clone() }.label()
+    if cell.kind.is_empty() { cell.of_kind(kind).label() } else { cell.label() }
 }
 
-fn problems(map: &Map) -> Vec<String> {
+pub fn problems(map: &Map) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     for cell in &map.cells {
         if let Some(problem) = &cell.problem {

@@ -9,9 +9,11 @@ use std::process::ExitCode;
 pub mod card;
 mod command;
 pub mod grid;
+pub mod head;
 pub mod plan;
 mod record;
 pub mod rows;
+mod text;
 mod trace;
 
 /// Run the real program on a GPU that is not there, and see which kernels its host code selects
@@ -20,6 +22,37 @@ mod trace;
 /// fills the map of types and column counts. Nothing is executed on any GPU: everything here is Selected, not Launched.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    pub ask: Ask,
+
+    /// Write every launch, in order, one JSON object a line; needs a command
+    #[arg(long, value_name = "FILE", requires = "command")]
+    pub trace: Option<PathBuf>,
+
+    /// Print the BLAS calls as rocblas-bench lines instead
+    #[arg(long)]
+    pub bench_lines: bool,
+
+    /// Write what was selected to the ledger
+    #[arg(long)]
+    pub record: bool,
+
+    /// List the cards that are known, with their targets
+    #[arg(long)]
+    pub list_gpus: bool,
+
+    /// Write a profile of the GPU in this machine, read through its HIP runtime
+    #[arg(long)]
+    pub profile_from_host: bool,
+
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// What is asked: cards, types, column counts, and where to run. `map` and `diff` ask the same.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Ask {
     /// Cards (rx-9070-xt), targets (gfx1100 means its reference card) or profile files (card.toml), separated by commas
     #[arg(long, value_name = "CARDS", value_delimiter = ',', default_value = "rx-9070-xt")]
     pub gpu: Vec<String>,
@@ -61,33 +94,9 @@ pub struct Args {
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: Lane,
 
-    /// Write every launch, in order, one JSON object a line
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-
-    /// Print the BLAS calls as rocblas-bench lines instead
-    #[arg(long)]
-    pub bench_lines: bool,
-
-    /// Write what was selected to the ledger
-    #[arg(long)]
-    pub record: bool,
-
-    /// List the cards that are known, with their targets
-    #[arg(long)]
-    pub list_gpus: bool,
-
-    /// Write a profile of the GPU in this machine, read through its HIP runtime
-    #[arg(long)]
-    pub profile_from_host: bool,
-
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-
-    /// The program and its arguments
-    #[arg(last = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -115,7 +124,7 @@ pub const DEFAULT_RUNTIME: &str = "debian-sid";
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.list_gpus {
-        return card::list(args.format, context);
+        return card::list(args.ask.format, context);
     }
     if args.profile_from_host {
         return card::from_host(context);
@@ -125,7 +134,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 
 /// The place to run in: the one that was named; for a program that is installed here, this machine; else the default.
 fn place(args: &Args) -> anyhow::Result<Place> {
-    if let Some(name) = &args.runtime {
+    if let Some(name) = &args.ask.runtime {
         return Ok(Place::find(name)?);
     }
     let installed = args.command.first().is_some_and(|program| sys::on_path(program).is_some());

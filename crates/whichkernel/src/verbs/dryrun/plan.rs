@@ -1,7 +1,7 @@
 //! What a run needs before it starts: the libraries, their kernels for the card's target, strict or relaxed.
 
 use super::card::Card;
-use dryrun::{Described, Place, describe};
+use dryrun::{Described, Place, Played, describe};
 use std::path::Path;
 
 #[derive(Debug)]
@@ -21,8 +21,7 @@ impl Plan {
         Ok(Plan { card, described, strict })
     }
 
-    /// The grade of what is seen: nothing but the host's choice where another target's metadata stood in.
-    pub fn grade(&self) -> &'static str {
-        if self.described.ships { "Confirmed" } else { "Limited" }
+    pub fn played(&self) -> Played<'_> {
+        Played { target: self.card.profile.processor(), described: &self.described }
     }
 }

@@ -3,7 +3,7 @@
 use super::grid::Map;
 use super::plan::Plan;
 use crate::context::Context;
-use dryrun::{Place, RecordContext, Selected, library};
+use dryrun::{Outcome, Place, RecordContext, Selected, library};
 use observe::Sighting;
 use std::ffi::OsString;
 
@@ -12,16 +12,22 @@ pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> anyhow
     keep(context, scene(place, &map.plan, model, &time)?.survey(&map.cells)?)
 }
 
+/// Each device's rows with the card that it plays as their subject.
 pub fn run(
     context: &Context,
     place: &Place,
-    plan: &Plan,
-    selected: &[Selected],
+    plans: &[Plan],
+    (outcome, selected): (&Outcome, &[Selected]),
     command: &[OsString],
 ) -> anyhow::Result<()> {
     let time = observe::now();
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    keep(context, scene(place, plan, &ledger::redact::line(&words), &time)?.run(selected)?)
+    let mut seen = Vec::new();
+    for (number, plan) in plans.iter().enumerate() {
+        let rows: Vec<Selected> = selected.iter().filter(|row| row.device as usize == number).cloned().collect();
+        seen.extend(scene(place, plan, &ledger::redact::line(&words), &time)?.run(outcome, &rows)?);
+    }
+    keep(context, seen)
 }
 
 fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) -> anyhow::Result<RecordContext<'a>> {

@@ -1,7 +1,7 @@
 //! Rows of what was selected, for machines: the contract of `--format csv` and `json`.
 
 use super::plan::Plan;
-use dryrun::Selected;
+use dryrun::{Selected, Standing};
 use launch::blas::{bench_line, compute_type, data_type};
 use launch::record::lane;
 use report::{Column, Table};
@@ -16,7 +16,7 @@ pub fn table() -> Table {
     Table::new(keys.iter().map(|key| Column::left(key, *key)).collect())
 }
 
-pub fn add(table: &mut Table, plan: &Plan, kind: &str, columns: u64, row: &Selected) {
+pub fn add(table: &mut Table, plan: &Plan, standing: Standing, (kind, columns): (&str, u64), row: &Selected) {
     let number = |value: Option<u64>| value.map(|n| n.to_string()).unwrap_or_default();
     table.row([
         plan.card.given.clone(),
@@ -33,11 +33,11 @@ pub fn add(table: &mut Table, plan: &Plan, kind: &str, columns: u64, row: &Selec
         row.file.rsplit('/').next().unwrap_or_default().to_owned(),
         number(row.bundle.map(u64::from)),
         row.count.to_string(),
-        plan.grade().to_owned(),
+        standing.name().to_owned(),
     ]);
 }
 
-pub fn json(plan: &Plan, row: &Selected) -> Value {
+pub fn json(plan: &Plan, standing: Standing, row: &Selected) -> Value {
     let needs = row.needs.as_ref().map(|needs| {
         json!({
             "vgprs": needs.vgprs, "sgprs": needs.sgprs, "lds": needs.lds, "scratch": needs.scratch,
@@ -56,12 +56,13 @@ pub fn json(plan: &Plan, row: &Selected) -> Value {
         })
         .collect();
     json!({
-        "phase": row.phase.key(), "width": row.width, "family": row.family.key(),
+        "device": row.device, "gpu": plan.card.given, "target": plan.card.profile.processor(),
+        "phase": row.phase.key(), "width": row.width, "columns": row.width, "experts": row.routed, "family": row.family.key(),
         "path": row.path.map(|path| path.to_string()), "kernel": row.kernel, "mangled": row.mangled, "type": row.kind,
         "ne11": row.ne11, "file": row.file, "bundle": row.bundle, "grids": row.grids, "block": row.block,
         "shmem": row.shared, "count": row.count, "stub": row.stub, "needs": needs, "solutions": row.solutions,
         "calls": calls,
-        "grade": plan.grade(),
+        "grade": standing.name(),
     })
 }
 
@@ -82,12 +83,12 @@ pub fn bench<'r>(rows: impl Iterator<Item = &'r Selected>) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What is true of the whole run of one card, in JSON.
-pub fn head(plan: &Plan) -> Value {
+/// What is true of the whole run on one card, in JSON.
+pub fn head(plan: &Plan, standing: Standing) -> Value {
     json!({
         "gpu": plan.card.given, "card": plan.card.profile.name, "title": plan.card.profile.title,
         "target": plan.card.profile.gcn_arch_name, "overridden_from": plan.card.overridden,
         "strict": plan.strict, "ships": plan.described.ships, "metadata_of": plan.described.near,
-        "shipped": plan.described.shipped, "grade": plan.grade(), "rung": "Selected", "device": "stand-in",
+        "shipped": plan.described.shipped, "grade": standing.name(), "rung": "Selected", "device": "stand-in",
     })
 }

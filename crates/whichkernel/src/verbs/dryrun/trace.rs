@@ -18,7 +18,10 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
             Some(Event::Launch(launch)) => {
                 let head = &launch.head;
                 let kernel = trace.kernel(head.kernel);
-                let place = kernel.and_then(|kernel| outcome.table.kernel(kernel.entry)).map(|(_, place)| place);
+                let known = |kernel: &launch::trace::Kernel| {
+                    outcome.tables.kernel(head.device, kernel, trace.module(kernel.module)).map(|(_, place)| place)
+                };
+                let place = kernel.and_then(known);
                 let args: String = trace.args(launch).iter().map(|byte| format!("{byte:02x}")).collect();
                 json!({
                     "seq": sequence, "evaluation": step.evaluation, "phase": step.phase.key(), "pid": trace.pid,
@@ -31,7 +34,7 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
             }
             Some(Event::Blas(call)) => json!({
                 "seq": sequence, "evaluation": step.evaluation, "phase": step.phase.key(), "pid": trace.pid,
-                "stream": call.stream, "time_ns": call.time_ns, "api": blas::name(call.call), "m": call.m, "n": call.n,
+                "device": call.device, "stream": call.stream, "time_ns": call.time_ns, "api": blas::name(call.call), "m": call.m, "n": call.n,
                 "k": call.k, "graph": call.graph, "ne11": step.ne11, "bench": launch::blas::bench_line(call),
             }),
             _ => continue,

@@ -1,0 +1,56 @@
+//! What else happened in a run: everything that a reader must know to trust the list of what was selected.
+
+use crate::session::Outcome;
+use launch::grammar;
+use launch::record;
+use launch::trace::Event;
+use std::collections::BTreeMap;
+
+/// A launch that was refused: not a launch.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rejected {
+    pub device: u32,
+    /// As people write it.
+    pub kernel: String,
+    /// What the call returned.
+    pub status: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Events {
+    /// Processes that called HIP: number and program.
+    pub processes: Vec<(u32, String)>,
+    pub rejected: BTreeMap<Rejected, u64>,
+    /// Calls that the stand-in does not have.
+    pub unsupported: BTreeMap<String, u64>,
+    pub out_of_memory: Vec<record::NoMemory>,
+    /// Records that found no room.
+    pub lost: u64,
+    /// Records that were begun and never finished.
+    pub torn: u64,
+}
+
+impl Events {
+    pub fn of(outcome: &Outcome) -> Events {
+        let mut events = Events::default();
+        for trace in &outcome.traces {
+            events.processes.push((trace.pid, trace.program.clone()));
+            events.lost += trace.lost;
+            events.torn += trace.torn;
+            for event in &trace.events {
+                match event {
+                    Event::Launch(launch) if launch.head.status != 0 => {
+                        let name = trace.kernel(launch.head.kernel).map(|kernel| grammar::read(&kernel.name).readable);
+                        let (device, status) = (launch.head.device, launch.head.status);
+                        let rejected = Rejected { device, kernel: name.unwrap_or_default(), status };
+                        *events.rejected.entry(rejected).or_default() += 1;
+                    }
+                    Event::Unsupported(name) => *events.unsupported.entry(name.clone()).or_default() += 1,
+                    Event::NoMemory(event) => events.out_of_memory.push(*event),
+                    _ => {}
+                }
+            }
+        }
+        events
+    }
+}

@@ -1,0 +1,123 @@
+//! What is concluded of a run: never more than was seen.
+
+use dryrun::{Blas, Cell, Described, Ending, Outcome, Place, Played, Request, Standing, Streams, Verdict, select};
+use evidence::Word;
+use launch::record::{FIRST, MAGIC};
+use launch::tables::Tables;
+use launch::trace::Trace;
+use std::ffi::OsString;
+
+fn described(ships: bool) -> Described {
+    let table = launch::table::Builder::default().finish();
+    Described { table, ships, near: None, shipped: Default::default() }
+}
+
+/// A real run of a program of this machine.
+fn run(words: &[&str]) -> Outcome {
+    let command: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let request = Request {
+        place: &Place::Host,
+        profiles: &[gpu::find("gfx1100").expect("a card")],
+        described: &described(true),
+        strict: true,
+        command: &command,
+        show: &[],
+        blas: Blas::Recorded,
+        streams: Streams::Captured,
+        preload: false,
+        sparse_read: false,
+        variables: &[],
+    };
+    request.run().expect("a run")
+}
+
+fn judged(outcome: &Outcome, ships: bool) -> Verdict {
+    let described = described(ships);
+    let rows = select(outcome, &[gpu::find("gfx1100").expect("a card")]);
+    Verdict::of_run(outcome, &rows, &[Played { target: "gfx1100", described: &described }])
+}
+
+#[test]
+fn a_program_that_launched_nothing_confirms_nothing() {
+    let verdict = judged(&run(&["true"]), true);
+    assert_eq!(verdict.standing(), Standing::Unresolved);
+    assert!(verdict.prompts.is_none() && verdict.tokens.is_none() && verdict.per_token.is_none());
+}
+
+#[test]
+fn a_program_that_was_killed_leaves_nothing_known_about_blas() {
+    let outcome = run(&["sh", "-c", "kill -SEGV $$"]);
+    assert_eq!(outcome.ending, Ending::Signal(11));
+    let verdict = judged(&outcome, true);
+    assert_eq!((verdict.standing(), verdict.blas.word()), (Standing::Unresolved, Word::NotKnown));
+    let failed = run(&["sh", "-c", "exit 3"]);
+    assert_eq!(judged(&failed, true).blas.word(), Word::NotKnown);
+}
+
+/// A trace with launches of a kernel, of which the writer says that it lost some.
+fn trace(launches: usize, lost: u64) -> Trace {
+    let mut bytes = vec![0; FIRST as usize];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[16..24].copy_from_slice(&lost.to_le_bytes());
+    let mut record = |kind: u32, body: &[u8]| {
+        bytes.extend((8 + body.len() as u32).to_le_bytes());
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(body);
+    };
+    let mut kernel: Vec<u8> = [1_u32, 1, 0, 8].iter().flat_map(|n| n.to_le_bytes()).collect();
+    kernel.extend(b"_Z1kPf\0\0");
+    record(3, &kernel);
+    for _ in 0..launches {
+        let mut body = vec![0; 16];
+        body.extend([0_u32, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0].iter().flat_map(|n| n.to_le_bytes()));
+        record(4, &body);
+    }
+    let used = bytes.len() as u64;
+    bytes[8..16].copy_from_slice(&used.to_le_bytes());
+    Trace::parse(bytes).expect("a trace")
+}
+
+fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
+    Outcome {
+        ending,
+        interrupted: None,
+        said: String::new(),
+        traces,
+        seen: Vec::new(),
+        tables: Tables::default(),
+        images: Default::default(),
+        solutions: Default::default(),
+    }
+}
+
+#[test]
+fn lost_records_a_signal_and_a_foreign_target_each_limit_what_was_seen() {
+    let whole = outcome(vec![trace(3, 0)], Ending::Code(0));
+    assert_eq!(judged(&whole, true).standing(), Standing::Confirmed);
+    assert_eq!(judged(&whole, true).blas.word(), Word::No, "all was seen, and no call");
+    let lost = outcome(vec![trace(3, 129_163)], Ending::Code(0));
+    assert_eq!((lost.lost(), judged(&lost, true).standing()), (129_163, Standing::Limited));
+    assert_eq!(judged(&lost, true).blas.word(), Word::NotKnown, "a call may be among what was lost");
+    let killed = outcome(vec![trace(3, 0)], Ending::Signal(6));
+    assert_eq!(judged(&killed, true).standing(), Standing::Limited);
+    assert_eq!(judged(&whole, false).standing(), Standing::Limited);
+}
+
+#[test]
+fn a_map_reaches_as_far_as_its_cells_were_answered() {
+    let failed = |columns| Cell {
+        kind: "Q4_K".into(),
+        columns,
+        rows: Vec::new(),
+        lost: 0,
+        problem: Some("killed by signal 6".into()),
+    };
+    let described = described(true);
+    let device = Played { target: "gfx1100", described: &described };
+    let reach = dryrun::of_cells(&[failed(1), failed(8)], &device);
+    assert_eq!((Standing::of(&reach), reach.unanswered()), (Standing::Unresolved, 2));
+    // A run that ended well and showed no product of that width has not answered either.
+    let silent = Cell { problem: None, ..failed(1) };
+    assert!(!silent.is_answered());
+    assert_eq!(dryrun::standing_of_cell(&silent, &device), Standing::Unresolved);
+}

@@ -1,0 +1,36 @@
+//! What stands above every answer of a dry run: the card that was played, where, and what its libraries do not ship.
+
+use super::plan::Plan;
+use crate::context::Context;
+use dryrun::Place;
+use std::fmt::Write;
+
+pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {
+    let profile = &plan.card.profile;
+    let args = [
+        ("card", profile.title.as_str().into()),
+        ("target", profile.gcn_arch_name.as_str().into()),
+        ("units", profile.get("multiProcessorCount").to_string().into()),
+        ("runtime", place.name().into()),
+    ];
+    let mut out = context.lang.text_with("dryrun-head", &args) + "\n";
+    if let Some(before) = &plan.card.overridden {
+        let args = [("before", before.as_str().into()), ("target", profile.gcn_arch_name.as_str().into())];
+        let _ = writeln!(out, "{}", context.lang.text_with("dryrun-overridden", &args));
+    }
+    if !plan.described.ships {
+        let shipped: Vec<&str> = plan.described.shipped.iter().map(String::as_str).collect();
+        let args = [
+            ("target", profile.processor().into()),
+            ("shipped", shipped.join(" ").into()),
+            ("near", plan.described.near.as_deref().unwrap_or("-").into()),
+        ];
+        let key = match (shipped.is_empty(), plan.strict) {
+            (true, _) => "dryrun-undescribed",
+            (_, true) => "dryrun-strict",
+            (_, false) => "dryrun-relaxed",
+        };
+        let _ = writeln!(out, "{}", context.lang.text_with(key, &args));
+    }
+    out
+}
