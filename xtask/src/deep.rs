@@ -6,6 +6,7 @@ mod cuobjdump;
 mod gfx1201;
 mod isa;
 mod readelf;
+mod runtime_build;
 mod siege;
 mod source;
 mod source_ops;
@@ -25,6 +26,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
+    (
+        "runtime-build",
+        "ggml's HIP backend and llama-bench built for gfx1201, an hour of one processor: kernels, stubs, the dry run's map",
+        runtime_build::run,
+    ),
     ("siege", "programs of known counts under every observer; kills; hostile files, servers and users", || {
         siege::run(&[])
     }),

@@ -27,6 +27,10 @@ impl Place {
         if !wanted.contains('/') && !path.is_dir() {
             let root = runtime::Cache::from_env().root(wanted);
             let root = root.ok_or_else(|| DryrunError::NoRuntime { name: wanted.to_owned() })?;
+            // What was built here runs on this machine's C library.
+            if root.is_symlink() && !has_loader(&root) {
+                return Ok(Place::Directory { path: fs::canonicalize(&root).map_err(io_at(&root))? });
+            }
             return Ok(Place::Tree { name: wanted.to_owned(), root });
         }
         let path = fs::canonicalize(path).map_err(io_at(path))?;
@@ -34,11 +38,8 @@ impl Place {
             return Err(DryrunError::NotADirectory { path });
         }
         let root = if path.join("root/usr").is_dir() { path.join("root") } else { path };
-        let loader = ["usr/lib64/ld-linux-x86-64.so.2", "lib64/ld-linux-x86-64.so.2"];
         let name = root.file_name().unwrap_or(OsStr::new("tree")).to_string_lossy().into_owned();
-        let has_loader = loader.iter().any(|at| root.join(at).exists())
-            || root.join("usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2").exists();
-        Ok(if has_loader { Place::Tree { name, root } } else { Place::Directory { path: root } })
+        Ok(if has_loader(&root) { Place::Tree { name, root } } else { Place::Directory { path: root } })
     }
 
     pub fn name(&self) -> String {
@@ -112,6 +113,16 @@ impl Place {
     fn some(list: Vec<(PathBuf, String)>, path: &Path) -> Result<Vec<(PathBuf, String)>, DryrunError> {
         if list.is_empty() { Err(DryrunError::NoDeviceCode { path: path.to_owned() }) } else { Ok(list) }
     }
+}
+
+/// A tree with a C library of its own.
+fn has_loader(root: &Path) -> bool {
+    let places = [
+        "usr/lib64/ld-linux-x86-64.so.2",
+        "lib64/ld-linux-x86-64.so.2",
+        "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2",
+    ];
+    places.iter().any(|at| root.join(at).exists())
 }
 
 /// Where a program of this machine finds backends: beside it, in the library directory beside its own, on the path.

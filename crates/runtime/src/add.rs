@@ -77,6 +77,16 @@ pub fn add(cache: &Cache, name: &str, paths: &[PathBuf], only: &[String], step: 
     }
 }
 
+/// A directory of the cache's own under a name among the runtimes. The caller holds the name's lock.
+pub(crate) fn link_into(cache: &Cache, name: &str, dir: &Path) -> Result<()> {
+    let staging = cache.runtimes().join(format!(".part-{name}"));
+    crate::fetch::remove(&staging)?;
+    fs::create_dir_all(&staging).map_err(at(&staging))?;
+    link(name, dir, &staging)?.write(&staging)?;
+    let place = cache.runtime(name);
+    fs::rename(&staging, &place).map_err(at(&place))
+}
+
 fn empty(name: &str, origin: String) -> Index {
     Index {
         schema: SCHEMA.to_owned(),

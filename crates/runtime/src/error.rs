@@ -48,6 +48,30 @@ pub enum Error {
     BadName { name: String },
     #[error("a runtime named {name} is there already: give another --name, or remove {path}")]
     Taken { name: String, path: PathBuf },
+    #[error(
+        "no ggml with a CUDA backend was found in {path}. Give a checkout of llama.cpp, ggml or Ollama; a revision of a repository is unpacked by `git archive REV | tar -x -C DIR`"
+    )]
+    NoGgml { path: PathBuf },
+    #[error(
+        "no translation unit is called like {wanted}. --only takes the beginnings of their names, for example {example}"
+    )]
+    NoUnit { wanted: String, example: String },
+    #[error("no clang++ that knows AMD GPUs is here (clang++-22, -21, -20 or -19): apt-get install clang-22 lld-22")]
+    NoClang,
+    #[error(
+        "cmake is not here, and the tools of the tree are built by it: apt-get install cmake; --no-tools leaves them out"
+    )]
+    NoCmake,
+    #[error("{path} has no HIP headers and device libraries; remove it, and they are fetched again")]
+    NoHeaders { path: PathBuf },
+    #[error("{unit} could not be compiled: {said}")]
+    Compile { unit: String, said: String },
+    #[error("{library} could not be linked: {said}")]
+    Link { library: PathBuf, said: String },
+    #[error("the tools could not be built: {said}; --no-tools leaves them out")]
+    Tools { said: String },
+    #[error("stopped: {done} of {total} units are compiled and kept; the same command goes on from there")]
+    BuildStopped { done: usize, total: usize },
     #[error("another whichkernel is working on {name} (lock {path}); wait for it to finish")]
     Busy { name: String, path: PathBuf },
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod add;
+pub mod build;
 pub mod cache;
 pub mod catalogs;
 pub mod date;

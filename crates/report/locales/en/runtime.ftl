@@ -37,3 +37,11 @@ runtime-why-part = is the part { $part }, which was not asked for
 runtime-why-debconf = asks questions at installation; nothing is installed here
 runtime-why-download = downloads models; models are given by path here
 runtime-why-rocsolver = LAPACK on the GPU; ggml calls none of it
+
+runtime-build-headers = HIP's headers and device libraries
+runtime-build-unit = { $done } of { $total } units; { $name }
+runtime-build-link = linking
+runtime-built = { $library }: { $units } of { $all } units for { $target } ({ $compiled } compiled now), { $compiler }, HIP { $hip }; { $defines }
+runtime-built-part = A part of the backend, under the name { $name }: for inspect and isa, not to be run. Next: whichkernel inspect { $library }
+runtime-built-no-tools = The tree's own tools are not beside it, and those of another commit may abort on it. Next: whichkernel inspect { $library }
+runtime-built-next = With { $tools } of the same tree, under the name { $name }. Next: whichkernel dryrun --gpu { $target } --runtime { $name }

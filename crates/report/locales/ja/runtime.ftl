@@ -37,3 +37,11 @@ runtime-why-part = 構成 { $part } は指定されていません
 runtime-why-debconf = インストール時の質問用です。ここでは何もインストールしません
 runtime-why-download = モデルのダウンロード用です。ここではモデルをパスで指定します
 runtime-why-rocsolver = GPU 版 LAPACK です。ggml は使いません
+
+runtime-build-headers = HIP のヘッダーとデバイスライブラリ
+runtime-build-unit = { $total } 単位中 { $done }、{ $name }
+runtime-build-link = リンク中
+runtime-built = { $library }: { $target } 用、{ $all } 単位中 { $units }(今回コンパイルしたもの { $compiled })、{ $compiler }、HIP { $hip }、{ $defines }
+runtime-built-part = バックエンドの一部です(名前 { $name })。inspect と isa のためのもので、実行はできません。次: whichkernel inspect { $library }
+runtime-built-no-tools = 同じツリーのツールは付いていません。別のコミットのツールでは異常終了することがあります。次: whichkernel inspect { $library }
+runtime-built-next = 同じツリーの { $tools } 付き、名前は { $name }。次: whichkernel dryrun --gpu { $target } --runtime { $name }

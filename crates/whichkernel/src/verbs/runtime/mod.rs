@@ -1,6 +1,7 @@
 //! `whichkernel runtime`: the GPU stacks at hand, and how to bring one into the cache.
 
 mod add;
+mod build;
 pub mod fetch;
 mod find;
 mod list;
@@ -24,6 +25,8 @@ enum Command {
     Add(add::Args),
     /// Bring a distribution's real packages into the cache, without root and without touching the system
     Fetch(fetch::Args),
+    /// Build ggml's HIP backend for a target that nobody ships, with this machine's clang and no GPU
+    Build(build::Args),
     /// Show the runtimes in the cache
     List(list::Args),
 }
@@ -33,6 +36,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Command::Find(args) => find::run(args, context),
         Command::Add(args) => add::run(args, context),
         Command::Fetch(args) => fetch::run(args, context),
+        Command::Build(args) => build::run(args, context),
         Command::List(args) => list::run(args, context),
     }
 }

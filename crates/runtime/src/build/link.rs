@@ -1,0 +1,45 @@
+//! The library out of its units, against libraries that have nothing but the right names.
+
+use super::toolchain::{Compiler, Headers};
+use crate::error::{Error, Result, at};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// `names`: a directory for the libraries that are only names; the loader finds the real ones by them.
+pub fn link(compiler: &Compiler, headers: &Headers, objects: &[PathBuf], names: &Path, library: &Path) -> Result<()> {
+    fs::create_dir_all(names).map_err(at(names))?;
+    // The releases of hipBLAS and rocBLAS that go with this HIP.
+    let (hipblas, rocblas) = if headers.major >= 7 { (3, 5) } else { (2, 4) };
+    let mut stand_ins = Vec::new();
+    for name in [
+        format!("libamdhip64.so.{}", headers.major),
+        format!("libhipblas.so.{hipblas}"),
+        format!("librocblas.so.{rocblas}"),
+        "libggml-base.so.0".to_owned(),
+    ] {
+        let file = names.join(&name);
+        if !file.is_file() {
+            let soname = format!("-Wl,-soname,{name}");
+            run(
+                Command::new(&compiler.program).args(["-shared", "-nostdlib", "-x", "c", "/dev/null", &soname]),
+                &file,
+            )?;
+        }
+        stand_ins.push(file);
+    }
+    let mut command = Command::new(&compiler.program);
+    command.args(["-shared", "-fuse-ld=lld", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed"]);
+    run(command.args(objects).args(stand_ins), library)
+}
+
+fn run(command: &mut Command, to: &Path) -> Result<()> {
+    let part = to.with_extension("part");
+    let output = command.arg("-o").arg(&part).stdin(Stdio::null()).output().map_err(at(to))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let line = said.lines().find(|line| line.contains("error")).unwrap_or("it said nothing").trim().to_owned();
+        return Err(Error::Link { library: to.to_owned(), said: line });
+    }
+    fs::rename(&part, to).map_err(at(to))
+}

@@ -1,0 +1,169 @@
+//! A runtime that nobody ships, built here: ggml's real HIP backend for one target, with the distribution's clang, and no GPU.
+//!
+//! The headers and device libraries of HIP come from Debian packages of under a megabyte; the compiler is the machine's own
+//! clang, which knows every AMD target. What CMake would need a whole ROCm for is done by two kinds of calls: each
+//! translation unit is compiled by itself (so a build that was stopped goes on where it was, and a unit that is there is
+//! never compiled again), then all are linked against libraries that have nothing but the right names. The result is what
+//! a package would hold: a `libggml-hip.so` with one bundle per unit, and beside it the tools of the same tree.
+
+mod compile;
+mod link;
+mod toolchain;
+mod tools;
+mod tree;
+
+pub use toolchain::{Headers, headers};
+pub use tree::Tree;
+
+use crate::cache::{Cache, check_name};
+use crate::error::{Error, Result, at};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// A checkout of llama.cpp, ggml or Ollama.
+    pub source: PathBuf,
+    /// `gfx1201`.
+    pub target: String,
+    /// Only the units whose file names begin with one of these; all where it is empty.
+    pub only: Vec<String>,
+    /// Besides what the tree's own options say: `GGML_HIP_NO_MMQ_MFMA`, `NAME=VALUE`.
+    pub defines: Vec<String>,
+    pub jobs: usize,
+    /// The tools of the same tree, too.
+    pub tools: bool,
+    pub name: Option<String>,
+}
+
+/// Said while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    Headers,
+    Unit {
+        name: &'a str,
+        done: usize,
+        total: usize,
+    },
+    Link,
+    /// A line of the tools' own build.
+    Tools(&'a str),
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// In the cache.
+    pub name: String,
+    pub library: PathBuf,
+    /// Units in the library, and those that the tree has.
+    pub units: usize,
+    pub all_units: usize,
+    /// Of these compiled now; the others were there.
+    pub compiled: usize,
+    pub defines: Vec<String>,
+    pub compiler: String,
+    pub headers: String,
+    pub tools: Vec<String>,
+}
+
+pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<Built> {
+    let target = &request.target;
+    if !target.starts_with("gfx") || !target.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(Error::BadTarget { name: target.clone() });
+    }
+    let tree = Tree::find(&request.source)?;
+    let all = tree.units()?;
+    let wanted: Vec<&String> = all.iter().filter(|unit| is_wanted(unit, &request.only)).collect();
+    if wanted.is_empty() {
+        return Err(Error::NoUnit {
+            wanted: request.only.join(", "),
+            example: all.first().cloned().unwrap_or_default(),
+        });
+    }
+    let compiler = toolchain::compiler()?;
+    step(Step::Headers);
+    let headers = headers(cache)?;
+    let mut defines = tree.defines()?;
+    defines.extend(request.defines.iter().cloned());
+    let key = key(&tree, target, &defines, &compiler, &headers)?;
+    let partial = wanted.len() < all.len();
+    // Another choice of units is another library.
+    let part = if partial {
+        format!("part-{}", short(&digest(wanted.iter().map(|unit| unit.as_bytes()))))
+    } else {
+        "runtime".to_owned()
+    };
+    let name = request.name.clone().unwrap_or_else(|| match partial {
+        true => format!("built-{target}-{}-{part}", short(&key)),
+        false => format!("built-{target}-{}", short(&key)),
+    });
+    check_name(&name)?;
+    let _lock = cache.lock(&name)?;
+    let home = cache.dir().join("built").join(&key);
+    let objects = home.join("objects");
+    fs::create_dir_all(&objects).map_err(at(&objects))?;
+    let unit = compile::Unit { tree: &tree, target, defines: &defines, compiler: &compiler, headers: &headers };
+    let compiled = unit.all(&wanted, &objects, request.jobs.max(1), step)?;
+    step(Step::Link);
+    let place = home.join(part);
+    fs::create_dir_all(&place).map_err(at(&place))?;
+    let library = place.join("libggml-hip.so");
+    let files: Vec<PathBuf> = wanted.iter().map(|unit| compile::object(&objects, unit)).collect();
+    link::link(&compiler, &headers, &files, &home.join("names"), &library)?;
+    let tools = match request.tools && !partial {
+        true => tools::build(&tree, &home, &place, request.jobs.max(1), step)?,
+        false => Vec::new(),
+    };
+    enter(cache, &name, &place)?;
+    let (units, all_units) = (wanted.len(), all.len());
+    let (compiler, headers) = (compiler.version, headers.version);
+    Ok(Built { name, library, units, all_units, compiled, defines, compiler, headers, tools })
+}
+
+fn is_wanted(unit: &str, only: &[String]) -> bool {
+    let name = unit.rsplit('/').next().unwrap_or(unit);
+    only.is_empty() || only.iter().any(|word| name.starts_with(word.as_str()))
+}
+
+fn short(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}
+
+fn digest<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for word in words {
+        hash.update(word);
+        hash.update([0]);
+    }
+    hex::encode(hash.finalize())
+}
+
+/// What decides what comes out: the sources, the target, the defines, the compiler and the headers.
+fn key(
+    tree: &Tree,
+    target: &str,
+    defines: &[String],
+    compiler: &toolchain::Compiler,
+    headers: &Headers,
+) -> Result<String> {
+    let mut hash = Sha256::new();
+    for word in [target, &defines.join(" "), &compiler.version, &headers.version] {
+        hash.update(word.as_bytes());
+        hash.update([0]);
+    }
+    for (name, path) in tree.sources()? {
+        hash.update(name.as_bytes());
+        hash.update([0]);
+        hash.update(fs::read(&path).map_err(at(&path))?);
+    }
+    Ok(hex::encode(hash.finalize()))
+}
+
+/// Under its name among the runtimes: a link, so that building on goes on in one place.
+fn enter(cache: &Cache, name: &str, place: &Path) -> Result<()> {
+    let dir = cache.runtime(name);
+    crate::fetch::remove(&dir)?;
+    crate::add::link_into(cache, name, place)
+}
