@@ -242,15 +242,22 @@ impl Processes {
             self.one(*kind, *misc, body, out);
         }
         self.now = 0;
-        let doubtful = self.members.iter().filter(|(_, life)| life.exec == Exec::Doubtful).map(|(pid, _)| *pid);
-        for pid in doubtful.collect::<Vec<u32>>() {
-            if !alive(pid) || !self.is_alive(pid) {
+        self.settle(out);
+        if self.buffers.is_empty() || lost > 0 {
+            self.refresh(out);
+        }
+    }
+
+    /// Asks /proc of those whose exit did not tell whether all of it ended. An exit is written before the thread looks over from
+    /// outside: of two that end at once the last record may be read while both still seem to run, and no other record follows.
+    fn settle(&mut self, out: &mut Vec<(u64, Happened)>) {
+        let open = self.members.iter().filter(|(_, life)| life.exec == Exec::Doubtful || life.headless);
+        for (pid, headless) in open.map(|(pid, life)| (*pid, life.headless)).collect::<Vec<_>>() {
+            let goes_on = if headless { self.goes_on(pid) } else { alive(pid) && self.is_alive(pid) };
+            if !goes_on {
                 self.over.push(pid);
                 self.end(pid, out);
             }
-        }
-        if self.buffers.is_empty() || lost > 0 {
-            self.refresh(out);
         }
     }
 
@@ -469,6 +476,20 @@ mod tests {
         processes.one(EXIT, 0, &record(pid, 1, 300), &mut happened);
         // Other threads of this test go on: only /proc could tell, and it does.
         assert!(processes.goes_on(pid) == processes.members.contains_key(&pid));
+    }
+
+    /// Two threads that end at once are both still there when the last exit is read; no further record tells of the end.
+    #[test]
+    fn a_process_whose_last_exit_came_too_early_is_over_when_it_is() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().expect("a child");
+        let mut processes = Processes::without();
+        let mut happened = Vec::new();
+        processes.begin(child.id(), 100);
+        processes.members.entry(child.id()).and_modify(|life| life.headless = true);
+        child.kill().expect("it ends");
+        child.wait().expect("it has ended");
+        processes.poll(&mut happened);
+        assert!(matches!(happened.as_slice(), [(_, Happened::Ended)]), "{happened:?}");
     }
 
     /// Numbers above any that the kernel gives out, so that /proc knows nothing of them.
