@@ -1,6 +1,8 @@
 //! What `probe` answers: the server, every probe with its true count, and what could not be read.
 
+use crate::change::Change;
 use crate::pieces::Batching;
+use crate::speed::{Load, Speed};
 use crate::zone::Zone;
 use evidence::Conclusion;
 use serde::Serialize;
@@ -16,6 +18,14 @@ pub struct Answer {
     pub counted: Conclusion,
     /// Questions that got no counts, and why.
     pub failed: Vec<Failure>,
+    /// Repeated runs of each length, summed up.
+    pub speed: Vec<Speed>,
+    /// Cold and resident starts.
+    pub load: Vec<Load>,
+    /// Where the time over the length changes its course; only of a sweep.
+    pub changes: Vec<Change>,
+    /// Why the run ended before its last question.
+    pub ended: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,15 +1,18 @@
 //! From a recording, or from exchanges that just happened, to the answer.
 
 use crate::answer::{Answer, Fact, Failure, Probe, SCHEMA, Server};
+use crate::change::changes;
 use crate::model::Mix;
 use crate::read::Reader;
-use crate::release;
+use crate::release::{self, Build, Tables};
 use crate::replay::Recording;
-use crate::server::{Identity, Kind};
+use crate::server::Identity;
+use crate::speed::{Speed, loads, speeds};
 use crate::stage::Stage;
 use crate::zone::Rules;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use source::Device;
+use std::collections::BTreeMap;
 use watch::claims::{Claims, Meaning, of_log};
 
 /// What the user decided.
@@ -22,40 +25,99 @@ pub struct Wanted {
     pub url: Option<String>,
 }
 
-/// Everything, computed anew from what was asked and answered.
-pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
-    let mut identity = Identity::default();
-    recording.exchanges.iter().for_each(|exchange| identity.hear(exchange));
-    let (mut stage, mut claims) = (Stage::default(), more);
-    for (name, text) in &recording.logs {
-        text.lines().for_each(|line| stage.line(line));
-        of_log(name, text, &mut claims);
-    }
-    // A first look at what the requests' own lines say of the load.
-    let mut whole = stage.clone();
-    for exchange in recording.exchanges.iter().filter(|exchange| !exchange.log.is_empty()) {
-        exchange.log.lines().for_each(|line| whole.line(line));
-        if claims.list.is_empty() {
-            of_log(&exchange.name, &exchange.log, &mut claims);
+/// What the whole recording tells, before any probe is read.
+struct Around {
+    identity: Identity,
+    claims: Claims,
+    stage: Stage,
+    backend: Option<String>,
+    mix: Mix,
+    device: Option<Device>,
+    build: Option<Build>,
+    tables: Option<Tables>,
+}
+
+impl Around {
+    fn look(recording: &Recording, wanted: &Wanted, mut claims: Claims) -> Around {
+        let mut identity = Identity::default();
+        recording.exchanges.iter().for_each(|exchange| identity.hear(exchange));
+        let mut stage = Stage::default();
+        for (name, text) in &recording.logs {
+            text.lines().for_each(|line| stage.line(line));
+            of_log(name, text, &mut claims);
+        }
+        for exchange in recording.exchanges.iter().filter(|exchange| !exchange.log.is_empty()) {
+            exchange.log.lines().for_each(|line| stage.line(line));
+            if claims.list.is_empty() {
+                of_log(&exchange.name, &exchange.log, &mut claims);
+            }
+        }
+        let build = release::build(&identity, stage.build);
+        let tables = build.as_ref().map(|build| release::tables(&identity, build));
+        Around {
+            backend: backend(&claims, &stage),
+            mix: mix(recording, wanted, &stage),
+            device: wanted.device.clone().or_else(|| device(&claims, &stage)),
+            identity,
+            claims,
+            stage,
+            build,
+            tables,
         }
     }
-    let backend = backend(&claims, &whole);
-    let mix = mix(recording, wanted, &whole);
-    let device = wanted.device.clone().or_else(|| device(&claims, &whole));
-    let build = release::build(&identity, whole.build);
-    let tables = build.as_ref().map(|build| release::tables(&identity, build));
-    let why = match (&device, &build, backend.as_deref()) {
-        (None, _, Some("cpu")) => "cpu",
-        (None, ..) => "no-gpu",
-        (_, None, _) => "no-version",
-        _ => "no-table",
-    };
-    let names =
-        tables.iter().flat_map(|tables| &tables.list).map(|table| format!("{} {}", table.source, table.version));
-    let rules_asked: Vec<String> = names.collect();
-    let (exact, older) = tables.as_ref().map_or((false, false), |tables| (tables.exact, tables.beyond));
-    let rules = Rules::new(device.as_ref().map(|device| device.target.clone()), tables, why);
-    let mut reader = Reader::new(identity, mix, rules);
+
+    fn target(&self) -> Option<String> {
+        self.device.as_ref().map(|device| device.target.clone())
+    }
+
+    /// Why there are no rules to ask, where there are none.
+    fn why(&self) -> &'static str {
+        match (&self.device, &self.build, self.backend.as_deref()) {
+            (None, _, Some("cpu")) => "cpu",
+            (None, ..) => "no-gpu",
+            (_, None, _) => "no-version",
+            _ => "no-table",
+        }
+    }
+
+    fn server(&self, url: Option<String>) -> Server {
+        let mut types = BTreeMap::new();
+        for ((kind, _), count) in &self.mix.counts {
+            *types.entry(kind.clone()).or_insert(0) += count;
+        }
+        let fact = |claim: &watch::claims::Claim| Fact {
+            field: claim.meaning.key(),
+            said: claim.said.clone(),
+            place: claim.origin.to_string(),
+        };
+        let tables = self.tables.iter().flat_map(|tables| &tables.list);
+        Server {
+            kind: self.identity.kind.name(),
+            version: self.identity.version.clone(),
+            model: self.identity.model.clone(),
+            url,
+            build: self.build.as_ref().map(|build| build.number),
+            build_from: self.build.as_ref().map(|build| build.from.clone()),
+            rules: tables.map(|table| format!("{} {}", table.source, table.version)).collect(),
+            rules_exact: self.tables.as_ref().is_some_and(|tables| tables.exact),
+            rules_older: self.tables.as_ref().is_some_and(|tables| tables.beyond),
+            target: self.target(),
+            card: self.device.as_ref().and_then(|device| device.card.clone()),
+            backend: self.backend.clone(),
+            context: self.identity.context.or(self.stage.context),
+            slots: self.identity.slots.or(self.stage.slots),
+            facts: self.claims.list.iter().map(fact).collect(),
+            types_from: (!types.is_empty()).then_some(self.mix.from),
+            types: types.into_iter().collect(),
+        }
+    }
+}
+
+/// Everything, computed anew from what was asked and answered.
+pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
+    let around = Around::look(recording, wanted, more);
+    let rules = Rules::new(around.target(), around.tables.clone(), around.why());
+    let mut reader = Reader::new(around.identity.clone(), around.mix.clone(), rules);
     recording.logs.iter().for_each(|(_, text)| reader.log(text));
     let (mut probes, mut failed) = (Vec::new(), Vec::new());
     for exchange in &recording.exchanges {
@@ -65,37 +127,84 @@ pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
             None => {}
         }
     }
-    let identity = reader.identity;
-    let mut types = std::collections::BTreeMap::new();
-    for ((kind, _), count) in &reader.mix.counts {
-        *types.entry(kind.clone()).or_insert(0) += count;
-    }
-    let facts = claims.list.iter().map(|claim| Fact {
-        field: claim.meaning.key(),
-        said: claim.said.clone(),
-        place: claim.origin.to_string(),
-    });
-    let server = Server {
-        kind: identity.kind.name(),
-        version: identity.version,
-        model: identity.model,
-        url: wanted.url.clone(),
-        build: build.as_ref().map(|build| build.number),
-        build_from: build.map(|build| build.from),
-        rules: rules_asked,
-        rules_exact: exact,
-        rules_older: older,
-        target: device.as_ref().map(|device| device.target.clone()),
-        card: device.and_then(|device| device.card),
-        backend,
-        context: identity.context.or(whole.context),
-        slots: identity.slots.or(whole.slots),
-        facts: facts.collect(),
-        types_from: (!types.is_empty()).then_some(reader.mix.from),
-        types: types.into_iter().collect(),
-    };
+    let load = loads(&probes);
+    let rungs: Vec<&Probe> = probes.iter().filter(|probe| is_rung(probe)).collect();
+    let speed = speeds(&rungs);
+    let changes = if speed.len() >= SWEEP { course(&speed, &around, &probes) } else { Vec::new() };
+    probes.retain(is_shown);
     let counted = counted(&probes, &failed);
-    Answer { schema: SCHEMA, server, probes, counted, failed }
+    let server = around.server(wanted.url.clone());
+    Answer { schema: SCHEMA, server, probes, counted, failed, speed, load, changes, ended: None }
+}
+
+/// So many lengths in a row are a sweep; fewer say nothing of a course.
+pub const SWEEP: usize = 30;
+
+/// A run of ours: named `LENGTH#ROUND`.
+fn is_rung(probe: &Probe) -> bool {
+    probe.asked.is_some()
+        && probe.name.split_once('#').is_some_and(|(_, round)| round.parse::<u64>().is_ok())
+        && !probe.name.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Of repeated runs the first is listed; steps on the way to a length are no probes.
+fn is_shown(probe: &Probe) -> bool {
+    let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
+    !probe.name.starts_with("calibrate-") && probe.name != "warm-up" && (!is_rung(probe) || first())
+}
+
+/// Changes in the course of time over length, and what the rules and the batches declare there.
+fn course(speed: &[Speed], around: &Around, probes: &[Probe]) -> Vec<crate::change::Change> {
+    let point = |speed: &Speed| Some((speed.evaluated?, speed.prompt_ms?.median));
+    let mut points: Vec<(u64, f64)> =
+        speed.iter().filter(|speed| speed.generated == Some(1)).filter_map(point).collect();
+    points.sort_by_key(|point| point.0);
+    points.dedup_by_key(|point| point.0);
+    let limits = limits(around);
+    let micro = probes.iter().find_map(|probe| probe.batching).map(|batching| batching.micro_batch);
+    let mut found = changes(&points);
+    for change in &mut found {
+        let before = points.iter().rev().map(|point| point.0).find(|length| *length < change.at).unwrap_or(change.at);
+        // A point or two beside the place still is the place: neighbours cannot be told apart by noise alone.
+        let (from, to) = (before.saturating_sub(2), change.at + 1);
+        let near = |last: u64| (from..=to).contains(&last);
+        change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone()).collect();
+        if let Some(micro) = micro
+            && (from..=to).any(|length| length > 0 && length % micro == 0)
+        {
+            change.declared.push(format!("a micro-batch more after every {micro} tokens"));
+        }
+    }
+    found
+}
+
+/// Where the rules declare another path for some type of the model: the last length before, and what changes.
+fn limits(around: &Around) -> Vec<(u64, String)> {
+    let Some(target) = around.target() else { return Vec::new() };
+    let mut list: Vec<(u64, String)> = Vec::new();
+    for table in around.tables.iter().flat_map(|tables| &tables.list) {
+        for (ty, _) in around.mix.counts.keys() {
+            let plan = table.targets.get(&target).and_then(|target| table.plans.get(*target.types.get(ty)?));
+            for pair in plan.map(Vec::as_slice).unwrap_or_default().windows(2) {
+                if let [one, next] = pair
+                    && let Some(last) = one.to.and_then(|to| u64::try_from(to).ok())
+                {
+                    let word =
+                        (last, format!("{ty}: {} to {} after {last} columns ({})", one.path, next.path, table.version));
+                    if !list.contains(&word) {
+                        list.push(word);
+                    }
+                }
+            }
+        }
+    }
+    list
+}
+
+/// Both sides of each are worth a probe.
+pub fn thresholds(recording: &Recording, wanted: &Wanted) -> Vec<u64> {
+    let around = Around::look(recording, wanted, Claims::default());
+    limits(&around).into_iter().map(|(last, _)| last).collect()
 }
 
 /// Whether what is listed is all that was asked, with its true count.
@@ -147,9 +256,4 @@ fn mix(recording: &Recording, wanted: &Wanted, stage: &Stage) -> Mix {
         shows.filter_map(|exchange| Mix::from_show(&exchange.json()?)).next()
     };
     wanted.model.clone().or_else(shown).or_else(|| Mix::from_log(&stage.types)).unwrap_or_default()
-}
-
-/// Whether the server is one whose counts are understood.
-pub fn understood(kind: &str) -> bool {
-    kind != Kind::Unknown.name()
 }

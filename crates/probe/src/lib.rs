@@ -6,24 +6,31 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod change;
 mod counts;
 mod exchange;
 mod gather;
+pub mod live;
 mod memory;
 mod model;
 mod pieces;
+pub mod plot;
 mod read;
+pub mod record;
 mod release;
 pub mod replay;
 mod server;
+mod speed;
 mod stage;
 mod zone;
 
 pub use answer::{Answer, Basis, Fact, Failure, Mark, Probe, SCHEMA, Server};
+pub use change::{Change, changes};
 pub use counts::{Counts, Unread};
 pub use exchange::{Exchange, Purpose, Request};
-pub use gather::{Wanted, answer, understood};
+pub use gather::{SWEEP, Wanted, answer};
 pub use model::{Mix, Place};
 pub use pieces::{Batching, Known};
 pub use server::{Identity, Kind};
+pub use speed::{Load, Speed, Spread};
 pub use zone::Zone;

@@ -11,6 +11,8 @@ struct Held {
     words: Vec<String>,
     /// Nothing more than these words.
     whole: bool,
+    /// Of a prompt whose words are not its tokens, only the text is known.
+    text: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +20,8 @@ pub struct Memory {
     held: Vec<Held>,
     /// Something happened that nobody here knows the tokens of.
     lost: bool,
+    /// The server failed: it may have begun anew with nothing.
+    shaken: bool,
 }
 
 const BEGIN: &str = "\u{2}begin of text";
@@ -51,9 +55,18 @@ impl Memory {
         *self = Memory::default();
     }
 
-    /// A prompt went in whose tokens nobody knows.
-    pub fn lose(&mut self) {
-        self.lost = true;
+    /// A prompt went in whose tokens nobody knows; its text, where that is known.
+    pub fn lose(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.held.push(Held { text: Some(text.to_owned()), ..Held::default() }),
+            None => self.lost = true,
+        }
+    }
+
+    /// An error of the server's own, with this prompt.
+    pub fn shake(&mut self, text: Option<&str>) {
+        self.lose(text);
+        self.shaken = true;
     }
 
     /// How many tokens of this prompt are reused; None where it cannot be said.
@@ -68,21 +81,28 @@ impl Memory {
             }
         }
         // One token is always evaluated: it gives the first answer.
-        Some(recent.min((prompt.len() as u64).saturating_sub(1)))
+        Some(recent.min((prompt.len() as u64).saturating_sub(1))).filter(|reused| *reused == 0 || !self.shaken)
     }
 
     /// This prompt was evaluated, and `generated` came back as `count` tokens.
     pub fn keep(&mut self, mut prompt: Vec<String>, generated: &str, count: u64) {
+        self.shaken = false;
         let answer = words(generated);
         let whole = count <= 1 || answer.len() as u64 == count;
         if whole {
             prompt.extend(answer.into_iter().take(usize::try_from(count.saturating_sub(1)).unwrap_or(0)));
         }
-        self.held.push(Held { words: prompt, whole });
+        self.held.push(Held { words: prompt, whole, text: None });
     }
 }
 
 fn common(held: &Held, prompt: &[String]) -> Option<u64> {
+    if let Some(text) = &held.text {
+        // Our first word is one token: a text that does not begin with it begins with another token.
+        let begins = prompt.first().is_some_and(|token| token == BEGIN);
+        let first = prompt.get(usize::from(begins))?;
+        return (!text.starts_with(first.as_str())).then_some(u64::from(begins));
+    }
     let count = held.words.iter().zip(prompt).take_while(|(a, b)| a == b).count();
     let all_known = count < held.words.len() || count == prompt.len() || held.whole;
     all_known.then_some(count as u64)
@@ -126,7 +146,10 @@ mod tests {
         assert_eq!(memory.reused(&of(" aa ab", false), Some(1)), Some(0));
         assert_eq!(memory.reused(&of(" aa ab", false), None), None);
         assert_eq!(memory.reused(&of(" ca cb", false), None), Some(0));
-        memory.lose();
+        memory.lose(Some(" xyzzy plugh"));
+        assert_eq!(memory.reused(&of(" ca cb", false), Some(1)), Some(0));
+        assert_eq!(memory.reused(&of(" xyzzy", false), Some(1)), None);
+        memory.lose(None);
         assert_eq!(memory.reused(&of(" ca cb", false), Some(1)), None);
     }
 }

@@ -194,7 +194,7 @@ impl Reader {
         };
         match tokens {
             Some(tokens) => memory.keep(tokens, &counts.text, counts.eval_count.unwrap_or(0)),
-            None => memory.lose(),
+            None => memory.lose(exchange.prompt().filter(|_| raw)),
         }
         if exchange.request.get("keep_alive").is_some_and(|time| time.as_f64() == Some(0.0)) {
             memory.clear();
@@ -219,13 +219,18 @@ impl Reader {
                 }
             }
             Unread::Status { status, .. } if (400..500).contains(status) => {}
-            _ => memory.lose(),
+            _ => memory.shake(exchange.prompt()),
         }
     }
 
     fn batching(&self, exchange: &Exchange, counts: &Counts) -> Option<Batching> {
         let (batch, micro) = (self.stage.batch, self.stage.micro_batch);
-        if let (Some(batch), Some(micro)) = (batch.or(micro), micro.or(batch)) {
+        if batch.is_some() || micro.is_some() {
+            // Ollama gives both the same size; what llama-server was not told is its default.
+            let (usual_batch, usual_micro) =
+                if self.identity.kind == Kind::Ollama { (micro, batch) } else { (None, None) };
+            let batch = batch.or(usual_batch).unwrap_or(2048);
+            let micro = micro.or(usual_micro).unwrap_or(512);
             return Some(Batching::new(batch, micro, Known::Log));
         }
         let asked = exchange.request.option("num_batch").and_then(Value::as_u64);

@@ -1,7 +1,7 @@
 //! Recorded answers, read again: a folder with an `index.json`, the bodies beside it, and the server's lines.
 
 use crate::exchange::{Exchange, Request};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
@@ -44,7 +44,7 @@ pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
         Value::Array(list) => list
             .into_iter()
             .enumerate()
-            .map(|(i, entry)| (text(&entry, "name").unwrap_or_else(|| i.to_string()), entry))
+            .map(|(i, entry)| (field(&entry, "name").unwrap_or_else(|| i.to_string()), entry))
             .collect(),
         _ => return Err(shape("it lists no exchanges: an object or a list of them is wanted")),
     };
@@ -68,12 +68,43 @@ pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
     Ok(recording)
 }
 
-fn text(entry: &Value, key: &str) -> Option<String> {
+/// A recording as the `index.json` of a folder that can be read again.
+pub fn text(recording: &Recording) -> String {
+    let mut index = Vec::new();
+    for (n, exchange) in recording.exchanges.iter().enumerate() {
+        let body = match &exchange.request {
+            Request::None => Value::Null,
+            Request::Json(value) => value.clone(),
+            Request::Text(text) => Value::from(text.as_str()),
+        };
+        index.push(json!({
+            "n": n, "name": exchange.name, "request": format!("{} {}", exchange.method, exchange.path), "body": body,
+            "status": exchange.status, "answer": exchange.answer, "log": exchange.log, "asked": exchange.asked,
+            "wall_ms": exchange.wall_ms, "beside": exchange.beside,
+        }));
+    }
+    // One exchange a line: a person may want to look.
+    let lines: Vec<String> = index.iter().map(Value::to_string).collect();
+    format!("[\n{}\n]\n", lines.join(",\n"))
+}
+
+/// Writes a folder for `--replay`: the index, and the logs that were read.
+pub fn write(dir: &Path, recording: &Recording) -> std::io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    std::fs::write(dir.join("index.json"), text(recording))?;
+    for (name, log) in &recording.logs {
+        let name = if name.ends_with(".log") { name.clone() } else { format!("{name}.log") };
+        std::fs::write(dir.join(name), log)?;
+    }
+    Ok(())
+}
+
+fn field(entry: &Value, key: &str) -> Option<String> {
     entry.get(key).and_then(Value::as_str).map(str::to_owned)
 }
 
 fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut Vec<String>) -> Option<Exchange> {
-    let line = text(entry, "request")?;
+    let line = field(entry, "request")?;
     let (method, path) = line.split_once(' ')?;
     let request = match entry.get("body") {
         None | Some(Value::Null) => Request::None,
@@ -84,7 +115,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
         Some(value) => Request::Json(value.clone()),
     };
     let status = entry.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
-    let answer = match text(entry, "file") {
+    let answer = match field(entry, "file") {
         Some(file) => match read_below(dir, Path::new(&file), left) {
             Ok(answer) => answer,
             Err(error) => {
@@ -92,7 +123,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
                 return None;
             }
         },
-        None => text(entry, "answer").unwrap_or_default(),
+        None => field(entry, "answer").unwrap_or_default(),
     };
     let plain = Path::new(name).file_name().is_some_and(|file| file == name);
     let log = plain.then(|| read_below(dir, &Path::new("log").join(format!("{name}.log")), left).ok()).flatten();
@@ -103,7 +134,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
         request,
         status,
         answer,
-        log: log.or_else(|| text(entry, "log")).unwrap_or_default(),
+        log: log.or_else(|| field(entry, "log")).unwrap_or_default(),
         asked: entry.get("asked").and_then(Value::as_u64),
         wall_ms: entry.get("wall_ms").and_then(Value::as_f64),
         beside: entry.get("beside").and_then(Value::as_u64).unwrap_or(0),

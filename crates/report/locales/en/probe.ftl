@@ -41,3 +41,17 @@ probe-open-beyond-tables = No path for the widest evaluations: the built-in rule
 probe-open-experts = No path for experts: their products have rules of their own.
 probe-open-undetermined = No path: the rules leave it undetermined.
 probe-open-releases-differ = No path for some: the releases on both sides of this server declare different ones.
+probe-ended = The run ended early: { $why }. What was answered until then stands above.
+probe-recorded = Recorded { $count } observations in { $place }.
+probe-none-found = No server is seen to listen on this machine: start one, or give its address (http://HOST:PORT).
+probe-several-found = Several servers listen on this machine: give the address of one: { $list }
+probe-found = Found { $role } at { $url }.
+probe-speed = Speed, median (least to most) of { $runs } runs:
+probe-column-runs = Runs
+probe-column-outliers = Outliers
+probe-load-cold = Cold start
+probe-load-hot = Resident
+probe-load = { $run }: load { $load } s, prompt { $prompt } s, generation { $eval } s (median of { $runs })
+probe-change = From { $at } tokens on the time follows another line (jump { $jump } ms, p = { $p }): { $declared }
+probe-change-undeclared = nothing here declares a change there
+probe-change-none = No change of course was found. That is not proof that the path stays the same.

@@ -41,3 +41,17 @@ probe-open-beyond-tables = 幅の広い評価は経路なし: 内蔵の規則は
 probe-open-experts = エキスパートは経路なし: その積には別の規則があります。
 probe-open-undetermined = 経路なし: 規則だけでは決まりません。
 probe-open-releases-differ = 一部は経路なし: このサーバーの前後のリリースで宣言が異なります。
+probe-ended = 途中で終了しました: { $why }。それまでの応答は上のとおりです。
+probe-recorded = { $count } 件の観測を { $place } に記録しました。
+probe-none-found = このマシンで待ち受けているサーバーが見つかりません。起動するか、アドレス（http://HOST:PORT）を指定してください。
+probe-several-found = このマシンでは複数のサーバーが待ち受けています。アドレスを一つ指定してください: { $list }
+probe-found = { $url } に { $role } を見つけました。
+probe-speed = 速度（{ $runs } 回の中央値、括弧内は最小〜最大）:
+probe-column-runs = 回数
+probe-column-outliers = 外れ値
+probe-load-cold = コールドスタート
+probe-load-hot = 常駐
+probe-load = { $run }: ロード { $load } 秒、プロンプト { $prompt } 秒、生成 { $eval } 秒（{ $runs } 回の中央値）
+probe-change = { $at } トークンから所要時間が別の直線に乗ります（段差 { $jump } ms、p = { $p }）: { $declared }
+probe-change-undeclared = ここで変化を宣言しているものは手元にありません
+probe-change-none = 変化点は見つかりませんでした。経路が同じままだという証拠にはなりません。

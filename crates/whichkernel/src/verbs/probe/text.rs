@@ -1,7 +1,7 @@
 //! The answer for people: the server in a few lines, one row per probe, and what the counts rest on.
 
 use crate::context::Context;
-use probe::{Answer, Probe, Zone};
+use probe::{Answer, Probe, Spread, Zone};
 use report::{Column, Table, conclusion_text};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,6 +12,7 @@ pub fn whole(answer: &Answer, context: &Context) -> String {
     if !answer.probes.is_empty() {
         let _ = write!(out, "\n{}", table(answer, context).text(context.width));
     }
+    out.push_str(&times(answer, context));
     let marks: BTreeSet<_> = answer.probes.iter().flat_map(|probe| &probe.marks).collect();
     let bases: BTreeSet<_> = answer.probes.iter().map(|probe| probe.basis).collect();
     out.push('\n');
@@ -132,4 +133,76 @@ fn paths(probe: &Probe) -> String {
         }
     }
     list.join(", ")
+}
+
+/// Speeds where lengths were repeated, starts, and the course of a sweep.
+fn times(answer: &Answer, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = String::new();
+    let runs = answer.speed.iter().filter_map(|speed| Some(speed.prompt_ms?.runs)).max().unwrap_or(0);
+    if runs > 1 {
+        let _ = writeln!(out, "\n{}", lang.text_with("probe-speed", &[("runs", runs.to_string().into())]));
+        out.push_str(&speeds(answer, context).text(context.width));
+    }
+    if let Some(plot) = probe::plot::terminal(&answer.speed, context.width.unwrap_or(100)) {
+        let _ = write!(out, "\n{plot}");
+    }
+    for load in &answer.load {
+        let seconds =
+            |spread: Option<Spread>| spread.map_or_else(String::new, |spread| format!("{:.3}", spread.median / 1e3));
+        let args = [
+            ("run", lang.text(&format!("probe-load-{}", load.run)).into()),
+            ("load", seconds(load.load_ms).into()),
+            ("prompt", seconds(load.prompt_ms).into()),
+            ("eval", seconds(load.eval_ms).into()),
+            ("runs", load.load_ms.map_or(0, |spread| spread.runs).to_string().into()),
+        ];
+        let _ = writeln!(out, "{}", lang.text_with("probe-load", &args));
+    }
+    for change in &answer.changes {
+        let declared = match change.declared.as_slice() {
+            [] => lang.text("probe-change-undeclared"),
+            some => some.join("; "),
+        };
+        let args = [
+            ("at", change.at.to_string().into()),
+            ("jump", format!("{:+.3}", change.jump_ms).into()),
+            ("p", format!("{:.3}", change.p).into()),
+            ("declared", declared.into()),
+        ];
+        let _ = writeln!(out, "{}", lang.text_with("probe-change", &args));
+    }
+    if answer.changes.is_empty() && answer.speed.len() >= probe::SWEEP {
+        let _ = writeln!(out, "{}", lang.text("probe-change-none"));
+    }
+    out
+}
+
+fn speeds(answer: &Answer, context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(&format!("probe-column-{key}"));
+    let right = |key: &'static str| Column::right(key, title(key));
+    let mut out = Table::new(vec![
+        right("asked"),
+        right("evaluated"),
+        right("prompt_ms"),
+        right("prompt_tps"),
+        right("decode_tps"),
+        right("outliers"),
+    ]);
+    let spread = |spread: Option<Spread>| {
+        spread.map_or_else(String::new, |spread| {
+            format!("{:.1} ({:.1} - {:.1})", spread.median, spread.least, spread.most)
+        })
+    };
+    for speed in &answer.speed {
+        out.row([
+            speed.asked.to_string(),
+            speed.evaluated.map_or_else(|| "?".to_owned(), |count| count.to_string()),
+            spread(speed.prompt_ms),
+            spread(speed.prompt_per_second),
+            spread(speed.decode_per_second),
+            speed.prompt_ms.map_or(0, |spread| spread.outliers).to_string(),
+        ]);
+    }
+    out
 }

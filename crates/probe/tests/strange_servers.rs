@@ -1,0 +1,244 @@
+//! Servers that are none, that are busy, slow, endless, or go away: each by a few lines on the loopback, because no real one does
+//! it on command. What was answered until then is kept, and the words say what was wrong.
+
+use probe::live::{Live, Plan, Run, run};
+use probe::{Answer, Wanted};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use sys::http::Address;
+
+/// Answers every request by what the function says: path, body, how many came before. None hangs up.
+fn server(answer: impl Fn(&str, &str, usize) -> Option<String> + Send + Sync + 'static) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let (answer, count) = (Arc::new(answer), Arc::new(AtomicUsize::new(0)));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (answer, count) = (Arc::clone(&answer), Arc::clone(&count));
+            std::thread::spawn(move || {
+                let mut stream = stream;
+                let Some((path, body)) = request(&mut stream) else { return };
+                if let Some(text) = answer(&path, &body, count.fetch_add(1, Ordering::SeqCst)) {
+                    let _ = stream.write_all(text.as_bytes());
+                }
+            });
+        }
+    });
+    Address { host: "127.0.0.1".into(), port }
+}
+
+fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.trim().parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()));
+            }
+        }
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return None,
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+        }
+    }
+}
+
+fn http(status: &str, body: &str) -> Option<String> {
+    Some(format!("HTTP/1.0 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+}
+
+/// An Ollama of our own: every word is a token; `each` may answer a generation otherwise.
+fn ollama(each: impl Fn(&str, usize) -> Option<Option<String>> + Send + Sync + 'static) -> Address {
+    server(move |path, body, count| match path {
+        "/api/version" => http("200 OK", r#"{"version":"0.9.3"}"#),
+        "/api/ps" => http("200 OK", r#"{"models":[{"name":"tiny:latest","size":9,"size_vram":0}]}"#),
+        "/api/tags" => http("200 OK", r#"{"models":[{"name":"tiny:latest"}]}"#),
+        "/api/show" => http(
+            "200 OK",
+            r#"{"details":{"quantization_level":"F16"},"model_info":{"tokenizer.ggml.add_bos_token":false}}"#,
+        ),
+        "/api/generate" => match each(body, count) {
+            Some(answer) => answer,
+            None => {
+                let value: serde_json::Value = serde_json::from_str(body).expect("JSON");
+                let words = value["prompt"].as_str().unwrap_or_default().split_whitespace().count();
+                http(
+                    "200 OK",
+                    &format!(
+                        r#"{{"response":" x","done":true,"prompt_eval_count":{words},"prompt_eval_duration":5000000,"eval_count":1,"eval_duration":1000}}"#
+                    ),
+                )
+            }
+        },
+        _ => http("404 Not Found", "404 page not found"),
+    })
+}
+
+fn plan(tokens: &[u64]) -> Plan {
+    Plan { tokens: tokens.to_vec(), rounds: 1, predict: 1, decode: false, parallel: 1, cold: false }
+}
+
+fn asked(to: Address, tokens: &[u64], patience: Duration) -> Result<Run, String> {
+    let live =
+        Live { to, model: None, patience, logs: vec![], pids: vec![], command: vec![], wanted: Wanted::default() };
+    run(&live, &mut plan(tokens), false, &mut |_| {}).map_err(|error| error.to_string())
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn lengths(answer: &Answer) -> Vec<(Option<u64>, Option<u64>)> {
+    answer.probes.iter().map(|probe| (probe.asked, probe.evaluated)).collect()
+}
+
+#[test]
+fn nobody_is_there() {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();
+    let said = asked(Address { host: "127.0.0.1".into(), port }, &[3], LONG).unwrap_err();
+    assert!(said.contains("refused"), "{said}");
+}
+
+#[test]
+fn somebody_else_is_there() {
+    let page = "<!DOCTYPE html><html>Please log in</html>";
+    let said = asked(server(move |_, _, _| http("200 OK", page)), &[3], LONG).unwrap_err();
+    assert!(said.contains("web page") && said.contains("proxy"), "{said}");
+    let said = asked(server(|_, _, _| Some("SSH-2.0-OpenSSH_9.2\r\n".into())), &[3], LONG).unwrap_err();
+    assert!(said.contains("does not speak HTTP") && said.contains("SSH-2.0"), "{said}");
+    let said = asked(server(|_, _, _| http("401 Unauthorized", "{}")), &[3], LONG).unwrap_err();
+    assert!(said.contains("asks for a key"), "{said}");
+    let said = asked(
+        server(|_, _, _| http("503 Service Unavailable", r#"{"error":{"message":"Loading model"}}"#)),
+        &[3],
+        LONG,
+    )
+    .unwrap_err();
+    assert!(said.contains("loading"), "{said}");
+    let elsewhere = "HTTP/1.0 302 Found\r\nLocation: http://elsewhere.invalid/\r\n\r\n";
+    let said = asked(server(move |_, _, _| Some(elsewhere.into())), &[3], LONG).unwrap_err();
+    assert!(said.contains("not followed"), "{said}");
+    assert!(Address::parse("https://127.0.0.1:1", None).unwrap_err().to_string().contains("only plain http"));
+}
+
+#[test]
+fn a_model_that_is_not_there_is_named() {
+    let live = Live {
+        to: ollama(|_, _| None),
+        model: Some("nosuch".into()),
+        patience: LONG,
+        logs: vec![],
+        pids: vec![],
+        command: vec![],
+        wanted: Wanted::default(),
+    };
+    let said = run(&live, &mut plan(&[3]), false, &mut |_| {}).unwrap_err().to_string();
+    assert!(said.contains("\"nosuch\"") && said.contains("tiny:latest"), "{said}");
+}
+
+#[test]
+fn a_friendly_one_gives_exact_lengths() {
+    let run = asked(ollama(|_, _| None), &[1, 8, 290, 600], LONG).expect("a run");
+    assert!(run.ended.is_none());
+    assert_eq!(lengths(&run.answer), [1, 8, 290, 600].map(|count| (Some(count), Some(count))));
+    assert_eq!(run.answer.probes[3].ne11, [512, 88]);
+    assert_eq!(run.answer.counted.word().key(), "yes");
+    // The same from what was kept.
+    let home = tempfile::tempdir().expect("a directory");
+    probe::replay::write(home.path(), &run.recording).expect("written");
+    let again = probe::answer(&probe::replay::open(home.path()).expect("read"), &Wanted::default(), Default::default());
+    assert_eq!(lengths(&again), lengths(&run.answer));
+}
+
+/// Everything up to the seventh generation is answered; then this.
+fn after_six(answer: impl Fn() -> Option<String> + Send + Sync + 'static) -> Run {
+    let seen = AtomicUsize::new(0);
+    let to = ollama(move |_, _| (seen.fetch_add(1, Ordering::SeqCst) >= 6).then(&answer));
+    asked(to, &[3, 7, 8, 9], Duration::from_secs(2)).expect("a run that ends early")
+}
+
+#[test]
+fn what_was_answered_before_the_end_is_kept() {
+    for (what, run) in [
+        (
+            "in the middle of its answer",
+            after_six(|| Some("HTTP/1.0 200 OK\r\nContent-Length: 500\r\n\r\n{\"resp".into())),
+        ),
+        ("busy", after_six(|| http("429 Too Many Requests", r#"{"error":"slow down"}"#))),
+        ("more than", after_six(|| Some(format!("HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n", 1_u64 << 40)))),
+        (
+            "no whole answer within 2 s",
+            after_six(|| {
+                std::thread::sleep(Duration::from_secs(30));
+                None
+            }),
+        ),
+    ] {
+        let said = run.answer.ended.clone().unwrap_or_default();
+        assert!(said.contains(what), "{what}: {said}");
+        let answered = lengths(&run.answer);
+        assert!(!answered.is_empty() && answered.len() < 4, "{what}: {answered:?}");
+    }
+}
+
+#[test]
+fn an_error_of_one_length_does_not_end_the_others() {
+    let run = asked(
+        ollama(|body, _| {
+            body.contains("\"num_predict\":1")
+                .then_some(())
+                .filter(|()| body.len() > 2000)
+                .map(|()| http("500 Internal Server Error", r#"{"error":"llama runner process no longer running"}"#))
+        }),
+        &[3, 600, 8],
+        LONG,
+    )
+    .expect("a run");
+    assert_eq!(lengths(&run.answer), [(Some(3), Some(3)), (Some(8), Some(8))]);
+    assert!(run.answer.failed[0].why.contains("no longer running"), "{:?}", run.answer.failed);
+    assert_eq!(run.answer.counted.word().key(), "no");
+}
+
+#[test]
+fn a_server_that_only_streams_is_read_all_the_same() {
+    let streamed = |body: &str| {
+        let value: serde_json::Value = serde_json::from_str(body).ok()?;
+        let words = value["prompt"].as_str()?.split_whitespace().count();
+        http(
+            "200 OK",
+            &format!(
+                "{{\"response\":\" a\",\"done\":false}}\n{{\"response\":\"\",\"done\":true,\"prompt_eval_count\":{words},\"eval_count\":1}}\n"
+            ),
+        )
+    };
+    let run = asked(ollama(move |body, _| Some(streamed(body))), &[8], LONG).expect("a run");
+    assert_eq!(lengths(&run.answer), [(Some(8), Some(8))]);
+}
+
+/// A template stands around every prompt of a model that has no raw ones: its tokens count, and lengths are corrected by it.
+#[test]
+fn a_model_without_raw_prompts_is_asked_through_its_template() {
+    let run = asked(
+        ollama(|body, _| {
+            let value: serde_json::Value = serde_json::from_str(body).ok()?;
+            if value.get("raw").is_some() {
+                return Some(http("400 Bad Request", r#"{"error":"raw mode does not support template"}"#));
+            }
+            let words = value["prompt"].as_str()?.split_whitespace().count() + 10;
+            Some(http(
+                "200 OK",
+                &format!(r#"{{"response":"x","done":true,"prompt_eval_count":{words},"eval_count":1}}"#),
+            ))
+        }),
+        &[64],
+        LONG,
+    )
+    .expect("a run");
+    let probe = &run.answer.probes[0];
+    // How much of the template was in the cache nobody tells: it is not filled in.
+    assert_eq!((probe.reported, probe.evaluated), (Some(64), None));
+    assert_eq!(run.answer.counted.word().key(), "no");
+}
