@@ -4,6 +4,7 @@ use crate::descriptor::Descriptors;
 use crate::elf::{EM_AMDGPU, Elf, PT_NOTE, SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, Section, SymbolKind};
 use crate::error::{Error, Problem, Result};
 use crate::kernel::{Extent, Kernel};
+use crate::kernel_code;
 use crate::metadata::{self, Detail, Metadata};
 use crate::msgpack::Reader;
 use crate::note::Notes;
@@ -38,6 +39,12 @@ pub struct CodeObject<'a> {
     arrays: Vec<Array>,
     /// Name to address and size, of functions and descriptors.
     symbols: HashMap<String, (u64, u64)>,
+    /// How many kernel descriptors (`NAME.kd`) the symbols name: what the notes say is held against it.
+    pub descriptor_count: u64,
+    /// How many kernels the metadata of version 2 (YAML, which is not read further) has.
+    pub noted_kernels: u64,
+    /// Kernels of version 2, which has no descriptors: name, address and size of header and code.
+    old_kernels: Vec<(String, u64, u64)>,
 }
 
 impl<'a> CodeObject<'a> {
@@ -61,6 +68,9 @@ impl<'a> CodeObject<'a> {
             notes: Vec::new(),
             arrays: Vec::new(),
             symbols: HashMap::new(),
+            descriptor_count: 0,
+            noted_kernels: 0,
+            old_kernels: Vec::new(),
             elf,
         };
         if object.target.is_none() {
@@ -94,9 +104,15 @@ impl<'a> CodeObject<'a> {
     pub fn functions(&self) -> Result<Vec<(String, Extent)>> {
         let kind = if self.elf.sections().iter().any(|s| s.kind == SHT_SYMTAB) { SHT_SYMTAB } else { SHT_DYNSYM };
         let Some(symbols) = self.elf.symbols_of_kind(kind)? else { return Ok(Vec::new()) };
-        let functions = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function && symbol.section != 0);
-        let mut list: Vec<(String, Extent)> = functions
-            .filter_map(|symbol| Some((symbol.name.to_owned(), self.extent(symbol.address, symbol.size)?)))
+        let extent = |kind: SymbolKind, address: u64, size: u64| match kind {
+            SymbolKind::Function => self.extent(address, size),
+            SymbolKind::Other(kernel_code::SYMBOL) => self.after_header(address, size),
+            _ => None,
+        };
+        let mut list: Vec<(String, Extent)> = symbols
+            .iter()
+            .filter(|symbol| symbol.section != 0)
+            .filter_map(|symbol| Some((symbol.name.to_owned(), extent(symbol.kind, symbol.address, symbol.size)?)))
             .collect();
         list.sort_by(|a, b| (a.1.address, &a.0).cmp(&(b.1.address, &b.0)));
         // Tensile's assembly has sizes of zero: such a function reaches to the next one, or to the end of its section.
@@ -111,7 +127,7 @@ impl<'a> CodeObject<'a> {
         Ok(list)
     }
 
-    /// The kernels of all metadata notes, in file order. Ends after the first error of each note.
+    /// The kernels of all metadata notes (in version 2: of the symbols), in file order. Ends after the first error of each note.
     pub fn kernels(&self) -> impl Iterator<Item = Result<Kernel>> {
         self.kernels_in(Detail::Whole)
     }
@@ -124,7 +140,30 @@ impl<'a> CodeObject<'a> {
             Some(Entries { reader: Reader::new(data.get(start..)?, array.offset), left: array.count, detail })
         });
         let mut descriptors = Descriptors::new(&self.elf);
-        entries.flatten().map(move |entry| entry.map(|metadata| self.kernel(metadata, &mut descriptors)))
+        let described =
+            entries.flatten().map(move |entry| entry.map(|metadata| self.kernel(metadata, &mut descriptors)));
+        described.chain(self.old_kernels.iter().map(|(name, address, size)| self.old_kernel(name, *address, *size)))
+    }
+
+    fn old_kernel(&self, name: &str, address: u64, size: u64) -> Result<Kernel> {
+        let header = self.elf.at_address(address, kernel_code::SIZE, "amd_kernel_code_t")?;
+        let unknown = || Error::new(address, "amd_kernel_code_t", Problem::Unknown(format!("the header of {name}")));
+        let metadata = kernel_code::metadata(name, &header).ok_or_else(unknown)?;
+        let code = self.after_header(address, size);
+        let stub = code.map_or(Stub::Unknown, |extent| self.judge(extent));
+        Ok(Kernel { metadata, descriptor: None, code, stub })
+    }
+
+    /// Address and size of the headers that stand among the code in version 2; none in others.
+    pub fn kernel_headers(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.old_kernels.iter().map(|(_, address, _)| (*address, kernel_code::SIZE))
+    }
+
+    /// The code of a kernel of version 2 stands behind its header, mostly at once.
+    fn after_header(&self, address: u64, size: u64) -> Option<Extent> {
+        let header = self.elf.at_address(address, kernel_code::SIZE, "amd_kernel_code_t").ok()?;
+        let entry = kernel_code::entry(&header).clamp(kernel_code::SIZE, size.max(kernel_code::SIZE));
+        self.extent(address.checked_add(entry)?, size.saturating_sub(entry))
     }
 
     fn kernel(&self, metadata: Metadata, descriptors: &mut Descriptors<'_, '_>) -> Kernel {
@@ -163,6 +202,12 @@ impl<'a> CodeObject<'a> {
             for note in Notes::new(&data, offset) {
                 let note = match note {
                     Ok(note) if note.is_amdgpu_metadata() => note,
+                    Ok(note) if note.is_old_metadata() => {
+                        // Every kernel has one; arguments have none.
+                        let key = b"SymbolName:";
+                        self.noted_kernels += note.contents.windows(key.len()).filter(|w| w == key).count() as u64;
+                        continue;
+                    }
                     Ok(_) => continue,
                     Err(error) => {
                         self.problems.push(error);
@@ -193,6 +238,14 @@ impl<'a> CodeObject<'a> {
         limited(section.offset, "symbols", section.size, SYMBOLS_LIMIT)?;
         let symbols = self.elf.symbols(section)?;
         for symbol in symbols.iter().filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
+            match symbol.kind {
+                SymbolKind::Other(kernel_code::SYMBOL) => {
+                    self.old_kernels.push((symbol.name.to_owned(), symbol.address, symbol.size));
+                    self.kernel_count += 1;
+                }
+                SymbolKind::Object if symbol.name.ends_with(".kd") => self.descriptor_count += 1,
+                _ => {}
+            }
             self.symbols.entry(symbol.name.to_owned()).or_insert((symbol.address, symbol.size));
         }
         Ok(())

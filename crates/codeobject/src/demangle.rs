@@ -1,4 +1,4 @@
-//! Names for people. The mangled name stays the key.
+//! Names for people, spelled as llvm-cxxfilt spells them. The mangled name stays the key.
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
@@ -10,7 +10,48 @@ pub fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > LIMIT {
         return None;
     }
-    plain(name).or_else(|| with_parameter_kinds(name))
+    plain(name).or_else(|| with_parameter_kinds(name)).map(|text| spelled(&text))
+}
+
+/// The demangler's spelling turned into that of c++filt and llvm-cxxfilt: `(unsigned int)64` is `64u` there, `> >` is
+/// `>>` (LLVM), and an empty pack leaves no comma. Signatures of generic lambdas differ among all three and are left.
+fn spelled(text: &str) -> String {
+    const SUFFIXES: [(&str, &str); 5] = [
+        ("(unsigned int)", "u"),
+        ("(unsigned long)", "ul"),
+        ("(unsigned long long)", "ull"),
+        ("(long)", "l"),
+        ("(long long)", "ll"),
+    ];
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['(', ',', ' ']) {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        rest = found;
+        let literal = || {
+            let (cast, suffix) = SUFFIXES.iter().find(|(cast, _)| rest.starts_with(cast))?;
+            let after = rest.get(cast.len()..)?;
+            let sign = usize::from(after.starts_with('-'));
+            let digits = after.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
+            (digits > 0).then(|| (after.split_at(sign + digits), *suffix))
+        };
+        if let Some(((number, after), suffix)) = literal() {
+            out.push_str(number);
+            out.push_str(suffix);
+            rest = after;
+        } else if rest.starts_with(", >") || rest.starts_with(", )") {
+            rest = rest.get(2..).unwrap_or_default();
+        } else if rest.starts_with(" >") && out.ends_with('>') {
+            rest = rest.get(1..).unwrap_or_default();
+        } else {
+            let (one, after) = rest.split_at(1);
+            out.push_str(one);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 fn plain(name: &str) -> Option<String> {
@@ -24,6 +65,9 @@ fn plain(name: &str) -> Option<String> {
 /// before the argument. The demangler does not know it. Without the two letters the type reads as an argument of its
 /// own, which keeps the numbering of substitutions; it is then taken out of the text again.
 fn with_parameter_kinds(name: &str) -> Option<String> {
+    if let Some(text) = without_builtin_kinds(name).and_then(|name| plain(&name)) {
+        return Some(text);
+    }
     if !name.contains("TnPF") {
         return None;
     }
@@ -32,6 +76,26 @@ fn with_parameter_kinds(name: &str) -> Option<String> {
         text.replace_range(start..end, "");
     }
     Some(text)
+}
+
+/// A built-in type (`TnDa` for `auto`, as in rocRAND's kernel_wrapper) takes part in no substitution: it can simply go.
+fn without_builtin_kinds(name: &str) -> Option<String> {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once("Tn") {
+        out.push_str(before);
+        let kind = after.strip_prefix("Da").or_else(|| after.strip_prefix(|c: char| "bcahstijlmxyno".contains(c)));
+        // What follows a type here is the argument: a literal or an expression.
+        match kind.filter(|argument| argument.starts_with(['L', 'X'])) {
+            Some(argument) => rest = argument,
+            None => {
+                out.push_str("Tn");
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    (out.len() < name.len()).then_some(out)
 }
 
 /// A pointer-to-function type directly before an address argument, its separator included.
@@ -63,6 +127,20 @@ fn declared_type(text: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::demangle;
+
+    #[test]
+    fn names_are_spelled_as_llvm_cxxfilt_spells_them() {
+        let pairs = [
+            ("_Z1kILj64ELm128ELln3EEvv", "void k<64u, 128ul, -3l>()"),
+            ("_Z1kI1aI1bIfEEEvv", "void k<a<b<float>>>()"),
+            ("_Z1kIfJEEvDpT0_", "void k<float>()"),
+            ("_Z1kILy7ELs2EEvv", "void k<7ull, (short)2>()"),
+            ("_Z1wITnDaXadL_Z1fIiEvPT_EEiJfEEvDpT1_", "void w<&void f<int>(int*), int, float>(float)"),
+        ];
+        for (mangled, name) in pairs {
+            assert_eq!(demangle(mangled).as_deref(), Some(name), "{mangled}");
+        }
+    }
 
     #[test]
     fn a_dependent_non_type_parameter_is_read() {

@@ -35,6 +35,9 @@ pub enum Problem {
     Unreadable(String),
     #[error("is not known: {0}")]
     Unknown(String),
+    /// Two accounts of the same thing do not agree: one of them leaves something out.
+    #[error("leave something out: {0}")]
+    Incomplete(String),
 }
 
 impl Error {

@@ -3,21 +3,32 @@
 //! clang puts one bundle per translation unit into `.hip_fatbin` and one 24-byte wrapper into `.hipFatBinSegment`
 //! (`clang/lib/CodeGen/CGCUDANV.cpp`, `HIPFatMagic`).
 
+use crate::bundle;
 use crate::coverage::Range;
 use crate::elf::{Elf, R_X86_64_RELATIVE, SHT_NOBITS, Section};
 use crate::error::Result;
 use crate::read::{u32_at, u64_at};
+use std::collections::HashMap;
 
 pub const FATBIN: &str = ".hip_fatbin";
+/// Where hcc (until ROCm 3.3) put its bundles. Other files have a section of that name too: only the magic tells.
+const HCC: &str = ".kernel";
 pub const WRAPPERS: &str = ".hipFatBinSegment";
-/// "HIPF"
+/// "HIPF": a pointer to a bundle.
 const MAGIC: u32 = 0x4849_5046;
+/// "HIPK": the bundle was taken out of the file; a pointer to the reference that says where it went.
+const MAGIC_KPACK: u32 = 0x4b50_4948;
 const WRAPPER: u64 = 24;
 
 /// The sections that hold offload bundles for HIP. A SYCL library has a section *named* `__CLANG_OFFLOAD_BUNDLE__...`;
 /// that is not one.
 pub fn fatbin_sections<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Section> {
-    elf.sections().iter().filter(|section| section.name == FATBIN && section.kind != SHT_NOBITS && section.size > 0)
+    let hcc = |section: &Section| {
+        let magic = elf.source().bytes(section.offset, bundle::MAGIC.len() as u64, "bundle magic");
+        section.name == HCC && magic.is_ok_and(|magic| magic.starts_with(bundle::MAGIC))
+    };
+    let sections = elf.sections().iter().filter(|section| section.kind != SHT_NOBITS && section.size > 0);
+    sections.filter(move |section| section.name == FATBIN || hcc(section))
 }
 
 /// The file offsets of a section's contents, cut at the end of the file.
@@ -36,25 +47,31 @@ pub struct Wrapper {
     pub bundle_address: u64,
     /// The same as a file offset, where it lies in the file.
     pub bundle_offset: Option<u64>,
+    /// The code is in an archive beside the file (kpack), under this number; the pointer leads to the reference.
+    pub packed: Option<u32>,
 }
 
 /// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation
 /// (linkers need not fill in the bytes in place); in an executable at a fixed address it stands in place.
 pub fn wrappers(elf: &Elf<'_>) -> Result<Vec<Wrapper>> {
     let mut found = Vec::new();
+    // Thousands of relocations and hundreds of wrappers: looked up by place.
     for section in elf.sections().iter().filter(|section| section.name == WRAPPERS && section.kind != SHT_NOBITS) {
         let data = elf.data(section)?;
         let moved = elf.relocations_within(section.address, section.address.saturating_add(section.size))?;
+        let relative = moved.iter().filter(|relocation| relocation.kind == R_X86_64_RELATIVE);
+        let moved: HashMap<u64, i64> = relative.map(|relocation| (relocation.address, relocation.addend)).collect();
         for (record, i) in data.chunks_exact(WRAPPER as usize).zip(0u64..) {
-            if u32_at(record, 0) != MAGIC {
+            let magic = u32_at(record, 0);
+            if magic != MAGIC && magic != MAGIC_KPACK {
                 continue;
             }
             let address = section.address.saturating_add(i * WRAPPER);
             let place = address.saturating_add(8);
-            let relative = moved.iter().find(|r| r.address == place && r.kind == R_X86_64_RELATIVE);
-            let bundle_address = relative.map_or_else(|| u64_at(record, 8), |r| r.addend as u64);
+            let bundle_address = moved.get(&place).map_or_else(|| u64_at(record, 8), |addend| *addend as u64);
             let bundle_offset = elf.offset_of(bundle_address);
-            found.push(Wrapper { address, version: u32_at(record, 4), bundle_address, bundle_offset });
+            let packed = (magic == MAGIC_KPACK).then(|| u32_at(record, 16));
+            found.push(Wrapper { address, version: u32_at(record, 4), bundle_address, bundle_offset, packed });
         }
     }
     Ok(found)

@@ -31,6 +31,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod ar;
 pub mod bundle;
 pub mod ccob;
 pub mod check;
@@ -43,11 +44,14 @@ mod error;
 pub mod host;
 mod id;
 mod kernel;
+mod kernel_code;
+pub mod kpack;
 pub mod launch_map;
 pub mod metadata;
 pub mod msgpack;
 pub mod note;
 pub mod nvidia;
+pub mod pe;
 mod read;
 pub mod stub;
 pub mod target;

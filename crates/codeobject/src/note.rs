@@ -16,6 +16,11 @@ pub struct Note<'a> {
 }
 
 impl Note<'_> {
+    /// NT_AMD_HSA_METADATA: YAML, in code objects of version 2.
+    pub fn is_old_metadata(&self) -> bool {
+        self.owner == "AMD" && self.kind == 10
+    }
+
     pub fn is_amdgpu_metadata(&self) -> bool {
         self.owner == "AMDGPU" && self.kind == NT_AMDGPU_METADATA
     }

@@ -178,6 +178,7 @@ pub const MACH: &[(u8, &str)] = &[
     (0x4c, "gfx942"),
     (0x4e, "gfx1201"),
     (0x4f, "gfx950"),
+    (0x50, "gfx1310"),
     (0x51, "gfx9-generic"),
     (0x52, "gfx10-1-generic"),
     (0x53, "gfx10-3-generic"),
@@ -186,6 +187,10 @@ pub const MACH: &[(u8, &str)] = &[
     (0x58, "gfx1153"),
     (0x59, "gfx12-generic"),
     (0x5a, "gfx1251"),
+    (0x5b, "gfx12-5-generic"),
+    (0x5c, "gfx1172"),
+    (0x5d, "gfx1170"),
+    (0x5e, "gfx1171"),
     (0x5f, "gfx9-4-generic"),
 ];
 

@@ -77,7 +77,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Edit distance, for "did you mean"; long input is no reason to compute it.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     if b.len() > 32 {
         return usize::MAX;
     }

@@ -1,14 +1,16 @@
-//! GPUs as data: one profile per card with the origin of every number, target ids, occupancy.
+//! GPUs as data: one profile per card with the origin of every number, targets and which code serves them, occupancy.
 //!
 //! No I/O, no unsafe, no panic on any input. `occupancy` has no dependency at all, because the library that stands in
 //! for the HIP runtime includes it by path and must compute exactly what the rest of the program computes.
 #![forbid(unsafe_code)]
 
+pub mod arch;
 pub mod cards;
 pub mod occupancy;
 pub mod profile;
 pub mod target;
 
+pub use arch::{Arch, How, Taken, UnknownArch};
 pub use cards::{all, find};
 pub use profile::{Number, Profile, ProfileError};
 pub use target::TargetId;

@@ -37,6 +37,13 @@ impl TargetId {
         Ok(TargetId { processor: processor.to_owned(), features })
     }
 
+    /// The same with its features in alphabetic order, as files write them.
+    #[must_use]
+    pub fn canonical(mut self) -> TargetId {
+        self.features.sort();
+        self
+    }
+
     /// Major, minor and stepping: the last two hexadecimal digits are minor and stepping. None for a generic target.
     pub fn version(&self) -> Option<(u32, u32, u32)> {
         version(&self.processor)

@@ -1,17 +1,18 @@
 //! Code objects that lie in a host file outside its device sections: in `.rodata`, as a byte array, for
 //! `hipModuleLoadData`. "This target is not in the file" must have looked there too.
 
-use codeobject::elf::EM_AMDGPU;
-use codeobject::{CodeObject, Range, ReadAt, TargetId, Window};
+use crate::object::ObjectReport;
+use codeobject::elf::{EM_AMDGPU, Elf};
+use codeobject::{Range, ReadAt, Result, Window};
 
 /// ELF64, little-endian, version 1, ELFOSABI_AMDGPU_HSA.
 const MAGIC: [u8; 8] = [0x7f, b'E', b'L', b'F', 2, 1, 1, 64];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A code object in the middle of a host file.
+#[derive(Debug, Clone)]
 pub struct Embedded {
     pub offset: u64,
-    pub target: Option<TargetId>,
-    pub kernels: u64,
+    pub object: ObjectReport,
 }
 
 /// Gathers the places where a device ELF could start, piece by piece, in any ranges but `skip`.
@@ -54,16 +55,35 @@ impl Search {
         }
     }
 
-    /// Those that really are code objects.
-    pub fn finish(mut self, source: &dyn ReadAt) -> Vec<Embedded> {
+    /// Reads what is not skipped, piece by piece, without anything else being done with it.
+    pub fn run(mut self, source: &dyn ReadAt) -> Result<Vec<Range>> {
+        const PIECE: u64 = 1 << 20;
+        let mut at = 0;
+        while at < source.len() {
+            if let Some(range) = self.skip.iter().find(|range| range.start <= at && at < range.end) {
+                at = range.end;
+                self.tail.clear();
+                continue;
+            }
+            let next = self.skip.iter().map(|range| range.start).filter(|start| *start > at).min();
+            let end = next.unwrap_or(u64::MAX).min(at + PIECE).min(source.len());
+            let piece = source.bytes(at, end - at, "file")?;
+            self.piece(at, &piece);
+            at = end;
+        }
+        Ok(self.finish(source))
+    }
+
+    /// Where those lie that really are code objects: each as long as its headers say.
+    pub fn finish(mut self, source: &dyn ReadAt) -> Vec<Range> {
         self.found.sort_unstable();
         self.found.dedup();
-        self.found.iter().filter_map(|&offset| read(source, offset)).collect()
+        self.found.iter().filter_map(|&offset| extent(source, offset)).collect()
     }
 }
 
-fn read(source: &dyn ReadAt, offset: u64) -> Option<Embedded> {
+fn extent(source: &dyn ReadAt, offset: u64) -> Option<Range> {
     let rest = Window::new(source, offset, source.len() - offset, "embedded code object").ok()?;
-    let object = CodeObject::parse(&rest).ok().filter(|object| object.elf().header.machine == EM_AMDGPU)?;
-    Some(Embedded { offset, target: object.target.clone(), kernels: object.kernel_count })
+    let elf = Elf::parse(&rest).ok().filter(|elf| elf.header.machine == EM_AMDGPU)?;
+    Some(Range { start: offset, end: offset.saturating_add(elf.end()).min(source.len()) })
 }

@@ -1,6 +1,6 @@
 //! A file that is read at offsets.
 
-use codeobject::{Error, Problem, ReadAt, check_range};
+use codeobject::{Error, Problem, Range, ReadAt, check_range};
 use std::borrow::Cow;
 use std::fs::{self, Metadata};
 use std::io;
@@ -21,6 +21,8 @@ pub enum OpenError {
 pub struct File {
     path: PathBuf,
     file: fs::File,
+    /// Where the part begins that this is; 0 for a whole file.
+    start: u64,
     len: u64,
     stamp: (u64, u64, i64, i64, i64, i64),
 }
@@ -32,7 +34,16 @@ impl File {
         let found = regular_file::open_or_kind(path).map_err(io)?;
         let file = found.map_err(|what| OpenError::NotAFile { path: path.to_owned(), what })?;
         let metadata = file.metadata().map_err(io)?;
-        Ok(File { path: path.to_owned(), file, len: metadata.len(), stamp: stamp(&metadata) })
+        Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
+    }
+
+    /// A part of the file as one of its own, `libx.a(member.o)`: a member of an archive.
+    pub fn part(&self, name: &str, range: Range) -> Result<Self, OpenError> {
+        let path = PathBuf::from(format!("{}({name})", self.path.display()));
+        let io = |source| OpenError::Io { path: path.clone(), source };
+        let file = self.file.try_clone().map_err(io)?;
+        let len = range.len().min(self.len.saturating_sub(range.start));
+        Ok(File { file, start: self.start.saturating_add(range.start), len, stamp: self.stamp, path })
     }
 
     pub fn path(&self) -> &Path {
@@ -70,12 +81,13 @@ impl ReadAt for File {
     fn read_into(&self, offset: u64, buffer: &mut [u8], field: &'static str) -> codeobject::Result<()> {
         check_range(self.len, offset, buffer.len() as u64, field)?;
         let unreadable = |why: String| Error::new(offset, field, Problem::Unreadable(why));
-        match self.file.read_exact_at(buffer, offset) {
+        match self.file.read_exact_at(buffer, self.start.saturating_add(offset)) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 let now = self.file.metadata().map_or(0, |metadata| metadata.len());
-                let (left, len) = (now.saturating_sub(offset), buffer.len());
-                Err(unreadable(format!("the file was {} bytes long and is now {now}: {left} of {len} left", self.len)))
+                let (left, len) = (now.saturating_sub(self.start.saturating_add(offset)), buffer.len());
+                let was = self.start.saturating_add(self.len);
+                Err(unreadable(format!("the file was {was} bytes long and is now {now}: {left} of {len} left")))
             }
             Err(error) => Err(unreadable(error.to_string())),
         }

@@ -3,6 +3,7 @@
 use codeobject::check::{Contradiction, contradictions};
 use codeobject::{CodeObject, Detail, Error, Kernel, Problem, ReadAt, TargetId, Window};
 use std::fmt;
+use std::path::PathBuf;
 
 /// What an entry's bytes are, by their magic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -124,6 +125,8 @@ pub struct ObjectReport {
     /// Kernels whose descriptor and metadata do not agree.
     pub differing: u64,
     pub contradictions: Vec<Contradiction>,
+    /// The kpack archive that it lies in; None where it lies in the file itself.
+    pub archive: Option<PathBuf>,
     /// Offsets count in the entry.
     pub problems: Vec<Error>,
 }
@@ -146,6 +149,7 @@ impl ObjectReport {
             stubs: 0,
             differing: 0,
             contradictions: Vec::new(),
+            archive: None,
             problems: Vec::new(),
         }
     }
@@ -193,10 +197,12 @@ impl ObjectReport {
         };
         let wanted = look.entry(&found, out);
         let Some(object) = &object else { return };
+        let mut described = 0;
         for kernel in object.kernels_in(look.detail()) {
             match kernel {
                 Ok(kernel) => {
                     self.kernels += 1;
+                    described += u64::from(kernel.descriptor.is_some());
                     self.stubs += u64::from(kernel.stub.is_stub());
                     self.differing += u64::from(!kernel.differences(object.processor()).is_empty());
                     if wanted {
@@ -208,6 +214,16 @@ impl ObjectReport {
                 }
                 Err(error) => self.problems.push(error),
             }
+        }
+        // The symbols name every descriptor, the notes every kernel. Where the notes are damaged or of a kind that is not
+        // known, kernels are there that nobody listed.
+        if described < object.descriptor_count {
+            let why = format!("{described} of {} kernel descriptors are in the metadata", object.descriptor_count);
+            self.problems.push(Error::new(0, "amdhsa.kernels", Problem::Incomplete(why)));
+        }
+        if self.kernels < object.noted_kernels {
+            let why = format!("{} of {} kernels in the metadata of version 2", self.kernels, object.noted_kernels);
+            self.problems.push(Error::new(0, "kernel symbols", Problem::Incomplete(why)));
         }
     }
 }

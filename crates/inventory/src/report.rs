@@ -3,11 +3,14 @@
 use crate::digest::Sha256;
 use crate::embedded::{Embedded, Search};
 use crate::file::File;
-use crate::object::{Look, ObjectReport};
+use crate::kpack::{self, Kpack};
+use crate::object::{Format, Look, ObjectReport};
 use crate::scan::{Event, Options, scan, scan_object};
 use crate::sniff::{Contents, contents};
 use codeobject::elf::Elf;
-use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, TargetId, host};
+use codeobject::kpack::Reference;
+use codeobject::nvidia::{self, Region};
+use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, TargetId, Window, host};
 use std::collections::BTreeMap;
 
 /// What a file is, as a whole.
@@ -17,6 +20,10 @@ pub enum Form {
     Host,
     CodeObject,
     Bundles,
+    /// A kpack archive.
+    Kpack,
+    /// A cubin or a fatbin by itself.
+    Nvidia,
     /// None of these; the error is among the problems.
     Unknown,
 }
@@ -36,6 +43,8 @@ pub struct TargetSummary {
     pub stubs: u64,
     /// Kernels whose descriptor and metadata do not agree.
     pub differing: u64,
+    /// Entries that are code but not machine code (SPIR-V, bitcode): their kernels are not counted.
+    pub uncounted: u64,
     pub bytes: u64,
     /// The lowest and highest code object version, where there is a device ELF.
     pub versions: Option<(u8, u8)>,
@@ -53,11 +62,15 @@ pub struct FileReport {
     pub bundles: Vec<BundleSummary>,
     /// The file itself, if it is a code object.
     pub object: Option<ObjectReport>,
-    /// Code objects outside the device sections; looked for only when the file is hashed.
+    /// Code objects outside the device sections, where they were looked for.
     pub embedded: Vec<Embedded>,
     /// How many `__hip_fatbin_wrapper`s the host side has.
     pub wrappers: usize,
-    /// Of the device code: sections, bundles or the code object.
+    /// Where the code went, if it was taken out of the file.
+    pub kpack: Option<Kpack>,
+    /// What the file has for NVIDIA GPUs; None where it has no such sections, or nobody asked.
+    pub nvidia: Option<nvidia::Inventory>,
+    /// Of the AMD device code: sections, bundles or the code object.
     pub coverage: Coverage,
     /// What is wrong with the file as a whole.
     pub problems: Vec<Error>,
@@ -66,9 +79,17 @@ pub struct FileReport {
 }
 
 impl FileReport {
-    /// By full target id. Host entries are left out.
+    /// By full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is relocatable
+    /// code of NVIDIA's, which no runtime loads as it is.
     pub fn targets(&self) -> BTreeMap<String, TargetSummary> {
         let mut targets: BTreeMap<String, TargetSummary> = BTreeMap::new();
+        let images = self.nvidia.iter().flat_map(|found| &found.rows).filter(|row| row.region == Region::Linked);
+        for row in images {
+            let summary = targets.entry(row.target()).or_default();
+            summary.objects += 1;
+            summary.kernels += row.kernels().count() as u64;
+            summary.bytes += row.size;
+        }
         for object in self.objects().filter(|object| object.is_device()) {
             let name = object.target.as_ref().map_or_else(|| object.id.clone(), TargetId::to_string);
             let summary = targets.entry(name).or_default();
@@ -76,6 +97,7 @@ impl FileReport {
             summary.kernels += object.kernels;
             summary.stubs += object.stubs;
             summary.differing += object.differing;
+            summary.uncounted += u64::from(matches!(object.format, Format::Spirv | Format::Bitcode));
             summary.bytes += object.size;
             if let Some(version) = object.version {
                 let (low, high) = summary.versions.unwrap_or((version, version));
@@ -85,22 +107,16 @@ impl FileReport {
         targets
     }
 
-    /// Every entry of every bundle, and the bare code object.
+    /// Every entry of every bundle, the bare code object, and those outside the device sections.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectReport> {
-        self.bundles.iter().flat_map(|bundle| &bundle.entries).chain(&self.object)
+        let embedded = self.embedded.iter().map(|embedded| &embedded.object);
+        self.bundles.iter().flat_map(|bundle| &bundle.entries).chain(&self.object).chain(embedded)
     }
 
     /// Nothing is left unexplained: only then may an absence be stated.
     pub fn is_complete(&self) -> bool {
-        self.searched && self.coverage.is_complete() && self.problems.is_empty()
-    }
-
-    /// Whether the file ships code for `wanted`: None where that cannot be known.
-    pub fn has_target(&self, wanted: &TargetId) -> Option<bool> {
-        let mut shipped = self.objects().filter_map(|object| object.target.as_ref());
-        let mut embedded = self.embedded.iter().filter_map(|object| object.target.as_ref());
-        let found = shipped.any(|target| target.answers(wanted)) || embedded.any(|target| target.answers(wanted));
-        if found { Some(true) } else { self.is_complete().then_some(false) }
+        let nvidia = self.nvidia.as_ref().is_none_or(nvidia::Inventory::is_complete);
+        self.searched && self.coverage.is_complete() && self.problems.is_empty() && nvidia
     }
 
     /// Everything that went wrong, with what could not be understood.
@@ -110,7 +126,8 @@ impl FileReport {
 }
 
 /// Lists what is in a file. `take` is given what `look` gathered in each bundle, in order (for a bare code object,
-/// with no bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is also hashed and searched outside its device sections.
+/// with no bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is
+/// also hashed and, as with [`Options::search`], searched for code objects outside its device sections.
 pub fn inspect<L: Look, E>(
     file: &File,
     options: &Options,
@@ -128,29 +145,37 @@ pub fn inspect<L: Look, E>(
         object: None,
         embedded: Vec::new(),
         wrappers: 0,
+        kpack: None,
+        nvidia: None,
         coverage: Coverage::default(),
         problems: Vec::new(),
         searched: false,
     };
     let ranges = match &kind {
-        Ok(Contents::Host { fatbins, .. }) => fatbins.clone(),
+        Ok(Contents::Host { fatbins, .. } | Contents::Windows { fatbins, .. }) => fatbins.clone(),
         Ok(Contents::Bundles) => vec![Range { start: 0, end: file.len() }],
         _ => Vec::new(),
     };
     // The whole file is read on a thread of its own, beside the walk.
     let (result, hashed) = std::thread::scope(|scope| {
         let device = if ranges.is_empty() { None } else { Some(ranges.clone()) };
-        let host = matches!(kind, Ok(Contents::Host { .. }));
-        let hash = whole.then(|| scope.spawn(move || read_whole(file, host, device.unwrap_or_default())));
+        let host = matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. }));
+        let device = device.unwrap_or_default();
+        let hash = (whole || options.search).then(|| scope.spawn(move || read_rest(file, host, whole, device)));
+        if options.nvidia && (host || matches!(kind, Ok(Contents::Nvidia))) {
+            read_nvidia(file, &mut report);
+        }
         let result = walk_all(file, &kind, &ranges, options, look, &mut take, &mut report);
         (result, hash.and_then(|thread| thread.join().ok()))
     });
     result?;
     match hashed {
         Some(Ok((sha256, embedded))) => {
-            report.sha256 = Some(sha256);
-            report.embedded = embedded;
+            report.sha256 = sha256;
             report.searched = true;
+            for range in embedded {
+                read_embedded(file, range, look, &mut take, &mut report)?;
+            }
         }
         Some(Err(error)) => report.problems.push(error),
         None => {}
@@ -162,11 +187,27 @@ pub fn inspect<L: Look, E>(
     Ok(report)
 }
 
+/// No image in real files comes near it.
+const IMAGE_LIMIT: usize = 1 << 30;
+
+fn read_nvidia(file: &File, report: &mut FileReport) {
+    match nvidia::host_sections(file) {
+        Ok(sections) if sections.is_empty() => {}
+        Ok(_) => match nvidia::Inventory::read(file, IMAGE_LIMIT) {
+            Ok(found) => report.nvidia = Some(found),
+            Err(error) => report.problems.push(error),
+        },
+        Err(error) => report.problems.push(error),
+    }
+}
+
 fn kind_of(kind: &codeobject::Result<Contents<'_>>) -> &'static str {
     const PT_INTERP: u32 = 3;
     match kind {
         Ok(Contents::CodeObject) => "code object",
         Ok(Contents::Bundles) => "offload bundle",
+        Ok(Contents::Kpack(_)) => "kpack archive",
+        Ok(Contents::Nvidia) => "NVIDIA image",
         // ET_REL, ET_EXEC; a PIE is an ET_DYN that names its interpreter.
         Ok(Contents::Host { elf, .. }) if elf.header.kind == 1 => "object file",
         Ok(Contents::Host { elf, .. })
@@ -175,6 +216,13 @@ fn kind_of(kind: &codeobject::Result<Contents<'_>>) -> &'static str {
             "executable"
         }
         Ok(Contents::Host { .. }) => "shared library",
+        Ok(Contents::Windows { pe, .. }) => {
+            if pe.is_dll {
+                "Windows library"
+            } else {
+                "Windows program"
+            }
+        }
         Err(_) => "unknown",
     }
 }
@@ -206,7 +254,17 @@ fn walk_all<L: Look, E>(
             report.object = Some(object);
             take(None, out)?;
         }
-        Ok(Contents::Host { .. } | Contents::Bundles) => {
+        Ok(Contents::Nvidia) => report.form = Form::Nvidia,
+        Ok(Contents::Kpack(archive)) => {
+            report.form = Form::Kpack;
+            let (bundles, coverage) = (&mut report.bundles, &mut report.coverage);
+            coverage.scanned += archive.table.len() + 16;
+            kpack::scan_archive(file, archive, options, look, &mut |event| gather(event, bundles, coverage, take))?;
+            // Between the header and the code objects, and around them: frames have their sizes before them.
+            let rest = file.len().saturating_sub(coverage.total());
+            coverage.padding += rest;
+        }
+        Ok(Contents::Host { .. } | Contents::Windows { .. } | Contents::Bundles) => {
             let bundles = &mut report.bundles;
             let mut inside = Coverage::default();
             let between = scan(file, ranges, options, look, |event| match event {
@@ -222,9 +280,19 @@ fn walk_all<L: Look, E>(
             report.coverage.merge(between);
             report.coverage.not_understood.sort_by_key(|gap| gap.range);
             report.form = Form::Bundles;
-            if let Ok(Contents::Host { elf, .. }) = kind {
-                report.form = Form::Host;
-                check_host(elf, report);
+            match kind {
+                Ok(Contents::Host { elf, .. }) => {
+                    report.form = Form::Host;
+                    let wrappers = check_host(elf, report);
+                    let reference = Reference::of_elf(elf);
+                    take_packed(file, reference, &wrappers, options, look, take, report)?;
+                }
+                Ok(Contents::Windows { pe, .. }) => {
+                    report.form = Form::Host;
+                    check_cut(pe.fatbins().map(|section| (section.range.start, section.size)), report);
+                    take_packed(file, Reference::of_pe(file, pe), &[], options, look, take, report)?;
+                }
+                _ => {}
             }
         }
     }
@@ -232,24 +300,28 @@ fn walk_all<L: Look, E>(
 }
 
 /// A library without section headers hides its device code; a wrapper that points to no bundle names code elsewhere.
-fn check_host(elf: &Elf<'_>, report: &mut FileReport) {
+/// Returns the wrappers whose code lies in kpack archives: number and place.
+fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
     if elf.sections().is_empty() {
         let why = Problem::Unknown("the file has no section headers, so its device code cannot be located".into());
         report.problems.push(Error::new(40, "e_shoff", why));
     }
-    let cut = |section: &&codeobject::elf::Section| section.offset.saturating_add(section.size) > report.size;
-    if let Some(section) = host::fatbin_sections(elf).find(cut) {
-        let left = report.size.saturating_sub(section.offset);
-        let problem = Problem::Truncated { needed: section.size, left };
-        report.problems.push(Error::new(section.offset, ".hip_fatbin", problem));
-    }
+    check_cut(host::fatbin_sections(elf).map(|section| (section.offset, section.size)), report);
     let wrappers = match host::wrappers(elf) {
         Ok(wrappers) => wrappers,
-        Err(error) => return report.problems.push(error),
+        Err(error) => {
+            report.problems.push(error);
+            return Vec::new();
+        }
     };
     report.wrappers = wrappers.len();
+    let mut packed = Vec::new();
     let starts: Vec<u64> = report.bundles.iter().map(|summary| summary.bundle.offset).collect();
     for wrapper in wrappers {
+        if let Some(number) = wrapper.packed {
+            packed.push((number, elf.offset_of(wrapper.address).unwrap_or(0)));
+            continue;
+        }
         // An object file that is not linked yet has relocations of another kind here.
         if wrapper.bundle_address == 0 || wrapper.bundle_offset.is_some_and(|at| starts.binary_search(&at).is_ok()) {
             continue;
@@ -258,14 +330,107 @@ fn check_host(elf: &Elf<'_>, report: &mut FileReport) {
         let offset = elf.offset_of(wrapper.address).unwrap_or(0);
         report.problems.push(Error::new(offset, "__hip_fatbin_wrapper", Problem::Unknown(why)));
     }
+    packed
 }
 
-fn read_whole(file: &File, host: bool, device: Vec<Range>) -> codeobject::Result<(Sha256, Vec<Embedded>)> {
+/// One event of a scan: what was gathered goes on, the rest is kept.
+fn gather<T, E>(
+    event: Event<T>,
+    bundles: &mut Vec<BundleSummary>,
+    coverage: &mut Coverage,
+    take: &mut impl FnMut(Option<&Bundle>, T) -> Result<(), E>,
+) -> Result<(), E> {
+    match event {
+        Event::Piece(bundle, out) => take(Some(&bundle), out),
+        Event::Done(found) => {
+            coverage.merge(found.coverage);
+            take(Some(&found.bundle), found.out)?;
+            bundles.push(BundleSummary { bundle: found.bundle, entries: found.entries });
+            Ok(())
+        }
+    }
+}
+
+/// The code that was taken out of the file, as far as its archives are at hand.
+fn take_packed<L: Look, E>(
+    file: &File,
+    reference: Option<codeobject::Result<Reference>>,
+    wrappers: &[(u32, u64)],
+    options: &Options,
+    look: &L,
+    take: &mut impl FnMut(Option<&Bundle>, L::Out) -> Result<(), E>,
+    report: &mut FileReport,
+) -> Result<(), E> {
+    let reference = match reference {
+        None if wrappers.is_empty() => return Ok(()),
+        None => {
+            let why = Problem::Unknown(
+                "the wrappers say that the code is in kpack archives, and nothing says in which".into(),
+            );
+            report.problems.push(Error::new(0, codeobject::kpack::SECTION, why));
+            return Ok(());
+        }
+        Some(Err(error)) => {
+            report.problems.push(error);
+            return Ok(());
+        }
+        Some(Ok(reference)) => reference,
+    };
+    let (bundles, coverage) = (&mut report.bundles, &mut report.coverage);
+    let mut each = |event| gather(event, bundles, coverage, take);
+    let (kpack, problems) = kpack::scan(file.path(), reference, wrappers, options, look, &mut each)?;
+    report.problems.extend(problems);
+    report.kpack = Some(kpack);
+    Ok(())
+}
+
+/// A device section that reaches beyond the end of the file.
+fn check_cut(sections: impl Iterator<Item = (u64, u64)>, report: &mut FileReport) {
+    for (offset, size) in sections {
+        let left = report.size.saturating_sub(offset);
+        if size > left {
+            let problem = Problem::Truncated { needed: size, left };
+            report.problems.push(Error::new(offset, ".hip_fatbin", problem));
+            return;
+        }
+    }
+}
+
+type Rest = (Option<Sha256>, Vec<Range>);
+
+fn read_rest(file: &File, host: bool, hash: bool, device: Vec<Range>) -> codeobject::Result<Rest> {
     let mut search = Search::new(device);
+    if !hash {
+        return Ok((None, if host { search.run(file)? } else { Vec::new() }));
+    }
     let sha256 = Sha256::of(file, |offset, piece| {
         if host {
             search.piece(offset, piece);
         }
     })?;
-    Ok((sha256, search.finish(file)))
+    Ok((Some(sha256), search.finish(file)))
+}
+
+/// A code object in the middle of the file is looked at like any other. It is no part of the coverage of the device
+/// sections; what is wrong with it is a problem of the file.
+fn read_embedded<L: Look, E>(
+    file: &File,
+    range: Range,
+    look: &L,
+    take: &mut impl FnMut(Option<&Bundle>, L::Out) -> Result<(), E>,
+    report: &mut FileReport,
+) -> Result<(), E> {
+    let Ok(window) = Window::new(file, range.start, range.len(), "embedded code object") else { return Ok(()) };
+    let mut failed = None;
+    let (object, _, out) = scan_object(&window, None, look, &mut |out| {
+        if failed.is_none() {
+            failed = take(None, out).err();
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    report.problems.extend(object.problems.iter().map(|problem| problem.clone().at_base(range.start)));
+    report.embedded.push(Embedded { offset: range.start, object });
+    take(None, out)
 }

@@ -13,12 +13,23 @@ pub struct Options {
     pub budget: u64,
     /// What no single bundle may unpack to more than.
     pub unpack_limit: u64,
+    /// Read what the file has for NVIDIA GPUs, too.
+    pub nvidia: bool,
+    /// Look for code objects outside the device sections, too.
+    pub search: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Options { threads, budget: 96 << 20, unpack_limit: ccob::DEFAULT_LIMIT }
+        Options { threads, budget: 96 << 20, unpack_limit: ccob::DEFAULT_LIMIT, nvidia: false, search: false }
+    }
+}
+
+impl Options {
+    /// Everything that a file may hold: what an absence needs.
+    pub fn all() -> Self {
+        Options { nvidia: true, search: true, ..Options::default() }
     }
 }
 
@@ -65,29 +76,49 @@ pub fn scan<L: Look, E>(
     look: &L,
     mut take: impl FnMut(Event<L::Out>) -> Result<(), E>,
 ) -> Result<Coverage, E> {
+    let mut pieces = Pieces::new(source, ranges);
+    let next = || {
+        let bundle = pieces.next_bundle()?;
+        let cost = bundle.cost();
+        Some((bundle, cost, ()))
+    };
+    let work =
+        |bundle: Bundle, (): (), hand_over: &mut dyn FnMut(L::Out)| look_into(source, bundle, options, look, hand_over);
+    ordered(options, next, work, &mut take)?;
+    Ok(pieces.coverage)
+}
+
+/// Works on bundle after bundle in parallel and hands the events out in order. `next` gives a bundle, what it may unpack
+/// to, and whatever else its work needs; the bundles' numbers count from 0 without a hole.
+pub(crate) fn ordered<T: Send, J: Send, E>(
+    options: &Options,
+    next: impl FnMut() -> Option<(Bundle, u64, J)> + Send,
+    work: impl Fn(Bundle, J, &mut dyn FnMut(T)) -> BundleReport<T> + Sync,
+    take: &mut impl FnMut(Event<T>) -> Result<(), E>,
+) -> Result<(), E> {
     let threads = options.threads.max(1);
     // A few bundles ahead keep all threads busy; more would only pile up rows.
     let budget = Budget::new(options.budget, threads * 2);
-    let pieces = Mutex::new(Pieces::new(source, ranges));
+    let next = Mutex::new(next);
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let send = send.clone();
-            let (budget, pieces) = (&budget, &pieces);
+            let (budget, next, work) = (&budget, &next, &work);
             scope.spawn(move || {
                 while budget.take_turn() {
                     // The budget is taken under the lock, and so in the order of the bundles.
-                    let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
-                    let Some(bundle) = pieces.next_bundle() else { break };
-                    let held = budget.hold(bundle.cost());
-                    drop(pieces);
+                    let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+                    let Some((bundle, cost, job)) = next() else { break };
+                    let held = budget.hold(cost);
+                    drop(next);
                     let whole = bundle.clone();
                     let mut hand_over = |out| {
                         if budget.take_piece(whole.index) {
                             let _ = send.send(Event::Piece(whole.clone(), out));
                         }
                     };
-                    let report = look_into(source, bundle, options, look, &mut hand_over);
+                    let report = work(bundle, job, &mut hand_over);
                     drop(held);
                     if send.send(Event::Done(report)).is_err() {
                         break;
@@ -96,11 +127,10 @@ pub fn scan<L: Look, E>(
             });
         }
         drop(send);
-        let result = in_order(receive, &budget, &mut take);
+        let result = in_order(receive, &budget, take);
         budget.stop();
         result
-    })?;
-    Ok(pieces.into_inner().unwrap_or_else(PoisonError::into_inner).coverage)
+    })
 }
 
 fn in_order<T, E>(

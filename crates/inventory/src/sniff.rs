@@ -1,13 +1,21 @@
 //! What a file is, by its first bytes. Extensions lie.
 
-use codeobject::elf::{EM_AMDGPU, Elf};
-use codeobject::{Error, Problem, Range, ReadAt, Result, bundle, ccob, host};
+use codeobject::elf::{EM_AMDGPU, EM_CUDA, Elf};
+use codeobject::kpack::{self, Archive};
+use codeobject::pe::{self, Pe};
+use codeobject::{Error, Problem, Range, ReadAt, Result, bundle, ccob, host, nvidia};
 
 /// What a file holds, as far as GPU code is concerned.
 #[derive(Debug)]
 pub enum Contents<'a> {
     /// A library, executable or object file of the host; the ranges are its device sections.
     Host { elf: Elf<'a>, fatbins: Vec<Range> },
+    /// A library or program for Windows.
+    Windows { pe: Pe, fatbins: Vec<Range> },
+    /// A kpack archive: the code objects of many libraries.
+    Kpack(Archive),
+    /// A cubin or a fatbin by itself.
+    Nvidia,
     /// One AMD code object.
     CodeObject,
     /// One offload bundle, or several after another: plain or CCOB.
@@ -24,13 +32,27 @@ pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
         if elf.header.machine == EM_AMDGPU {
             return Ok(Contents::CodeObject);
         }
+        if elf.header.machine == EM_CUDA {
+            return Ok(Contents::Nvidia);
+        }
         let fatbins = host::fatbin_sections(&elf).map(|section| host::range_of(&elf, section)).collect();
         return Ok(Contents::Host { elf, fatbins });
+    }
+    if magic.starts_with(&nvidia::MAGIC.to_le_bytes()) {
+        return Ok(Contents::Nvidia);
+    }
+    if magic.starts_with(kpack::MAGIC) {
+        return Ok(Contents::Kpack(Archive::parse(source)?));
+    }
+    if magic.starts_with(pe::MAGIC) {
+        let pe = Pe::parse(source)?;
+        let fatbins = pe.fatbins().map(|section| section.range).collect();
+        return Ok(Contents::Windows { pe, fatbins });
     }
     if magic.is_empty() {
         return Err(Error::new(0, "magic", Problem::Truncated { needed: 4, left: 0 }));
     }
     let found = magic.iter().take(4).rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
-    let expected = "an ELF file, a code object, an offload bundle or a CCOB";
+    let expected = "an ELF or Windows file, a code object, an offload bundle, a CCOB or a kpack archive";
     Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
 }

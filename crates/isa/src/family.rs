@@ -71,6 +71,10 @@ families! {
     Graphics "graphics",
 }
 
+/// All multiplications of matrices, dense and sparse, of both lines of products: what somebody asks for who does not
+/// know which of them a card has.
+pub const MATRIX: &[Family] = &[Family::Mfma, Family::Smfmac, Family::Wmma, Family::Swmmac];
+
 impl Family {
     pub fn parse(key: &str) -> Option<Self> {
         Family::ALL.iter().copied().find(|family| family.key() == key)

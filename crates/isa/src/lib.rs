@@ -16,7 +16,7 @@ mod table;
 mod target;
 
 pub use decode::{Decoder, Instruction, Step, Walk};
-pub use family::Family;
+pub use family::{Family, MATRIX};
 pub use mnemonic::{Form, Mnemonic};
 pub use proof::Proof;
 pub use target::{TARGETS, Target};

@@ -27,10 +27,23 @@ targets! {
     Gfx125: "gfx1250" "gfx1251";
 }
 
+/// Processors that are decoded by another one's column, because no instruction sets them apart: LLVM's features for gfx801,
+/// gfx802 and gfx805 (`FeatureISAVersion8_*`) differ from gfx803's in bugs, rates and XNACK; gfx940 and gfx941, which LLVM no
+/// longer has, were gfx942 with stores forced to system scope; gfx12-5-generic is what gfx1250 and gfx1251 have in common.
+const ALIKE: &[(&str, &str)] = &[
+    ("gfx801", "gfx803"),
+    ("gfx802", "gfx803"),
+    ("gfx805", "gfx803"),
+    ("gfx940", "gfx942"),
+    ("gfx941", "gfx942"),
+    ("gfx12-5-generic", "gfx1250"),
+];
+
 impl Target {
     /// The processor of a target id: `gfx90a:sramecc+:xnack-` is gfx90a. None where no table covers it.
     pub fn find(id: &str) -> Option<&'static Target> {
         let name = id.split(':').next().unwrap_or(id);
+        let name = ALIKE.iter().find(|(alike, _)| *alike == name).map_or(name, |(_, column)| column);
         TARGETS.iter().find(|target| target.name == name)
     }
 

@@ -75,7 +75,12 @@ impl Lang {
     pub fn text_with<'a>(&self, key: &str, args: &[(&'a str, FluentValue<'a>)]) -> String {
         let mut fluent = FluentArgs::new();
         for (name, value) in args {
-            fluent.set(*name, value.clone());
+            // What somebody else wrote comes in here: names, paths, errors. Colours are put around a text, not into it.
+            let value = match value {
+                FluentValue::String(text) => FluentValue::from(guarded_line(text)),
+                other => other.clone(),
+            };
+            fluent.set(*name, value);
         }
         for bundle in [&self.bundle, &self.fallback] {
             if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
@@ -84,6 +89,11 @@ impl Lang {
         }
         key.to_owned()
     }
+}
+
+/// Escaped, but for line breaks: a part of a message may itself have lines.
+fn guarded_line(text: &str) -> String {
+    crate::plain::guarded(text, false).into_owned()
 }
 
 impl fmt::Debug for Lang {

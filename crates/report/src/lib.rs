@@ -5,10 +5,12 @@
 
 mod conclusion;
 mod lang;
+mod plain;
 mod readings;
 mod table;
 
 pub use conclusion::{conclusion_text, gaps};
 pub use lang::Lang;
+pub use plain::{guarded, plain};
 pub use readings::{grade_text, grade_word, paint, reason_text, reasons, rung_text};
 pub use table::{Align, Column, Table, csv_line, wrap};

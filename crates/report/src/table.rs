@@ -1,6 +1,8 @@
 //! One table, four faces: aligned text that respects the terminal, CSV, Markdown and JSON.
 
+use crate::plain::plain;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -39,9 +41,16 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// A row shorter than the header is filled with empty cells, a longer one is cut.
+    /// A row shorter than the header is filled with empty cells, a longer one is cut. Control characters are escaped.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let fit = |cell: S| {
+            let cell: String = cell.into();
+            match plain(&cell) {
+                Cow::Owned(escaped) => escaped,
+                Cow::Borrowed(_) => cell,
+            }
+        };
+        let mut row: Vec<String> = cells.into_iter().map(fit).collect();
         row.resize(self.columns.len(), String::new());
         self.rows.push(row);
     }
@@ -148,18 +157,22 @@ impl Table {
     }
 }
 
-/// One CSV line; a cell is quoted where it must be.
+/// One CSV line; a cell is quoted where it must be. One that a spreadsheet would take for a formula begins with a quote
+/// mark, which it shows as text; numbers stay numbers.
 pub fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     for (i, cell) in cells.enumerate() {
         if i > 0 {
             out.push(',');
         }
+        let cell = plain(cell);
+        let formula = cell.starts_with(['=', '+', '-', '@']) && cell != "-" && cell.parse::<f64>().is_err();
+        let cell = if formula { Cow::Owned(format!("'{cell}")) } else { cell };
         if cell.contains([',', '"', '\n', '\r']) {
             out.push('"');
             out.push_str(&cell.replace('"', "\"\""));
             out.push('"');
         } else {
-            out.push_str(cell);
+            out.push_str(&cell);
         }
     }
     out.push('\n');
@@ -251,6 +264,19 @@ mod tests {
         let lines = wrap("子プロセスが、本来使わないライブラリをマップしました (LD_PRELOAD=/lib/libm.so.6)。", 20);
         assert!(lines.iter().all(|line| line.width() <= 20 && !line.starts_with(['。', '、'])), "{lines:?}");
         assert!(lines[0].width() >= 17, "{lines:?}");
+    }
+
+    #[test]
+    fn a_cell_is_neither_a_formula_nor_an_order_to_the_terminal() {
+        let mut out = String::new();
+        csv_line(&mut out, ["=1+1", "-3", "-", "@x", "+1e5", "a\u{1b}[2J", "-cmd|"].into_iter());
+        assert_eq!(out, "'=1+1,-3,-,'@x,+1e5,a\\u001b[2J,'-cmd|\n");
+        let mut table = Table::new(vec![Column::left("name", "Name")]);
+        table.row(["a\u{1b}[2J\nfake line"]);
+        for text in [table.text(None), table.csv(), table.markdown(), table.json().to_string()] {
+            assert!(!text.contains('\u{1b}') && text.contains("u001b"), "{text}");
+        }
+        assert_eq!(table.text(None).lines().count(), 2);
     }
 
     #[test]

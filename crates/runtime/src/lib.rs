@@ -16,6 +16,7 @@ pub mod fetch;
 pub mod find;
 pub mod fingerprint;
 pub mod index;
+pub mod inputs;
 pub mod installed;
 pub mod linkage;
 pub mod stack;

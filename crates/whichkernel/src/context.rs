@@ -6,6 +6,7 @@ use report::Lang;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A check that was asked for failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
@@ -52,6 +53,8 @@ pub struct Context {
     pub width: Option<usize>,
     pub ledger: PathBuf,
     status: StatusLine,
+    /// Bytes on stdout so far.
+    written: AtomicU64,
 }
 
 impl Context {
@@ -68,15 +71,23 @@ impl Context {
             width: width(terminal),
             ledger: global.ledger.clone().unwrap_or_else(default_ledger),
             status: StatusLine::new(),
+            written: AtomicU64::new(0),
         }
     }
 
+    /// What is printed obeys nobody but us: control characters that came in with somebody else's text are escaped.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
         self.status.clear();
         let mut out = io::stdout().lock();
+        let text = report::guarded(text, self.color || self.width.is_some());
         out.write_all(text.as_bytes())?;
         out.flush()?;
+        self.written.fetch_add(text.len() as u64, Ordering::Relaxed);
         Ok(())
+    }
+
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// For writing. What of it others could read until now is said once: from now on they cannot.
@@ -97,7 +108,7 @@ impl Context {
     /// A remark that is not the answer: a line on stderr that stays.
     pub fn note(&self, line: &str) {
         self.status.clear();
-        let _ = writeln!(io::stderr(), "{}", ledger::redact::text(line));
+        let _ = writeln!(io::stderr(), "{}", report::guarded(&ledger::redact::text(line), self.color));
     }
 }
 
@@ -139,6 +150,6 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
         }
     }
     // Addresses and command lines come into errors from everywhere.
-    let _ = writeln!(io::stderr(), "whichkernel: {}", ledger::redact::text(&text));
+    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&ledger::redact::text(&text), false));
     ExitCode::from(COULD_NOT_RUN)
 }

@@ -14,6 +14,7 @@ pub struct Target {
 }
 
 pub const TARGETS: &[Target] = &[
+    Target { name: "ar", try_on: ar },
     Target { name: "bundle", try_on: bundle },
     Target { name: "callchain", try_on: call_chain },
     Target { name: "catalog", try_on: catalog },
@@ -24,14 +25,48 @@ pub const TARGETS: &[Target] = &[
     Target { name: "descriptor", try_on: descriptor },
     Target { name: "host", try_on: host_elf },
     Target { name: "isa", try_on: instructions },
+    Target { name: "kpack", try_on: kpack },
     Target { name: "ld_cache", try_on: ld_cache },
     Target { name: "kernel_name", try_on: kernel_name },
     Target { name: "launch_map", try_on: launch_map },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
+    Target { name: "pe", try_on: pe },
     Target { name: "source", try_on: source_tree },
     Target { name: "target_id", try_on: target_id },
 ];
+
+/// An archive, a reference and a manifest: which of them a file is, its first byte does not tell a hostile one.
+fn kpack(data: &[u8]) {
+    use codeobject::kpack::{Archive, Manifest, Reference};
+    let _ = Reference::parse(data, 0);
+    let _ = Manifest::parse(data);
+    let data = data.to_vec();
+    let Ok(archive) = Archive::parse(&data) else { return };
+    assert!(archive.entries.len() <= data.len(), "an entry takes bytes");
+    for entry in &archive.entries {
+        if let Ok(contents) = archive.contents(&data, entry, UNPACK_LIMIT) {
+            assert!(contents.len() as u64 <= UNPACK_LIMIT);
+            let _ = CodeObject::parse(&contents.into_owned());
+        }
+    }
+}
+
+fn pe(data: &[u8]) {
+    let data = data.to_vec();
+    let Ok(pe) = codeobject::pe::Pe::parse(&data) else { return };
+    for section in &pe.sections {
+        assert!(section.range.end <= data.len() as u64, "a section lies in the file");
+    }
+    let _ = codeobject::nvidia::host_sections(&data);
+}
+
+fn ar(data: &[u8]) {
+    let data = data.to_vec();
+    for member in codeobject::ar::members(&data).unwrap_or_default() {
+        assert!(member.range.start <= member.range.end && member.range.end <= data.len() as u64);
+    }
+}
 
 /// What an unpacked bundle may take here: mutated claims of gigabytes must fail before they are believed.
 const UNPACK_LIMIT: u64 = 64 << 20;

@@ -5,6 +5,11 @@ use codeobject::{CodeObject, Stub};
 use fuzz::{TARGETS, corpus, make, run};
 use std::{env, fs};
 
+fn packed() -> Vec<(String, String, Vec<u8>)> {
+    let entry = |number: u32, target: &str| (format!("lib/libx.so#{number}"), target.to_owned(), make::two_kernels());
+    vec![entry(0, "gfx1201"), entry(1, "gfx1201"), entry(1, "gfx90a:xnack-")]
+}
+
 fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let plain = make::usual_bundle();
     let mut twice = plain.clone();
@@ -25,6 +30,13 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("bundle", "empty", make::bundle(&[], 8)),
         ("code_object", "two_kernels", make::two_kernels()),
         ("code_object", "no_target", make::code_object(make::GFX900, None, &[make::Kernel::live("Cijk_Ailk")])),
+        ("code_object", "old", make::old_code_object("_Z3oldPf")),
+        ("kpack", "plain", make::kpack(&packed(), false)),
+        ("kpack", "zstd", make::kpack(&packed(), true)),
+        ("kpack", "reference", make::kpack_reference("lib/libx.so", &["../.kpack/x_@GFXARCH@.kpack"])),
+        ("host", "packed", make::packed_host(2, &make::kpack_reference("lib/libx.so", &["x.kpack"]))),
+        ("pe", "library", make::windows(&plain)),
+        ("ar", "two", make::ar(&[("a.o", &plain), ("b.o", b"x")])),
         ("descriptor", "zero", vec![0; 64]),
         ("descriptor", "ones", vec![0xff; 64]),
         ("host", "library", make::host(&twice, &[0, second])),

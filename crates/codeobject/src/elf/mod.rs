@@ -83,6 +83,8 @@ pub struct Elf<'a> {
     pub header: Header,
     sections: Vec<Section>,
     segments: Vec<Segment>,
+    /// Where the section headers end.
+    headers_end: u64,
 }
 
 impl<'a> Elf<'a> {
@@ -106,7 +108,16 @@ impl<'a> Elf<'a> {
         let segments = segments(source, u64_at(&raw, 32), u16_at(&raw, 54), u16_at(&raw, 56))?;
         let (at, size, count, names) = (u64_at(&raw, 40), u16_at(&raw, 58), u16_at(&raw, 60), u16_at(&raw, 62));
         let sections = sections(source, at, size, count, names)?;
-        Ok(Elf { source, header, sections, segments })
+        let headers_end = at.saturating_add(sections.len() as u64 * SECTION);
+        Ok(Elf { source, header, sections, segments, headers_end })
+    }
+
+    /// Where the file ends by its own headers: what follows belongs to somebody else.
+    pub fn end(&self) -> u64 {
+        let held = self.sections.iter().filter(|section| section.kind != SHT_NOBITS);
+        let sections = held.map(|section| section.offset.saturating_add(section.size));
+        let segments = self.segments.iter().map(|segment| segment.offset.saturating_add(segment.file_size));
+        sections.chain(segments).chain([self.headers_end, HEADER]).max().unwrap_or(HEADER)
     }
 
     pub fn source(&self) -> &'a dyn ReadAt {

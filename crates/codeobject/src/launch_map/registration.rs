@@ -7,6 +7,8 @@ use super::image::Image;
 /// `CudaFatMagic` and `HIPFatMagic` of clang's CGCUDANV.cpp; nvcc writes the same CUDA value.
 const CUDA_MAGIC: u32 = 0x4662_43b1;
 const HIP_MAGIC: u32 = 0x4849_5046;
+/// The bundle lies in a kpack archive; what the wrapper points at is the reference to it.
+const KPACK_MAGIC: u32 = 0x4b50_4948;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Vendor {
@@ -23,6 +25,8 @@ pub struct Wrapper {
     pub version: u32,
     /// Address of the bundle or fatbin container that it points at.
     pub image: u64,
+    /// The number of its code in the kpack archives, where it was taken out of the file.
+    pub packed: Option<u32>,
 }
 
 impl Wrapper {
@@ -30,11 +34,12 @@ impl Wrapper {
         let word = image.read_u64(address)?;
         let (magic, version) = (word as u32, (word >> 32) as u32);
         let vendor = match magic {
-            HIP_MAGIC => Vendor::Amd,
+            HIP_MAGIC | KPACK_MAGIC => Vendor::Amd,
             CUDA_MAGIC => Vendor::Nvidia,
             _ => return None,
         };
-        Some(Self { vendor, address, version, image: image.read_u64(address.checked_add(8)?)? })
+        let packed = if magic == KPACK_MAGIC { Some(image.read_u64(address.checked_add(16)?)? as u32) } else { None };
+        Some(Self { vendor, address, version, image: image.read_u64(address.checked_add(8)?)?, packed })
     }
 
     /// Every wrapper of the segment that the compiler gathers them in, registered or not.

@@ -4,11 +4,14 @@ use std::{borrow::Cow, fmt};
 
 use thiserror::Error;
 
-pub(super) const MAGIC: u32 = 0xba55_ed50;
+pub const MAGIC: u32 = 0xba55_ed50;
 /// The fixed part of an entry header; the rest, up to its stated size, holds options.
 const ENTRY_HEADER: usize = 64;
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
+/// Code for one chip alone (`sm_90a`), or for its family (`sm_100f`): what fatbinary of CUDA 13.4 writes for each.
+const FLAG_CHIP: u64 = 0x10_0000;
+const FLAG_FAMILY: u64 = 0x20_0000;
 
 /// What is wrong, and where: offsets count from the start of the bytes that were walked.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
@@ -99,6 +102,16 @@ pub struct Entry {
     pub flags: u64,
     /// Bytes behind the fixed header: compiler options for PTX (`--compile-only`), attributes for newer cubins.
     pub options: Vec<u8>,
+}
+
+impl Entry {
+    pub fn letter(&self) -> Option<char> {
+        match self.flags {
+            flags if flags & FLAG_CHIP != 0 => Some('a'),
+            flags if flags & FLAG_FAMILY != 0 => Some('f'),
+            _ => None,
+        }
+    }
 }
 
 /// One container: what one wrapper points at.

@@ -49,6 +49,14 @@ pub struct Cubin {
     pub kernels: Vec<CubinKernel>,
 }
 
+impl Cubin {
+    /// Made for one chip (`sm_90a`): EF_CUDA_ACCELERATORS of `llvm/include/llvm/BinaryFormat/ELF.h`, in another place from
+    /// version 8 of the format on. CUDA 13 leaves it out, and only the fatbin's entry says so.
+    pub fn is_for_one_chip(&self) -> bool {
+        self.flags & if self.abi >= 8 { 0x8 } else { 0x800 } != 0
+    }
+}
+
 /// Reads a cubin; None where the bytes are not an ELF file for the CUDA machine.
 pub fn cubin(data: &[u8]) -> Option<Cubin> {
     let elf = ElfFile64::<Le>::parse(data).ok()?;

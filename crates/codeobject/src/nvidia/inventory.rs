@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{
     ReadAt, Result,
-    elf::{Elf, SHT_NOBITS},
+    elf::{EM_CUDA, Elf, SHT_NOBITS},
+    pe::{self, Pe},
 };
 
 /// Where in the host file the containers lie.
@@ -35,7 +36,17 @@ pub struct Section {
 
 /// The fatbin sections of a host ELF file.
 pub fn host_sections(source: &dyn ReadAt) -> Result<Vec<Section>> {
+    let magic = source.bytes(0, source.len().min(4), "magic")?;
+    if magic.as_ref() == MAGIC.to_le_bytes() {
+        return Ok(vec![Section { region: Region::Linked, offset: 0, address: 0, size: source.len() }]);
+    }
+    if magic.starts_with(pe::MAGIC) {
+        return Ok(windows_sections(&Pe::parse(source)?));
+    }
     let elf = Elf::parse(source)?;
+    if elf.header.machine == EM_CUDA {
+        return Ok(vec![Section { region: Region::Linked, offset: 0, address: 0, size: source.len() }]);
+    }
     let region = |name: &str| match name {
         ".nv_fatbin" => Some(Region::Linked),
         "__nv_relfatbin" => Some(Region::Relocatable),
@@ -50,6 +61,18 @@ pub fn host_sections(source: &dyn ReadAt) -> Result<Vec<Section>> {
         .collect())
 }
 
+fn windows_sections(pe: &Pe) -> Vec<Section> {
+    let of = |name, region| {
+        pe.named(name).map(move |section| Section {
+            region,
+            offset: section.range.start,
+            address: section.address,
+            size: section.range.len(),
+        })
+    };
+    of(".nv_fatbin", Region::Linked).chain(of("__nv_relfatbin", Region::Relocatable)).collect()
+}
+
 /// One entry with what is in it.
 #[derive(Debug)]
 pub struct Row {
@@ -59,6 +82,8 @@ pub struct Row {
     pub entry: usize,
     pub kind: EntryKind,
     pub sm: u32,
+    /// `a` of sm_90a, `f` of sm_100f, where the entry says so.
+    pub letter: Option<char>,
     pub version: (u16, u16),
     pub compression: Compression,
     pub stored: u64,
@@ -69,6 +94,18 @@ pub struct Row {
 }
 
 impl Row {
+    /// `sm_90a` for machine code, `compute_90a` for PTX.
+    pub fn target(&self) -> String {
+        let inside = || match (&self.cubin, &self.ptx) {
+            (Some(cubin), _) => cubin.is_for_one_chip().then_some('a'),
+            (_, Some(ptx)) => ptx.letter(),
+            _ => None,
+        };
+        let letter = self.letter.or_else(inside);
+        let kind = if self.kind == EntryKind::Ptx { "compute" } else { "sm" };
+        format!("{kind}_{}{}", self.sm, letter.map(String::from).unwrap_or_default())
+    }
+
     /// Names of the kernels in this image.
     pub fn kernels(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match (&self.cubin, &self.ptx) {
@@ -114,6 +151,13 @@ impl Inventory {
     pub fn read(source: &dyn ReadAt, limit: usize) -> Result<Self> {
         let mut found = Self::default();
         for section in host_sections(source)? {
+            if let Some(row) = bare_cubin(source, &section, limit)? {
+                found.rows.push(row);
+                let walked =
+                    Walked { section, containers: Vec::new(), padding: 0, unknown: Vec::new(), errors: Vec::new() };
+                found.sections.push(walked);
+                continue;
+            }
             let (mut walked, sizes) = containers(source, section)?;
             let read: Vec<(Vec<Row>, Vec<FatbinError>)> = walked
                 .containers
@@ -145,6 +189,31 @@ impl Inventory {
         }
         found
     }
+}
+
+/// The whole file as one image, where it is a cubin and no container.
+fn bare_cubin(source: &dyn ReadAt, section: &Section, limit: usize) -> Result<Option<Row>> {
+    if section.offset != 0 || section.size > limit as u64 || section.size < 64 {
+        return Ok(None);
+    }
+    let Some(cubin) = cubin(&source.bytes(0, section.size, "cubin")?) else { return Ok(None) };
+    // The number stands in e_flags, higher up from version 8 of the format on.
+    let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
+    Ok(Some(Row {
+        region: section.region,
+        container: 0,
+        entry: 0,
+        kind: EntryKind::Cubin,
+        sm,
+        letter: None,
+        version: (0, 0),
+        compression: Compression::None,
+        stored: section.size,
+        size: section.size,
+        cubin: Some(cubin),
+        ptx: None,
+        error: None,
+    }))
 }
 
 /// The sections of a host file with the places of their containers, nothing opened.
@@ -224,6 +293,7 @@ fn rows(
                 entry: number,
                 kind: entry.kind,
                 sm: entry.sm,
+                letter: entry.letter(),
                 version: entry.version,
                 compression: entry.compression,
                 stored: entry.stored,

@@ -9,7 +9,7 @@ mod cubin;
 mod inventory;
 mod ptx;
 
-pub use container::{Compression, Container, Entry, EntryKind, FatbinError, Walk, walk};
+pub use container::{Compression, Container, Entry, EntryKind, FatbinError, MAGIC, Walk, walk};
 pub use cubin::{Cubin, CubinKernel, cubin};
 pub use inventory::{Inventory, Region, Row, Section, Walked, host_sections, walk_sections};
 pub use ptx::{Ptx, ptx};

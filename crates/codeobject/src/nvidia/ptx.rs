@@ -13,6 +13,13 @@ pub struct Ptx {
     pub kernels: Vec<String>,
 }
 
+impl Ptx {
+    /// `a` of `sm_90a`, `f` of `sm_100f`.
+    pub fn letter(&self) -> Option<char> {
+        self.target.chars().next_back().filter(|c| matches!(c, 'a' | 'f'))
+    }
+}
+
 /// Reads the directives of a PTX text; trailing NULs are padding.
 pub fn ptx(text: &[u8]) -> Ptx {
     let mut found = Ptx::default();

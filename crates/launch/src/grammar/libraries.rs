@@ -3,6 +3,7 @@
 use super::{
     cxx::Function,
     facts::{Facts, Family, Library, Tile},
+    family_words::words_of,
     scalar::{scalar, words},
 };
 
@@ -12,7 +13,10 @@ const OWNERS: &[(&str, Library)] = &[
     ("c10::", Library::PyTorch),
     ("torch::", Library::PyTorch),
     ("caffe2::", Library::PyTorch),
-    ("vllm::", Library::PyTorch),
+    ("vllm::", Library::Vllm),
+    ("hipsparselt", Library::HipSparseLt),
+    ("rocsparselt", Library::HipSparseLt),
+    ("_rocsparselt", Library::HipSparseLt),
     ("onnxruntime::", Library::OnnxRuntime),
     ("jax::", Library::Jax),
     ("xla::", Library::Jax),
@@ -22,8 +26,13 @@ const OWNERS: &[(&str, Library)] = &[
     ("ck_tile::", Library::CompositeKernel),
     ("rocprim::", Library::RocPrim),
     ("hipcub::", Library::RocPrim),
-    ("rocrand_impl::", Library::RocRand),
-    ("rocrand_", Library::RocRand),
+    ("rocrand", Library::RocRand),
+    ("ncclDevKernel", Library::Rccl),
+    ("ncclDevFunc", Library::Rccl),
+    ("ncclKernel", Library::Rccl),
+    ("rccl", Library::Rccl),
+    ("cupy_", Library::Cupy),
+    ("cupyx_", Library::Cupy),
     ("cub::", Library::Cub),
     ("thrust::", Library::Thrust),
     ("rocblas_", Library::RocBlas),
@@ -56,188 +65,6 @@ const BITSANDBYTES: &[&str] = &[
     "kQuantize",
     "kDequantize",
     "kOptimizerStatic",
-];
-
-/// Words inside a kernel's name that tell its family, first match wins; compared in lower case.
-const WORDS: &[(&str, Family)] = &[
-    ("flash", Family::FlashAttention),
-    ("fmha", Family::FlashAttention),
-    ("mla_", Family::Attention),
-    ("paged_attention", Family::Attention),
-    ("attention", Family::Attention),
-    ("attn", Family::Attention),
-    ("rotary", Family::Rope),
-    ("rope", Family::Rope),
-    ("topksoftmax", Family::MoeRouting),
-    ("moe", Family::Moe),
-    ("softmax", Family::Softmax),
-    ("layernorm", Family::Norm),
-    ("layer_norm", Family::Norm),
-    ("rmsnorm", Family::Norm),
-    ("rms_norm", Family::Norm),
-    ("batchnorm", Family::Norm),
-    ("batch_norm", Family::Norm),
-    ("groupnorm", Family::Norm),
-    ("group_norm", Family::Norm),
-    ("norm", Family::Norm),
-    ("dequant", Family::Dequantize),
-    ("quant", Family::Quantize),
-    ("optimizer", Family::Optimizer),
-    ("adam", Family::Optimizer),
-    ("sgd", Family::Optimizer),
-    ("gemv", Family::Gemv),
-    ("block_scale", Family::Gemm),
-    ("gemm", Family::Gemm),
-    ("matmul", Family::Gemm),
-    ("flatmm", Family::Gemm),
-    ("trsm", Family::LinearAlgebra),
-    ("syrk", Family::Blas),
-    ("trmm", Family::Blas),
-    ("allreduce", Family::AllReduce),
-    ("all_reduce", Family::AllReduce),
-    ("cross_device", Family::AllReduce),
-    ("conv", Family::Convolution),
-    ("im2col", Family::Convolution),
-    ("col2im", Family::Convolution),
-    ("pool", Family::Pool),
-    ("gather", Family::GetRows),
-    ("embedding", Family::GetRows),
-    ("index", Family::GetRows),
-    ("scatter", Family::Scatter),
-    ("onehot", Family::Scatter),
-    ("topk", Family::Sort),
-    ("top_k", Family::Sort),
-    ("sort", Family::Sort),
-    ("radix", Family::Sort),
-    ("merge", Family::Sort),
-    ("argmax", Family::Sort),
-    ("scan", Family::Scan),
-    ("cumsum", Family::Scan),
-    ("lookback", Family::Scan),
-    ("partition", Family::Scan),
-    ("select", Family::Scan),
-    ("reduce", Family::Reduce),
-    ("reduction", Family::Reduce),
-    ("histogram", Family::Reduce),
-    ("sum", Family::Reduce),
-    ("allfinite", Family::Reduce),
-    ("count", Family::Reduce),
-    ("dropout", Family::Random),
-    ("random", Family::Random),
-    ("threefry", Family::Random),
-    ("philox", Family::Random),
-    ("generate", Family::Random),
-    ("distribution", Family::Random),
-    ("sampling", Family::Random),
-    ("multinomial", Family::Random),
-    ("loss", Family::Loss),
-    ("entropy", Family::Loss),
-    ("gelu", Family::Activation),
-    ("silu", Family::Activation),
-    ("relu", Family::Activation),
-    ("swiglu", Family::Glu),
-    ("glu", Family::Glu),
-    ("sigmoid", Family::Activation),
-    ("activation", Family::Activation),
-    ("act_and_mul", Family::Glu),
-    ("elementwise", Family::Elementwise),
-    ("unary", Family::Elementwise),
-    ("transform", Family::Elementwise),
-    ("kfunc", Family::Elementwise),
-    ("interpolation", Family::Layout),
-    ("crop", Family::Layout),
-    ("gridsample", Family::Layout),
-    ("compress", Family::Scan),
-    ("nonzero", Family::Scan),
-    ("binary", Family::Binary),
-    ("pointwise", Family::Elementwise),
-    ("foreach", Family::Elementwise),
-    ("multi_tensor", Family::Elementwise),
-    ("multitensor", Family::Elementwise),
-    ("transpose", Family::Layout),
-    ("permute", Family::Layout),
-    ("concat", Family::Layout),
-    ("cat", Family::Layout),
-    ("pad", Family::Layout),
-    ("split", Family::Layout),
-    ("slice", Family::Layout),
-    ("tile", Family::Layout),
-    ("resize", Family::Layout),
-    ("upsample", Family::Layout),
-    ("unfold", Family::Layout),
-    ("expand", Family::Layout),
-    ("fill", Family::Layout),
-    ("reverse", Family::Layout),
-    ("tril", Family::Layout),
-    ("triu", Family::Layout),
-    ("range", Family::Layout),
-    ("eyelike", Family::Layout),
-    ("diagonal", Family::Layout),
-    ("space", Family::Layout),
-    ("reorder", Family::Layout),
-    ("copy", Family::Copy),
-    ("memcpy", Family::Copy),
-    ("memset", Family::Copy),
-    ("cast", Family::Convert),
-    ("convert", Family::Convert),
-    ("isinf", Family::Elementwise),
-    ("isnan", Family::Elementwise),
-    ("shrink", Family::Activation),
-    ("clip", Family::Elementwise),
-    ("where", Family::Elementwise),
-    ("householder", Family::LinearAlgebra),
-    ("tridiagonal", Family::LinearAlgebra),
-    ("cholesky", Family::LinearAlgebra),
-    ("lupivots", Family::LinearAlgebra),
-    ("getrf", Family::LinearAlgebra),
-    ("potrf", Family::LinearAlgebra),
-    ("pointers", Family::BlasPointers),
-    ("axpy", Family::Blas),
-    ("dot", Family::Blas),
-    ("scal", Family::Blas),
-    ("nrm2", Family::Blas),
-    ("asum", Family::Blas),
-    ("ger", Family::Blas),
-    ("rot", Family::Blas),
-    ("swap", Family::Blas),
-    ("symv", Family::Blas),
-    ("hemv", Family::Blas),
-    ("trmv", Family::Blas),
-    ("trsv", Family::Blas),
-    ("syr", Family::Blas),
-    ("her", Family::Blas),
-    ("symm", Family::Blas),
-    ("hemm", Family::Blas),
-    ("gbmv", Family::Blas),
-    ("sbmv", Family::Blas),
-    ("spmv", Family::Blas),
-    ("tbmv", Family::Blas),
-    ("tpmv", Family::Blas),
-    ("geam", Family::Blas),
-    ("dgmm", Family::Blas),
-    ("iamax", Family::Blas),
-    ("iamin", Family::Blas),
-    ("spr", Family::Blas),
-    ("hbmv", Family::Blas),
-    ("hpmv", Family::Blas),
-    ("tbsv", Family::Blas),
-    ("tpsv", Family::Blas),
-    ("hpr", Family::Blas),
-    ("trtri", Family::LinearAlgebra),
-    ("set_matrix", Family::Copy),
-    ("set_diag", Family::Blas),
-    ("beam", Family::Sort),
-    ("bias", Family::Binary),
-    ("add", Family::Binary),
-    ("mul", Family::Binary),
-    ("lstm", Family::Recurrent),
-    ("gru", Family::Recurrent),
-    ("rnn", Family::Recurrent),
-    ("mamba", Family::StateSpace),
-    ("ssm", Family::StateSpace),
-    ("empty", Family::Runtime),
-    ("init", Family::Runtime),
-    ("noop", Family::Runtime),
 ];
 
 /// Reads a kernel of a library that is known by namespace or prefix.
@@ -303,6 +130,9 @@ fn owner(function: &Function<'_>) -> Option<Library> {
         .or_else(bits)
         .or_else(|| triton(function.name))
         .or_else(|| aiter(function.name))
+        .or_else(|| aotriton(function.name))
+        .or_else(|| rpp(function.name))
+        .or_else(|| vllm(function.name))
         .or_else(|| extension(function.name))
         .or_else(by_parameter)
 }
@@ -332,6 +162,40 @@ fn aiter(name: &str) -> Option<Library> {
     prefixes.iter().any(|prefix| name.starts_with(prefix)).then_some(Library::Aiter)
 }
 
+/// AOTriton, which is PyTorch's attention on AMD: its kernels carry the names of its source, with a suffix in some releases.
+fn aotriton(name: &str) -> Option<Library> {
+    let known =
+        ["attn_fwd", "bwd_kernel_dk_dv", "bwd_kernel_dq", "bwd_kernel_fuse", "bwd_preprocess", "bwd_postprocess"];
+    let plain = |prefix: &&str| name.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    (known.iter().any(plain) || name == "debug_simulate_encoded_softmax").then_some(Library::AoTriton)
+}
+
+/// RPP, AMD's image and audio operations: `brightness_pkd_hip_tensor`, `warp_affine_bilinear_pln3_hip_tensor`.
+fn rpp(name: &str) -> Option<Library> {
+    name.contains("_hip_tensor").then_some(Library::Rpp)
+}
+
+/// vLLM's kernels without a namespace, of C++ and of Triton.
+fn vllm(name: &str) -> Option<Library> {
+    let known = [
+        "kernel_unified_attention",
+        "kernel_paged_attention",
+        "paged_attention_ll4mi",
+        "convert_fp8_kernel",
+        "fused_moe_kernel",
+        "_w8a8_block_fp8_matmul",
+        "_w8a8_block_int8_matmul",
+        "_per_token_group_quant",
+        "awq_dequantize_kernel",
+        "awq_gemm_kernel",
+        "moe_align_block_size_kernel",
+        "topkGatingSoftmax",
+        "wvSplitK",
+        "LLGemm1",
+    ];
+    known.iter().any(|prefix| name.starts_with(prefix)).then_some(Library::Vllm)
+}
+
 /// hipBLASLt's extension operations: `Softmax_DT_S_MT_4_64`, `LayerNorm_DT_S_W_256_C_4_S_0`, `AMax_Ti_S_To_S_W_256_C_4`.
 fn extension(name: &str) -> Option<Library> {
     let known = ["Softmax_DT_", "LayerNorm_DT_", "AMax_Ti_"];
@@ -347,6 +211,15 @@ fn family(library: Library, function: &Function<'_>) -> Family {
             Some(rest) if rest.starts_with("poi_") => Family::Elementwise,
             _ => words_of(&lower).unwrap_or(Family::Generated),
         };
+    }
+    match library {
+        Library::RocRand => return Family::Random,
+        Library::Rccl if lower.contains("allreduce") => return Family::AllReduce,
+        Library::Rccl => return Family::Collective,
+        Library::AoTriton => return Family::FlashAttention,
+        Library::Cupy => return words_of(&lower).unwrap_or(Family::Elementwise),
+        Library::Vllm if lower.starts_with("wvsplitk") || lower.starts_with("llgemm") => return Family::Gemv,
+        _ => {}
     }
     if library == Library::Aiter && (lower.starts_with("pa_")) {
         return Family::Attention;
@@ -364,10 +237,6 @@ fn family(library: Library, function: &Function<'_>) -> Family {
         .or_else(|| words_of(&lower))
         .or_else(|| words_of(&function.path.to_ascii_lowercase()))
         .unwrap_or(Family::Other)
-}
-
-fn words_of(lower: &str) -> Option<Family> {
-    WORDS.iter().find(|(word, _)| lower.contains(word)).map(|(_, family)| *family)
 }
 
 /// The functor of an element-wise kernel: `at::native::CUDAFunctor_add<float>`, `OP_Add`.
@@ -410,6 +279,34 @@ fn shortened(function: &Function<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{Family, Library, read};
+
+    #[test]
+    fn libraries_by_their_habits() {
+        let told = |name: &str| {
+            let facts = read(name);
+            (facts.library, facts.family)
+        };
+        let wrapper = "_ZN12rocrand_impl6system6detail14kernel_wrapperITnDaXadL_Z1fIiEvPT_EEiJfEEEvDpT1_";
+        assert_eq!(told(wrapper), (Library::RocRand, Family::Random));
+        assert_eq!(
+            told("void rocrand_host::detail::generate_kernel<float, mrg_normal_distribution<float>>(int)").1,
+            Family::Random
+        );
+        assert_eq!(told("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"), (Library::Rccl, Family::AllReduce));
+        assert_eq!(
+            told("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"),
+            (Library::Rccl, Family::Collective)
+        );
+        assert_eq!(told("cupy_add__float_float_float"), (Library::Cupy, Family::Binary));
+        assert_eq!(told("attn_fwd"), (Library::AoTriton, Family::FlashAttention));
+        assert_eq!(told("void vllm::rms_norm_kernel<c10::Half>(c10::Half*)"), (Library::Vllm, Family::Norm));
+        assert_eq!(
+            told("void vllm::convert_fp8_kernel<unsigned char, float>(float*)"),
+            (Library::Vllm, Family::Convert)
+        );
+        assert_eq!(told("brightness_pkd_hip_tensor(unsigned char*)").0, Library::Rpp);
+        assert_eq!(told("void ck_tile::kentry<256, 1, ck_tile::FmhaFwdKernel<int>>(int)").0, Library::CompositeKernel);
+    }
 
     #[test]
     fn pytorch_triton_and_bitsandbytes() {

@@ -7,6 +7,7 @@
 mod blas;
 mod cxx;
 mod facts;
+mod family_words;
 mod ggml;
 mod libraries;
 mod range;

@@ -1,6 +1,7 @@
 //! Adding up: per kernel, per bundle, per target.
 
 use crate::census::look::{FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
+use codeobject::Stub;
 use isa::Proof;
 use isa::census::Sum;
 use std::collections::BTreeMap;
@@ -27,10 +28,14 @@ pub struct Key {
 pub struct Group {
     pub sum: Sum,
     pub objects: u64,
+    /// Code objects of which nothing was decoded: no table for their processor, no machine code, or not readable.
+    pub uncounted: u64,
     pub kernels: u64,
     /// Device functions that are no kernels.
     pub functions: u64,
     pub stubs: u64,
+    /// Kernels that are no stubs, and of which the decoded code still proves that they change nothing.
+    pub idle: u64,
     /// Bytes of code sections, or of the kernel.
     pub code: u64,
     /// Instructions in no function.
@@ -38,6 +43,8 @@ pub struct Group {
     /// Only by kernel.
     pub facts: Option<KernelFacts>,
     pub proof: Option<Proof>,
+    /// The kind of stub that it is; only by kernel.
+    pub stub: Option<Stub>,
 }
 
 /// A word that is no instruction, or the place of an instruction that is cut off.
@@ -61,6 +68,8 @@ pub struct Groups {
     /// Kernels with an `s_endpgm` in them: that the decoder finds what must be there.
     pub ending: u64,
     pub kernels: u64,
+    /// Functions that the filter let through.
+    pub matched: u64,
 }
 
 impl Groups {
@@ -74,6 +83,7 @@ impl Groups {
             objects: 0,
             ending: 0,
             kernels: 0,
+            matched: 0,
         }
     }
 
@@ -96,6 +106,7 @@ impl Groups {
         if self.by != By::Kernel {
             let group = self.groups.entry(key.clone()).or_default();
             group.objects += 1;
+            group.uncounted += u64::from(object.is_uncounted());
             group.code += object.code;
             group.outside += object.outside.instructions;
             if select.kernel.is_none() {
@@ -107,10 +118,10 @@ impl Groups {
             self.kernels += u64::from(function.kernel.is_some());
             self.ending += u64::from(function.kernel.is_some() && ends);
             let name = function.kernel.as_ref().map_or(function.mangled.as_str(), |kernel| kernel.name.as_str());
-            let wanted = |regex: &regex::Regex| regex.is_match(name) || regex.is_match(&function.mangled);
-            if !select.kernel.as_ref().is_none_or(wanted) {
+            if !select.kernel.as_ref().is_none_or(|filter| filter.matches(&function.mangled, name)) {
                 continue;
             }
+            self.matched += 1;
             match (self.by, &function.kernel) {
                 (By::Kernel, None) => {}
                 (By::Kernel, Some(facts)) => {
@@ -122,6 +133,7 @@ impl Groups {
                     group.code = function.size;
                     group.facts = Some(facts.clone());
                     group.proof = Some(function.proof);
+                    group.stub = Some(function.stub).filter(|stub| stub.is_stub());
                     if function.alias {
                         group.sum.add(&function.tally);
                     }
@@ -133,6 +145,11 @@ impl Groups {
 }
 
 impl Group {
+    /// Not one of its code objects could be counted.
+    pub fn is_uncounted(&self) -> bool {
+        self.uncounted > 0 && self.uncounted == self.objects
+    }
+
     fn add(&mut self, function: &FunctionCensus) {
         if !function.alias {
             self.sum.add(&function.tally);
@@ -140,7 +157,8 @@ impl Group {
         match &function.kernel {
             Some(_) => {
                 self.kernels += 1;
-                self.stubs += u64::from(function.proof.is_stub());
+                self.stubs += u64::from(function.stub.is_stub());
+                self.idle += u64::from(function.proof.is_stub() && !function.stub.is_stub());
             }
             None => self.functions += 1,
         }

@@ -1,17 +1,19 @@
 //! Counting one code object, as the inventory hands it over.
 
 use crate::census::group::By;
-use codeobject::{CodeObject, Kernel, TargetId};
+use codeobject::elf::Section;
+use codeobject::{CodeObject, Kernel, Stub, TargetId};
 use inventory::{Format, Found, Look};
 use isa::census::{Function, Tally, aliases, section};
 use isa::{Decoder, Proof, Target};
-use regex::Regex;
+use launch::NameFilter;
+use std::borrow::Cow;
 
 /// Which code objects and functions are wanted. The whole object is decoded in any case: that is what an absence needs.
 #[derive(Debug, Default)]
 pub struct Select {
     pub target: Option<TargetId>,
-    pub kernel: Option<Regex>,
+    pub kernel: Option<NameFilter>,
 }
 
 impl Select {
@@ -48,7 +50,10 @@ pub struct FunctionCensus {
     pub alias: bool,
     /// None for a device function that is no kernel.
     pub kernel: Option<KernelFacts>,
+    /// What the whole decoded code proves.
     pub proof: Proof,
+    /// The inventory's rule, by which everybody counts stubs.
+    pub stub: Stub,
 }
 
 /// A code object or a part of one that was not counted, and why.
@@ -118,10 +123,14 @@ impl Look for Census {
     }
 
     fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
-        let Some(object) = out.last_mut() else { return };
-        let Some(function) = object.function(kernel) else { return };
+        let Some(object) = out.last_mut().filter(|object| !object.is_uncounted()) else { return };
+        let Some(function) = object.function(kernel) else {
+            let what = format!("{} {}", object.target, kernel.mangled());
+            return object.unread.push(Unread { what, why: "no symbol says where its code is".into() });
+        };
         let metadata = &kernel.metadata;
         function.proof = Proof::of_kernel(&function.tally);
+        function.stub = kernel.stub;
         function.kernel = Some(KernelFacts {
             name: if self.names { kernel.name() } else { String::new() },
             sgpr: metadata.sgpr_count,
@@ -178,6 +187,7 @@ impl ObjectCensus {
                     continue;
                 }
             };
+            let bytes = without_headers(object, text, bytes);
             let inside: Vec<_> = functions.iter().filter(|(_, extent)| text.holds(extent.address)).collect();
             let ranges: Vec<Function> = inside
                 .iter()
@@ -198,6 +208,7 @@ impl ObjectCensus {
                     alias,
                     kernel: None,
                     proof: Proof::None,
+                    stub: Stub::Unknown,
                 });
             }
             census.note(&counted.outside, text.address);
@@ -217,10 +228,27 @@ impl ObjectCensus {
         self.functions.get_mut(index)
     }
 
+    /// Nothing in it was decoded.
+    pub fn is_uncounted(&self) -> bool {
+        !self.unread.is_empty() && self.functions.is_empty() && self.code == 0
+    }
+
     fn note(&mut self, tally: &Tally, base: u64) {
         self.undecoded.extend(tally.undecoded.iter().map(|&offset| base + offset as u64));
         self.cut.extend(tally.cut.iter().map(|&(offset, _)| base + offset as u64));
     }
+}
+
+/// In version 2 the header of each kernel stands among the code. It is none, and is counted as padding.
+fn without_headers<'b>(object: &CodeObject<'_>, text: &Section, mut bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
+    for (address, size) in object.kernel_headers().filter(|(address, _)| text.holds(*address)) {
+        let start = (address - text.address) as usize;
+        let end = start.saturating_add(size as usize).min(bytes.len());
+        if let Some(header) = bytes.to_mut().get_mut(start..end) {
+            header.fill(0);
+        }
+    }
+    bytes
 }
 
 /// Objects have one code section, nearly always; the rest is added up.

@@ -58,7 +58,7 @@ impl Isa {
         let by = if target.is_some() { By::Bundle } else { By::Target };
         let look = Census::new(Select { target, kernel: None }, by);
         let mut groups = Groups::new(by);
-        let report = inspect(&file, &Options::default(), true, &look, |_, objects| {
+        let report = inspect(&file, &Options::all(), true, &look, |_, objects| {
             for object in &objects {
                 groups.add(object, &look.select);
             }

@@ -1,12 +1,13 @@
 //! Is there any of this? Counted, and where there is none, whether that is certain.
 
 use crate::census::group::Groups;
-use isa::{Family, Mnemonic};
+use isa::{Family, MATRIX, Mnemonic};
 
-/// A family, or the start of a mnemonic: `mfma` and `v_mfma` ask the same.
+/// A family, all that multiply matrices, or the start of a mnemonic: `mfma` and `v_mfma` ask the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     Family(Family),
+    Matrix,
     Prefix(String),
 }
 
@@ -20,6 +21,9 @@ pub struct Answer {
 impl Question {
     /// None where no instruction of any processor starts so: the question is a typing error.
     pub fn parse(text: &str) -> Option<Self> {
+        if text == "matrix" {
+            return Some(Question::Matrix);
+        }
         if let Some(family) = Family::parse(text) {
             return Some(Question::Family(family));
         }
@@ -30,13 +34,27 @@ impl Question {
     pub fn matches(&self, mnemonic: Mnemonic) -> bool {
         match self {
             Question::Family(family) => Family::of(mnemonic) == *family,
+            Question::Matrix => MATRIX.contains(&Family::of(mnemonic)),
             Question::Prefix(prefix) => mnemonic.name().starts_with(prefix.as_str()),
         }
     }
 
     pub fn answer(&self, groups: &Groups) -> Answer {
-        let tallies = groups.groups.values().map(|group| group.sum.tally());
-        let count = tallies.map(|tally| tally.count(|mnemonic| self.matches(mnemonic))).sum();
+        let count = self.count(groups);
         Answer { count, certain: count > 0 || (groups.is_complete() && groups.objects > 0) }
+    }
+
+    /// Related families that were not asked for and are there: dense and sparse ones have names of their own, and who
+    /// asks for `mfma` may well mean `smfmac` too.
+    pub fn beside(&self, groups: &Groups) -> Vec<(Family, u64)> {
+        let Question::Family(asked) = self else { return Vec::new() };
+        let others = MATRIX.iter().filter(|family| MATRIX.contains(asked) && *family != asked);
+        let counted = others.map(|family| (*family, Question::Family(*family).count(groups)));
+        counted.filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn count(&self, groups: &Groups) -> u64 {
+        let tallies = groups.groups.values().map(|group| group.sum.tally());
+        tallies.map(|tally| tally.count(|mnemonic| self.matches(mnemonic))).sum()
     }
 }

@@ -42,6 +42,8 @@ pub struct Process {
     pub preload: Vec<String>,
     /// In the order of the address space.
     pub libraries: Vec<Loaded>,
+    /// kpack archives that it holds open or has mapped: the runtime keeps each one open from its first use on.
+    pub archives: Vec<PathBuf>,
     /// The loader's chain, with what the program opened itself as further starts.
     pub chain: Chain,
     /// The text of `maps`, the raw evidence.
@@ -76,7 +78,8 @@ impl Process {
         let search = Search::new(Inside::new(dir.join("root")), &library_path);
         let mut chain = Chain::of(&search, &program, &preload);
         let libraries = loaded::explain(&view, &search, &mut chain, &mapped, &program);
-        Ok(Process { pid, name, program, library_path, preload, libraries, chain, maps })
+        let archives = archives(&dir, &view, &mapped);
+        Ok(Process { pid, name, program, library_path, preload, libraries, archives, chain, maps })
     }
 
     /// ROCm releases among the loaded libraries, where more than one is: mixed stacks break in ways that look like
@@ -134,6 +137,20 @@ impl View {
         }
         regular_file::open(&self.dir.join("map_files").join(&file.range)).and_then(FileAt::new)
     }
+}
+
+/// By their names alone: nothing is opened.
+fn archives(dir: &Path, view: &View, mapped: &[Mapped]) -> Vec<PathBuf> {
+    let open = fs::read_dir(dir.join("fd")).into_iter().flatten().flatten();
+    let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    let all = open.chain(mapped.iter().map(|file| file.path.clone()));
+    let mut found: Vec<PathBuf> = all
+        .filter(|path| path.extension().is_some_and(|extension| extension == "kpack"))
+        .map(|path| view.inside(&path))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// A process chooses how long its environment and its list of mappings are (prctl(2), PR_SET_MM_MAP).

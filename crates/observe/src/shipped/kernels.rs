@@ -1,7 +1,8 @@
 //! The kernels of one target, as facts.
 
 use codeobject::{CodeObject, Kernel, TargetId};
-use inventory::{Found, Look};
+use inventory::{File, Found, Look, Options, inspect};
+use std::collections::BTreeSet;
 
 /// What a claim can ask about one shipped kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,5 +45,33 @@ impl Look for Gather<'_> {
             wavefront: m.wavefront_size,
             stub: kernel.stub.is_stub(),
         });
+    }
+}
+
+/// The names of all kernels of a file (of one target), mangled, each once; and whether the whole of it could be read.
+pub fn kernel_names(file: &File, target: Option<&TargetId>) -> (BTreeSet<String>, bool) {
+    let mut names = BTreeSet::new();
+    let take = |_: Option<&codeobject::Bundle>, found: Vec<String>| {
+        names.extend(found);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let options = Options { nvidia: true, ..Options::default() };
+    let Ok(report) = inspect(file, &options, false, &Names(target), take);
+    let images = report.nvidia.iter().filter(|_| target.is_none()).flat_map(|found| &found.rows);
+    names.extend(images.flat_map(|row| row.kernels().map(str::to_owned)));
+    (names, report.all_problems().next().is_none())
+}
+
+struct Names<'a>(Option<&'a TargetId>);
+
+impl Look for Names<'_> {
+    type Out = Vec<String>;
+
+    fn entry(&self, found: &Found<'_>, _: &mut Vec<String>) -> bool {
+        self.0.is_none_or(|wanted| found.target.is_some_and(|target| target.answers(wanted)))
+    }
+
+    fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Vec<String>) {
+        out.push(kernel.mangled().to_owned());
     }
 }

@@ -4,12 +4,14 @@
 //! written as a fact: a sweep with complete coverage says that what was not seen is not there.
 
 mod bundles;
+mod conclusions;
 mod facts;
 mod kernels;
 mod observer;
 mod symbols;
 
-pub use crate::shipped::kernels::{Gather, KernelFact};
+pub use crate::shipped::conclusions::{completeness, presence};
+pub use crate::shipped::kernels::{Gather, KernelFact, kernel_names};
 pub use crate::shipped::observer::ShippedFiles;
 
 use crate::Sighting;
@@ -40,7 +42,7 @@ pub fn look(
     let file = File::open(path)?;
     let gather = Gather { target };
     let mut kernels = Vec::new();
-    let report = inventory::inspect(&file, &Options::default(), true, &gather, |_, found: Vec<KernelFact>| {
+    let report = inventory::inspect(&file, &Options::all(), true, &gather, |_, found: Vec<KernelFact>| {
         kernels.extend(found);
         Ok::<(), ShippedError>(())
     })?;

@@ -44,6 +44,7 @@ family-random = random numbers, dropout
 family-loss = loss
 family-optimizer = optimiser step
 family-all-reduce = sums over GPUs
+family-collective = communication among GPUs
 family-linear-algebra = linear algebra
 family-generated = generated kernel whose name does not say what it does
 family-runtime = the runtime's own

@@ -44,6 +44,7 @@ family-random = 乱数、ドロップアウト
 family-loss = 損失
 family-optimizer = オプティマイザの更新
 family-all-reduce = GPU間の合算
+family-collective = GPU間の通信
 family-linear-algebra = 線形代数
 family-generated = 自動生成（名前からは用途が分からない）
 family-runtime = ランタイム自身のもの

@@ -13,6 +13,7 @@ mod inspect;
 mod investigate;
 mod isa;
 mod ledger;
+mod many;
 mod map;
 mod probe;
 mod report;

@@ -3,12 +3,16 @@
 //! They serve as the fuzzer's corpus and as the well-formed start of tests about malformed input.
 
 mod bundle;
+mod containers;
 mod elf;
+mod kpack;
 mod msgpack;
 mod registering;
 
 pub use bundle::{bundle, ccob};
+pub use containers::{ar, windows};
 pub use elf::{Section, elf, host};
+pub use kpack::{kpack, kpack_reference, packed_host, split};
 pub use msgpack::{Value, encode};
 pub use registering::{nvidia_container, registering_library};
 
@@ -103,6 +107,29 @@ pub fn code_object(flags: u32, target: Option<&str>, kernels: &[Kernel]) -> Vec<
         Section { address: CODE, flags: 6, ..Section::new(".text", PROGBITS, text) },
     ];
     elf(224, 64, 3, flags, &sections)
+}
+
+/// A code object of version 2 for gfx900 with one kernel: header and code behind each other, no descriptor, no note.
+pub fn old_code_object(name: &str) -> Vec<u8> {
+    const CODE: u64 = 0x2000;
+    let (strings, offsets) = string_table(&[name.to_owned()]);
+    let mut text = vec![0; 256];
+    let mut put = |at: usize, bytes: &[u8]| text[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &1u32.to_le_bytes());
+    put(16, &256u64.to_le_bytes());
+    put(84, &16u16.to_le_bytes());
+    put(86, &8u16.to_le_bytes());
+    put(103, &[6]);
+    // v_mov_b32 v0, 0; s_endpgm
+    text.extend([0x7e00_0280u32, 0xbf81_0000].iter().flat_map(|word| word.to_le_bytes()));
+    let mut symbols = vec![0; 24];
+    symbols.extend(symbol(offsets[0], 10, 1, CODE, text.len() as u64));
+    let sections = [
+        Section { address: CODE, flags: 6, ..Section::new(".text", PROGBITS, text) },
+        Section { link: 3, entry_size: 24, ..Section::new(".dynsym", 11, symbols) },
+        Section::new(".dynstr", 3, strings),
+    ];
+    elf(224, 64, 0, 0x2c, &sections)
 }
 
 /// Two kernels for gfx1201, one of them a stub.

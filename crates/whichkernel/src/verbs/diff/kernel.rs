@@ -2,13 +2,13 @@
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::verbs::inspect::text::count as digits;
-use crate::verbs::isa::{census, parse_target};
-use anyhow::{Context as _, bail};
+use crate::verbs::isa::{census, nothing, parse_target};
+use anyhow::bail;
 use inventory::File;
 use isa::Family;
 use isa::census::Tally;
+use launch::NameFilter;
 use observe::census::{By, Group, Groups, KernelFacts, Select};
-use regex::Regex;
 use report::{Column, Table};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -101,13 +101,11 @@ impl Side {
         context: &Context,
     ) -> anyhow::Result<Self> {
         let file = File::open(Path::new(path))?;
-        let kernel = ask.kernel.as_deref().map(Regex::new).transpose().context("--kernel is no regular expression")?;
+        let kernel = ask.kernel.as_deref().map(NameFilter::new).transpose()?;
         let select = Select { target: target.map(parse_target).transpose()?, kernel };
-        let (groups, _) = census(&file, select, By::Kernel, false, context)?;
+        let (groups, report) = census(&file, select, By::Kernel, false, context)?;
         if groups.objects == 0 {
-            let (key, target) = target.map_or(("isa-no-code", ""), |target| ("isa-no-such-target", target));
-            let words = [("file", path.to_owned().into()), ("target", target.to_owned().into())];
-            bail!("{}", context.lang.text_with(key, &words));
+            return Err(nothing(Path::new(path), target, &groups, &report, context));
         }
         let complete = groups.is_complete();
         let Groups { groups, .. } = groups;

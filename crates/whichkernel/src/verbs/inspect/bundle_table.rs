@@ -77,13 +77,14 @@ impl Row {
 pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     let mut rows = Vec::new();
     let look = Gather(Select::new(args)?);
-    let report = inspect(file, &Options::default(), false, &look, |bundle, found: Kernels| {
+    let report = inspect(file, &Options::all(), false, &look, |bundle, found: Kernels| {
         if found.objects > 0 {
             let (index, offset) = bundle.map_or((0, 0), |bundle| (bundle.index, bundle.offset));
             rows.push(told(index, offset, &found));
         }
         anyhow::Ok(())
     })?;
+    look.0.check_target(&report)?;
     match args.format {
         Format::Json => context.print(&format!("{:#}\n", as_json(file, &rows, args)))?,
         Format::Text => context.print(&table(&rows, context).text(context.width))?,

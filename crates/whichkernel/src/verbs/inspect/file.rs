@@ -2,11 +2,11 @@
 
 use super::extract::Extract;
 use super::kernels::{self, Rows};
-use super::select::{Select, parse_target, wanted_target};
-use super::{Args, bundle_table, json, launch_map, nvidia, record, text};
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use super::select::{Select, wanted_target};
+use super::{Args, bundle_table, has_target, json, launch_map, nvidia, record, text};
+use crate::context::{COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
-use inventory::{File, FileReport, Nothing, Options, inspect};
+use inventory::{File, FileReport, Options, inspect};
 use observe::shipped::Gather;
 use serde_json::json;
 use std::fs;
@@ -14,22 +14,22 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let file = File::open(path)?;
+pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let path = file.path();
     if let Some(target) = &args.has_target {
-        return has_target(&file, target, args, context);
+        return has_target::run(file, target, args, context);
     }
     if args.launch_map {
-        return launch_map::run(&file, args, context);
+        return launch_map::run(file, args, context);
     }
     let report = if args.kernels {
-        list_kernels(&file, args, context)?
+        list_kernels(file, args, context)?
     } else if args.bundles {
-        bundle_table::run(&file, args, context)?
+        bundle_table::run(file, args, context)?
     } else if let Some(dir) = &args.extract {
-        extract(&file, dir, args, context)?
+        extract(file, dir, args, context)?
     } else {
-        overview(&file, args, context)?
+        overview(file, args, context)?
     };
     if args.record && (args.kernels || args.bundles || args.extract.is_some()) {
         record::look(path, args, context)?;
@@ -40,26 +40,21 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
 fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     let mut progress = Progress::new(context);
     let target = wanted_target(args)?;
+    let select = Select::new(args)?;
     let wanted = target.as_ref().filter(|_| args.record);
     let mut kernels = Vec::new();
-    let report = inspect(file, &Options::default(), true, &Gather { target: wanted }, |bundle, found| {
+    let report = inspect(file, &Options::all(), true, &Gather { target: wanted }, |bundle, found| {
         kernels.extend(found);
         progress.step(bundle)
     })?;
     if args.record {
         record::file(file.path(), &report, wanted, &kernels, context)?;
     }
-    let nvidia = nvidia::read(file);
-    nvidia.iter().for_each(|found| nvidia::complain(file, found));
+    report.nvidia.iter().for_each(|found| nvidia::complain(file, found));
+    select.check_target(&report)?;
     match args.format {
-        Format::Text => context.print(&text::file(file.path(), &report, nvidia.as_ref(), context))?,
-        Format::Json => {
-            let mut value = json::file(file.path(), &report);
-            if let Some(found) = &nvidia {
-                value["nvidia"] = nvidia::json(found);
-            }
-            context.print(&format!("{value:#}\n"))?;
-        }
+        Format::Text => context.print(&text::file(file.path(), &report, &select, context))?,
+        Format::Json => context.print(&format!("{:#}\n", json::file(file.path(), &report, &select)))?,
         Format::Csv | Format::Md => bail!(
             "the overview has the formats text and json; csv and md are for --kernels, --launch-map and --bundles"
         ),
@@ -76,16 +71,23 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
         format => context.print(&kernels::header(format))?,
     }
     let mut rows = 0;
-    let report = inspect(file, &Options::default(), false, &look, |_, out: kernels::Text| {
+    let mut write = |out: kernels::Text| {
         if args.format == Format::Json && rows > 0 && out.count > 0 {
             context.print(",\n")?;
         }
         rows += out.count;
         context.print(&out.rows)
-    })?;
+    };
+    let report = inspect(file, &Options::all(), false, &look, |_, out: kernels::Text| write(out))?;
+    if let Some(found) = &report.nvidia {
+        nvidia::complain(file, found);
+        write(look.nvidia(found))?;
+    }
     if args.format == Format::Json {
         context.print("\n]}\n")?;
     }
+    look.select.check_target(&report)?;
+    look.select.check(file)?;
     Ok(report)
 }
 
@@ -93,7 +95,7 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::R
     fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
     let look = Extract { select: Select::new(args)?, dir: dir.to_owned() };
     let (mut files, mut bytes) = (0, 0);
-    let report = inspect(file, &Options::default(), false, &look, |_, mut out: super::extract::Files| {
+    let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {
         if !out.failed.is_empty() {
             return Err(out.failed.swap_remove(0));
         }
@@ -101,7 +103,9 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::R
             files += 1;
             bytes += size;
             if args.format == Format::Csv {
-                context.print(&format!("{},{size}\n", path.display()))?;
+                let mut line = String::new();
+                report::csv_line(&mut line, [path.to_string_lossy().as_ref(), &size.to_string()].into_iter());
+                context.print(&line)?;
             }
         }
         Ok(())
@@ -119,42 +123,16 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::R
         Format::Csv => {}
         _ => context.print(&format!("{}\n", context.lang.text_with("inspect-extracted", &words)))?,
     }
+    look.select.check_target(&report)?;
     Ok(report)
 }
 
-/// 0 it is there, 1 it is not, 2 nobody can say.
-fn has_target(file: &File, target: &str, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let wanted = parse_target(target)?;
-    let mut progress = Progress::new(context);
-    let report = inspect(file, &Options::default(), true, &Nothing, |bundle, ()| progress.step(bundle))?;
-    let (key, code) = match report.has_target(&wanted) {
-        Some(true) => ("inspect-has-target", 0),
-        Some(false) => ("inspect-has-not-target", CHECK_FAILED),
-        None => ("inspect-target-unknown", COULD_NOT_RUN),
-    };
-    if args.format == Format::Json {
-        let mut value = json::file(file.path(), &report);
-        value["has_target"] = json!({ "target": wanted.to_string(), "answer": report.has_target(&wanted) });
-        context.print(&format!("{value:#}\n"))?;
-    } else {
-        let words = [
-            ("target", wanted.to_string().into()),
-            ("file", file.path().display().to_string().into()),
-            ("bytes", text::count(report.coverage.total()).into()),
-            ("lost", text::count(report.coverage.lost()).into()),
-        ];
-        context.print(&format!("{}\n", context.lang.text_with(key, &words)))?;
-    }
-    let verdict = verdict(file.path(), &report);
-    Ok(if code == COULD_NOT_RUN { verdict } else { ExitCode::from(code) })
-}
-
 /// What went wrong is said on stderr, with file, offset and field. What could be read has been shown before.
-fn verdict(path: &Path, report: &FileReport) -> ExitCode {
+pub fn verdict(path: &Path, found: &FileReport) -> ExitCode {
     const SHOWN: usize = 20;
-    let problems = report.all_problems().count();
-    for error in report.all_problems().take(SHOWN) {
-        eprintln!("whichkernel: {}: {error}", path.display());
+    let problems = found.all_problems().count();
+    for error in found.all_problems().take(SHOWN) {
+        eprintln!("whichkernel: {}", report::plain(&format!("{}: {error}", path.display())));
     }
     if problems > SHOWN {
         eprintln!("whichkernel: {}: {} more; --format json has them all", path.display(), problems - SHOWN);
@@ -163,17 +141,17 @@ fn verdict(path: &Path, report: &FileReport) -> ExitCode {
 }
 
 /// A line per second, once a second has passed.
-struct Progress<'a> {
+pub struct Progress<'a> {
     context: &'a Context,
     last: Instant,
 }
 
 impl<'a> Progress<'a> {
-    fn new(context: &'a Context) -> Self {
+    pub fn new(context: &'a Context) -> Self {
         Progress { context, last: Instant::now() }
     }
 
-    fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> anyhow::Result<()> {
+    pub fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> anyhow::Result<()> {
         if let Some(bundle) = bundle
             && self.last.elapsed() > Duration::from_secs(1)
         {

@@ -2,9 +2,10 @@
 
 use super::select::Select;
 use crate::context::Format;
+use codeobject::nvidia::{CubinKernel, Inventory, Region, Row};
 use codeobject::{CodeObject, Detail, Kernel, demangle};
 use inventory::{Found, Look};
-use report::csv_line;
+use report::{csv_line, plain};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -73,21 +74,104 @@ impl Look for Rows {
         if !self.select.kernel(mangled, name) {
             return;
         }
-        let first = out.count == 0;
-        out.count += 1;
-        match self.format {
-            Format::Json => {
-                out.rows.push_str(if first { "" } else { ",\n" });
-                let _ = write!(out.rows, "{}", json_row(found, object, kernel, name));
+        let json = || json_row(found, object, kernel, name);
+        write_row(&mut out.rows, &mut out.count, self.format, json, || cells(found, object, kernel, name));
+    }
+}
+
+impl Rows {
+    /// The kernels of NVIDIA's images, in the same columns: registers stand under `vgpr`, static shared memory under `lds`,
+    /// the stack frame under `scratch`. PTX states none of them. Machine code is not decoded, so nobody can say what is a stub.
+    pub fn nvidia(&self, found: &Inventory) -> Text {
+        let mut out = Text::default();
+        for row in found.rows.iter().filter(|row| row.region == Region::Linked && self.select.named(&row.target())) {
+            let cubin: HashMap<&str, &CubinKernel> = row
+                .cubin
+                .iter()
+                .flat_map(|cubin| &cubin.kernels)
+                .map(|kernel| (kernel.name.as_str(), kernel))
+                .collect();
+            for mangled in row.kernels() {
+                let name = demangle(mangled).unwrap_or_else(|| mangled.to_owned());
+                if self.select.kernel(mangled, &name) {
+                    let kernel = cubin.get(mangled).copied();
+                    let json = || nvidia_json(row, kernel, mangled, &name);
+                    write_row(&mut out.rows, &mut out.count, self.format, json, || {
+                        nvidia_cells(row, kernel, mangled, &name)
+                    });
+                }
             }
-            Format::Csv => csv_line(&mut out.rows, cells(found, object, kernel, name).iter().map(String::as_str)),
-            Format::Md => {
-                let cells = cells(found, object, kernel, name).map(|cell| cell.replace('|', "\\|"));
-                let _ = writeln!(out.rows, "| {} |", cells.join(" | "));
-            }
-            Format::Text => text_row(&mut out.rows, found, object, kernel, name),
+        }
+        out
+    }
+}
+
+fn write_row(
+    rows: &mut String,
+    count: &mut u64,
+    format: Format,
+    json: impl FnOnce() -> Value,
+    cells: impl FnOnce() -> [String; 19],
+) {
+    let first = *count == 0;
+    *count += 1;
+    match format {
+        Format::Json => {
+            rows.push_str(if first { "" } else { ",\n" });
+            let _ = write!(rows, "{}", json());
+        }
+        Format::Csv => csv_line(rows, cells().iter().map(String::as_str)),
+        Format::Md => {
+            let cells = cells().map(|cell| plain(&cell).replace('|', "\\|"));
+            let _ = writeln!(rows, "| {} |", cells.join(" | "));
+        }
+        Format::Text => text_row(rows, cells()),
+    }
+}
+
+fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &str) -> [String; 19] {
+    let cell = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let of = |get: fn(&CubinKernel) -> Option<u32>| cell(kernel.and_then(get).map(u64::from));
+    let mut cells = [const { String::new() }; 19];
+    let filled = [
+        (0, name.to_owned()),
+        (1, mangled.to_owned()),
+        (2, row.container.to_string()),
+        (4, of(|kernel| kernel.registers)),
+        (6, cell(kernel.map(|kernel| kernel.shared))),
+        (7, of(|kernel| kernel.frame)),
+        (8, "32".to_owned()),
+        (9, of(|kernel| kernel.parameters)),
+        (10, of(|kernel| kernel.max_threads)),
+        (12, row.target()),
+        (15, cell(kernel.map(|kernel| kernel.code))),
+        (16, "unknown".to_owned()),
+    ];
+    for (at, text) in filled {
+        if let Some(cell) = cells.get_mut(at) {
+            *cell = text;
         }
     }
+    cells
+}
+
+fn nvidia_json(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &str) -> Value {
+    json!({
+        "name": name,
+        "mangled": mangled,
+        "bundle": row.container,
+        "target": row.target(),
+        "registers": kernel.and_then(|kernel| kernel.registers),
+        "lds": kernel.map(|kernel| kernel.shared),
+        "scratch": kernel.and_then(|kernel| kernel.frame),
+        "stack": kernel.and_then(|kernel| kernel.stack),
+        "wavefront": 32,
+        "kernarg_size": kernel.and_then(|kernel| kernel.parameters),
+        "max_workgroup": kernel.and_then(|kernel| kernel.max_threads),
+        "stub": Value::Null,
+        "stub_kind": "unknown",
+        "code_size": kernel.map(|kernel| kernel.code),
+    })
 }
 
 pub fn header(format: Format) -> String {
@@ -102,25 +186,25 @@ pub fn header(format: Format) -> String {
     }
 }
 
-fn text_row(out: &mut String, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) {
-    let m = &kernel.metadata;
-    let dash = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-    let stub = if kernel.stub.is_stub() { kernel.stub.to_string() } else { "-".to_owned() };
+/// Bundle, target, registers and memory, name: what fits a line. A dash where nothing is stated.
+fn text_row(out: &mut String, cells: [String; 19]) {
+    let stub = if cells.get(11).is_some_and(|stub| stub == "true") { 16 } else { usize::MAX };
+    let cell = |at: usize| cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty()).unwrap_or("-");
     let _ = writeln!(
         out,
         "{:>6} {:<12} {:>5} {:>5} {:>5} {:>6} {:>7} {:>4} {:>7} {:>6} {:<9} {}",
-        found.bundle.map_or_else(|| "-".to_owned(), |bundle| bundle.to_string()),
-        target(found),
-        dash(m.sgpr_count),
-        dash(m.vgpr_count),
-        dash(agprs(object, kernel)),
-        dash(m.group_segment_fixed_size),
-        dash(m.private_segment_fixed_size),
-        dash(m.wavefront_size),
-        dash(m.kernarg_segment_size),
-        dash(m.max_flat_workgroup_size),
-        stub,
-        name,
+        cell(2),
+        cell(12),
+        cell(3),
+        cell(4),
+        cell(5),
+        cell(6),
+        cell(7),
+        cell(8),
+        cell(9),
+        cell(10),
+        cell(stub),
+        plain(cell(0)),
     );
 }
 

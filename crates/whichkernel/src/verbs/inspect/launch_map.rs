@@ -18,7 +18,11 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let map = launch_map(&image);
     let places = Places::find(file, &image, &map)?;
     let select = Select::new(args)?;
-    let shipped = if args.gpu_target.is_some() { Some(names_of(file, Names(Select::new(args)?))?) } else { None };
+    let shipped = if args.gpu_target.is_some() || args.gpu.is_some() {
+        Some(names_of(file, Names(Select::new(args)?))?)
+    } else {
+        None
+    };
     let rows: Vec<Row<'_>> = map
         .registrations
         .iter()
@@ -29,6 +33,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
                 .then(|| Row::new(registration, name, &map, &places, shipped.as_ref()))
         })
         .collect();
+    select.check(file)?;
     let orphans = shipped.as_ref().map(|shipped| unregistered(&map, &places, shipped));
     match args.format {
         Format::Json => {
@@ -46,7 +51,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     Ok(if map.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// Numbers of bundles and containers by the address that wrappers point at.
+/// Numbers of bundles and containers by the address of the wrapper that names them.
 struct Places {
     bundles: HashMap<u64, usize>,
 }
@@ -67,15 +72,17 @@ impl Places {
         }
         let mut bundles = HashMap::new();
         for wrapper in map.wrappers.iter().filter(|w| w.vendor == Vendor::Amd) {
-            if let Some(index) = image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset)) {
-                bundles.insert(wrapper.image, *index);
+            let packed = wrapper.packed.map(|number| number as usize);
+            let plain = || image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset)).copied();
+            if let Some(index) = packed.or_else(plain) {
+                bundles.insert(wrapper.address, index);
             }
         }
         if map.wrappers.iter().any(|w| w.vendor == Vendor::Nvidia) {
             for section in walk_sections(file)?.iter().filter(|s| s.section.region == Region::Linked) {
                 for wrapper in &map.wrappers {
                     if let Some(index) = section.container_at(wrapper.image) {
-                        bundles.insert(wrapper.image, index);
+                        bundles.insert(wrapper.address, index);
                     }
                 }
             }
@@ -114,7 +121,7 @@ fn names_of(file: &File, look: Names) -> anyhow::Result<Shipped> {
 fn unregistered(map: &LaunchMap, places: &Places, shipped: &Shipped) -> Vec<(usize, String)> {
     let registered: HashSet<(usize, &str)> = map
         .kernels()
-        .filter_map(|k| Some((*places.bundles.get(&map.wrappers.get(k.wrapper)?.image)?, k.name.as_str())))
+        .filter_map(|k| Some((*places.bundles.get(&map.wrappers.get(k.wrapper)?.address)?, k.name.as_str())))
         .collect();
     let mut found: Vec<(usize, String)> =
         shipped.keys().filter(|(bundle, name)| !registered.contains(&(*bundle, name.as_str()))).cloned().collect();
@@ -141,7 +148,7 @@ impl<'m> Row<'m> {
         shipped: Option<&Shipped>,
     ) -> Self {
         let wrapper = map.wrappers.get(registration.wrapper);
-        let bundle = wrapper.and_then(|w| places.bundles.get(&w.image)).copied();
+        let bundle = wrapper.and_then(|w| places.bundles.get(&w.address)).copied();
         let in_target = shipped.filter(|_| registration.kind == Kind::Kernel).map(|shipped| {
             match bundle.and_then(|bundle| shipped.get(&(bundle, registration.name.clone()))) {
                 Some(true) => "stub",

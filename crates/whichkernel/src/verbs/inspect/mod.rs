@@ -5,6 +5,7 @@ mod directory;
 mod extract;
 mod file;
 mod fingerprint;
+mod has_target;
 mod json;
 mod kernels;
 mod launch_map;
@@ -15,14 +16,21 @@ mod record;
 mod select;
 pub(crate) mod text;
 
+pub(crate) use select::no_kernel;
+
+use super::many;
 use crate::context::{Context, Format};
+use ::runtime::inputs;
+use inventory::{File, Pack};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A library, executable, code object, offload bundle or CCOB; a directory; or the id of a process
-    pub target: PathBuf,
+    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; static libraries and packages (.a,
+    /// .whl, .zip, .deb, .tar); directories; ids of processes. Patterns (lib*.so) may be quoted
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
 
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -31,11 +39,12 @@ pub struct Args {
     #[arg(long)]
     pub kernels: bool,
 
-    /// Only this GPU target: gfx1201, gfx90a:xnack- (features that are not named may be either)
+    /// Only this GPU target: gfx1201, gfx90a:xnack- (features that are not named may be either), sm_90a
     #[arg(long = "target", value_name = "GFX")]
     pub gpu_target: Option<String>,
 
-    /// With --kernels or --launch-map: only kernels whose mangled or demangled name matches
+    /// With --kernels or --launch-map: only kernels of this name (mangled, demangled or as this program prints it), or
+    /// those that match this regular expression
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
@@ -53,8 +62,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "kernels")]
     pub extract: Option<PathBuf>,
 
-    /// Answer one question: does the file ship code for this target? Exits with 1 if not, with 2 if the file could not
-    /// be read completely and the answer is not known
+    /// Answer one question: would a GPU of this target find kernels in the file (its own, or generic ones)? Exits with
+    /// 1 if not, with 2 if the file could not be read completely and the answer is not known
     #[arg(long, value_name = "GFX", conflicts_with_all = ["kernels", "extract"])]
     pub has_target: Option<String>,
 
@@ -88,6 +97,10 @@ pub struct Args {
 /// What TARGET is, decided by looking at it.
 enum Target<'a> {
     File(&'a Path),
+    /// A static library.
+    Members(&'a Path),
+    /// A package, which is unpacked for the time of the answer.
+    Package(&'a Path, Pack),
     Directory(&'a Path),
     Fingerprint(&'a Path),
     Needed(&'a Path),
@@ -95,18 +108,46 @@ enum Target<'a> {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    match target(args) {
-        Target::File(path) => file::run(path, args, context),
-        Target::Directory(path) => directory::run(path, args, context),
+    many::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
+}
+
+fn one(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    match target(path, args) {
+        Target::File(path) => file::run(&File::open(path)?, args, context),
+        Target::Members(path) => members(path, args, context),
+        Target::Package(path, pack) => {
+            let unpacked = inputs::unpack(path, pack)?;
+            for refused in &unpacked.refused {
+                context.note(&context.lang.text_with("inspect-dir-unread", &[("path", refused.clone().into())]));
+            }
+            directory::run(unpacked.root(), Some(path), args, context)
+        }
+        Target::Directory(path) => directory::run(path, None, args, context),
         Target::Fingerprint(path) => fingerprint::run(path, args, context),
         Target::Needed(path) => needed::run(path, args, context),
         Target::Process(pid) => process::run(pid, args, context),
     }
 }
 
+/// Each member with GPU code by itself, and how many others there are.
+fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let archive = File::open(path)?;
+    let (found, all) = inputs::members(&archive)?;
+    let words = [
+        ("path", path.display().to_string().into()),
+        ("found", found.len().into()),
+        ("others", (all - found.len()).into()),
+    ];
+    context.note(&context.lang.text_with("inspect-members", &words));
+    let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
+    many::over(&names, args.format == Format::Json, context, |at, _| match found.get(at) {
+        Some(file) => file::run(file, args, context),
+        None => Ok(ExitCode::SUCCESS),
+    })
+}
+
 /// A number that names no file is a process.
-fn target(args: &Args) -> Target<'_> {
-    let path = args.target.as_path();
+fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
     if !path.exists()
         && let Some(pid) = path.to_str().and_then(|text| text.parse().ok())
     {
@@ -121,5 +162,9 @@ fn target(args: &Args) -> Target<'_> {
     if path.is_dir() {
         return Target::Directory(path);
     }
-    Target::File(path)
+    match inputs::pack(path) {
+        Some(Pack::Ar) => Target::Members(path),
+        Some(pack) => Target::Package(path, pack),
+        None => Target::File(path),
+    }
 }

@@ -1,30 +1,19 @@
 //! The NVIDIA part of an overview: containers, entries, kernels and registers per compute capability.
 
+use super::select::Select;
 use super::text::count;
 use crate::context::Context;
-use codeobject::ReadAt;
 use codeobject::nvidia::{Compression, EntryKind, Inventory, Region, Row};
 use inventory::File;
 use report::{Column, Table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// No image in real files comes near it.
-const UNPACK_LIMIT: usize = 1 << 30;
-
-/// What the file ships for NVIDIA GPUs; None where it has no such sections (or is no ELF file at all).
-pub fn read(file: &File) -> Option<Inventory> {
-    if file.len() < 64 || !codeobject::nvidia::host_sections(file).is_ok_and(|sections| !sections.is_empty()) {
-        return None;
-    }
-    Inventory::read(file, UNPACK_LIMIT).ok()
-}
-
 /// What could not be read, with offsets in the section, on stderr.
 pub fn complain(file: &File, found: &Inventory) {
     let inside = found.rows.iter().filter_map(|row| row.error.as_ref());
     for error in found.sections.iter().flat_map(|s| &s.errors).chain(inside).take(20) {
-        eprintln!("whichkernel: {}: {error}", file.path().display());
+        eprintln!("whichkernel: {}", report::plain(&format!("{}: {error}", file.path().display())));
     }
 }
 
@@ -35,9 +24,11 @@ fn region(region: Region) -> &'static str {
     }
 }
 
-struct Summary<'r> {
+struct Summary {
+    kind: EntryKind,
     images: usize,
-    kernels: BTreeSet<&'r str>,
+    /// Over all images, as for AMD over all code objects: a kernel that is there twice counts twice.
+    kernels: usize,
     registers: BTreeSet<u32>,
     stated: usize,
     stored: u64,
@@ -45,12 +36,14 @@ struct Summary<'r> {
     compression: BTreeSet<Compression>,
 }
 
-fn summaries(found: &Inventory) -> BTreeMap<(Region, u32, EntryKind), Summary<'_>> {
+/// By region and number; the name has the number's letter.
+fn summaries(found: &Inventory, select: &Select) -> BTreeMap<(Region, u32, String), Summary> {
     let mut all = BTreeMap::new();
-    for row in &found.rows {
-        let summary = all.entry((row.region, row.sm, row.kind)).or_insert_with(|| Summary {
+    for row in found.rows.iter().filter(|row| select.named(&row.target())) {
+        let summary = all.entry((row.region, row.sm, row.target())).or_insert_with(|| Summary {
+            kind: row.kind,
             images: 0,
-            kernels: BTreeSet::new(),
+            kernels: 0,
             registers: BTreeSet::new(),
             stated: 0,
             stored: 0,
@@ -58,7 +51,7 @@ fn summaries(found: &Inventory) -> BTreeMap<(Region, u32, EntryKind), Summary<'_
             compression: BTreeSet::new(),
         });
         summary.images += 1;
-        summary.kernels.extend(row.kernels());
+        summary.kernels += row.kernels().count();
         summary.stored += row.stored;
         summary.size += row.size;
         summary.compression.insert(row.compression);
@@ -70,7 +63,7 @@ fn summaries(found: &Inventory) -> BTreeMap<(Region, u32, EntryKind), Summary<'_
     all
 }
 
-pub fn text(found: &Inventory, context: &Context) -> String {
+pub fn text(found: &Inventory, select: &Select, context: &Context) -> String {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
         Column::left("target", title("inspect-column-target")),
@@ -83,18 +76,18 @@ pub fn text(found: &Inventory, context: &Context) -> String {
         Column::right("stored", title("inspect-nvidia-stored")),
         Column::right("bytes", title("inspect-column-bytes")),
     ]);
-    for ((place, sm, kind), summary) in summaries(found) {
+    for ((place, _, target), summary) in summaries(found, select) {
         let registers = match (summary.registers.first(), summary.registers.last()) {
             (Some(low), Some(high)) => format!("{low}..{high}"),
             _ => "-".to_owned(),
         };
         let compression: Vec<String> = summary.compression.iter().map(ToString::to_string).collect();
         table.row([
-            if kind == EntryKind::Ptx { format!("compute_{sm}") } else { format!("sm_{sm}") },
-            kind.to_string(),
+            target,
+            summary.kind.to_string(),
             region(place).to_owned(),
             count(summary.images as u64),
-            count(summary.kernels.len() as u64),
+            count(summary.kernels as u64),
             registers,
             compression.join(" "),
             count(summary.stored),
@@ -110,13 +103,14 @@ pub fn text(found: &Inventory, context: &Context) -> String {
         ("lost", count(lost).into()),
         ("failed", count(failed as u64).into()),
     ];
-    format!("{}\n\n{}\n", context.lang.text_with("inspect-nvidia", &args), table.text(context.width))
+    let account = context.lang.text_with("inspect-nvidia", &args);
+    format!("{account}\n\n{}{}\n\n", table.text(context.width), context.lang.text("inspect-nvidia-sass"))
 }
 
-pub fn json(found: &Inventory) -> Value {
+pub fn json(found: &Inventory, select: &Select) -> Value {
     let entry = |row: &Row| {
         let mut value = json!({
-            "entry": row.entry, "kind": row.kind.to_string(), "sm": row.sm, "version": format!("{}.{}", row.version.0, row.version.1),
+            "entry": row.entry, "kind": row.kind.to_string(), "sm": row.sm, "target": row.target(), "version": format!("{}.{}", row.version.0, row.version.1),
             "compression": row.compression.to_string(), "stored": row.stored, "size": row.size, "kernels": row.kernels().count(),
         });
         if let Some(error) = &row.error {
@@ -144,16 +138,15 @@ pub fn json(found: &Inventory) -> Value {
             "containers": containers,
         }));
     }
-    let targets: serde_json::Map<String, Value> = summaries(found)
+    let targets: serde_json::Map<String, Value> = summaries(found, select)
         .into_iter()
-        .map(|((place, sm, kind), s)| {
-            let name = if kind == EntryKind::Ptx { format!("compute_{sm}") } else { format!("sm_{sm}") };
+        .map(|((place, _, name), s)| {
             let value = json!({
-                "kind": kind.to_string(), "region": region(place), "images": s.images, "kernels": s.kernels.len(),
+                "kind": s.kind.to_string(), "region": region(place), "images": s.images, "kernels": s.kernels,
                 "kernels_with_registers": s.stated, "registers_min": s.registers.first(), "registers_max": s.registers.last(),
             });
             (format!("{}:{name}", region(place)), value)
         })
         .collect();
-    json!({ "sections": sections, "targets": targets, "complete": found.is_complete() })
+    json!({ "sections": sections, "targets": targets, "complete": found.is_complete(), "machine_code_decoded": false })
 }

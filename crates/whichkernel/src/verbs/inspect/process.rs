@@ -56,6 +56,10 @@ fn text(process: &Process, context: &Context) -> String {
             lang.text_with("inspect-process-unread", &[("path", path.into()), ("why", problem.into())])
         );
     }
+    for archive in &process.archives {
+        let words = [("path", archive.display().to_string().into())];
+        out += &format!("{}\n", lang.text_with("inspect-process-kpack", &words));
+    }
     let mixed = process.mixed_releases();
     if !mixed.is_empty() {
         let names = |list: &[&Loaded]| list.iter().map(|library| name(library)).collect::<Vec<_>>().join(", ");
@@ -125,6 +129,7 @@ fn as_json(process: &Process) -> Value {
         "ld_library_path": process.library_path,
         "ld_preload": process.preload,
         "libraries": libraries,
+        "kpack_archives": process.archives,
         "mixed_releases": mixed,
     })
 }

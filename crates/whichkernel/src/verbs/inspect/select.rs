@@ -1,52 +1,102 @@
 //! Which code objects and kernels were asked for.
 
 use super::Args;
-use anyhow::Context as _;
 use codeobject::TargetId;
-use inventory::Found;
-use regex::Regex;
+use gpu::Arch;
+use inventory::{File, Found};
+use launch::NameFilter;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug)]
 pub struct Select {
+    arch: Option<Arch>,
+    /// The same for AMD's code objects.
     target: Option<TargetId>,
-    kernel: Option<Regex>,
+    kernel: Option<NameFilter>,
+    /// Kernels that the filter let through, of those that were shown to it.
+    matched: AtomicU64,
+    shown: AtomicU64,
 }
 
 impl Select {
     pub fn new(args: &Args) -> anyhow::Result<Self> {
-        let target = wanted_target(args)?;
-        let kernel = args.kernel.as_deref().map(Regex::new).transpose().context("--kernel is no regular expression")?;
-        Ok(Select { target, kernel })
+        let arch = wanted(args)?;
+        let kernel = args.kernel.as_deref().map(NameFilter::new).transpose()?;
+        let target = arch.as_ref().and_then(amd);
+        Ok(Select { arch, target, kernel, matched: AtomicU64::new(0), shown: AtomicU64::new(0) })
     }
 
     /// Every target matches where none was asked for; a host entry matches none.
     pub fn object(&self, found: &Found<'_>) -> bool {
-        match (&self.target, found.target) {
+        match (&self.arch, &self.target, found.target) {
+            (None, _, _) => true,
+            (_, Some(wanted), Some(target)) => target.answers(wanted),
+            _ => false,
+        }
+    }
+
+    /// By the name of a target as a report has it: `gfx90a:xnack-`, `sm_90a`.
+    pub fn named(&self, target: &str) -> bool {
+        match (&self.arch, &self.target) {
             (None, _) => true,
-            (Some(wanted), Some(target)) => target.answers(wanted),
-            (Some(_), None) => false,
+            (_, Some(wanted)) => TargetId::parse(target).is_some_and(|target| target.answers(wanted)),
+            (Some(arch), None) => arch.to_string() == target,
         }
     }
 
     pub fn kernel(&self, mangled: &str, name: &str) -> bool {
-        self.kernel.as_ref().is_none_or(|regex| regex.is_match(mangled) || regex.is_match(name))
+        self.shown.fetch_add(1, Ordering::Relaxed);
+        let wanted = self.kernel.as_ref().is_none_or(|filter| filter.matches(mangled, name));
+        self.matched.fetch_add(u64::from(wanted), Ordering::Relaxed);
+        wanted
     }
+
+    /// A filter that lets nothing through is a slip of the pen, not an empty answer: what is near is named.
+    pub fn check(&self, file: &File) -> anyhow::Result<()> {
+        let Some(filter) = self.kernel.as_ref().filter(|_| self.matched.load(Ordering::Relaxed) == 0) else {
+            return Ok(());
+        };
+        Err(no_kernel(file, self.target.as_ref(), filter))
+    }
+
+    /// A target of which nothing was there, likewise, with what is there instead.
+    pub fn check_target(&self, report: &inventory::FileReport) -> anyhow::Result<()> {
+        let Some(arch) = &self.arch else { return Ok(()) };
+        let targets = report.targets();
+        if targets.keys().any(|target| self.named(target)) || targets.is_empty() {
+            return Ok(());
+        }
+        let there: Vec<&str> = targets.keys().map(String::as_str).collect();
+        let taken = arch.takes(there.iter().copied()).map(|taken| taken.code);
+        let hint = taken.map(|code| format!("; a device of it takes {code}: --target {code}")).unwrap_or_default();
+        anyhow::bail!("there is no code of its own for {arch}{hint} (there is: {})", there.join(", "))
+    }
+}
+
+/// Nothing has this name: an error with the names that come nearest.
+pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) -> anyhow::Error {
+    let (names, whole) = observe::shipped::kernel_names(file, target);
+    let near = filter.nearest(names.iter().map(String::as_str));
+    let near = if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
+    let rest = if whole { "" } else { ", as far as the file could be read" };
+    anyhow::anyhow!("no kernel of {} matches {}{rest}{near}", names.len(), filter.text())
 }
 
 /// `--target`, or `--gpu`, which may also be the name of a card.
-pub fn wanted_target(args: &Args) -> anyhow::Result<Option<TargetId>> {
-    if let Some(target) = &args.gpu_target {
-        return parse_target(target).map(Some);
-    }
-    let Some(gpu) = &args.gpu else { return Ok(None) };
-    if gpu.starts_with("gfx") {
-        return parse_target(gpu).map(Some);
-    }
-    parse_target(gpu::find(gpu)?.processor()).map(Some)
+pub fn wanted(args: &Args) -> anyhow::Result<Option<Arch>> {
+    let text = args.gpu_target.as_ref().or(args.gpu.as_ref());
+    Ok(text.map(|text| Arch::parse(text)).transpose()?)
 }
 
-pub fn parse_target(text: &str) -> anyhow::Result<TargetId> {
-    TargetId::parse(text).with_context(|| {
-        format!("{text} is no GPU target; they look like gfx1201, gfx90a:sramecc+:xnack- or gfx12-generic")
-    })
+/// The same as AMD's target id; None where it is another vendor's.
+pub fn wanted_target(args: &Args) -> anyhow::Result<Option<TargetId>> {
+    Ok(wanted(args)?.as_ref().and_then(amd))
+}
+
+fn amd(arch: &Arch) -> Option<TargetId> {
+    match arch {
+        Arch::Amd(target) => TargetId::parse(&target.to_string()),
+        Arch::Spirv => TargetId::parse(gpu::arch::SPIRV),
+        Arch::Nvidia(_) => None,
+    }
 }

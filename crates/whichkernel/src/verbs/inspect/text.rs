@@ -1,23 +1,26 @@
 //! The inventory for people.
 
+use super::select::Select;
 use crate::context::Context;
 use codeobject::Compression;
-use codeobject::nvidia::Inventory;
+use evidence::Word;
 use inventory::{FileReport, Form};
-use report::{Column, Table};
+use report::{Column, Table, conclusion_text, plain};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Longer lists are cut; JSON has them all.
 const SHOWN: usize = 10;
 
-pub fn file(path: &Path, report: &FileReport, nvidia: Option<&Inventory>, context: &Context) -> String {
+pub fn file(path: &Path, report: &FileReport, select: &Select, context: &Context) -> String {
     let lang = &context.lang;
-    let mut out = format!("{}\n", path.display());
+    let mut out = format!("{}\n", plain(&path.to_string_lossy()));
     let form = match report.form {
         Form::Host => "inspect-form-host",
         Form::CodeObject => "inspect-form-code-object",
         Form::Bundles => "inspect-form-bundles",
+        Form::Kpack => "inspect-form-kpack",
+        Form::Nvidia => "inspect-form-nvidia",
         Form::Unknown => "inspect-form-unknown",
     };
     out += &lang.text_with("inspect-file", &[("form", lang.text(form).into()), ("size", count(report.size).into())]);
@@ -26,33 +29,39 @@ pub fn file(path: &Path, report: &FileReport, nvidia: Option<&Inventory>, contex
         out += &format!("sha256 {sha256}\n");
     }
     let targets = report.targets();
-    if targets.is_empty() && report.embedded.is_empty() && nvidia.is_none() && report.form != Form::Unknown {
+    let complete = observe::shipped::completeness(path, report);
+    let whole = complete.word() == Word::Yes;
+    if targets.is_empty() && report.nvidia.is_none() && report.form != Form::Unknown && whole {
         out += &format!("{}\n", lang.text("inspect-no-gpu-code"));
     }
     if !report.bundles.is_empty() {
         out += &format!("{}\n", bundles(report, context));
     }
-    if !targets.is_empty() {
+    out += &archives(report, context);
+    if report.objects().any(inventory::ObjectReport::is_device) {
         out.push('\n');
-        out += &target_table(report, context);
+        out += &target_table(report, select, context);
     }
-    if let Some(found) = nvidia {
-        out += &super::nvidia::text(found, context);
+    if let Some(found) = &report.nvidia {
+        out += &super::nvidia::text(found, select, context);
     }
     for embedded in report.embedded.iter().take(SHOWN) {
-        let target = embedded.target.as_ref().map(ToString::to_string).unwrap_or_default();
+        let target = embedded.object.target.as_ref().map(ToString::to_string).unwrap_or_default();
         let args = [
             ("offset", format!("{:#x}", embedded.offset).into()),
             ("target", target.into()),
-            ("kernels", count(embedded.kernels).into()),
+            ("kernels", count(embedded.object.kernels).into()),
         ];
         out += &format!("{}\n", lang.text_with("inspect-embedded", &args));
     }
     out += &more(report.embedded.len(), context);
     out.push('\n');
     out += &contradictions(report, context);
-    out += &coverage(report, nvidia, context);
-    out
+    out += &coverage(report, context);
+    if whole {
+        return out + &lang.text("inspect-complete") + "\n";
+    }
+    out + &conclusion_text(lang, &complete) + "\n" + &lang.text("inspect-incomplete") + "\n"
 }
 
 fn bundles(report: &FileReport, context: &Context) -> String {
@@ -78,7 +87,32 @@ fn bundles(report: &FileReport, context: &Context) -> String {
     context.lang.text_with("inspect-bundles", &args)
 }
 
-fn target_table(report: &FileReport, context: &Context) -> String {
+/// Where the code went that was taken out of the file.
+fn archives(report: &FileReport, context: &Context) -> String {
+    let Some(kpack) = &report.kpack else { return String::new() };
+    let lang = &context.lang;
+    let words = [
+        ("name", kpack.reference.name.clone().into()),
+        ("paths", kpack.reference.search_paths.join(", ").into()),
+        ("count", count(kpack.archives.len() as u64).into()),
+    ];
+    let mut out = lang.text_with("inspect-kpack", &words) + "\n";
+    for archive in kpack.archives.iter().take(SHOWN) {
+        let words = [
+            ("path", archive.path.display().to_string().into()),
+            ("objects", count(archive.objects).into()),
+            ("targets", archive.targets.join(" ").into()),
+        ];
+        out += &(lang.text_with("inspect-kpack-archive", &words) + "\n");
+    }
+    out += &more(kpack.archives.len(), context);
+    if kpack.disabled {
+        out += &(lang.text("inspect-kpack-disabled") + "\n");
+    }
+    out
+}
+
+fn target_table(report: &FileReport, select: &Select, context: &Context) -> String {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
         Column::left("target", title("inspect-column-target")),
@@ -88,7 +122,8 @@ fn target_table(report: &FileReport, context: &Context) -> String {
         Column::right("stubs", title("inspect-column-stubs")),
         Column::right("bytes", title("inspect-column-bytes")),
     ]);
-    for (name, target) in report.targets() {
+    let amd = |name: &str| gpu::arch::Nvidia::parse(name).is_none();
+    for (name, target) in report.targets().into_iter().filter(|(name, _)| amd(name) && select.named(name)) {
         let version = match target.versions {
             Some((low, high)) if low == high => format!("V{low}"),
             Some((low, high)) => format!("V{low}-V{high}"),
@@ -119,7 +154,7 @@ fn contradictions(report: &FileReport, context: &Context) -> String {
     shown + &more(found.len(), context)
 }
 
-fn coverage(report: &FileReport, nvidia: Option<&Inventory>, context: &Context) -> String {
+fn coverage(report: &FileReport, context: &Context) -> String {
     let c = &report.coverage;
     let args = [
         ("total", count(c.total()).into()),
@@ -128,7 +163,7 @@ fn coverage(report: &FileReport, nvidia: Option<&Inventory>, context: &Context) 
         ("lost", count(c.lost()).into()),
     ];
     // A file for NVIDIA alone has no AMD code to account for; its own account stands above its table.
-    let silent = nvidia.is_some() && c.total() == 0;
+    let silent = report.nvidia.is_some() && c.total() == 0;
     let mut out = if silent { String::new() } else { context.lang.text_with("inspect-coverage", &args) + "\n" };
     for gap in c.not_understood.iter().take(SHOWN) {
         let args = [
@@ -138,13 +173,7 @@ fn coverage(report: &FileReport, nvidia: Option<&Inventory>, context: &Context) 
         ];
         out += &(context.lang.text_with("inspect-gap", &args) + "\n");
     }
-    out += &more(c.not_understood.len(), context);
-    let verdict = if report.is_complete() && nvidia.is_none_or(Inventory::is_complete) {
-        "inspect-complete"
-    } else {
-        "inspect-incomplete"
-    };
-    out + &context.lang.text(verdict) + "\n"
+    out + &more(c.not_understood.len(), context)
 }
 
 fn more(len: usize, context: &Context) -> String {

@@ -14,7 +14,8 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
     let mut answers = Vec::new();
     for what in asked {
         let question = Question::parse(what).with_context(|| {
-            let families: Vec<&str> = isa::Family::ALL.iter().map(|family| family.key()).collect();
+            let families = isa::Family::ALL.iter().map(|family| family.key());
+            let families: Vec<&str> = std::iter::once("matrix").chain(families).collect();
             format!("no instruction starts with {what}, and it is no family ({})", families.join(", "))
         })?;
         let answer = question.answer(groups);
@@ -26,7 +27,15 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
         code = code.max(this);
         let words = [("what", what.clone().into()), ("count", digits(answer.count).into())];
         lines += &format!("{}\n", context.lang.text_with(key, &words));
-        answers.push(json!({ "what": what, "count": answer.count, "certain": answer.certain }));
+        let beside = question.beside(groups);
+        if answer.count == 0 && !beside.is_empty() {
+            let list: Vec<String> =
+                beside.iter().map(|(family, count)| format!("{family} {}", digits(*count))).collect();
+            lines += &format!("{}\n", context.lang.text_with("isa-has-beside", &[("list", list.join(", ").into())]));
+        }
+        let beside: serde_json::Map<String, serde_json::Value> =
+            beside.into_iter().map(|(family, count)| (family.key().to_owned(), count.into())).collect();
+        answers.push(json!({ "what": what, "count": answer.count, "certain": answer.certain, "related": beside }));
     }
     match format {
         Format::Json => {

@@ -40,9 +40,11 @@ fn group(key: &Key, group: &Group) -> Value {
         "bundle": key.bundle,
         "kernel": key.kernel,
         "objects": group.objects,
+        "objects_not_counted": group.uncounted,
         "kernels": group.kernels,
         "functions": group.functions,
         "stubs": group.stubs,
+        "no_effect": group.idle,
         "code_bytes": group.code,
         "instructions": tally.instructions,
         "operations": tally.operations,
@@ -61,7 +63,8 @@ fn group(key: &Key, group: &Group) -> Value {
         value["lds_bytes"] = json!(facts.lds);
         value["scratch_bytes"] = json!(facts.scratch);
         value["wavefront"] = json!(facts.wavefront);
-        value["stub"] = json!(group.proof.filter(|proof| proof.is_stub()).map(isa::Proof::key));
+        value["stub"] = json!(group.stub.map(|stub| stub.to_string()));
+        value["proof"] = json!(group.proof.filter(|proof| proof.is_stub()).map(isa::Proof::key));
     }
     value
 }

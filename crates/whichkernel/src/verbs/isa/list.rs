@@ -2,26 +2,26 @@
 
 use super::{json, select};
 use crate::context::{Context, Format};
-use anyhow::{Context as _, bail};
+use crate::verbs::inspect::no_kernel;
+use anyhow::bail;
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, Found, Look, Options, inspect};
 use isa::census::{Function, section};
 use isa::{Decoder, Proof, Step, Target};
+use launch::NameFilter;
 use observe::census::Select;
-use regex::Regex;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
 pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let regex = Regex::new(kernel).context("--list is no regular expression; quote a name's special characters")?;
-    let look = Lister { select: Select { kernel: Some(regex), ..select(args)? } };
+    let look = Lister { select: Select { kernel: Some(NameFilter::new(kernel)?), ..select(args)? } };
     let mut listings = Vec::new();
-    inspect(file, &Options::default(), false, &look, |_, found: Vec<Listing>| {
+    inspect(file, &Options::all(), false, &look, |_, found: Vec<Listing>| {
         listings.extend(found);
         anyhow::Ok(())
     })?;
     if listings.is_empty() {
-        bail!("{}", context.lang.text_with("isa-no-such-kernel", &[("kernel", kernel.to_owned().into())]));
+        return Err(no_kernel(file, look.select.target.as_ref(), &NameFilter::new(kernel)?));
     }
     match args.format {
         Format::Text => {
@@ -79,8 +79,7 @@ impl Look for Lister {
 
     fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
         let name = kernel.name();
-        let wanted = |regex: &Regex| regex.is_match(&name) || regex.is_match(kernel.mangled());
-        if !self.select.kernel.as_ref().is_some_and(wanted) {
+        if !self.select.kernel.as_ref().is_some_and(|filter| filter.matches(kernel.mangled(), &name)) {
             return;
         }
         let (lines, proof) = read(object, kernel.mangled()).unwrap_or((Vec::new(), Proof::None));

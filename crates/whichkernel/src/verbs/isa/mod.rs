@@ -7,27 +7,32 @@ mod record;
 mod table;
 mod text;
 
+use super::many;
 use crate::context::{Context, Format};
+use crate::verbs::inspect::no_kernel;
 use crate::verbs::inspect::text::count as digits;
-use anyhow::Context as _;
+use ::runtime::inputs;
 use codeobject::TargetId;
-use inventory::{File, FileReport, Options, inspect};
+use gpu::Arch;
+use inventory::{File, FileReport, Options, Pack, inspect};
+use launch::NameFilter;
 use observe::census::{By, Census, Groups, Select, Unread};
-use regex::Regex;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A library, executable, code object, offload bundle or CCOB
-    pub file: PathBuf,
+    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; static libraries and packages (.a,
+    /// .whl, .zip, .deb, .tar); directories. Patterns (lib*.so) may be quoted
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 
     /// Only this GPU target: gfx1201, gfx90a:xnack- (features that are not named may be either)
     #[arg(long, value_name = "GFX")]
     pub target: Option<String>,
 
-    /// Only functions whose mangled or demangled name matches
+    /// Only functions of this name: mangled, demangled or as this program prints it; or a regular expression
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
@@ -43,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "KERNEL", conflicts_with_all = ["by", "mnemonics", "has", "record", "kernel"])]
     pub list: Option<String>,
 
-    /// Answer one question: is there any instruction of this family (mfma) or with this start (v_mfma)? Exits with 1
+    /// Answer one question: is there any instruction of this family (mfma; matrix is all of them) or with this start (v_mfma)? Exits with 1
     /// if there is none, with 2 if none was found but not everything could be decoded. May be given more than once
     #[arg(long, value_name = "WHAT", conflicts_with = "mnemonics")]
     pub has: Vec<String>,
@@ -64,30 +69,56 @@ pub enum GroupBy {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let file = File::open(&args.file)?;
-    if let Some(kernel) = &args.list {
-        return list::run(&file, kernel, args, context);
+    let json = args.format == Format::Json;
+    many::run(&args.files, json, context, |path| match inputs::pack(path) {
+        Some(Pack::Ar) => {
+            let (found, _) = inputs::members(&File::open(path)?)?;
+            let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
+            many::over(&names, json, context, |at, _| {
+                found.get(at).map_or(Ok(ExitCode::SUCCESS), |file| one(file, args, context))
+            })
+        }
+        Some(pack) => {
+            let unpacked = inputs::unpack(path, pack)?;
+            below(unpacked.root(), args, context)
+        }
+        None if path.is_dir() => below(path, args, context),
+        None => one(&File::open(path)?, args, context),
+    })
+}
+
+/// Every file below a directory that has device code of AMD's.
+fn below(dir: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let found = inputs::device_files(dir);
+    if found.is_empty() {
+        anyhow::bail!("{}", context.lang.text_with("isa-no-code", &[("file", dir.display().to_string().into())]));
     }
-    let (groups, report) = census(&file, select(args)?, by(args), args.record, context)?;
+    many::over(&found, args.format == Format::Json, context, |_, path| one(&File::open(path)?, args, context))
+}
+
+fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    if let Some(kernel) = &args.list {
+        return list::run(file, kernel, args, context);
+    }
+    let (groups, report) = census(file, select(args)?, by(args), args.record, context)?;
     if groups.objects == 0 {
-        let what = if args.target.is_some() { "isa-no-such-target" } else { "isa-no-code" };
-        let words = [
-            ("file", args.file.display().to_string().into()),
-            ("target", args.target.clone().unwrap_or_default().into()),
-        ];
-        anyhow::bail!("{}", context.lang.text_with(what, &words));
+        return Err(nothing(file.path(), args.target.as_deref(), &groups, &report, context));
+    }
+    if let Some(kernel) = args.kernel.as_deref().filter(|_| groups.matched == 0) {
+        let target = args.target.as_deref().map(parse_target).transpose()?;
+        return Err(no_kernel(file, target.as_ref(), &NameFilter::new(kernel)?));
     }
     if args.record {
-        record::run(&file, &groups, &report, context)?;
+        record::run(file, &groups, &report, context)?;
     }
     if !args.has.is_empty() {
         return has::run(&args.has, &groups, args.format, context);
     }
     match args.format {
-        Format::Text => context.print(&text::census(&file, &groups, args.mnemonics, context))?,
+        Format::Text => context.print(&text::census(file, &groups, args.mnemonics, context))?,
         Format::Md => context.print(&table::of(&groups, args.mnemonics, context).markdown())?,
         Format::Csv => context.print(&table::long(&groups, args.mnemonics).csv())?,
-        Format::Json => context.print(&format!("{:#}\n", json::census(&file, &groups, &report)))?,
+        Format::Json => context.print(&format!("{:#}\n", json::census(file, &groups, &report)))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -104,14 +135,48 @@ fn by(args: &Args) -> By {
 
 pub fn select(args: &Args) -> anyhow::Result<Select> {
     let target = args.target.as_deref().map(parse_target).transpose()?;
-    let kernel = args.kernel.as_deref().map(Regex::new).transpose().context("--kernel is no regular expression")?;
+    let kernel = args.kernel.as_deref().map(NameFilter::new).transpose()?;
     Ok(Select { target, kernel })
 }
 
 pub fn parse_target(text: &str) -> anyhow::Result<TargetId> {
-    TargetId::parse(text).with_context(|| {
-        format!("{text} is no GPU target; they look like gfx1201, gfx90a:sramecc+:xnack- or gfx12-generic")
-    })
+    let arch = Arch::parse(text)?;
+    match &arch {
+        Arch::Nvidia(_) => {
+            anyhow::bail!("{arch} is NVIDIA's: SASS is not decoded. `whichkernel inspect` lists its kernels")
+        }
+        _ => TargetId::parse(&arch.to_string()).ok_or_else(|| anyhow::anyhow!("{arch} is no target of AMD's")),
+    }
+}
+
+/// Why nothing was counted: what could not be read is not the same as what is not there.
+pub fn nothing(
+    path: &Path,
+    target: Option<&str>,
+    groups: &Groups,
+    report: &FileReport,
+    context: &Context,
+) -> anyhow::Error {
+    let targets = report.targets();
+    let there: Vec<&str> = targets.keys().map(String::as_str).collect();
+    let file = path.display().to_string();
+    let taken =
+        target.and_then(|target| Arch::parse(target).ok()?.takes(there.iter().copied()).map(|taken| taken.code));
+    let words = [
+        ("file", file.into()),
+        ("target", target.unwrap_or_default().to_owned().into()),
+        ("there", there.join(", ").into()),
+        ("taken", taken.unwrap_or_default().to_owned().into()),
+        ("why", groups.unread.first().map(|unread| unread.why.clone()).unwrap_or_default().into()),
+    ];
+    let key = match (groups.unread.is_empty(), target, taken) {
+        (false, ..) => "isa-not-read",
+        (_, Some(_), Some(_)) => "isa-taken-target",
+        (_, Some(_), None) if !there.is_empty() => "isa-no-such-target",
+        _ if report.nvidia.is_some() => "isa-nvidia",
+        _ => "isa-no-code",
+    };
+    anyhow::anyhow!("{}", context.lang.text_with(key, &words))
 }
 
 /// Counts a whole file. What the inventory could not read is part of what was not counted.
@@ -125,7 +190,7 @@ pub fn census(
     let look = Census::new(select, by);
     let mut groups = Groups::new(by);
     let mut last = Instant::now();
-    let report = inspect(file, &Options::default(), hash, &look, |bundle, objects| {
+    let report = inspect(file, &Options::all(), hash, &look, |bundle, objects| {
         for object in &objects {
             groups.add(object, &look.select);
         }

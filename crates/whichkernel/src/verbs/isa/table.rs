@@ -8,11 +8,13 @@ use observe::census::{By, Group, Groups, Key};
 use report::{Column, Table};
 
 /// Columns of the overview: families that belong together are added up.
-const COLUMNS: [(&str, &[Family]); 12] = [
+const COLUMNS: [(&str, &[Family]); 14] = [
     ("fma", &[Family::Fma]),
     ("dot", &[Family::Dot]),
-    ("mfma", &[Family::Mfma, Family::Smfmac]),
-    ("wmma", &[Family::Wmma, Family::Swmmac]),
+    ("mfma", &[Family::Mfma]),
+    ("smfmac", &[Family::Smfmac]),
+    ("wmma", &[Family::Wmma]),
+    ("swmmac", &[Family::Swmmac]),
     (
         "vector",
         &[
@@ -61,13 +63,16 @@ pub fn of(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
         if let (By::Kernel, Some(facts)) = (groups.by, &group.facts) {
             let number = |value: Option<u32>| value.map_or("-".to_owned(), |value| value.to_string());
             row.extend([facts.vgpr, facts.sgpr, facts.lds, facts.wavefront].map(number));
-            row.push(group.proof.map_or("", isa::Proof::key).to_owned());
+            let proved = || group.proof.map_or("", isa::Proof::key).to_owned();
+            row.push(group.stub.map_or_else(proved, |stub| stub.to_string()));
         } else {
             row.extend([digits(group.kernels), digits(group.stubs)]);
         }
-        row.push(digits(tally.instructions));
-        row.extend(COLUMNS.iter().map(|(_, families)| digits(families.iter().map(|f| tally.family(*f)).sum())));
-        row.push(digits(group.sum.undecoded()));
+        // Nothing of it could be counted: that is no zero.
+        let number = |count: u64| if group.is_uncounted() { "-".to_owned() } else { digits(count) };
+        row.push(number(tally.instructions));
+        row.extend(COLUMNS.iter().map(|(_, families)| number(families.iter().map(|f| tally.family(*f)).sum())));
+        row.push(number(group.sum.undecoded()));
         table.row(row);
     }
     table

@@ -1,8 +1,9 @@
 //! The GPU libraries of a directory: host files with device code, and the stack's libraries without any.
 
 use crate::context::Context;
-use codeobject::{TargetId, elf::Elf, host};
-use inventory::{Contents, File, Nothing, Options, inspect};
+use codeobject::{ReadAt, elf::Elf, host, kpack::Reference, nvidia};
+use gpu::Arch;
+use inventory::{Contents, File, FileReport, Nothing, Options, Pack, Serves, inspect};
 use runtime::{linkage::Dynamic, stack};
 use std::{
     collections::BTreeMap,
@@ -24,8 +25,10 @@ pub struct Library {
     pub kernels: u64,
     /// Kernels per target id.
     pub targets: BTreeMap<String, u64>,
-    /// Is there code for the GPU that was asked about? None: not asked, none needed, or not known.
-    pub serves: Option<bool>,
+    /// Kernels per target id that compute nothing.
+    pub stubs: u64,
+    /// Would the GPU that was asked about find kernels with code? None: not asked, or none needed.
+    pub serves: Option<Serves>,
     pub problem: Option<String>,
 }
 
@@ -34,11 +37,13 @@ pub struct Found {
     pub libraries: Vec<Library>,
     /// Files and directories, with the reason.
     pub unread: Vec<String>,
+    /// Archives and packages: what is in them was not looked at.
+    pub packs: Vec<(PathBuf, Pack)>,
 }
 
 /// Every library below `dir`, without the catalog directories in `skip`; links are not followed.
-pub fn find(dir: &Path, skip: &[PathBuf], target: Option<&str>, context: &Context) -> Found {
-    let mut found = Found { libraries: Vec::new(), unread: Vec::new() };
+pub fn find(dir: &Path, skip: &[PathBuf], target: Option<&Arch>, context: &Context) -> Found {
+    let mut found = Found { libraries: Vec::new(), unread: Vec::new(), packs: Vec::new() };
     let mut queue = vec![dir.to_owned()];
     while let Some(dir) = queue.pop() {
         if skip.contains(&dir) {
@@ -58,12 +63,13 @@ pub fn find(dir: &Path, skip: &[PathBuf], target: Option<&str>, context: &Contex
                 Ok(kind) if kind.is_file() => match File::open(&entry.path()) {
                     Ok(file) => match inventory::contents(&file) {
                         Ok(Contents::Host { elf, .. }) => {
-                            found.libraries.extend(look(&file, &elf, target, context));
+                            found.libraries.extend(look(&file, Some(&elf), target, context));
                         }
+                        Ok(Contents::Windows { .. }) => found.libraries.extend(look(&file, None, target, context)),
                         Ok(_) => {
                             loose.get_or_insert_with(|| Library::loose(&dir)).add(&file, target, context);
                         }
-                        Err(_) => {}
+                        Err(_) => found.packs.extend(Pack::of(&file).map(|pack| (entry.path(), pack))),
                     },
                     Err(error) => found.unread.push(error.to_string()),
                 },
@@ -74,14 +80,38 @@ pub fn find(dir: &Path, skip: &[PathBuf], target: Option<&str>, context: &Contex
     }
     found.libraries.sort_by(|a, b| a.path.cmp(&b.path));
     found.unread.sort();
+    found.packs.sort();
     found
 }
 
 impl Library {
     /// A library without code for the GPU that was asked about. Loose objects are sorted by target: that one directory
-    /// has others is no fault.
-    pub fn lacks(&self) -> bool {
-        self.serves == Some(false) && self.loose.is_none()
+    /// has others is no fault; and a library for another vendor's GPUs is none either.
+    pub fn lacks(&self, wanted: &Arch) -> bool {
+        let nvidia = |target: &String| gpu::arch::Nvidia::parse(target).is_some();
+        let same_vendor = self.targets.keys().any(|target| nvidia(target) == matches!(wanted, Arch::Nvidia(_)));
+        self.answer() == Some(false) && self.loose.is_none() && (same_vendor || self.targets.is_empty())
+    }
+
+    pub fn answer(&self) -> Option<bool> {
+        self.serves.as_ref().and_then(Serves::answer)
+    }
+
+    fn take(&mut self, report: &FileReport, target: Option<&Arch>) {
+        self.bundles += report.bundles.len();
+        for (name, found) in report.targets() {
+            *self.targets.entry(name).or_default() += found.kernels;
+            self.kernels += found.kernels;
+            self.stubs += found.stubs;
+        }
+        if let Some(serves) = target.map(|wanted| report.serves(wanted)) {
+            let before = self.serves.take();
+            self.serves = Some(match before {
+                Some(before) if before.answer() == Some(true) => before,
+                Some(before) if serves.answer() == Some(false) => before,
+                _ => serves,
+            });
+        }
     }
 
     /// The code objects and bundles that lie in a directory by themselves (amd-aiter ships thousands): one row for all.
@@ -97,37 +127,34 @@ impl Library {
             bundles: 0,
             kernels: 0,
             targets: BTreeMap::new(),
+            stubs: 0,
             serves: None,
             problem: None,
         }
     }
 
-    fn add(&mut self, file: &File, target: Option<&str>, context: &Context) {
+    fn add(&mut self, file: &File, target: Option<&Arch>, context: &Context) {
         context.progress(&file.path().display().to_string());
         self.loose = self.loose.map(|count| count + 1);
-        self.size += codeobject::ReadAt::len(file);
-        let options = Options { threads: 1, ..Options::default() };
-        let report = match inspect::<_, anyhow::Error>(file, &options, target.is_some(), &Nothing, |_, ()| Ok(())) {
+        self.size += file.len();
+        let options = Options { threads: 1, ..Options::all() };
+        let report = match inspect::<_, anyhow::Error>(file, &options, false, &Nothing, |_, ()| Ok(())) {
             Ok(report) => report,
             Err(error) => return self.problem = Some(error.to_string()),
         };
-        self.bundles += report.bundles.len();
-        for (name, found) in report.targets() {
-            *self.targets.entry(name).or_default() += found.kernels;
-            self.kernels += found.kernels;
-        }
+        self.take(&report, target);
         if let Some(problem) = report.all_problems().next().filter(|_| self.problem.is_none()) {
             self.problem = Some(format!("{}: {problem}", file.path().display()));
-        }
-        if let Some(has) = target.map(TargetId::new).and_then(|wanted| report.has_target(&wanted)) {
-            self.serves = Some(has || self.serves == Some(true));
         }
     }
 }
 
-fn look(file: &File, elf: &Elf<'_>, target: Option<&str>, context: &Context) -> Option<Library> {
+/// A host file with device code of either vendor, or one that belongs to a GPU stack by its name.
+fn look(file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, context: &Context) -> Option<Library> {
     let path = file.path();
-    let device = host::fatbin_sections(elf).next().is_some();
+    let packed = |elf: &Elf<'_>| Reference::of_elf(elf).is_some();
+    let amd = elf.is_none_or(|elf| host::fatbin_sections(elf).next().is_some() || packed(elf));
+    let device = amd || nvidia::host_sections(file).is_ok_and(|sections| !sections.is_empty());
     let base = path.file_name()?.to_string_lossy().into_owned();
     let part = stack::part(&base);
     if !device && part.is_none() {
@@ -135,35 +162,24 @@ fn look(file: &File, elf: &Elf<'_>, target: Option<&str>, context: &Context) -> 
     }
     let dynamic = Dynamic::read(file).ok();
     let mut out = Library {
-        path: path.to_owned(),
         loose: None,
-        size: codeobject::ReadAt::len(file),
+        size: file.len(),
         soname: dynamic.and_then(|dynamic| dynamic.soname),
         part,
         version: stack::version(&base),
         release: stack::rocm_release(&base),
-        bundles: 0,
-        kernels: 0,
-        targets: BTreeMap::new(),
-        serves: None,
-        problem: None,
+        ..Library::loose(path)
     };
     if device {
         context.progress(&path.display().to_string());
-        let scan = |whole| inspect::<_, anyhow::Error>(file, &Options::default(), whole, &Nothing, |_, ()| Ok(()));
-        match scan(false) {
+        match inspect::<_, anyhow::Error>(file, &Options::all(), false, &Nothing, |_, ()| Ok(())) {
             Ok(report) => {
-                out.bundles = report.bundles.len();
-                out.targets = report.targets().into_iter().map(|(name, target)| (name, target.kernels)).collect();
-                out.kernels = out.targets.values().sum();
+                out.take(&report, target);
                 out.problem = report.all_problems().next().map(ToString::to_string);
-                if let Some(wanted) = target.map(TargetId::new) {
-                    // That it is not there may only be said after the whole file was read.
-                    out.serves = report.has_target(&wanted).or_else(|| scan(true).ok()?.has_target(&wanted));
-                }
             }
             Err(error) => out.problem = Some(error.to_string()),
         }
     }
-    Some(out)
+    // Every Windows file is opened for this; those without device code are no GPU libraries.
+    (device && elf.is_some() || part.is_some() || !out.targets.is_empty() || out.problem.is_some()).then_some(out)
 }

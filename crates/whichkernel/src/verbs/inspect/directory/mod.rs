@@ -7,12 +7,16 @@ mod libraries;
 mod text;
 
 use super::Args;
+use super::select::wanted;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
+use gpu::Arch;
+use inventory::Pack;
 use libraries::{Found, Library};
 use runtime::catalogs::{self, LibraryDir};
 use serde_json::{Value, json};
-use std::{path::Path, process::ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use tensile::{Files, Service, Verdict, serve};
 
 /// A catalog directory, and how it would serve the GPU that was asked about.
@@ -23,11 +27,15 @@ struct Catalog {
     filtered: Option<runtime::Index>,
 }
 
-pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let target = args.gpu.as_deref().map(processor).transpose()?;
+/// `package`: what was unpacked to `path` for the time of the answer, and is called by its own name.
+pub fn run(path: &Path, package: Option<&Path>, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let shown = package.unwrap_or(path);
+    let arch_asked = args.has_target.as_deref().map(Arch::parse).transpose()?;
+    let arch = arch_asked.clone().or(wanted(args)?);
+    let target = arch.as_ref().map(processor);
     let found = catalogs::find(path).with_context(|| path.display().to_string())?;
     let skip: Vec<_> = found.iter().map(|dir| dir.dir().to_owned()).collect();
-    let Found { libraries, unread } = libraries::find(path, &skip, target.as_deref(), context);
+    let Found { libraries, unread, packs } = libraries::find(path, &skip, arch.as_ref(), context);
     for place in &unread {
         context.note(&context.lang.text_with("inspect-dir-unread", &[("path", place.clone().into())]));
     }
@@ -39,26 +47,36 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         Catalog { dir, service, filtered }
     };
     let catalogs: Vec<Catalog> = found.into_iter().map(serve_one).collect();
-    if libraries.is_empty() && catalogs.is_empty() {
-        bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
+    if libraries.is_empty() && catalogs.is_empty() && packs.is_empty() && unread.is_empty() {
+        bail!("{}: no GPU library, code object or kernel catalog lies in it", shown.display());
     }
     if args.record {
         super::record::catalogs(catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())), context)?;
     }
     match args.format {
         Format::Json => {
-            let mut value = as_json(path, target.as_deref(), &libraries, &catalogs);
+            let mut value = as_json(shown, target.as_deref(), &libraries, &catalogs);
             value["unread"] = json!(unread);
+            let pack = |(path, pack): &(PathBuf, Pack)| json!({ "path": path, "kind": pack.key() });
+            value["not_looked_into"] = packs.iter().map(pack).collect();
             context.print(&format!("{value:#}\n"))?;
         }
-        Format::Text => context.print(&text::directory(path, target.as_deref(), &libraries, &catalogs, context))?,
+        Format::Text => {
+            let mut out = text::directory((path, shown), arch.as_ref(), &libraries, &catalogs, context);
+            out += &text::packs(&packs, context);
+            context.print(&out)?;
+        }
         Format::Csv | Format::Md => bail!("a directory has the formats text and json"),
     }
     let served =
         |catalog: &Catalog| catalog.service.as_ref().is_none_or(|service| service.verdict() >= Verdict::FallbackOnly);
     let mut loose = libraries.iter().filter(|library| library.loose.is_some()).peekable();
-    let shipped = !libraries.iter().any(Library::lacks)
-        && (target.is_none() || loose.peek().is_none() || loose.any(|library| library.serves == Some(true)));
+    let lacks = |library: &Library| arch.as_ref().is_some_and(|arch| library.lacks(arch));
+    let shipped = !libraries.iter().any(lacks)
+        && (target.is_none() || loose.peek().is_none() || loose.any(|library| library.answer() == Some(true)));
+    if arch_asked.is_some() {
+        return Ok(has_target(&libraries, unread.is_empty() && packs.is_empty()));
+    }
     // What could be read was shown; that it is all there is cannot be said.
     if !unread.is_empty() {
         return Ok(ExitCode::from(COULD_NOT_RUN));
@@ -77,13 +95,24 @@ fn left_out(dir: &Path, target: &str) -> Option<runtime::Index> {
     (!index.targets.is_empty() && !index.targets.iter().any(|known| known == target)).then_some(index)
 }
 
-/// `rx-9070-xt` or `gfx1201` -> `gfx1201`.
-fn processor(wanted: &str) -> anyhow::Result<String> {
-    if let Ok(profile) = gpu::find(wanted) {
-        return Ok(profile.processor().to_owned());
+/// Whether anything in the directory has kernels for the target that was asked for. 0 yes, 1 no, 2 nobody can say.
+fn has_target(libraries: &[Library], all_read: bool) -> ExitCode {
+    let mut answers = libraries.iter().filter(|library| library.serves.is_some()).map(Library::answer);
+    if answers.clone().any(|answer| answer == Some(true)) {
+        ExitCode::SUCCESS
+    } else if all_read && answers.all(|answer| answer == Some(false)) {
+        ExitCode::from(CHECK_FAILED)
+    } else {
+        ExitCode::from(COULD_NOT_RUN)
     }
-    let target = gpu::TargetId::parse(wanted)?;
-    Ok(target.processor)
+}
+
+/// Catalogs are sorted by processor: `gfx90a:xnack-` -> `gfx90a`.
+fn processor(arch: &Arch) -> String {
+    match arch {
+        Arch::Amd(target) => target.processor.clone(),
+        other => other.to_string(),
+    }
 }
 
 fn as_json(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[Catalog]) -> Value {
@@ -101,7 +130,9 @@ fn as_json(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &
                 "bundles": library.bundles,
                 "kernels": library.kernels,
                 "targets": library.targets,
-                "serves": library.serves,
+                "stubs": library.stubs,
+                "serves": library.answer(),
+                "taken": library.serves.as_ref().and_then(|serves| serves.taken.clone()),
                 "problem": library.problem,
             })
         })

@@ -2,45 +2,75 @@
 
 use super::{Catalog, Library};
 use crate::{context::Context, verbs::inspect::text::count};
-use report::{Column, Table};
-use std::path::Path;
+use gpu::Arch;
+use inventory::Pack;
+use report::{Column, Table, plain};
+use std::path::{Path, PathBuf};
 use tensile::{Files, Layout, Service, Verdict};
 
 /// Longer lists of problems are cut; JSON has them all.
 const SHOWN: usize = 5;
 
 pub fn directory(
-    path: &Path,
-    target: Option<&str>,
+    (path, shown): (&Path, &Path),
+    arch: Option<&Arch>,
     libraries: &[Library],
     catalogs: &[Catalog],
     context: &Context,
 ) -> String {
-    let mut out = format!("{}\n", path.display());
+    let name = arch.map(ToString::to_string);
+    let target = name.as_deref();
+    let mut out = format!("{}\n", plain(&shown.to_string_lossy()));
     if !libraries.is_empty() {
         out.push('\n');
         out += &library_table(path, libraries, target.is_some(), context);
     }
     for library in libraries {
         if let Some(problem) = &library.problem {
-            out += &format!("{}: {problem}\n", library.path.display());
+            let name = library.path.strip_prefix(path).unwrap_or(&library.path);
+            out += &format!("{}\n", plain(&format!("{}: {problem}", name.display())));
         }
     }
     for catalog in catalogs {
         out.push('\n');
         out += &one_catalog(path, target, catalog, context);
     }
-    if let Some(target) = target {
-        for library in libraries.iter().filter(|library| library.lacks()) {
+    if let (Some(arch), Some(target)) = (arch, target) {
+        for library in libraries.iter().filter(|library| library.lacks(arch)) {
             let name = library.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            let args = [("file", name.into()), ("target", target.to_owned().into())];
-            out += &format!("\n{}", context.lang.text_with("inspect-dir-no-code", &args));
+            let taken = library.serves.as_ref().and_then(|serves| serves.taken.clone());
+            let key = if taken.is_some() { "inspect-dir-stubs-only" } else { "inspect-dir-no-code" };
+            let args = [
+                ("file", name.into()),
+                ("target", target.to_owned().into()),
+                ("taken", taken.unwrap_or_default().into()),
+            ];
+            out += &format!("\n{}", context.lang.text_with(key, &args));
         }
-        if libraries.iter().any(Library::lacks) {
+        if libraries.iter().any(|library| library.lacks(arch)) {
             out.push('\n');
         }
     }
     out
+}
+
+/// What lies there packed, and was not looked into: nothing is said of it.
+pub fn packs(packs: &[(PathBuf, Pack)], context: &Context) -> String {
+    let Some((first, _)) = packs.first() else { return String::new() };
+    let names = packs.iter().take(SHOWN).map(|(path, pack)| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        format!("{name} ({})", pack.key())
+    });
+    let mut names: Vec<String> = names.collect();
+    if packs.len() > SHOWN {
+        names.push("...".to_owned());
+    }
+    let args = [
+        ("count", count(packs.len() as u64).into()),
+        ("list", names.join(", ").into()),
+        ("first", first.display().to_string().into()),
+    ];
+    format!("\n{}\n", context.lang.text_with("inspect-dir-packs", &args))
 }
 
 fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Context) -> String {
@@ -59,8 +89,12 @@ fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Cont
     }
     let mut table = Table::new(columns);
     for library in libraries {
-        let serves = match library.serves {
-            Some(true) => title("inspect-yes"),
+        let generic = |serves: &&inventory::Serves| serves.how.is_some_and(|how| how != gpu::How::Own);
+        let serves = match library.answer() {
+            Some(true) => {
+                let taken = library.serves.as_ref().filter(generic).and_then(|serves| serves.taken.clone());
+                taken.map_or_else(|| title("inspect-yes"), |taken| format!("{} ({taken})", title("inspect-yes")))
+            }
             Some(false) => title("inspect-no"),
             None if library.targets.is_empty() => "-".to_owned(),
             None => title("inspect-unknown"),

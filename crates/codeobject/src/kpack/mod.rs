@@ -1,0 +1,17 @@
+//! kpack: device code that was taken out of a library and lies beside it (ROCm 7.14 and later can be built so).
+//!
+//! The library keeps its wrappers, with another magic (`HIPK`), a number each, and a pointer to a reference that names the
+//! archives: `.rocm_kpack_ref`, or `.kpackrf` in Windows files. An archive (`KPAK`) holds the code objects of many libraries, by
+//! library, number and target. A manifest (`.kpm`), which earlier tools wrote, lists archives by target.
+//!
+//! The format: ROCm/rocm-systems, `shared/kpack` (docs, `runtime/src/{archive,toc_parser,loader}.cpp`).
+
+mod archive;
+mod manifest;
+mod paths;
+mod reference;
+
+pub use archive::{Archive, Entry, MAGIC};
+pub use manifest::{Listed, Manifest};
+pub use paths::{Environment, candidates, target_in, variants};
+pub use reference::{Reference, SECTION};

@@ -1,0 +1,73 @@
+//! Windows libraries and programs (PE32+): as much as is needed to find the device code in them.
+//!
+//! Section names end after eight bytes there: `.hip_fatbin` is `.hip_fat`, `.nv_fatbin` is `.nv_fatb`. See Microsoft's
+//! "PE Format", "COFF File Header" and "Section Table".
+
+use crate::coverage::Range;
+use crate::error::{Error, Problem, Result};
+use crate::read::{ReadAt, u16_at, u32_at, u64_at};
+
+pub const MAGIC: &[u8; 2] = b"MZ";
+const SECTION: u64 = 40;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    pub name: String,
+    /// Virtual address, the image base included.
+    pub address: u64,
+    /// In the file, cut at its end.
+    pub range: Range,
+    /// What the header claims to stand in the file.
+    pub size: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pe {
+    pub sections: Vec<Section>,
+    /// A library, not a program.
+    pub is_dll: bool,
+}
+
+impl Pe {
+    pub fn parse(source: &dyn ReadAt) -> Result<Self> {
+        let dos = source.bytes(0, 64, "DOS header")?;
+        let at = u64::from(u32_at(&dos, 60));
+        let head = source.bytes(at, 24, "PE header")?;
+        if !head.starts_with(b"PE\0\0") {
+            let found = u32_at(&head, 0).into();
+            return Err(Error::new(at, "PE signature", Problem::Unexpected { found, expected: "50 45 00 00" }));
+        }
+        let (count, optional) = (u64::from(u16_at(&head, 6)), u64::from(u16_at(&head, 20)));
+        let options = source.bytes(at + 24, optional, "PE optional header")?;
+        // PE32+ has a base of 64 bits, PE32 one of 32.
+        let base = if u16_at(&options, 0) == 0x20b { u64_at(&options, 24) } else { u32_at(&options, 28).into() };
+        let raw = source.bytes(at + 24 + optional, SECTION * count, "PE section table")?;
+        let section = |record: &[u8]| {
+            let name = record.get(..8).unwrap_or_default();
+            let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+            let (size, start) = (u64::from(u32_at(record, 16)), u64::from(u32_at(record, 20)));
+            let end = (start + size).min(source.len());
+            // What the section has in memory is shorter than its padded place in the file.
+            let used = u64::from(u32_at(record, 8)).min(size);
+            Section {
+                name: String::from_utf8_lossy(name).into_owned(),
+                address: base.saturating_add(u32_at(record, 12).into()),
+                range: Range { start: start.min(end), end: (start + used).min(end) },
+                size: used,
+            }
+        };
+        let sections = raw.chunks_exact(SECTION as usize).map(section).collect();
+        Ok(Pe { sections, is_dll: u16_at(&head, 22) & 0x2000 != 0 })
+    }
+
+    /// Sections of that name, as the eight bytes allow it, that hold something.
+    pub fn named<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p Section> {
+        let short = name.get(..8).unwrap_or(name);
+        self.sections.iter().filter(move |section| section.name == short && !section.range.is_empty())
+    }
+
+    /// The device sections for HIP.
+    pub fn fatbins(&self) -> impl Iterator<Item = &Section> {
+        self.named(crate::host::FATBIN)
+    }
+}

@@ -1,0 +1,38 @@
+//! What may be concluded from the inventory of a file: that code is there, that it is not, that the list is complete.
+
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use inventory::{FileReport, Serves};
+use std::path::Path;
+
+/// Everything in the file was asked for; what could not be read, and what nobody looked at, stands beside it.
+pub fn basis(path: &Path, report: &FileReport) -> Basis {
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let lost = report.coverage.lost().min(report.size);
+    let mut basis = Basis::new(Rung::Shipped, Unit::Bytes, report.size, report.size - lost).by(super::NAME);
+    for gap in report.coverage.not_understood.iter().take(3) {
+        let place = format!("{name} at {:#x}", gap.range.start);
+        basis = basis.without(place, Some(gap.range.len()), LeftOutWhy::Unreadable);
+    }
+    for problem in report.problems.iter().take(3) {
+        basis = basis.without(format!("{name}: {problem}"), None, LeftOutWhy::Unreadable);
+    }
+    let nvidia = report.nvidia.iter().filter(|found| !found.is_complete());
+    for _ in nvidia {
+        basis = basis.without(format!("{name}: NVIDIA fatbins"), None, LeftOutWhy::Unreadable);
+    }
+    if !report.searched {
+        basis = basis.without(format!("{name} outside its device sections"), None, LeftOutWhy::NotAsked);
+    }
+    basis
+}
+
+/// Is there anything for the device? Kernels with code are counted; what is compiled when it is loaded counts by entry.
+pub fn presence(path: &Path, report: &FileReport, serves: &Serves) -> Conclusion {
+    let found = if serves.kernels == 0 { serves.uncounted } else { serves.live() };
+    basis(path, report).presence(found)
+}
+
+/// Is what is listed all there is?
+pub fn completeness(path: &Path, report: &FileReport) -> Conclusion {
+    basis(path, report).completeness()
+}

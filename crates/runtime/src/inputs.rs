@@ -1,0 +1,226 @@
+//! What a person names: files, patterns, static libraries and packages, as the files that are to be looked at.
+//!
+//! A package (wheel, zip, deb, tar) is unpacked below a directory that nobody else can enter and that goes with the value;
+//! only what can hold GPU code is written. A static library is not unpacked: its members are parts of it.
+
+use crate::deb;
+use crate::unpack::{Bound, Unpacker, unpack_zip};
+use codeobject::kpack::Reference;
+use inventory::{Contents, File, OpenError, Pack};
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use sys::private_dir::SessionDir;
+
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    #[error("nothing matches {0}")]
+    NoMatch(PathBuf),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("{path} cannot be unpacked: {source}")]
+    Unpack { path: PathBuf, source: io::Error },
+    #[error("{path} cannot be unpacked: {source}")]
+    Deb { path: PathBuf, source: deb::DebError },
+    #[error("{path} is an archive of a kind that is not opened here ({kind}): unpack it, and name the directory")]
+    Kind { path: PathBuf, kind: &'static str },
+    #[error("{path}: {source}")]
+    Ar { path: PathBuf, source: codeobject::Error },
+}
+
+/// A package, unpacked for as long as this lives.
+#[derive(Debug)]
+pub struct Unpacked {
+    dir: SessionDir,
+    /// Files that were left packed, because nothing in them can be GPU code.
+    pub passed_over: u64,
+    /// Entries that were not written, with the reason.
+    pub refused: Vec<String>,
+}
+
+impl Unpacked {
+    pub fn root(&self) -> &Path {
+        self.dir.inner()
+    }
+}
+
+/// The package kind of a file; None for anything else, and for what cannot be opened.
+pub fn pack(path: &Path) -> Option<Pack> {
+    File::open(path).ok().and_then(|file| Pack::of(&file))
+}
+
+/// Patterns (`lib*.so`) become the files that they match; everything else stays as it is.
+pub fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
+    let mut all = Vec::new();
+    for input in inputs {
+        let text = input.to_string_lossy();
+        if fs::symlink_metadata(input).is_ok() || !text.contains(['*', '?']) {
+            all.push(input.clone());
+            continue;
+        }
+        let mut found = vec![if input.is_absolute() { PathBuf::from("/") } else { PathBuf::new() }];
+        for part in input.iter().filter(|part| *part != "/") {
+            found = found.iter().flat_map(|dir| step(dir, &part.to_string_lossy())).collect();
+        }
+        if found.is_empty() {
+            return Err(InputError::NoMatch(input.clone()));
+        }
+        found.sort();
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+/// What one part of a pattern stands for in a directory. A name that begins with a dot must be named so.
+fn step(dir: &Path, part: &str) -> Vec<PathBuf> {
+    if !part.contains(['*', '?']) {
+        let path = dir.join(part);
+        return if fs::symlink_metadata(&path).is_ok() { vec![path] } else { Vec::new() };
+    }
+    let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let names = fs::read_dir(here).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let pattern: Vec<char> = part.chars().collect();
+    let wanted = |name: &str| (part.starts_with('.') || !name.starts_with('.')) && matches(&pattern, name);
+    names.filter(|name| wanted(&name.to_string_lossy())).map(|name| dir.join(name)).collect()
+}
+
+/// `*` any characters, `?` one. In time that grows with the product of the lengths, whatever the pattern.
+fn matches(pattern: &[char], name: &str) -> bool {
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    let stars = |reached: &mut Vec<bool>| {
+        for (i, c) in pattern.iter().enumerate() {
+            if *c == '*' && reached[i] {
+                reached[i + 1] = true;
+            }
+        }
+    };
+    stars(&mut reached);
+    for c in name.chars() {
+        let mut next = vec![false; pattern.len() + 1];
+        for (i, p) in pattern.iter().enumerate().filter(|(i, _)| reached[*i]) {
+            match p {
+                '*' => next[i] = true,
+                '?' => next[i + 1] = true,
+                p if *p == c => next[i + 1] = true,
+                _ => {}
+            }
+        }
+        stars(&mut next);
+        reached = next;
+    }
+    reached[pattern.len()]
+}
+
+/// The files below a directory, links not followed, that have device code of AMD's.
+pub fn device_files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut queue = vec![dir.to_owned()];
+    while let Some(dir) = queue.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => queue.push(entry.path()),
+                Ok(kind) if kind.is_file() => {
+                    let Ok(file) = File::open(&entry.path()) else { continue };
+                    let device = match inventory::contents(&file) {
+                        Ok(Contents::Host { fatbins, elf }) => !fatbins.is_empty() || Reference::of_elf(&elf).is_some(),
+                        Ok(Contents::Windows { fatbins, .. }) => !fatbins.is_empty(),
+                        Ok(_) => true,
+                        Err(_) => false,
+                    };
+                    found.extend(device.then(|| entry.path()));
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The members of a static library that hold GPU code, and how many there are in all.
+pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
+    let ar = |source| InputError::Ar { path: file.path().to_owned(), source };
+    let all = codeobject::ar::members(file).map_err(ar)?;
+    let count = all.len();
+    let mut found = Vec::new();
+    for member in all {
+        let part = file.part(&member.name, member.range)?;
+        let device = match inventory::contents(&part) {
+            Ok(Contents::Host { fatbins, .. }) => {
+                !fatbins.is_empty()
+                    || codeobject::nvidia::host_sections(&part).is_ok_and(|sections| !sections.is_empty())
+            }
+            Ok(_) => true,
+            Err(_) => false,
+        };
+        if device {
+            found.push(part);
+        }
+    }
+    Ok((found, count))
+}
+
+/// Unpacks a package. What its names say cannot be GPU code stays packed.
+pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
+    let failed = |source| InputError::Unpack { path: path.to_owned(), source };
+    let mut file = fs::File::open(path).map_err(failed)?;
+    let bound = Bound::of_stranger(file.metadata().map_err(failed)?.len());
+    let dir = SessionDir::new("inspect", &std::env::temp_dir()).map_err(failed)?;
+    let unpacker =
+        Unpacker { root: dir.inner(), merged_usr: false, keep: &may_hold_code, bound: &bound, progress: &|_| () };
+    let done = match pack {
+        Pack::Zip => unpack_zip(&unpacker, file),
+        Pack::Deb => {
+            let data = deb::data(file).map_err(|source| InputError::Deb { path: path.to_owned(), source })?;
+            unpacker.unpack_tar(data)
+        }
+        Pack::Tar => unpacker.unpack_tar(file),
+        Pack::Compressed => {
+            let mut magic = [0; 4];
+            file.read_exact(&mut magic).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(failed)?;
+            match magic {
+                [0x1f, 0x8b, ..] => unpacker.unpack_tar(flate2::read::MultiGzDecoder::new(file)),
+                [0x28, 0xb5, ..] => unpacker.unpack_tar(zstd::stream::read::Decoder::new(file).map_err(failed)?),
+                _ => unpacker.unpack_tar(liblzma::read::XzDecoder::new(file)),
+            }
+        }
+        Pack::Ar | Pack::Rpm => return Err(InputError::Kind { path: path.to_owned(), kind: pack.key() }),
+    };
+    let done = done.map_err(failed)?;
+    Ok(Unpacked { dir, passed_over: done.skipped_files, refused: done.refused })
+}
+
+/// By its name. Text and pictures are passed over; whatever is left is opened and looked at.
+fn may_hold_code(path: &Path) -> bool {
+    const NEVER: [&str; 22] = [
+        "py", "pyi", "pyc", "txt", "md", "rst", "html", "css", "js", "json", "h", "hpp", "cuh", "cpp", "c", "cu",
+        "hip", "png", "svg", "toml", "yaml", "gz",
+    ];
+    !path.extension().is_some_and(|extension| NEVER.iter().any(|never| extension.eq_ignore_ascii_case(never)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_names() {
+        let hit = |pattern: &str, name: &str| matches(&pattern.chars().collect::<Vec<_>>(), name);
+        assert!(hit("lib*.so", "libggml-hip.so") && hit("*", "") && hit("a?c*", "abc") && hit("*.so*", "x.so.1"));
+        assert!(!hit("lib*.so", "libx.so.1") && !hit("?", "") && !hit("a*b", "ac"));
+        assert!(!hit(&"*a".repeat(200), &"b".repeat(2000)));
+    }
+
+    #[test]
+    fn a_pattern_becomes_its_files_and_one_that_matches_nothing_is_an_error() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for name in ["b.so", "a.so", "c.txt", ".hidden.so"] {
+            fs::write(dir.path().join(name), b"x").expect("written");
+        }
+        let found = expand(&[dir.path().join("*.so")]).expect("two");
+        assert_eq!(found, [dir.path().join("a.so"), dir.path().join("b.so")]);
+        assert!(matches!(expand(&[dir.path().join("*.dll")]), Err(InputError::NoMatch(_))));
+        assert_eq!(expand(&[PathBuf::from("4711")]).expect("as it is"), [PathBuf::from("4711")]);
+    }
+}
