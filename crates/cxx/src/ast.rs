@@ -3,6 +3,7 @@
 
 use super::dialect::Role;
 use super::files::Span;
+use super::integer::IntTy;
 use super::sym::{FxMap, Sym};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +16,7 @@ pub struct Expr {
 
 #[derive(Debug, Clone)]
 pub enum ExprKind {
-    Int(i64),
+    Int(i64, IntTy),
     Float(f64),
     Str(Sym),
     Bool(bool),
@@ -212,6 +213,8 @@ pub struct Param {
 pub struct TemplateParam {
     pub name: Option<Sym>,
     pub is_type: bool,
+    /// What a parameter that is a value is declared as.
+    pub ty: Option<Type>,
     pub default: Option<TemplateArg>,
     pub pack: bool,
 }
@@ -303,6 +306,8 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Enum {
     pub name: Option<Sym>,
+    /// `enum x : uint8_t`.
+    pub underlying: Option<Type>,
     pub list: Vec<Enumerator>,
     pub span: Span,
 }

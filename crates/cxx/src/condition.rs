@@ -1,7 +1,8 @@
 //! `#if` and `#elif`: `defined`, integers, the operators, and names that nothing defines, which count as 0.
 
 use super::files::LoadError;
-use super::lex::{Kind, Tok, character, integer};
+use super::integer::{IntTy, literal};
+use super::lex::{Kind, Tok, character};
 use super::preprocess::Preprocessor;
 use super::sym::{self, Sym};
 
@@ -46,7 +47,7 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
     }
     let ready = pp.expand_list(&ready)?;
     let mut reader = Reader { pp, toks: &ready, at: 0 };
-    Ok(reader.ternary(0) != 0)
+    Ok(reader.ternary(0).0 != 0)
 }
 
 struct Reader<'p, 'a, 't> {
@@ -62,7 +63,7 @@ impl Reader<'_, '_, '_> {
         is
     }
 
-    fn ternary(&mut self, depth: usize) -> i64 {
+    fn ternary(&mut self, depth: usize) -> Number {
         let condition = self.binary(0, depth);
         if !self.eat(sym::QUESTION) || depth > MAX_DEPTH {
             return condition;
@@ -70,10 +71,10 @@ impl Reader<'_, '_, '_> {
         let yes = self.ternary(depth + 1);
         self.eat(sym::COLON);
         let no = self.ternary(depth + 1);
-        if condition != 0 { yes } else { no }
+        (if condition.0 != 0 { yes.0 } else { no.0 }, yes.1 || no.1)
     }
 
-    fn binary(&mut self, least: u8, depth: usize) -> i64 {
+    fn binary(&mut self, least: u8, depth: usize) -> Number {
         let mut left = self.unary(depth);
         while let Some((op, level, width)) = self.operator() {
             if level < least || depth > MAX_DEPTH {
@@ -109,27 +110,37 @@ impl Reader<'_, '_, '_> {
         })
     }
 
-    fn unary(&mut self, depth: usize) -> i64 {
-        let Some(&tok) = self.toks.get(self.at) else { return 0 };
+    fn unary(&mut self, depth: usize) -> Number {
+        let Some(&tok) = self.toks.get(self.at) else { return (0, false) };
         self.at += 1;
         if depth > MAX_DEPTH {
-            return 0;
+            return (0, false);
         }
         match (tok.kind, tok.sym) {
-            (Kind::Punct, sym::NOT) => i64::from(self.unary(depth + 1) == 0),
-            (Kind::Punct, sym::MINUS) => self.unary(depth + 1).wrapping_neg(),
+            (Kind::Punct, sym::NOT) => (i64::from(self.unary(depth + 1).0 == 0), false),
+            (Kind::Punct, sym::MINUS) => {
+                let (value, unsigned) = self.unary(depth + 1);
+                (value.wrapping_neg(), unsigned)
+            }
             (Kind::Punct, sym::PLUS) => self.unary(depth + 1),
-            (Kind::Punct, sym::TILDE) => !self.unary(depth + 1),
+            (Kind::Punct, sym::TILDE) => {
+                let (value, unsigned) = self.unary(depth + 1);
+                (!value, unsigned)
+            }
             (Kind::Punct, sym::LPAREN) => {
                 let value = self.ternary(depth + 1);
                 self.eat(sym::RPAREN);
                 value
             }
             // What `defined` was replaced by: a number that stands in its own flags.
-            (Kind::Number, Sym(0)) => i64::from(tok.flags & 1),
-            (Kind::Number, sym) => integer(self.pp.interner.text(sym)).unwrap_or(0),
-            (Kind::Char, sym) => character(self.pp.interner.text(sym)).unwrap_or(0),
-            (Kind::Ident, sym::TRUE) => 1,
+            (Kind::Number, Sym(0)) => (i64::from(tok.flags & 1), false),
+            (Kind::Number, sym) => {
+                let (value, ty) = literal(self.pp.interner.text(sym)).unwrap_or((0, IntTy::I64));
+                // All are of the widest type; whether one has a sign is its suffix's to say, or its size's.
+                (value, ty == IntTy::U64 || (ty == IntTy::U32 && self.pp.interner.text(sym).contains(['u', 'U'])))
+            }
+            (Kind::Char, sym) => (character(self.pp.interner.text(sym)).unwrap_or(0), false),
+            (Kind::Ident, sym::TRUE) => (1, false),
             (Kind::Ident, _) => {
                 // A function-like name that nothing defines, with its arguments, is 0 as a whole.
                 if self.toks.get(self.at).is_some_and(|tok| tok.is(sym::LPAREN)) {
@@ -137,33 +148,43 @@ impl Reader<'_, '_, '_> {
                     self.ternary(depth + 1);
                     self.eat(sym::RPAREN);
                 }
-                0
+                (0, false)
             }
-            _ => 0,
+            _ => (0, false),
         }
     }
 }
 
-fn apply(op: Sym, left: i64, right: i64) -> i64 {
+/// The widest integer, and whether it has no sign.
+type Number = (i64, bool);
+
+fn apply(op: Sym, (left, a): Number, (right, b): Number) -> Number {
+    let unsigned = a || b;
+    let truth = |truth: bool| (i64::from(truth), false);
+    let less = |x: i64, y: i64| if unsigned { (x as u64) < (y as u64) } else { x < y };
+    let wide = |value: i64| (value, unsigned);
     match op {
-        sym::OROR => i64::from(left != 0 || right != 0),
-        sym::ANDAND => i64::from(left != 0 && right != 0),
-        sym::PIPE => left | right,
-        sym::CARET => left ^ right,
-        sym::AMP => left & right,
-        sym::EQ => i64::from(left == right),
-        sym::NE => i64::from(left != right),
-        sym::LT => i64::from(left < right),
-        sym::GT => i64::from(left > right),
-        sym::LE => i64::from(left <= right),
-        sym::GE => i64::from(left >= right),
-        sym::SHL => left.wrapping_shl(right as u32),
-        sym::INC => left.wrapping_shr(right as u32),
-        sym::PLUS => left.wrapping_add(right),
-        sym::MINUS => left.wrapping_sub(right),
-        sym::STAR => left.wrapping_mul(right),
-        sym::SLASH => left.checked_div(right).unwrap_or(0),
-        sym::PERCENT => left.checked_rem(right).unwrap_or(0),
-        _ => 0,
+        sym::OROR => truth(left != 0 || right != 0),
+        sym::ANDAND => truth(left != 0 && right != 0),
+        sym::PIPE => wide(left | right),
+        sym::CARET => wide(left ^ right),
+        sym::AMP => wide(left & right),
+        sym::EQ => truth(left == right),
+        sym::NE => truth(left != right),
+        sym::LT => truth(less(left, right)),
+        sym::GT => truth(less(right, left)),
+        sym::LE => truth(!less(right, left)),
+        sym::GE => truth(!less(left, right)),
+        sym::SHL => (left.wrapping_shl(right as u32), a),
+        sym::INC if a => ((left as u64).wrapping_shr(right as u32) as i64, a),
+        sym::INC => (left.wrapping_shr(right as u32), a),
+        sym::PLUS => wide(left.wrapping_add(right)),
+        sym::MINUS => wide(left.wrapping_sub(right)),
+        sym::STAR => wide(left.wrapping_mul(right)),
+        sym::SLASH if unsigned => wide((left as u64).checked_div(right as u64).unwrap_or(0) as i64),
+        sym::PERCENT if unsigned => wide((left as u64).checked_rem(right as u64).unwrap_or(0) as i64),
+        sym::SLASH => wide(left.checked_div(right).unwrap_or(0)),
+        sym::PERCENT => wide(left.checked_rem(right).unwrap_or(0)),
+        _ => (0, false),
     }
 }

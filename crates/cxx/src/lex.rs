@@ -194,46 +194,66 @@ fn raw_string(bytes: &[u8], quote: usize) -> usize {
     at.map_or(bytes.len(), |at| quote + 1 + at + close.len())
 }
 
-/// The value of an integer literal or preprocessing number; None for floats.
-pub fn integer(text: &str) -> Option<i64> {
-    let text: String = text.chars().filter(|&c| c != '\'').collect();
-    let lower = text.to_ascii_lowercase();
-    let (digits, radix) = match lower.as_bytes() {
-        [b'0', b'x', ..] => (lower.get(2..)?, 16),
-        [b'0', b'b', ..] => (lower.get(2..)?, 2),
-        [b'0', _, ..] => (lower.get(1..)?, 8),
-        _ => (lower.as_str(), 10),
-    };
-    let digits = digits.trim_end_matches(['u', 'l', 'z']);
-    if digits.is_empty() {
-        return Some(0);
-    }
-    u64::from_str_radix(digits, radix).ok().map(|value| value as i64)
-}
-
 pub fn float(text: &str) -> Option<f64> {
     text.trim_end_matches(['f', 'F', 'l', 'L']).parse().ok()
 }
 
-/// The value of a character literal, of those that C code compares with.
+/// The value of a character literal; None where it is not one character.
 pub fn character(text: &str) -> Option<i64> {
-    let inner = text.split_once('\'')?.1.strip_suffix('\'')?;
-    let mut chars = inner.chars();
-    let first = chars.next()?;
-    if first != '\\' {
-        return Some(i64::from(u32::from(first)));
+    let inner = unescaped(text.split_once('\'')?.1.strip_suffix('\'')?)?;
+    match inner.as_slice() {
+        [byte] => Some(i64::from(*byte as i8)),
+        _ => None,
     }
-    Some(match chars.next()? {
-        'n' => 10,
-        't' => 9,
-        'r' => 13,
-        '0' => 0,
-        other => i64::from(u32::from(other)),
-    })
 }
 
-/// What a string literal says, without quotes; escapes other than the quote and the backslash are kept as they are.
+/// What a string literal says, without quotes; one whose escapes are not understood is kept as it stands.
 pub fn string(text: &str) -> String {
+    if let Some(raw) = text.split_once('"').filter(|(prefix, _)| prefix.ends_with('R')).map(|(_, rest)| rest) {
+        let inner = raw.split_once('(').and_then(|(mark, rest)| rest.strip_suffix(&format!("){mark}\"")));
+        return inner.unwrap_or(raw).to_owned();
+    }
     let inner = text.split_once('"').and_then(|(_, rest)| rest.strip_suffix('"')).unwrap_or(text);
-    inner.replace("\\\"", "\"").replace("\\\\", "\\")
+    unescaped(inner).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| inner.to_owned())
+}
+
+/// Escape sequences replaced ([lex.ccon]).
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        out.push(match bytes.next()? {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'a' => 7,
+            b'b' => 8,
+            b'f' => 12,
+            b'v' => 11,
+            same @ (b'\\' | b'\'' | b'"' | b'?') => same,
+            b'x' => {
+                let mut value = None;
+                while let Some(digit) = bytes.peek().and_then(|&byte| char::from(byte).to_digit(16)) {
+                    bytes.next();
+                    value = Some(value.unwrap_or(0u32).checked_mul(16)?.checked_add(digit)?);
+                }
+                u8::try_from(value?).ok()?
+            }
+            first @ b'0'..=b'7' => {
+                let mut value = u32::from(first - b'0');
+                for _ in 0..2 {
+                    let Some(digit) = bytes.peek().and_then(|&byte| char::from(byte).to_digit(8)) else { break };
+                    bytes.next();
+                    value = value * 8 + digit;
+                }
+                u8::try_from(value).ok()?
+            }
+            _ => return None,
+        });
+    }
+    Some(out)
 }

@@ -19,6 +19,7 @@ pub mod dialect;
 pub mod eval;
 mod expand;
 pub mod files;
+pub mod integer;
 pub mod lex;
 pub mod parse;
 mod preprocess;
@@ -27,5 +28,6 @@ pub mod sym;
 
 pub use dialect::{Dialect, Outside, Role, Word};
 pub use files::{Files, LoadError, Sources, Span};
+pub use integer::IntTy;
 pub use program::Program;
 pub use sym::Sym;

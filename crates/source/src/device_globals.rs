@@ -55,7 +55,7 @@ pub fn of_first_device(machine: &Machine<'_>, field: &str) -> Option<i64> {
         };
         let Value::Agg(device) = first else { return None };
         match machine.field_of(device, field)? {
-            Value::Int(value, _) => Some(value),
+            Value::Int(value, ..) => Some(value),
             _ => None,
         }
     })

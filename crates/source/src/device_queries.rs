@@ -14,13 +14,13 @@ pub fn properties(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Valu
         let value = match value {
             Property::Int(value) => Value::int(value),
             Property::Text(text) => {
-                let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
-                chars.resize(256.max(chars.len() + 1), Value::int(0));
+                let mut chars: Vec<Value> = text.bytes().map(Value::char).collect();
+                chars.resize(256.max(chars.len() + 1), Value::char(0));
                 Value::array(chars)
             }
         };
         if let Some(field) = index.and_then(|index| place.part(index)) {
-            machine.write(field, value);
+            machine.store(field, value)?;
         }
     }
     Ok(Value::int(0))

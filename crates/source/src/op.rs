@@ -1,5 +1,6 @@
 //! Operations: the tensors that the dispatcher is asked with.
 
+use cxx::IntTy;
 use cxx::eval::{Agg, FnValue, Machine, Place, Run, Shape as Held, Stop, Ty, Value};
 use std::rc::Rc;
 
@@ -15,7 +16,7 @@ impl Dim {
         Dim { at, per: 0 }
     }
     fn value(self) -> Value {
-        Value::Int(self.at, self.per)
+        Value::Int(self.at, self.per, IntTy::I64)
     }
     fn times(self, by: i64) -> Dim {
         Dim { at: self.at.saturating_mul(by), per: self.per.saturating_mul(by) }
@@ -249,10 +250,18 @@ impl Tensor {
     }
 }
 
+/// A number as what the field was declared to be.
+fn declared(slot: &Value, value: Value) -> Value {
+    match (value, slot.int_ty()) {
+        (Value::Int(value, dependence, _), Some(ty)) => Value::Int(value, dependence, ty),
+        (value, _) => value,
+    }
+}
+
 /// Sets a field where the version has it.
 fn set(machine: &Machine<'_>, object: &mut Value, field: &str, value: Value) {
     if let Some(slot) = machine.field_mut(object, field) {
-        *slot = value;
+        *slot = declared(slot, value);
     }
 }
 
@@ -261,14 +270,14 @@ fn fill(machine: &Machine<'_>, object: &mut Value, field: &str, values: &[Value]
     if let Some(Value::Agg(array)) = machine.field_mut(object, field) {
         let array = Rc::make_mut(array);
         for (index, slot) in array.items.iter_mut().enumerate() {
-            *slot = values.get(index).unwrap_or(&rest).clone();
+            *slot = declared(slot, values.get(index).unwrap_or(&rest).clone());
         }
     }
 }
 
 fn ask(machine: &mut Machine<'_>, function: &str, number: i64) -> Run<i64> {
     match machine.call_by_name(function, vec![Value::int(number)])? {
-        Value::Int(value, 0) => Ok(value),
+        Value::Int(value, 0, _) => Ok(value),
         _ => Err(missing(&format!("answer from {function}"))),
     }
 }

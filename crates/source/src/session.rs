@@ -261,7 +261,7 @@ fn cc_of(machine: &Machine<'_>, place: cxx::eval::Place) -> Option<i64> {
     let Value::Agg(list) = &mut devices else { return None };
     let mut first = list.items.first()?.clone();
     match machine.field_mut(&mut first, "cc")? {
-        Value::Int(cc, _) => Some(*cc),
+        Value::Int(cc, ..) => Some(*cc),
         _ => None,
     }
 }

@@ -283,7 +283,7 @@ fn cxx_program(data: &[u8]) {
     let mut machine = cxx::eval::Machine::new(&program, cxx::eval::Platform::default(), |_, _| true);
     for index in (0..program.functions.len().min(16)).map(|index| index as u32) {
         let params = program.function(index).map_or(0, |function| function.params.len());
-        let values = vec![cxx::eval::Value::Int(1, 1); params.min(1)];
+        let values = vec![cxx::eval::Value::Int(1, 1, cxx::IntTy::I64); params.min(1)];
         machine.reset(1, 512);
         machine.exploring = true;
         let _ = machine.run_function(index, values);

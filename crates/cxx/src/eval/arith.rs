@@ -5,30 +5,31 @@ use super::symbolic_int::{Number, is_linear, linear, plain};
 use super::value::Value;
 use crate::ast::Binary;
 use crate::files::Span;
+use crate::integer::IntTy;
 
 impl Machine<'_> {
     pub(super) fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: Span) -> Run<Value> {
         use Value::{Agg, Float, Fn, Int, Null, Opaque, Pointer, Ptr, Str, Type};
         Ok(match (left, right) {
-            (&Int(a, s), &Int(b, t)) => self.integers(op, (a, s), (b, t), at)?,
+            (&Int(a, s, x), &Int(b, t, y)) => self.integers(op, ((a, s), x), ((b, t), y), at)?,
             (&Float(a), &Float(b)) => floats(op, a, b),
-            (&Float(a), Int(..)) => self.settle(right).map_or(Opaque(at), |b| floats(op, a, b as f64)),
-            (Int(..), &Float(b)) => self.settle(left).map_or(Opaque(at), |a| floats(op, a as f64, b)),
+            (&Float(a), &Int(_, _, ty)) => self.settle(right).map_or(Opaque(at), |b| floats(op, a, ty.as_float(b))),
+            (&Int(_, _, ty), &Float(b)) => self.settle(left).map_or(Opaque(at), |a| floats(op, ty.as_float(a), b)),
             // Pointers: whether they are null is known, where they point mostly is not.
             (Null, Null) => return Ok(equality(op, true).unwrap_or(Opaque(at))),
             (Null, Ptr(_) | Pointer(_) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_))
             | (Ptr(_) | Pointer(_) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_), Null) => {
                 equality(op, false).unwrap_or(Opaque(at))
             }
-            (Null, &Int(0, 0)) | (&Int(0, 0), Null) => equality(op, true).unwrap_or(Opaque(at)),
+            (Null, &Int(0, 0, _)) | (&Int(0, 0, _), Null) => equality(op, true).unwrap_or(Opaque(at)),
             (Ptr(a), Ptr(b)) => match op {
                 Binary::Sub if a.root == b.root && a.len == b.len => {
                     let last = |place: &super::value::Place| place.steps().last().copied().map_or(0, i64::from);
-                    Value::int(last(a) - last(b))
+                    Value::typed(last(a) - last(b), IntTy::I64)
                 }
                 _ => equality(op, a == b).unwrap_or(Opaque(at)),
             },
-            (Ptr(place), &Int(by, 0)) if matches!(op, Binary::Add | Binary::Sub) => {
+            (Ptr(place), &Int(by, 0, _)) if matches!(op, Binary::Add | Binary::Sub) => {
                 let by = if op == Binary::Add { by } else { -by };
                 place.moved(by).map_or(Opaque(at), Ptr)
             }
@@ -41,42 +42,103 @@ impl Machine<'_> {
         })
     }
 
-    fn integers(&mut self, op: Binary, left: Number, right: Number, at: Span) -> Run<Value> {
-        let ((a, s), (b, t)) = (left, right);
+    /// Both are brought to their common type, computed there, and what comes out is of that type again.
+    fn integers(&mut self, op: Binary, left: (Number, IntTy), right: (Number, IntTy), at: Span) -> Run<Value> {
+        let shift = matches!(op, Binary::Shl | Binary::Shr);
+        let ty = if shift { left.1.promoted() } else { left.1.common(right.1) };
+        let number = self.brought(left, ty);
+        let other = if shift { right.0 } else { self.brought(right, ty) };
+        let below = |machine: &mut Self, a, b| match ty {
+            IntTy::U64 => machine.below(a, b),
+            _ => machine.less(a, b),
+        };
         Ok(match op {
-            Binary::Lt => Value::bool(self.less(left, right)),
-            Binary::Gt => Value::bool(self.less(right, left)),
-            Binary::Le => Value::bool(!self.less(right, left)),
-            Binary::Ge => Value::bool(!self.less(left, right)),
-            Binary::Eq => Value::bool(self.equal(left, right)),
-            Binary::Ne => Value::bool(!self.equal(left, right)),
-            _ => {
-                let Some(value) = plain(op, a, b) else {
-                    // Whether it is one at the window's own first count, too, only a run from there can tell.
-                    self.lost |= s != 0 || t != 0;
-                    return Err(self.unsure(at, "a division by zero"));
-                };
-                match op {
-                    _ if s == 0 && t == 0 => Value::int(value),
-                    Binary::And | Binary::Or => {
-                        let (a, b) = (!self.equal(left, (0, 0)), !self.equal(right, (0, 0)));
-                        Value::bool(if op == Binary::And { a && b } else { a || b })
-                    }
-                    Binary::Add if is_linear(s) && is_linear(t) => Value::Int(value, linear(s.checked_add(t))),
-                    Binary::Sub if is_linear(s) && is_linear(t) => Value::Int(value, linear(s.checked_sub(t))),
-                    Binary::Mul if t == 0 && is_linear(s) => Value::Int(value, linear(s.checked_mul(b))),
-                    Binary::Mul if s == 0 && is_linear(t) => Value::Int(value, linear(t.checked_mul(a))),
-                    // Divided without a rest at every count.
-                    Binary::Div if t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0 => {
-                        Value::Int(value, s / b)
-                    }
-                    Binary::Rem if t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0 => {
-                        Value::int(value)
-                    }
-                    _ => self.binary_symbolic(op, value, left, right),
+            Binary::Lt => Value::bool(below(self, number, other)),
+            Binary::Gt => Value::bool(below(self, other, number)),
+            Binary::Le => Value::bool(!below(self, other, number)),
+            Binary::Ge => Value::bool(!below(self, number, other)),
+            Binary::Eq => Value::bool(self.equal(number, other)),
+            Binary::Ne => Value::bool(!self.equal(number, other)),
+            Binary::And | Binary::Or => {
+                let (a, b) = (!self.equal(number, (0, 0)), !self.equal(other, (0, 0)));
+                Value::bool(if op == Binary::And { a && b } else { a || b })
+            }
+            Binary::Shl | Binary::Shr => {
+                // By how much is a plain number; as many bits as there are or more is no operation at all.
+                let by = self.settled(other);
+                if !(0..i64::from(ty.bits())).contains(&by) {
+                    return Ok(Value::Opaque(at));
                 }
+                let raw = self.computed(op, ty, number, (by, 0), at)?;
+                self.wrap_symbolic(ty, raw)
+            }
+            _ => {
+                let raw = self.computed(op, ty, number, other, at)?;
+                self.in_range(op, ty, raw, (number, other), at)
             }
         })
+    }
+
+    /// As a type that can hold it or wraps around.
+    fn brought(&mut self, (number, from): (Number, IntTy), to: IntTy) -> Number {
+        // Only a signed number that becomes unsigned of fewer than 64 bits is kept as another.
+        if from.signed() && to == IntTy::U32 { self.wrapped(to, number) } else { number }
+    }
+
+    /// The plain result, before it is known whether it fits.
+    fn computed(&mut self, op: Binary, ty: IntTy, left: Number, right: Number, at: Span) -> Run<Number> {
+        let ((a, s), (b, t)) = (left, right);
+        let unsigned = ty == IntTy::U64;
+        let Some(value) = plain(op, a, b, unsigned) else {
+            // Whether it is one at the window's own first count, too, only a run from there can tell.
+            self.lost |= s != 0 || t != 0;
+            return Err(self.unsure(at, "a division by zero"));
+        };
+        let rises = t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0;
+        Ok(match op {
+            _ if s == 0 && t == 0 => (value, 0),
+            Binary::Add if is_linear(s) && is_linear(t) => (value, linear(s.checked_add(t))),
+            Binary::Sub if is_linear(s) && is_linear(t) => (value, linear(s.checked_sub(t))),
+            Binary::Mul if t == 0 && is_linear(s) => (value, linear(s.checked_mul(b))),
+            Binary::Mul if s == 0 && is_linear(t) => (value, linear(t.checked_mul(a))),
+            // Divided without a rest at every count.
+            Binary::Div if rises => (value, s / b),
+            Binary::Rem if rises => (value, 0),
+            _ => self.binary_symbolic(op, unsigned, value, left, right),
+        })
+    }
+
+    /// Unsigned numbers wrap around. A signed one that overflows is whatever a compiler makes of it: not known.
+    fn in_range(&mut self, op: Binary, ty: IntTy, raw: Number, of: (Number, Number), at: Span) -> Value {
+        if !ty.signed() {
+            return self.wrap_symbolic(ty, raw);
+        }
+        let Some((least, most)) = ty.limits() else {
+            let overflows = raw.1 == 0 && overflows(op, of.0.0, of.1.0);
+            return if overflows { Value::Opaque(at) } else { Value::Int(raw.0, raw.1, ty) };
+        };
+        let fits = match raw.1 {
+            0 => ty.fits(raw.0),
+            _ => self.fits_throughout(ty, raw) || (!self.less(raw, (least, 0)) && !self.less((most, 0), raw)),
+        };
+        if fits { Value::Int(raw.0, raw.1, ty) } else { Value::Opaque(at) }
+    }
+
+    /// `~x`.
+    pub(super) fn complement(&mut self, number: Number, ty: IntTy) -> Value {
+        let raw = self.not_symbolic(number);
+        self.wrap_symbolic(ty, raw)
+    }
+}
+
+/// Whether a plain operation on 64 bits leaves them.
+fn overflows(op: Binary, a: i64, b: i64) -> bool {
+    match op {
+        Binary::Add => a.checked_add(b).is_none(),
+        Binary::Sub => a.checked_sub(b).is_none(),
+        Binary::Mul => a.checked_mul(b).is_none(),
+        Binary::Div | Binary::Rem => a.checked_div(b).is_none(),
+        _ => false,
     }
 }
 

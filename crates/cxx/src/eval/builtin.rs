@@ -4,8 +4,9 @@
 use super::machine::{Machine, Run, Stop};
 use super::value::Value;
 use crate::Program;
-use crate::ast::{Binary, Expr, Name};
+use crate::ast::{Binary, Expr, Name, TemplateArg};
 use crate::files::Span;
+use crate::integer::IntTy;
 use crate::sym::{FxMap, Sym};
 
 /// A function that is answered here and not looked for in the sources.
@@ -35,7 +36,8 @@ pub enum Builtin {
     Strcspn,
     Strstr,
     Strtok,
-    Strtoul,
+    /// `strtoul` and its like, by what they return.
+    Strtoul(IntTy),
     Strcmp,
     Atoi,
     Float(fn(f64) -> f64),
@@ -60,8 +62,8 @@ const TABLE: &[(&str, Builtin)] = &[
     ("strcspn", Builtin::Strcspn),
     ("strstr", Builtin::Strstr),
     ("strtok", Builtin::Strtok),
-    ("strtoul", Builtin::Strtoul),
-    ("strtol", Builtin::Strtoul),
+    ("strtoul", Builtin::Strtoul(IntTy::U64)),
+    ("strtol", Builtin::Strtoul(IntTy::I64)),
     ("strcmp", Builtin::Strcmp),
     ("atoi", Builtin::Atoi),
     ("floor", Builtin::Float(f64::floor)),
@@ -101,7 +103,10 @@ impl Machine<'_> {
                 Value::Void
             }
             Builtin::Abort => return Err(Stop::Abort { at, what: self.program.files.text(at) }),
-            Builtin::Min | Builtin::Max => self.extreme(args, matches!(builtin, Builtin::Min), at)?,
+            Builtin::Min | Builtin::Max => {
+                let given = name.path.last().and_then(|segment| segment.args.as_ref()?.first());
+                self.extreme(args, given, matches!(builtin, Builtin::Min), at)?
+            }
             Builtin::Give(number) => self.give(first, Value::int(number))?,
             Builtin::Answer(answer) => answer(self, args, at)?,
             Builtin::Getenv => {
@@ -119,7 +124,7 @@ impl Machine<'_> {
             Builtin::Memcpy => self.memcpy(args, at)?,
             Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
                 Some(Value::Float(value)) => Value::Float(function(value)),
-                Some(Value::Int(value, 0)) => Value::Float(function(value as f64)),
+                Some(Value::Int(value, 0, ty)) => Value::Float(function(ty.as_float(value))),
                 _ => Value::Opaque(at),
             },
             _ => self.c_string(builtin, args, at)?,
@@ -136,8 +141,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn extreme(&mut self, args: &[Expr], least: bool, at: Span) -> Run<Value> {
+    fn extreme(&mut self, args: &[Expr], given: Option<&TemplateArg>, least: bool, at: Span) -> Run<Value> {
         let mut values = Vec::new();
+        let ty = match given {
+            Some(TemplateArg::Type(ty)) => Some(self.resolve(ty)?),
+            _ => None,
+        };
         for arg in args {
             match self.eval(arg)? {
                 Value::Agg(agg) if args.len() == 1 => values.extend(agg.items.iter().cloned()),
@@ -146,6 +155,11 @@ impl Machine<'_> {
         }
         let mut best: Option<Value> = None;
         for value in values {
+            // std::max<int64_t>(a, b) converts both.
+            let value = match &ty {
+                Some(ty) => self.convert_to(ty, value)?,
+                None => value,
+            };
             best = Some(match best {
                 None => value,
                 Some(known) => {
@@ -166,7 +180,7 @@ impl Machine<'_> {
         if let Some(target) = target
             && let Value::Ptr(place) = self.eval(target)?
         {
-            self.write(place, value);
+            self.store(place, value)?;
         }
         Ok(Value::int(0))
     }
@@ -195,9 +209,13 @@ impl Machine<'_> {
         let text = self.program.text(last);
         Ok(match text {
             "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
-            "INT_MIN" => Value::int(i64::from(i32::MIN)),
-            "UINT_MAX" | "UINT32_MAX" => Value::int(i64::from(u32::MAX)),
-            "INT64_MAX" | "SIZE_MAX" | "npos" => Value::int(super::text::NPOS),
+            "INT_MIN" | "INT32_MIN" => Value::int(i64::from(i32::MIN)),
+            "UINT_MAX" | "UINT32_MAX" => Value::typed(i64::from(u32::MAX), IntTy::U32),
+            "INT64_MAX" | "LONG_MAX" | "LLONG_MAX" => Value::typed(i64::MAX, IntTy::I64),
+            "INT64_MIN" | "LONG_MIN" | "LLONG_MIN" => Value::typed(i64::MIN, IntTy::I64),
+            "SIZE_MAX" | "UINT64_MAX" | "ULONG_MAX" => Value::typed(-1, IntTy::U64),
+            // As the searches that find nothing give it.
+            "npos" => Value::typed(super::text::NPOS, IntTy::U64),
             "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
             "INFINITY" => Value::Float(f64::INFINITY),
             "__func__" | "__FUNCTION__" | "__FILE__" => Value::Str("".into()),

@@ -46,7 +46,7 @@ impl Machine<'_> {
             (_, None) => Value::Opaque(at),
         };
         Ok(Some(match method {
-            "size" | "length" => Value::int(items.len() as i64),
+            "size" | "length" => Value::size(items.len()),
             "empty" => Value::bool(items.is_empty()),
             "begin" | "data" | "cbegin" => end(0),
             "end" | "cend" => end(items.len()),
@@ -70,11 +70,11 @@ impl Machine<'_> {
                     ("clear", _) => items.clear(),
                     ("pop_back", _) => drop(items.pop()),
                     ("fill", [value]) => items.iter_mut().for_each(|item| *item = value.clone()),
-                    ("resize" | "assign", [Value::Int(count @ 0..=4096, 0), fill @ ..]) => {
+                    ("resize" | "assign", [Value::Int(count @ 0..=4096, 0, _), fill @ ..]) => {
                         if method == "assign" {
                             items.clear();
                         }
-                        items.resize(*count as usize, fill.first().cloned().unwrap_or(Value::int(0)));
+                        items.resize(*count as usize, fill.first().cloned().unwrap_or(Value::typed(0, crate::IntTy::I64)));
                     }
                     _ => return Ok(None),
                 }

@@ -1,9 +1,10 @@
 //! Conversions, and how a value reads to a person.
 
 use super::machine::{Machine, Run};
-use super::symbolic_int::wrap;
-use super::value::{Shape, Ty, Value};
+use super::value::{Place, Shape, Ty, Value};
 use crate::ast::{Base, Expr, ExprKind, Type};
+use crate::files::Span;
+use crate::integer::IntTy;
 use crate::sym::{self, Sym};
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ impl Machine<'_> {
         }
         if ty.pointers > 0 || ty.reference || !ty.dims.is_empty() {
             return Ok(match value {
-                Value::Int(0, 0) if ty.pointers > 0 => Value::Null,
+                Value::Int(0, 0, _) if ty.pointers > 0 => Value::Null,
                 value => value,
             });
         }
@@ -30,6 +31,11 @@ impl Machine<'_> {
             Base::Bool => self.convert_to(&Ty::Bool, value),
             Base::Int { bits, signed } => self.convert_to(&Ty::Int(*bits, *signed), value),
             Base::Float(bits) => self.convert_to(&Ty::Float(*bits), value),
+            // A name may stand for an integer type, and a template's parameter too.
+            Base::Name(_) | Base::Local(_) | Base::Decltype(_) if matches!(value, Value::Int(..) | Value::Float(_)) => {
+                let ty = self.resolve(ty)?;
+                self.convert_to(&ty, value)
+            }
             _ => Ok(value),
         }
     }
@@ -40,17 +46,43 @@ impl Machine<'_> {
                 Some(truth) => Value::bool(truth),
                 None => value,
             },
-            (Ty::Int(bits, signed), Value::Int(value, 0)) => Value::int(wrap(value, *bits, *signed)),
-            (Ty::Int(bits, signed), Value::Int(value, dependence)) => {
-                self.wrap_symbolic(*bits, *signed, (value, dependence))
+            (Ty::Int(bits, signed), Value::Int(value, dependence, _)) => {
+                self.wrap_symbolic(IntTy::new(*bits, *signed), (value, dependence))
             }
-            (Ty::Int(..) | Ty::Enum, Value::Float(value)) => Value::int(value as i64),
-            (Ty::Float(_), value @ Value::Int(..)) => match self.settle(&value) {
-                Some(number) => Value::Float(number as f64),
+            (Ty::Int(bits, signed), Value::Float(value)) => {
+                let ty = IntTy::new(*bits, *signed);
+                // Out of range it is whatever the machine makes of it.
+                match ty.limits().is_none_or(|(least, most)| value >= least as f64 && value <= most as f64) {
+                    true if ty == IntTy::U64 => Value::typed(value as u64 as i64, ty),
+                    true => Value::typed(value as i64, ty),
+                    false => Value::Opaque(Span::default()),
+                }
+            }
+            (Ty::Enum, Value::Float(value)) => Value::int(value as i64),
+            (Ty::Float(bits), value @ Value::Int(_, _, ty)) => match self.settle(&value) {
+                Some(number) => Value::Float(rounded(ty.as_float(number), *bits)),
                 None => value,
             },
+            (Ty::Float(bits), Value::Float(value)) => Value::Float(rounded(value, *bits)),
             (_, value) => value,
         })
+    }
+
+    /// Stores into a variable, which keeps the type that it was declared with.
+    pub fn store(&mut self, place: Place, new: Value) -> Run<Value> {
+        let new = match (self.peek(place), new) {
+            (Some(Value::Float(_)), new @ Value::Int(..)) => self.convert_to(&Ty::Float(64), new)?,
+            (Some(Value::Str(_)), new @ (Value::Agg(_) | Value::Ptr(_))) => {
+                self.text_of(&new).map_or(new, |text| Value::Str(text.into()))
+            }
+            (Some(old), new) => match old.int_ty() {
+                Some(ty) => self.convert_to(&Ty::of(ty), new)?,
+                None => new,
+            },
+            (None, new) => new,
+        };
+        self.write(place, new.clone());
+        Ok(new)
     }
 
     pub(super) fn cast(&mut self, ty: &Type, value: Value) -> Run<Value> {
@@ -59,12 +91,12 @@ impl Machine<'_> {
         }
         let target = self.resolve(ty)?;
         Ok(match (&target, value) {
-            (Ty::Ptr(_), Value::Int(0, 0)) => Value::Null,
+            (Ty::Ptr(_), Value::Int(0, 0, _)) => Value::Null,
             (Ty::Ptr(to), Value::Pointer(_)) => Value::Pointer(to.clone()),
             (Ty::Ptr(_), value) => value,
             (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(_))) => match value {
                 // What an allocator gives is aligned to 256 bytes or more; its address is not known otherwise.
-                Value::Pointer(_) => Value::int(0x7f00_0000_0000),
+                Value::Pointer(_) => Value::typed(0x7f00_0000_0000, target.int_ty().unwrap_or(IntTy::U64)),
                 value => value,
             },
             (target, value) => {
@@ -75,14 +107,15 @@ impl Machine<'_> {
     }
 
     pub(super) fn enumerator(&mut self, name: Sym) -> Run<Option<Value>> {
-        if let Some(&value) = self.enum_values.get(&name) {
-            return Ok(Some(Value::int(value)));
+        if let Some(&(value, ty)) = self.enum_values.get(&name) {
+            return Ok(Some(Value::typed(value, ty)));
         }
         let Some((index, _)) = self.program.enumerator(name) else { return Ok(None) };
         let program = self.program;
         let Some(found) = program.enums.get(index as usize) else { return Ok(None) };
         let mut next = 0i64;
         let mut known = true;
+        let mut made: Vec<(Sym, i64)> = Vec::new();
         for item in &found.list {
             if let Some(expr) = &item.value {
                 let base = self.stack.len();
@@ -97,18 +130,29 @@ impl Machine<'_> {
                 }
             }
             if known {
-                self.enum_values.entry(item.name).or_insert(next);
+                self.enum_values.entry(item.name).or_insert((next, IntTy::of(next)));
+                made.push((item.name, next));
             }
             next = next.wrapping_add(1);
         }
-        Ok(self.enum_values.get(&name).map(|&value| Value::int(value)))
+        let ty = match &found.underlying {
+            Some(ty) => self.resolve(ty)?.int_ty(),
+            None => None,
+        };
+        let ty = ty.unwrap_or_else(|| underlying(made.iter().map(|(_, value)| *value)));
+        for (name, value) in made {
+            if let Some(known) = self.enum_values.get_mut(&name).filter(|known| known.0 == value) {
+                known.1 = ty;
+            }
+        }
+        Ok(self.enum_values.get(&name).map(|&(value, ty)| Value::typed(value, ty)))
     }
 
     /// The number of an enumerator, by its spelling.
     pub fn constant_named(&mut self, name: &str) -> Option<i64> {
         let sym = self.program.interner.get(name)?;
         match self.enumerator(sym).ok()?? {
-            Value::Int(value, _) => Some(value),
+            Value::Int(value, ..) => Some(value),
             _ => None,
         }
     }
@@ -120,7 +164,7 @@ impl Machine<'_> {
         let Some(list) = program.enums.get(found.0 as usize).map(|found| &found.list) else { return Vec::new() };
         let mut out = Vec::new();
         for item in list {
-            if let Ok(Some(Value::Int(value, _))) = self.enumerator(item.name) {
+            if let Ok(Some(Value::Int(value, ..))) = self.enumerator(item.name) {
                 out.push((program.text(item.name).to_owned(), value));
             }
         }
@@ -171,7 +215,7 @@ impl Machine<'_> {
             ExprKind::Local(_, name) | ExprKind::Member { name, .. } => self.program.text(*name),
             _ => "",
         };
-        if let Value::Int(number, 0) = value {
+        if let Value::Int(number, 0, _) = value {
             let shown = (self.program.dialect().show)(self, name, *number);
             if let Some(shown) = shown {
                 return shown;
@@ -182,7 +226,7 @@ impl Machine<'_> {
 
     pub fn show(&self, value: &Value) -> String {
         match value {
-            Value::Int(value, _) => value.to_string(),
+            Value::Int(value, _, ty) => ty.show(*value),
             Value::Float(value) => value.to_string(),
             Value::Null => "nullptr".to_owned(),
             Value::Str(text) => format!("{text:?}"),
@@ -214,8 +258,8 @@ impl Machine<'_> {
             let mut text = String::new();
             for item in items {
                 match item {
-                    Value::Int(0, _) => return Some(text),
-                    Value::Int(value, _) => text.push(char::from(u8::try_from(*value).ok()?)),
+                    Value::Int(0, ..) => return Some(text),
+                    Value::Int(value, ..) => text.push(char::from(u8::try_from(*value).ok()?)),
                     _ => return None,
                 }
             }
@@ -242,4 +286,21 @@ impl Machine<'_> {
             _ => None,
         }
     }
+}
+
+/// What an enum without a type of its own is computed as: the first type that holds all of its values.
+fn underlying(values: impl Iterator<Item = i64> + Clone) -> IntTy {
+    let fit = |ty: IntTy| values.clone().all(|value| ty.fits(value));
+    if fit(IntTy::I32) {
+        IntTy::I32
+    } else if fit(IntTy::U32) {
+        IntTy::U32
+    } else {
+        IntTy::I64
+    }
+}
+
+/// A float has 24 bits to be exact in.
+pub(super) fn rounded(value: f64, bits: u8) -> f64 {
+    if bits == 32 { f64::from(value as f32) } else { value }
 }

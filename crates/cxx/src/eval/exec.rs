@@ -4,6 +4,7 @@ use super::machine::{Machine, Run, Step};
 use super::value::{GLOBAL_ROOT, Place, Shape, Value};
 use crate::ast::{Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Var};
 use crate::files::Span;
+use crate::integer::IntTy;
 use crate::sym::FxMap;
 
 pub(super) enum Flow {
@@ -206,7 +207,7 @@ impl Machine<'_> {
         let Some(function) = self.function() else { return 0 };
         let values = (0..function.templates.len()).map(|at| self.stack.get(self.base() + at));
         values.fold(1, |key, value| match value {
-            Some(Value::Int(value, _)) => key.wrapping_mul(31).wrapping_add(*value as u64),
+            Some(Value::Int(value, ..)) => key.wrapping_mul(31).wrapping_add(*value as u64),
             _ => key.wrapping_mul(37),
         })
     }
@@ -240,7 +241,7 @@ impl Machine<'_> {
 
     fn switch(&mut self, switch: &Switch) -> Run<Flow> {
         let value = self.eval(&switch.value)?;
-        let Value::Int(number, slope) = value else {
+        let Value::Int(number, slope, ty) = value else {
             let Value::Opaque(from) = value else {
                 return Err(self.unsure(switch.value.span, "a switch on no number"));
             };
@@ -255,7 +256,7 @@ impl Machine<'_> {
             None => self.find_label(switch, number, slope)?,
         };
         if self.trace.is_some() {
-            self.note(&switch.value, switch.value.span, &Value::int(number));
+            self.note(&switch.value, switch.value.span, &Value::typed(number, ty));
         }
         let Some(start) = start else { return Ok(Flow::On) };
         match self.block(switch.body.get(start..).unwrap_or_default())? {
@@ -302,7 +303,7 @@ impl Machine<'_> {
     /// Whether an expression is the same in every run: literals and enumerators.
     fn is_fixed(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Int(_) | ExprKind::Bool(_) => true,
+            ExprKind::Int(..) | ExprKind::Bool(_) => true,
             ExprKind::Name(name) => name.path.last().is_some_and(|last| self.program.enumerator(last.sym).is_some()),
             ExprKind::Unary(_, inner) => self.is_fixed(inner),
             ExprKind::Binary(_, left, right) => self.is_fixed(left) && self.is_fixed(right),
@@ -317,17 +318,21 @@ impl Machine<'_> {
                 true => self.plain_truth(right),
                 false => Some(false),
             },
-            ExprKind::Binary(Binary::Eq, left, right) => Some(self.plain_number(left)? == self.plain_number(right)?),
+            ExprKind::Binary(Binary::Eq, left, right) => {
+                let ((a, x), (b, y)) = (self.plain_number(left)?, self.plain_number(right)?);
+                let ty = x.common(y);
+                Some(ty.wrap(a) == ty.wrap(b))
+            }
             _ => None,
         }
     }
 
-    fn plain_number(&self, expr: &Expr) -> Option<i64> {
+    fn plain_number(&self, expr: &Expr) -> Option<(i64, IntTy)> {
         match &expr.kind {
-            ExprKind::Int(value) => Some(*value),
-            ExprKind::Bool(value) => Some(i64::from(*value)),
+            ExprKind::Int(value, ty) => Some((*value, *ty)),
+            ExprKind::Bool(value) => Some((i64::from(*value), IntTy::Bool)),
             ExprKind::Local(slot, _) => match self.stack.get(self.slot(*slot) as usize) {
-                Some(Value::Int(value, 0)) => Some(*value),
+                Some(Value::Int(value, 0, ty)) => Some((*value, *ty)),
                 _ => None,
             },
             ExprKind::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {
@@ -395,7 +400,7 @@ fn is_condition(expr: &Expr) -> bool {
 /// Reads of variables and fields: nothing happens when they are left out.
 fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Int(_) | ExprKind::Local(..) | ExprKind::Null | ExprKind::Bool(_) => true,
+        ExprKind::Int(..) | ExprKind::Local(..) | ExprKind::Null | ExprKind::Bool(_) => true,
         ExprKind::Member { base, .. } => is_plain(base),
         ExprKind::Index(base, index) => is_plain(base) && is_plain(index),
         ExprKind::Ternary(parts) => parts.iter().all(is_plain),

@@ -29,7 +29,7 @@ impl Machine<'_> {
 
     fn value(&mut self, expr: &Expr) -> Run<Value> {
         Ok(match &expr.kind {
-            ExprKind::Int(value) => Value::int(*value),
+            ExprKind::Int(value, ty) => Value::typed(*value, *ty),
             ExprKind::Float(value) => Value::Float(*value),
             ExprKind::Bool(value) => Value::bool(*value),
             ExprKind::Str(sym) => Value::Str(crate::lex::string(self.program.text(*sym)).into()),
@@ -38,7 +38,7 @@ impl Machine<'_> {
                 let root = self.slot(*slot) as usize;
                 match self.stack.get(root) {
                     Some(Value::Ref(place)) => self.read(*place, expr.span),
-                    Some(Value::Uninit) | None => Value::Opaque(expr.span),
+                    Some(Value::Uninit | Value::Unset(..)) | None => self.read(Place::new(root as u32), expr.span),
                     Some(value) => value.clone(),
                 }
             }
@@ -59,8 +59,9 @@ impl Machine<'_> {
             ExprKind::Ternary(parts) => {
                 let [cond, yes, no] = parts.as_ref();
                 let value = self.eval(cond)?;
-                let chosen = if self.decide(&value, cond)? { yes } else { no };
-                self.eval(chosen)?
+                let (chosen, other) = if self.decide(&value, cond)? { (yes, no) } else { (no, yes) };
+                let value = self.eval(chosen)?;
+                self.balanced(value, other)?
             }
             ExprKind::Call(callee, args) => self.call(callee, args, expr.span)?,
             ExprKind::Configured(callee, config, _) => self.configured(callee, config, expr.span)?,
@@ -92,7 +93,7 @@ impl Machine<'_> {
             }
             ExprKind::SizeofType(ty) => {
                 let ty = self.resolve(ty)?;
-                self.size_of(&ty).map_or(Value::Opaque(expr.span), |size| Value::int(size as i64))
+                self.size_of(&ty).map_or(Value::Opaque(expr.span), Value::size)
             }
             ExprKind::SizeofExpr(inner) => self.size_of_expr(inner, expr.span)?,
             ExprKind::Lambda(lambda) => Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base: self.base() })),
@@ -129,11 +130,11 @@ impl Machine<'_> {
                 Some(truth) => Value::bool(!truth),
                 None => value.clone(),
             },
-            (Unary::Neg, Value::Int(a, s)) => self.binary(Binary::Sub, &Value::int(0), &Value::Int(*a, *s), at)?,
+            (Unary::Neg, Value::Int(..)) => self.binary(Binary::Sub, &Value::int(0), &value, at)?,
             (Unary::Neg, Value::Float(a)) => Value::Float(-a),
+            (Unary::Plus, Value::Int(a, s, ty)) => Value::Int(*a, *s, ty.promoted()),
             (Unary::Plus, _) => value,
-            (Unary::BitNot, Value::Int(a, 0)) => Value::int(!a),
-            (Unary::BitNot, Value::Int(a, s)) => self.not_symbolic((*a, *s)),
+            (Unary::BitNot, Value::Int(a, s, ty)) => self.complement((*a, *s), ty.promoted()),
             (_, Value::Opaque(from)) => Value::Opaque(*from),
             _ => Value::Opaque(at),
         })
@@ -177,22 +178,7 @@ impl Machine<'_> {
             let old = self.read(place, target.span);
             new = self.binary(op, &old, &new, at)?;
         }
-        // An integer variable stays one when a float is stored into it, and the other way round.
-        if matches!(self.peek(place), Some(Value::Float(_)))
-            && let Some(number) = self.settle(&new)
-        {
-            new = Value::int(number);
-        }
-        new = match (self.peek(place), new) {
-            (Some(Value::Int(..)), Value::Float(value)) => Value::int(value as i64),
-            (Some(Value::Float(_)), Value::Int(value, _)) => Value::Float(value as f64),
-            (Some(Value::Str(_)), new @ (Value::Agg(_) | Value::Ptr(_))) => {
-                self.text_of(&new).map_or(new, |text| Value::Str(text.into()))
-            }
-            (_, new) => new,
-        };
-        self.write(place, new.clone());
-        Ok(new)
+        self.store(place, new)
     }
 
     fn step_by(&mut self, target: &Expr, by: i64, before: bool) -> Run<Value> {
@@ -202,7 +188,7 @@ impl Machine<'_> {
         };
         let old = self.read(place, target.span);
         let new = self.binary(Binary::Add, &old, &Value::int(by), target.span)?;
-        self.write(place, new.clone());
+        let new = self.store(place, new)?;
         Ok(if before { new } else { old })
     }
 
@@ -217,14 +203,14 @@ impl Machine<'_> {
                 let agg = agg.clone();
                 self.item(&agg, number, at)
             }
-            (Value::Ptr(place), Value::Int(by, 0)) => match (place.moved(*by), by) {
+            (Value::Ptr(place), Value::Int(by, 0, _)) => match (place.moved(*by), by) {
                 (Some(place), _) => self.read(place, at),
                 (None, 0) => self.read(*place, at),
                 _ => Value::Opaque(at),
             },
-            (Value::Str(text), Value::Int(by, 0)) => {
+            (Value::Str(text), Value::Int(by, 0, _)) => {
                 let byte = usize::try_from(*by).ok().and_then(|by| text.as_bytes().get(by));
-                Value::int(byte.copied().map_or(0, i64::from))
+                Value::char(byte.copied().unwrap_or(0))
             }
             _ => Value::Opaque(at),
         })
@@ -233,7 +219,7 @@ impl Machine<'_> {
     fn item(&mut self, agg: &Agg, index: &Value, at: Span) -> Value {
         let Some(index) = self.settle(index) else { return Value::Opaque(at) };
         match usize::try_from(index).ok().and_then(|index| agg.items.get(index)) {
-            Some(Value::Uninit) | None => Value::Opaque(at),
+            Some(Value::Uninit | Value::Unset(..)) | None => Value::Opaque(at),
             Some(value) => value.clone(),
         }
     }

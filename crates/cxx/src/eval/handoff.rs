@@ -83,7 +83,7 @@ impl Machine<'_> {
 
     fn dim(&mut self, value: &Value) -> Option<[i64; 3]> {
         let mut number = |value: Option<&Value>| match value {
-            Some(Value::Int(value, dependence)) => Some(self.now((*value, *dependence))),
+            Some(Value::Int(value, dependence, _)) => Some(self.now((*value, *dependence))),
             _ => None,
         };
         match value {

@@ -6,6 +6,7 @@ use super::value::{Agg, Instance, Place, Shape, Ty, Value};
 use crate::ast::{Designator, Expr, ExprKind, Initial};
 use crate::dialect::Role;
 use crate::files::Span;
+use crate::integer::IntTy;
 use crate::parse::Global;
 use crate::sym;
 use std::rc::Rc;
@@ -36,7 +37,10 @@ impl Machine<'_> {
                                 let ty = machine.resolve(&field.ty)?;
                                 machine.initialise(&ty, init)
                             }
-                            _ => machine.eval(init),
+                            _ => {
+                                let value = machine.eval(init)?;
+                                machine.convert(&field.ty, value)
+                            }
                         })?,
                         None => {
                             let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
@@ -56,8 +60,11 @@ impl Machine<'_> {
                 sym::STRING => Value::Str("".into()),
                 _ => Value::Opaque(at),
             },
+            Ty::Int(..) | Ty::Bool | Ty::Enum => {
+                let ty = ty.int_ty().unwrap_or(IntTy::I32);
+                if zero { Value::typed(0, ty) } else { Value::Unset(ty, Span::default()) }
+            }
             _ if !zero => Value::Uninit,
-            Ty::Int(..) | Ty::Bool | Ty::Enum => Value::int(0),
             Ty::Float(_) => Value::Float(0.0),
             Ty::Ptr(_) | Ty::Func => Value::Null,
             Ty::Void | Ty::Unknown => Value::Uninit,
@@ -67,7 +74,8 @@ impl Machine<'_> {
     /// `{...}` for an object of a type.
     pub(super) fn initialise(&mut self, ty: &Ty, init: &Expr) -> Run<Value> {
         let ExprKind::Init(items) = &init.kind else {
-            return self.eval(init);
+            let value = self.eval(init)?;
+            return self.convert_to(ty, value);
         };
         match ty {
             Ty::Struct(instance) => {
@@ -113,7 +121,7 @@ impl Machine<'_> {
                 Ok(Value::array(values))
             }
             _ => match items.first() {
-                Some((_, value)) => self.eval(value),
+                Some((_, value)) => self.initialise(ty, value),
                 None => self.default_value(ty, true, init.span),
             },
         }
@@ -195,7 +203,12 @@ impl Machine<'_> {
                 };
                 let fill = match args.get(1) {
                     Some(fill) => self.eval(fill)?,
-                    None => Value::int(0),
+                    None => Value::typed(0, IntTy::I64),
+                };
+                // Of what type its items are is not kept: the widest loses nothing.
+                let fill = match fill {
+                    Value::Int(value, dependence, IntTy::I32) => Value::Int(value, dependence, IntTy::I64),
+                    fill => fill,
                 };
                 let size = self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= 4096);
                 Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), |size| Value::array(vec![fill; size])))
@@ -254,7 +267,10 @@ impl Machine<'_> {
                 return Ok(Value::Opaque(at));
             }
             if let Some(slot) = Rc::make_mut(&mut object).items.first_mut() {
-                *slot = value;
+                *slot = match slot.int_ty() {
+                    Some(ty) => self.convert_to(&Ty::of(ty), value)?,
+                    None => value,
+                };
             }
             return Ok(Value::Agg(object));
         }
@@ -265,7 +281,10 @@ impl Machine<'_> {
         for (index, arg) in args.iter().enumerate() {
             let value = self.eval(arg)?;
             if let Some(slot) = Rc::make_mut(&mut object).items.get_mut(index) {
-                *slot = value;
+                *slot = match slot.int_ty() {
+                    Some(ty) => self.convert_to(&Ty::of(ty), value)?,
+                    None => value,
+                };
             }
         }
         Ok(Value::Agg(object))

@@ -126,14 +126,21 @@ impl<'p> Machine<'p> {
             let value = if param.pack {
                 Value::Pack(Rc::new(explicit.by_ref().collect()))
             } else if let Some(value) = explicit.next() {
-                value
+                match &param.ty {
+                    Some(ty) => self.convert(ty, value)?,
+                    None => value,
+                }
             } else if let Some(value) = self.deduce(function, position, values) {
                 value
             } else {
                 match &param.default {
                     Some(default) => {
                         let mut list = self.template_values(std::slice::from_ref(default))?;
-                        list.pop().unwrap_or_default()
+                        let value = list.pop().unwrap_or_default();
+                        match &param.ty {
+                            Some(ty) => self.convert(ty, value)?,
+                            None => value,
+                        }
                     }
                     None if param.is_type => Value::Type(Rc::new(Ty::Unknown)),
                     None => Value::Opaque(function.span),
@@ -194,7 +201,11 @@ impl<'p> Machine<'p> {
 
 fn push_number(value: &Value, into: &mut Vec<i64>) -> Option<()> {
     match value {
-        Value::Int(value, 0) => into.push(*value),
+        Value::Int(value, 0, ty) => {
+            // A template may see the type of what it is given.
+            into.push(*value);
+            into.push(*ty as i64);
+        }
         Value::Null => into.push(i64::MIN + 1),
         _ => return None,
     }

@@ -72,6 +72,6 @@ impl Machine<'_> {
                 self.size_of(&ty)
             }
         };
-        Ok(size.map_or(Value::Opaque(at), |size| Value::int(size as i64)))
+        Ok(size.map_or(Value::Opaque(at), Value::size))
     }
 }

@@ -7,6 +7,7 @@ use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
 use crate::Program;
 use crate::ast::{Expr, Function};
 use crate::files::Span;
+use crate::integer::IntTy;
 use crate::sym::{FxMap, Sym};
 use std::rc::Rc;
 
@@ -83,7 +84,7 @@ pub struct Machine<'p> {
     /// Those whose value hangs on an outcome that the script gave: they hold for one run.
     pub(super) guessed_statics: Vec<(u64, u64)>,
     pub(super) guessed_globals: Vec<u32>,
-    pub(super) enum_values: FxMap<Sym, i64>,
+    pub(super) enum_values: FxMap<Sym, (i64, IntTy)>,
     pub(super) memo: FxMap<MemoKey, Value>,
     /// Room for the next key, so that a result that is known costs no allocation.
     pub(super) scratch: Vec<i64>,
@@ -269,6 +270,7 @@ impl<'p> Machine<'p> {
     pub fn read(&self, place: Place, at: Span) -> Value {
         match self.peek(place) {
             Some(Value::Ref(inner)) => self.read(*inner, at),
+            Some(Value::Unset(_, from)) => Value::Opaque(if *from == Span::default() { at } else { *from }),
             Some(Value::Uninit) | None => Value::Opaque(at),
             Some(value) => value.clone(),
         }
@@ -293,7 +295,11 @@ impl<'p> Machine<'p> {
                 _ => return,
             }
         }
-        *value = new;
+        // What an integer variable was declared as outlives what it holds.
+        *value = match (new, value.int_ty()) {
+            (Value::Opaque(at), Some(ty)) => Value::Unset(ty, at),
+            (new, _) => new,
+        };
     }
 
     /// The globals that were asked for so far, in the order of the sources.
@@ -330,19 +336,15 @@ impl<'p> Machine<'p> {
     /// An integer as a plain one: the range ends where it would be another.
     pub fn settle(&mut self, value: &Value) -> Option<i64> {
         match value {
-            Value::Int(value, 0) => Some(*value),
-            Value::Int(value, dependence) => {
-                let now = self.now((*value, *dependence));
-                self.equal((*value, *dependence), (now, 0));
-                Some(now)
-            }
+            Value::Int(value, 0, _) => Some(*value),
+            Value::Int(value, dependence, _) => Some(self.settled((*value, *dependence))),
             _ => None,
         }
     }
 
     pub(super) fn truth(&mut self, value: &Value) -> Option<bool> {
         match value {
-            Value::Int(value, slope) => Some(!self.equal((*value, *slope), (0, 0))),
+            Value::Int(value, slope, _) => Some(!self.equal((*value, *slope), (0, 0))),
             Value::Float(value) => Some(*value != 0.0),
             Value::Null => Some(false),
             Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),

@@ -119,7 +119,10 @@ impl Machine<'_> {
         for (position, param) in method.params.iter().enumerate() {
             let value = match (values.next(), &param.default) {
                 (Some(value), _) => self.convert(&param.ty, value)?,
-                (None, Some(default)) => self.eval(default)?,
+                (None, Some(default)) => {
+                    let value = self.eval(default)?;
+                    self.convert(&param.ty, value)?
+                }
                 (None, None) => Value::Uninit,
             };
             if let Some(slot) = self.stack.get_mut(base + position) {
@@ -134,7 +137,7 @@ impl Machine<'_> {
                 _ => Value::Opaque(method.span),
             };
             if let Some(place) = this.part(index) {
-                self.write(place, value);
+                self.store(place, value)?;
             }
         }
         Ok(match self.block(&body.stmts)? {

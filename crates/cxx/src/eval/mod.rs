@@ -18,6 +18,7 @@ mod layout;
 mod machine;
 mod method;
 mod overload;
+mod static_type;
 mod symbolic_int;
 mod taint;
 mod text;

@@ -5,6 +5,7 @@
 use super::machine::Machine;
 use super::value::{CURVED, Value};
 use crate::ast::Binary;
+use crate::integer::IntTy;
 
 /// A value at the count of the run, and how it depends on the count: 0 not at all, a slope, the number of a symbolic integer, or CURVED.
 pub(super) type Number = (i64, i64);
@@ -24,10 +25,11 @@ pub(super) struct SymbolicInt {
 
 #[derive(Debug)]
 enum Kind {
-    Binary(Binary, Number, Number),
+    /// Of unsigned 64 bits where that makes a difference.
+    Binary(Binary, bool, Number, Number),
     Not(Number),
-    /// Stored into an integer of so many bits, signed or not.
-    Wrap(u8, bool, Number),
+    /// Stored into an integer of this type.
+    Wrap(IntTy, Number),
 }
 
 /// Linear for `more` counts after the one that was asked for.
@@ -41,6 +43,8 @@ pub(super) struct Piece {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Test {
     Less,
+    /// Less, of 64 bits without a sign.
+    Below,
     Equal,
 }
 
@@ -48,6 +52,7 @@ impl Test {
     fn of(self, left: i64, right: i64) -> bool {
         match self {
             Test::Less => left < right,
+            Test::Below => (left as u64) < (right as u64),
             Test::Equal => left == right,
         }
     }
@@ -64,30 +69,62 @@ pub(super) fn linear(slope: Option<i64>) -> i64 {
 }
 
 impl Machine<'_> {
-    pub(super) fn binary_symbolic(&mut self, op: Binary, value: i64, left: Number, right: Number) -> Value {
+    pub(super) fn binary_symbolic(
+        &mut self,
+        op: Binary,
+        unsigned: bool,
+        value: i64,
+        left: Number,
+        right: Number,
+    ) -> Number {
         let size = self.size_of_symbolic(left.1) + self.size_of_symbolic(right.1);
-        Value::Int(value, self.add_symbolic(Kind::Binary(op, left, right), size, &[left.1, right.1]))
+        (value, self.add_symbolic(Kind::Binary(op, unsigned, left, right), size, &[left.1, right.1]))
     }
 
-    pub(super) fn not_symbolic(&mut self, number: Number) -> Value {
+    pub(super) fn not_symbolic(&mut self, number: Number) -> Number {
+        if is_linear(number.1) {
+            return (!number.0, linear(number.1.checked_neg()));
+        }
         let size = self.size_of_symbolic(number.1);
-        Value::Int(!number.0, self.add_symbolic(Kind::Not(number), size, &[number.1]))
+        (!number.0, self.add_symbolic(Kind::Not(number), size, &[number.1]))
     }
 
     /// A number stored into fewer bits. Linear ones that fit at both ends of the range stay as they are.
-    pub(super) fn wrap_symbolic(&mut self, bits: u8, signed: bool, number: Number) -> Value {
-        let fits = |value: i64| wrap(value, bits, signed) == value;
-        let last = self.until.saturating_sub(self.input).max(0);
-        let end = number.1.checked_mul(last).and_then(|rise| rise.checked_add(number.0));
-        if bits >= 64 || (is_linear(number.1) && fits(number.0) && end.is_some_and(fits)) {
-            return Value::Int(number.0, number.1);
+    pub(super) fn wrap_symbolic(&mut self, ty: IntTy, number: Number) -> Value {
+        let (value, dependence) = self.wrapped(ty, number);
+        Value::Int(value, dependence, ty)
+    }
+
+    pub(super) fn wrapped(&mut self, ty: IntTy, number: Number) -> Number {
+        if number.1 == 0 {
+            return (ty.wrap(number.0), 0);
         }
-        if self.rises(number) && fits(number.0) && self.at(number, last).is_some_and(|end| fits(end.value)) {
-            return Value::Int(number.0, number.1);
+        if self.fits_throughout(ty, number) {
+            return number;
         }
         let size = self.size_of_symbolic(number.1);
-        let value = wrap(number.0, bits, signed);
-        Value::Int(value, self.add_symbolic(Kind::Wrap(bits, signed, number), size, &[number.1]))
+        (ty.wrap(number.0), self.add_symbolic(Kind::Wrap(ty, number), size, &[number.1]))
+    }
+
+    /// Whether a number is one of this type up to the last count, where that is plain to see.
+    pub(super) fn fits_throughout(&self, ty: IntTy, number: Number) -> bool {
+        let last = self.until.saturating_sub(self.input).max(0);
+        let end = number.1.checked_mul(last).and_then(|rise| rise.checked_add(number.0));
+        ty.limits().is_none()
+            || (is_linear(number.1) && ty.fits(number.0) && end.is_some_and(|end| ty.fits(end)))
+            || (self.rises(number)
+                && ty.fits(number.0)
+                && self.at(number, last).is_some_and(|end| ty.fits(end.value)))
+    }
+
+    /// A number as a plain one: the range ends where it would be another.
+    pub(super) fn settled(&mut self, number: Number) -> i64 {
+        if number.1 == 0 {
+            return number.0;
+        }
+        let now = self.now(number);
+        self.equal(number, (now, 0));
+        now
     }
 
     fn add_symbolic(&mut self, kind: Kind, size: u32, parts: &[i64]) -> i64 {
@@ -117,6 +154,11 @@ impl Machine<'_> {
     /// left < right, and that for the whole range from here on.
     pub(super) fn less(&mut self, left: Number, right: Number) -> bool {
         self.test(Test::Less, left, right)
+    }
+
+    /// The same of unsigned numbers of 64 bits.
+    pub(super) fn below(&mut self, left: Number, right: Number) -> bool {
+        self.test(Test::Below, left, right)
     }
 
     pub(super) fn equal(&mut self, left: Number, right: Number) -> bool {
@@ -156,7 +198,7 @@ impl Machine<'_> {
             return dependence >= 0 && dependence.checked_mul(last).and_then(|rise| rise.checked_add(value)).is_some();
         }
         match self.symbolic_int(dependence).map(|known| &known.kind) {
-            Some(&Kind::Binary(Binary::Div, left, (by, 0))) => {
+            Some(&Kind::Binary(Binary::Div, _, left, (by, 0))) => {
                 by > 0 && left.0 >= 0 && is_linear(left.1) && self.rises(left)
             }
             _ => false,
@@ -177,8 +219,10 @@ impl Machine<'_> {
         }
         let (Some(low), Some(high)) = (self.at(rising, first), self.at(rising, last)) else { return false };
         match test {
-            Test::Less if right.1 == 0 => test.of(high.value, constant) == truth,
-            Test::Less => test.of(constant, high.value) == truth,
+            // Without a sign, numbers are in order only within either half.
+            Test::Below if constant < 0 || low.value < 0 => false,
+            Test::Less | Test::Below if right.1 == 0 => test.of(high.value, constant) == truth,
+            Test::Less | Test::Below => test.of(constant, high.value) == truth,
             Test::Equal => low.value == high.value || low.value > constant || high.value < constant,
         }
     }
@@ -190,16 +234,24 @@ impl Machine<'_> {
             return Some(Piece { value, slope: dependence, more: i64::MAX });
         }
         match &self.symbolic_int(dependence)?.kind {
-            Kind::Binary(op, left, right) => combine(*op, self.at(*left, at)?, self.at(*right, at)?),
+            Kind::Binary(op, unsigned, left, right) => {
+                combine(*op, *unsigned, self.at(*left, at)?, self.at(*right, at)?)
+            }
             Kind::Not(inner) => {
                 let inner = self.at(*inner, at)?;
-                Some(Piece { value: !inner.value, slope: 0, more: if inner.slope == 0 { inner.more } else { 0 } })
+                let slope = inner.slope.checked_neg()?;
+                Some(Piece { value: !inner.value, slope, more: inner.more })
             }
-            Kind::Wrap(bits, signed, inner) => {
+            Kind::Wrap(ty, inner) => {
                 let inner = self.at(*inner, at)?;
-                let value = wrap(inner.value, *bits, *signed);
-                let more = if inner.slope == 0 { inner.more } else { 0 };
-                Some(Piece { value, slope: 0, more })
+                let value = ty.wrap(inner.value);
+                // Up to the next edge of the type's range it goes on as it was.
+                let room = match (ty.limits(), inner.slope) {
+                    (None, _) | (_, 0) => i64::MAX,
+                    (Some((_, most)), up @ 1..) => (most - value).checked_div(up)?,
+                    (Some((least, _)), down) => (value - least).checked_div(down.checked_neg()?)?,
+                };
+                Some(Piece { value, slope: inner.slope, more: inner.more.min(room) })
             }
         }
     }
@@ -209,13 +261,17 @@ impl Machine<'_> {
 fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
     let Some(slope) = left.slope.checked_sub(right.slope) else { return 0 };
     let Some(difference) = left.value.checked_sub(right.value) else { return 0 };
+    if test == Test::Below {
+        let order = if (left.value < 0) == (right.value < 0) { keeps(Test::Less, left, right) } else { i64::MAX };
+        return order.min(keeps_sign(left)).min(keeps_sign(right));
+    }
     match (test, slope) {
         (_, 0) => i64::MAX,
         (Test::Less, s) if difference >= 0 && s < 0 => difference.checked_div(s.saturating_neg()).unwrap_or(0),
         (Test::Less, s) if difference < 0 && s > 0 => {
             difference.saturating_neg().saturating_sub(1).checked_div(s).unwrap_or(0)
         }
-        (Test::Less, _) => i64::MAX,
+        (Test::Less | Test::Below, _) => i64::MAX,
         (Test::Equal, _) if difference == 0 => 0,
         (Test::Equal, s) if difference.checked_rem(s) == Some(0) => {
             let meets = difference.checked_div(s).unwrap_or(0).saturating_neg();
@@ -225,8 +281,20 @@ fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
     }
 }
 
-fn combine(op: Binary, left: Piece, right: Piece) -> Option<Piece> {
-    let value = plain(op, left.value, right.value)?;
+/// For how many counts a number stays on its side of zero.
+fn keeps_sign(piece: Piece) -> i64 {
+    let distance = match (piece.value < 0, piece.slope) {
+        (_, 0) => return i64::MAX,
+        (false, 1..) => i64::MAX - piece.value,
+        (false, _) => piece.value,
+        (true, 1..) => -1 - piece.value,
+        (true, _) => piece.value - i64::MIN,
+    };
+    piece.slope.checked_abs().and_then(|slope| distance.checked_div(slope)).unwrap_or(0)
+}
+
+fn combine(op: Binary, unsigned: bool, left: Piece, right: Piece) -> Option<Piece> {
+    let value = plain(op, left.value, right.value, unsigned)?;
     let more = left.more.min(right.more);
     let fixed = Piece { value, slope: 0, more };
     let point = Piece { value, slope: 0, more: 0 };
@@ -243,7 +311,7 @@ fn combine(op: Binary, left: Piece, right: Piece) -> Option<Piece> {
         Binary::Shl if right.slope == 0 => sloped(power(right.value).and_then(|by| left.slope.checked_mul(by))),
         Binary::Shr if right.slope == 0 => match power(right.value) {
             Some(by) => {
-                return combine(Binary::Div, left, Piece { value: by, ..right })
+                return combine(Binary::Div, unsigned, left, Piece { value: by, ..right })
                     .filter(|_| left.value >= 0)
                     .or(Some(point));
             }
@@ -269,8 +337,11 @@ fn power(by: i64) -> Option<i64> {
 }
 
 /// Arithmetic on plain numbers; None for a division by zero, and for what makes no number.
-pub(super) fn plain(op: Binary, a: i64, b: i64) -> Option<i64> {
+pub(super) fn plain(op: Binary, a: i64, b: i64, unsigned: bool) -> Option<i64> {
     Some(match op {
+        Binary::Div if unsigned => (a as u64).checked_div(b as u64)? as i64,
+        Binary::Rem if unsigned => (a as u64).checked_rem(b as u64)? as i64,
+        Binary::Shr if unsigned => u32::try_from(b).ok().and_then(|by| (a as u64).checked_shr(by)).unwrap_or(0) as i64,
         Binary::Add => a.wrapping_add(b),
         Binary::Sub => a.wrapping_sub(b),
         Binary::Mul => a.wrapping_mul(b),
@@ -293,16 +364,4 @@ pub(super) fn plain(op: Binary, a: i64, b: i64) -> Option<i64> {
         Binary::And => i64::from(a != 0 && b != 0),
         Binary::Or => i64::from(a != 0 || b != 0),
     })
-}
-
-pub(super) fn wrap(value: i64, bits: u8, signed: bool) -> i64 {
-    match (bits, signed) {
-        (8, true) => i64::from(value as i8),
-        (8, false) => i64::from(value as u8),
-        (16, true) => i64::from(value as i16),
-        (16, false) => i64::from(value as u16),
-        (32, true) => i64::from(value as i32),
-        (32, false) => i64::from(value as u32),
-        _ => value,
-    }
 }

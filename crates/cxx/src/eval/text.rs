@@ -6,6 +6,7 @@ use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Ty, Value};
 use crate::ast::Expr;
 use crate::files::Span;
+use crate::integer::IntTy;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -30,19 +31,19 @@ impl Machine<'_> {
         if matches!(builtin, Builtin::Strtok) {
             return self.strtok(args, first, at);
         }
-        if matches!(builtin, Builtin::Strtoul) {
-            return self.strtoul(args, first, at);
+        if let Builtin::Strtoul(ty) = builtin {
+            return self.strtoul(args, first, ty, at);
         }
         let Some(text) = first else { return Ok(Value::Opaque(at)) };
         Ok(match builtin {
-            Builtin::Strlen => Value::int(text.len() as i64),
+            Builtin::Strlen => Value::size(text.len()),
             Builtin::Atoi => Value::int(leading_number(&text, 10)),
             Builtin::Strcspn | Builtin::Strstr | Builtin::Strcmp => {
                 let Some(other) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
                 match builtin {
                     Builtin::Strcspn => {
                         let end = text.find(|c| other.contains(c)).unwrap_or(text.len());
-                        Value::int(end as i64)
+                        Value::size(end)
                     }
                     Builtin::Strcmp => order(text.as_bytes().cmp(other.as_bytes())),
                     _ if text.contains(&other) => Value::Pointer(Rc::new(Ty::Int(8, true))),
@@ -53,7 +54,7 @@ impl Machine<'_> {
         })
     }
 
-    fn strtoul(&mut self, args: &[Expr], text: Option<String>, at: Span) -> Run<Value> {
+    fn strtoul(&mut self, args: &[Expr], text: Option<String>, ty: IntTy, at: Span) -> Run<Value> {
         // Where the number ended is not kept.
         if let Some(end) = args.get(1)
             && let Value::Ptr(end) = self.eval(end)?
@@ -65,7 +66,7 @@ impl Machine<'_> {
             None => Value::int(10),
         };
         Ok(match (text, radix) {
-            (Some(text), Value::Int(radix @ 2..=36, 0)) => Value::int(leading_number(&text, radix as u32)),
+            (Some(text), Value::Int(radix @ 2..=36, 0, _)) => Value::typed(leading_number(&text, radix as u32), ty),
             _ => Value::Opaque(at),
         })
     }
@@ -94,8 +95,8 @@ impl Machine<'_> {
             Some(Value::Agg(agg)) => agg.items.len(),
             _ => 0,
         };
-        let mut chars: Vec<Value> = text.bytes().map(|byte| Value::int(i64::from(byte))).collect();
-        chars.resize(length.max(chars.len() + 1), Value::int(0));
+        let mut chars: Vec<Value> = text.bytes().map(Value::char).collect();
+        chars.resize(length.max(chars.len() + 1), Value::char(0));
         self.write(place, Value::array(chars));
     }
 
@@ -145,7 +146,7 @@ impl Machine<'_> {
             values.push(self.decayed(arg)?);
         }
         match values.as_slice() {
-            [Value::Ptr(place), Value::Int(0, 0), ..] => {
+            [Value::Ptr(place), Value::Int(0, 0, _), ..] => {
                 let whole = self.peek(*place).cloned().unwrap_or_default();
                 match whole {
                     Value::Agg(agg) if matches!(agg.shape, Shape::Struct(_)) => {
@@ -174,7 +175,7 @@ impl Machine<'_> {
         let unknown = Ok(Some(Value::Opaque(at)));
         Ok(Some(match method {
             "c_str" | "data" => Value::Str(text.into()),
-            "size" | "length" => Value::int(text.len() as i64),
+            "size" | "length" => Value::size(text.len()),
             "empty" => Value::bool(text.is_empty()),
             "find" | "rfind" => {
                 let Some(wanted) = self.piece(args.first())? else { return unknown };
@@ -193,7 +194,7 @@ impl Machine<'_> {
                         .get(..from.saturating_add(wanted.len()).min(text.len()))
                         .and_then(|part| part.rfind(&wanted)),
                 };
-                Value::int(found.map_or(NPOS, |found| found as i64))
+                Value::typed(found.map_or(NPOS, |found| found as i64), IntTy::U64)
             }
             "starts_with" | "ends_with" => match self.piece(args.first())? {
                 Some(piece) if method == "starts_with" => Value::bool(text.starts_with(&piece)),
@@ -224,7 +225,7 @@ impl Machine<'_> {
             },
             "front" | "back" => {
                 let byte = if method == "front" { text.bytes().next() } else { text.bytes().last() };
-                byte.map_or(Value::Opaque(at), |byte| Value::int(i64::from(byte)))
+                byte.map_or(Value::Opaque(at), Value::char)
             }
             "erase" | "resize" | "clear" | "append" | "push_back" | "pop_back" => {
                 let changed = self.changed(text, method, args)?;

@@ -79,7 +79,7 @@ impl Machine<'_> {
 
     fn named(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
         let program = self.program;
-        if let (sym::ARRAY, [Value::Type(item), Value::Int(count, 0)]) = (name, args.as_slice()) {
+        if let (sym::ARRAY, [Value::Type(item), Value::Int(count, 0, _)]) = (name, args.as_slice()) {
             let count = usize::try_from(*count).ok().filter(|&count| count <= MAX_ITEMS);
             return Ok(count.map_or(Ty::Unknown, |count| Ty::Array(item.clone(), count)));
         }

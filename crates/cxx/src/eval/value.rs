@@ -3,6 +3,7 @@
 
 use crate::ast::{Lambda, Struct};
 use crate::files::Span;
+use crate::integer::IntTy;
 use crate::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,9 +15,12 @@ pub const CURVED: i64 = i64::MIN;
 pub enum Value {
     #[default]
     Uninit,
+    /// An integer variable that holds nothing known: its type stays, and where that came from, if anywhere.
+    Unset(IntTy, Span),
     Void,
     Null,
-    Int(i64, i64),
+    /// At the input of the run, how it depends on the input, and its type.
+    Int(i64, i64, IntTy),
     Float(f64),
     Str(Rc<str>),
     Ptr(Place),
@@ -116,12 +120,34 @@ impl Place {
 }
 
 impl Value {
+    /// An int, or a long where it must be one.
     pub fn int(value: i64) -> Value {
-        Value::Int(value, 0)
+        Value::Int(value, 0, IntTy::of(value))
+    }
+
+    pub fn typed(value: i64, ty: IntTy) -> Value {
+        Value::Int(value, 0, ty)
+    }
+
+    pub fn char(byte: u8) -> Value {
+        Value::Int(i64::from(byte as i8), 0, IntTy::I8)
+    }
+
+    /// What `sizeof`, `size()` and the like give.
+    pub fn size(value: usize) -> Value {
+        Value::Int(value as i64, 0, IntTy::U64)
+    }
+
+    /// The type that a variable which holds this was declared with, as far as its value tells.
+    pub fn int_ty(&self) -> Option<IntTy> {
+        match self {
+            Value::Int(_, _, ty) | Value::Unset(ty, _) => Some(*ty),
+            _ => None,
+        }
     }
 
     pub fn bool(value: bool) -> Value {
-        Value::Int(i64::from(value), 0)
+        Value::Int(i64::from(value), 0, IntTy::Bool)
     }
 
     pub fn array(items: Vec<Value>) -> Value {
@@ -131,7 +157,7 @@ impl Value {
     /// Whether any number in it depends on the input.
     pub fn varies(&self) -> bool {
         match self {
-            Value::Int(_, dependence) => *dependence != 0,
+            Value::Int(_, dependence, _) => *dependence != 0,
             Value::Agg(agg) => agg.items.iter().any(Value::varies),
             Value::Pack(list) => list.iter().any(Value::varies),
             _ => false,
@@ -143,7 +169,8 @@ impl Value {
         match self {
             Value::Pointer(ty) => Ty::Ptr(ty.clone()),
             Value::Float(_) => Ty::Float(32),
-            Value::Int(..) => Ty::Int(32, true),
+            Value::Int(_, _, IntTy::Bool) | Value::Unset(IntTy::Bool, _) => Ty::Bool,
+            Value::Int(_, _, ty) | Value::Unset(ty, _) => Ty::Int(ty.bits(), ty.signed()),
             Value::Fn(_) | Value::Lambda(_) => Ty::Func,
             Value::Agg(agg) => match &agg.shape {
                 Shape::Struct(instance) => Ty::Struct(instance.clone()),
@@ -156,7 +183,7 @@ impl Value {
     /// Equality of what can stand as a template argument.
     pub fn same(&self, other: &Value) -> Option<bool> {
         Some(match (self, other) {
-            (Value::Int(a, 0), Value::Int(b, 0)) => a == b,
+            (Value::Int(a, 0, _), Value::Int(b, 0, _)) => a == b,
             (Value::Null, Value::Null) => true,
             (Value::Fn(a), Value::Fn(b)) => a.name == b.name,
             (Value::Type(a), Value::Type(b)) => return a.same(b),
@@ -167,6 +194,18 @@ impl Value {
 }
 
 impl Ty {
+    pub fn of(ty: IntTy) -> Ty {
+        if ty == IntTy::Bool { Ty::Bool } else { Ty::Int(ty.bits(), ty.signed()) }
+    }
+
+    pub fn int_ty(&self) -> Option<IntTy> {
+        match self {
+            Ty::Bool => Some(IntTy::Bool),
+            Ty::Int(bits, signed) => Some(IntTy::new(*bits, *signed)),
+            _ => None,
+        }
+    }
+
     /// Whether two types are one; None where either is not known well enough.
     pub fn same(&self, other: &Ty) -> Option<bool> {
         Some(match (self, other) {

@@ -119,9 +119,7 @@ impl Parser<'_> {
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
         let name = if self.is_ident(0) { Some(self.ident()?) } else { None };
-        if self.eat(sym::COLON) {
-            self.type_id()?;
-        }
+        let underlying = if self.eat(sym::COLON) { Some(self.type_id()?) } else { None };
         self.want(sym::LBRACE)?;
         let mut list = Vec::new();
         while !self.at(sym::RBRACE) {
@@ -134,7 +132,7 @@ impl Parser<'_> {
             }
         }
         self.want(sym::RBRACE)?;
-        Ok(Enum { name, list, span })
+        Ok(Enum { name, underlying, list, span })
     }
 
     pub(super) fn struct_definition(&mut self, templates: Vec<TemplateParam>) -> Parsed<Arc<Struct>> {

@@ -30,6 +30,7 @@ impl Parser<'_> {
     }
 
     fn template_param(&mut self) -> Parsed<TemplateParam> {
+        let mut declared = None;
         let is_type = (self.at(sym::TYPENAME) || self.at(sym::CLASS)) && !self.at_ahead(2, sym::SCOPE);
         if is_type {
             self.pos += 1;
@@ -41,6 +42,7 @@ impl Parser<'_> {
                 ty.base = Base::Function;
                 self.skip_balanced();
             }
+            declared = Some(ty);
         }
         let pack = self.eat(sym::ELLIPSIS);
         let name = if self.is_ident(0) { Some(self.ident()?) } else { None };
@@ -49,7 +51,7 @@ impl Parser<'_> {
             self.local_types.push(name);
         }
         let default = if self.eat(sym::ASSIGN) { Some(self.template_arg()?) } else { None };
-        Ok(TemplateParam { name, is_type, default, pack })
+        Ok(TemplateParam { name, is_type, ty: declared, default, pack })
     }
 
     pub(super) fn function(

@@ -3,7 +3,8 @@
 use super::{Parsed, Parser, Stuck};
 use crate::ast::{Designator, Expr, ExprKind, Lambda, Name, Param, Root, Type};
 use crate::files::Span;
-use crate::lex::{Kind, character, float, integer};
+use crate::integer::{IntTy, literal};
+use crate::lex::{Kind, character, float};
 use crate::sym;
 use std::sync::Arc;
 
@@ -13,11 +14,11 @@ impl Parser<'_> {
         let Some(&tok) = self.peek() else { return Err(Stuck) };
         let text = self.interner.text(tok.sym);
         let literal = match tok.kind {
-            Kind::Number => Some(match integer(text) {
-                Some(value) => ExprKind::Int(value),
+            Kind::Number => Some(match literal(text) {
+                Some((value, ty)) => ExprKind::Int(value, ty),
                 None => ExprKind::Float(float(text).ok_or(Stuck)?),
             }),
-            Kind::Char => Some(ExprKind::Int(character(text).unwrap_or(0))),
+            Kind::Char => Some(ExprKind::Int(character(text).ok_or(Stuck)?, IntTy::I8)),
             Kind::String => {
                 self.pos += 1;
                 // Adjacent literals are one; format macros (PRId64) may stand between them.
@@ -31,7 +32,8 @@ impl Parser<'_> {
                 sym::FALSE => Some(ExprKind::Bool(false)),
                 sym::NULLPTR | sym::NULL => Some(ExprKind::Null),
                 sym::THIS => Some(ExprKind::This),
-                sym::LINE | sym::COUNTER => Some(ExprKind::Int(0)),
+                // Where a line stands, and how often something was counted, is no rule.
+                sym::LINE | sym::COUNTER => Some(ExprKind::Heap),
                 _ => None,
             },
             Kind::Punct => None,

@@ -1,0 +1,114 @@
+//! The type that an expression would have, without running it: both sides of `?:` have one type, and only one is run.
+
+use super::machine::{Machine, Run};
+use super::value::{Ty, Value};
+use crate::ast::{Base, Binary, Expr, ExprKind, Name, Unary};
+use crate::integer::IntTy;
+use crate::sym::Sym;
+
+impl Machine<'_> {
+    /// A side of `?:` that was taken, as the type that it has together with the other one.
+    pub(super) fn balanced(&mut self, value: Value, other: &Expr) -> Run<Value> {
+        let Value::Int(_, _, mine) = value else { return Ok(value) };
+        match self.type_of(other) {
+            Some(Ty::Float(bits)) => self.convert_to(&Ty::Float(bits), value),
+            Some(ty) => match ty.int_ty() {
+                Some(theirs) if theirs != mine => self.convert_to(&Ty::of(mine.common(theirs)), value),
+                _ => Ok(value),
+            },
+            None => Ok(value),
+        }
+    }
+
+    /// None where it cannot be told.
+    fn type_of(&mut self, expr: &Expr) -> Option<Ty> {
+        let int = |ty: IntTy| Some(Ty::of(ty));
+        match &expr.kind {
+            ExprKind::Int(_, ty) => int(*ty),
+            ExprKind::Bool(_) => int(IntTy::Bool),
+            ExprKind::Float(_) => Some(Ty::Float(64)),
+            ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => int(IntTy::U64),
+            ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve(ty).ok(),
+            ExprKind::Unary(Unary::Not, _) => int(IntTy::Bool),
+            ExprKind::Unary(Unary::Neg | Unary::Plus | Unary::BitNot, inner) => self.arithmetic(inner, None),
+            ExprKind::Binary(op, left, right) => match op {
+                Binary::Lt | Binary::Gt | Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne => int(IntTy::Bool),
+                Binary::And | Binary::Or => int(IntTy::Bool),
+                Binary::Shl | Binary::Shr => self.arithmetic(left, None),
+                _ => self.arithmetic(left, Some(right)),
+            },
+            ExprKind::Ternary(parts) => {
+                let [_, yes, no] = parts.as_ref();
+                match (self.type_of(yes)?, self.type_of(no)?) {
+                    (a, b) if a.same(&b) == Some(true) => Some(a),
+                    (a, b) => int(a.int_ty()?.common(b.int_ty()?)),
+                }
+            }
+            ExprKind::Comma(_, right) => self.type_of(right),
+            ExprKind::Assign(_, target, _) => self.type_of(target),
+            ExprKind::Step { target, .. } => self.type_of(target),
+            ExprKind::Local(..) | ExprKind::Member { .. } | ExprKind::Index(..) | ExprKind::Name(_) => {
+                if super::taint::changes(expr) || calls(expr) {
+                    return None;
+                }
+                // Reading a variable changes nothing but how long this holds, which is put back.
+                let (until, steps, undo) = (self.until, self.steps, self.lost);
+                let held = match self.place(expr) {
+                    Ok(Some(place)) => self.peek(place).and_then(Value::int_ty),
+                    _ => self.eval(expr).ok().and_then(|value| value.int_ty()),
+                };
+                (self.until, self.steps, self.lost) = (until, steps, undo);
+                int(held?)
+            }
+            ExprKind::Call(callee, args) => match &callee.kind {
+                ExprKind::Name(name) => self.type_of_call(name, args),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn arithmetic(&mut self, left: &Expr, right: Option<&Expr>) -> Option<Ty> {
+        let left = self.type_of(left)?;
+        let right = match right {
+            Some(right) => self.type_of(right)?,
+            None => left.clone(),
+        };
+        match (left.int_ty(), right.int_ty()) {
+            (Some(a), Some(b)) => Some(Ty::of(a.common(b))),
+            _ => [left, right].into_iter().find(|ty| matches!(ty, Ty::Float(_))),
+        }
+    }
+
+    fn type_of_call(&mut self, name: &Name, args: &[Expr]) -> Option<Ty> {
+        let last: Sym = name.path.last()?.sym;
+        let program = self.program;
+        let mut found: Option<Ty> = None;
+        for function in program.overloads(last).iter().filter_map(|&index| program.function(index)) {
+            // What a template returns may hang on its parameters.
+            if matches!(function.ret.base, Base::Local(_) | Base::Auto) || function.ret.pointers > 0 {
+                return None;
+            }
+            let ty = self.resolve(&function.ret).ok()?;
+            match &found {
+                Some(known) if known.same(&ty) != Some(true) => return None,
+                _ => found = Some(ty),
+            }
+        }
+        if found.is_none() && matches!(program.text(last), "min" | "max" | "abs") {
+            return self.type_of(args.first()?);
+        }
+        found
+    }
+}
+
+fn calls(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call(..) => true,
+        ExprKind::Member { base, .. } => calls(base),
+        ExprKind::Index(base, index) => calls(base) || calls(index),
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => calls(inner),
+        ExprKind::Binary(_, left, right) => calls(left) || calls(right),
+        _ => false,
+    }
+}
