@@ -5,6 +5,7 @@ use super::dialect::Role;
 use super::files::Span;
 use super::integer::IntTy;
 use super::sym::{FxMap, Sym};
+use super::visible::View;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +19,7 @@ pub struct Expr {
 pub enum ExprKind {
     Int(i64, IntTy),
     Float(f64),
-    Str(Sym),
+    Str(Arc<str>),
     Bool(bool),
     Null,
     Local(u32, Sym),
@@ -46,6 +47,9 @@ pub enum ExprKind {
     Construct(Box<Type>, Vec<Expr>),
     SizeofType(Box<Type>),
     SizeofExpr(Box<Expr>),
+    /// `sizeof...(pack)`.
+    SizeofPack(Box<Expr>),
+    AlignofType(Box<Type>),
     Lambda(Arc<Lambda>),
     Init(Vec<(Option<Designator>, Expr)>),
     Comma(Box<Expr>, Box<Expr>),
@@ -196,6 +200,10 @@ pub enum Initial {
 
 #[derive(Debug)]
 pub struct Lambda {
+    /// Variables that it keeps as they are where it is made: by slot. None: whatever it uses.
+    pub copies: Option<Vec<u32>>,
+    /// `[n = x + 1]`: variables of its own, with what they start as.
+    pub own: Vec<(u32, Expr)>,
     pub params: Vec<Param>,
     pub body: Vec<Stmt>,
 }
@@ -240,6 +248,8 @@ pub struct Function {
     pub ret: Type,
     pub span: Span,
     pub unit: u32,
+    /// The namespace it stands in, by the program's number.
+    pub space: u32,
     pub body: Option<Range<usize>>,
     /// A constructor's `: field(value), ...`.
     pub inits: Option<Range<usize>>,
@@ -251,6 +261,9 @@ pub struct Function {
 impl Function {
     pub fn is_remote(&self) -> bool {
         self.attrs & REMOTE != 0
+    }
+    pub fn view(&self) -> View {
+        View { unit: self.unit, space: self.space }
     }
     /// The twin of a function of the same name, for another place than this.
     pub fn is_elsewhere_only(&self) -> bool {
@@ -310,4 +323,6 @@ pub struct Enum {
     pub underlying: Option<Type>,
     pub list: Vec<Enumerator>,
     pub span: Span,
+    pub unit: u32,
+    pub space: u32,
 }

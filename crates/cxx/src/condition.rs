@@ -22,20 +22,30 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 }
                 ready.push(number(defined));
             }
-            // A compiler's features are not the sources' business: answered no, which all real uses guard for.
-            sym::HAS_INCLUDE | sym::HAS_BUILTIN | sym::HAS_ATTRIBUTE | sym::HAS_CPP_ATTRIBUTE | sym::HAS_FEATURE => {
+            // What a compiler can do and which headers are installed is nothing that the tree says: asked for like a
+            // define that nobody gave, under the name that stands there. `defined(__has_include)` is none of these.
+            sym::HAS_INCLUDE
+            | sym::HAS_INCLUDE_NEXT
+            | sym::HAS_BUILTIN
+            | sym::HAS_ATTRIBUTE
+            | sym::HAS_CPP_ATTRIBUTE
+            | sym::HAS_FEATURE
+                if toks.peek().is_some_and(|next| next.is(sym::LPAREN)) =>
+            {
+                let mut inner = Vec::new();
                 let mut depth = 0usize;
                 for tok in toks.by_ref() {
-                    if tok.is(sym::LPAREN) {
-                        depth += 1;
-                    } else if tok.is(sym::RPAREN) {
+                    depth += usize::from(tok.is(sym::LPAREN));
+                    if tok.is(sym::RPAREN) {
                         depth = depth.saturating_sub(1);
                         if depth == 0 {
                             break;
                         }
                     }
+                    inner.push(*tok);
                 }
-                ready.push(number(false));
+                let answer = feature(pp, tok, inner.get(1..).unwrap_or_default())?;
+                ready.push(number(answer));
             }
             _ => {
                 if tok.kind == Kind::Ident && !pp.macros.table.contains_key(&tok.sym) {
@@ -49,6 +59,56 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
     let mut reader = Reader { pp, toks: &ready, at: 0 };
     Ok(reader.ternary(0).0 != 0)
 }
+
+/// `__has_include(<x>)` and the like: true for what the tree or the language has; else a question of its own.
+fn feature(pp: &mut Preprocessor<'_>, asked: &Tok, inner: &[Tok]) -> Result<bool, LoadError> {
+    let mut text: String = inner.iter().map(|tok| pp.interner.text(tok.sym)).collect();
+    if matches!(asked.sym, sym::HAS_INCLUDE | sym::HAS_INCLUDE_NEXT)
+        && let Some((wanted, quoted)) = pp.header(inner)?
+    {
+        if pp.finds(&wanted, quoted) || STANDARD.contains(&wanted.as_str()) {
+            return Ok(true);
+        }
+        text = if quoted { format!("\"{wanted}\"") } else { format!("<{wanted}>") };
+    }
+    let name = format!("{}({text})", pp.interner.text(asked.sym));
+    let sym = pp.interner.intern(&name);
+    Ok(pp.defined(&Tok { sym, kind: Kind::Ident, ..*asked }))
+}
+
+/// Headers that every compiler brings along.
+const STANDARD: &[&str] = &[
+    "algorithm",
+    "array",
+    "atomic",
+    "cassert",
+    "cfloat",
+    "cinttypes",
+    "climits",
+    "cmath",
+    "cstddef",
+    "cstdint",
+    "cstdio",
+    "cstdlib",
+    "cstring",
+    "functional",
+    "initializer_list",
+    "limits",
+    "limits.h",
+    "map",
+    "memory",
+    "mutex",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string",
+    "string.h",
+    "type_traits",
+    "unordered_map",
+    "utility",
+    "vector",
+];
 
 struct Reader<'p, 'a, 't> {
     pp: &'p Preprocessor<'a>,

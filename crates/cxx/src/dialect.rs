@@ -54,6 +54,8 @@ pub struct Dialect {
     pub own_header: &'static str,
     pub builtins: &'static [(&'static str, Builtin)],
     pub constants: &'static [(&'static str, i64)],
+    /// Globals that hold what they start with in every question, whoever may write to them.
+    pub settled: &'static [&'static str],
     /// Structs whose alignment is not that of their fields.
     pub aligned: &'static [(&'static str, usize)],
     /// By the name of a struct.
@@ -81,6 +83,7 @@ impl Dialect {
         own_header: ".hpp",
         builtins: &[],
         constants: &[],
+        settled: &[],
         aligned: &[],
         role: |_| Role::Plain,
         hands_out_memory: |_| false,

@@ -24,10 +24,14 @@ pub mod lex;
 pub mod parse;
 mod preprocess;
 mod program;
+mod state;
 pub mod sym;
+mod visible;
+pub mod visit;
 
 pub use dialect::{Dialect, Outside, Role, Word};
 pub use files::{Files, LoadError, Sources, Span};
 pub use integer::IntTy;
 pub use program::Program;
 pub use sym::Sym;
+pub use visible::View;

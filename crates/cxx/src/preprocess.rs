@@ -1,9 +1,9 @@
 //! The preprocessor: a stream of tokens in, a stream out. Every token keeps the place it came from (what a macro made
 //! stands where the macro was called), so lines survive whatever is expanded.
 //!
-//! All units are read into one program: a header counts once, and what a unit defines for itself is
-//! forgotten at its end. Files are named as they lie in the tree; a header outside of it (the compiler's, a
-//! platform's) is passed over.
+//! Every unit begins with the same defines and reads its headers for itself, as a compiler does: what one unit defines
+//! changes no other. Files are named as they lie in the tree; a header outside of it (the compiler's, a platform's) is
+//! passed over.
 
 use super::condition;
 use super::files::{Files, LoadError, Sources, Span};
@@ -17,15 +17,25 @@ pub struct Macro {
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Vec<Tok>,
-    pub file: u16,
 }
+
+/// Names with what they are defined as; None undefines one.
+pub type Defined = Vec<(Sym, Option<Arc<Macro>>)>;
 
 #[derive(Debug, Default)]
 pub struct Macros {
     pub table: FxMap<Sym, Arc<Macro>>,
+    /// What every unit begins with.
+    pub base: FxMap<Sym, Arc<Macro>>,
+    /// What single files are compiled with on top of that: the end of a path, and its defines.
+    pub of_file: Vec<(String, Defined)>,
+    /// Every name that was ever defined.
+    pub ever: FxSet<Sym>,
+    /// `push_macro`: what a name meant before.
+    pushed: FxMap<Sym, Vec<Option<Arc<Macro>>>>,
     /// Names whose `#define` is not taken: checks and logs that the interpreter answers itself.
     pub kept: FxSet<Sym>,
-    /// Given from outside (`-D`, `-U`): the sources' own `#define` and `#undef` do not change them.
+    /// Undefined from outside (`-U`) for good: the sources' own `#define` does not change that.
     pub fixed: FxSet<Sym>,
     /// Names that a conditional asked for while nothing defined them, and where first.
     pub asked: FxMap<Sym, Vec<Span>>,
@@ -95,6 +105,7 @@ impl<'a> Preprocessor<'a> {
     /// All tokens of one unit with what it includes.
     pub fn unit(&mut self, path: &str) -> Result<Vec<Tok>, LoadError> {
         let file = self.files.open(self.tree, path, self.interner)?;
+        self.macros.begin(path);
         self.enter(file);
         let mut out = Vec::new();
         loop {
@@ -105,8 +116,6 @@ impl<'a> Preprocessor<'a> {
                 break;
             }
         }
-        let fixed = &self.macros.fixed;
-        self.macros.table.retain(|name, made| made.file != file || fixed.contains(name));
         Ok(out)
     }
 
@@ -246,11 +255,7 @@ impl<'a> Preprocessor<'a> {
                 }
             }
             sym::INCLUDE => self.include(rest)?,
-            sym::PRAGMA_DIR if rest.first().is_some_and(|tok| tok.is(sym::ONCE)) => {
-                if let Some(source) = self.sources.last() {
-                    self.macros.once.insert(source.file);
-                }
-            }
+            sym::PRAGMA_DIR => self.pragma(rest),
             _ => {}
         }
         Ok(())
@@ -284,7 +289,6 @@ impl<'a> Preprocessor<'a> {
         if name.kind != Kind::Ident || self.macros.kept.contains(&name.sym) || self.macros.fixed.contains(&name.sym) {
             return;
         }
-        let file = self.sources.last().map_or(u16::MAX, |source| source.file);
         // Function-like only where the parenthesis follows with no blank.
         let opens = rest.first().is_some_and(|tok| tok.is(sym::LPAREN) && tok.off == name.end());
         let (params, variadic, body) = match opens {
@@ -303,18 +307,73 @@ impl<'a> Preprocessor<'a> {
                 (Some(params), variadic, rest.get(close + 1..).unwrap_or_default())
             }
         };
-        let made = Macro { params, variadic, body: body.to_vec(), file };
+        let made = Macro { params, variadic, body: body.to_vec() };
+        self.macros.ever.insert(name.sym);
         self.macros.table.insert(name.sym, Arc::new(made));
     }
 
-    fn include(&mut self, line: &[Tok]) -> Result<(), LoadError> {
-        let Some(first) = line.first() else { return Ok(()) };
-        if first.kind != Kind::String {
-            return Ok(());
+    fn pragma(&mut self, line: &[Tok]) {
+        let Some(what) = line.first() else { return };
+        if what.is(sym::ONCE) {
+            if let Some(source) = self.sources.last() {
+                self.macros.once.insert(source.file);
+            }
+            return;
         }
-        let wanted = super::lex::string(self.interner.text(first.sym));
+        let push = match self.interner.text(what.sym) {
+            "push_macro" => true,
+            "pop_macro" => false,
+            _ => return,
+        };
+        let Some(name) = line.iter().find(|tok| tok.kind == Kind::String) else { return };
+        let name = super::lex::string(self.interner.text(name.sym));
+        let name = self.interner.intern(&name);
+        if push {
+            let now = self.macros.table.get(&name).cloned();
+            self.macros.pushed.entry(name).or_default().push(now);
+        } else if let Some(before) = self.macros.pushed.get_mut(&name).and_then(Vec::pop) {
+            match before {
+                Some(before) => drop(self.macros.table.insert(name, before)),
+                None => drop(self.macros.table.remove(&name)),
+            }
+        }
+    }
+
+    /// Whether the tree has a header.
+    pub(super) fn finds(&self, wanted: &str, quoted: bool) -> bool {
+        let from = self.sources.last().map_or("", |source| self.files.path(source.file));
+        match quoted {
+            true => find_include(self.tree, from, wanted).is_some(),
+            false => find_system(self.tree, wanted).is_some(),
+        }
+    }
+
+    /// The name of a header in an `#include` or `__has_include`, written out or by a macro; and whether it was quoted.
+    pub(super) fn header(&mut self, line: &[Tok]) -> Result<Option<(String, bool)>, LoadError> {
+        let expanded;
+        let line = match line.first() {
+            Some(first) if first.kind == Kind::Ident => {
+                expanded = self.expand_list(line)?;
+                expanded.as_slice()
+            }
+            _ => line,
+        };
+        let Some((first, rest)) = line.split_first() else { return Ok(None) };
+        if first.kind == Kind::String {
+            return Ok(Some((super::lex::string(self.interner.text(first.sym)), true)));
+        }
+        if !first.is(sym::LT) {
+            return Ok(None);
+        }
+        let name = rest.iter().take_while(|tok| !tok.is(sym::GT)).map(|tok| self.interner.text(tok.sym)).collect();
+        Ok(Some((name, false)))
+    }
+
+    fn include(&mut self, line: &[Tok]) -> Result<(), LoadError> {
         let from = self.sources.last().map_or(String::new(), |source| self.files.path(source.file).to_owned());
-        if let Some(path) = find_include(self.tree, &from, &wanted) {
+        let Some((wanted, quoted)) = self.header(line)? else { return Ok(()) };
+        let found = if quoted { find_include(self.tree, &from, &wanted) } else { find_system(self.tree, &wanted) };
+        if let Some(path) = found {
             let file = self.files.open(self.tree, &path, self.interner)?;
             self.enter(file);
         } else if wanted.ends_with(self.macros.own_header) && !self.macros.absent.contains(&wanted) {
@@ -322,6 +381,34 @@ impl<'a> Preprocessor<'a> {
         }
         Ok(())
     }
+}
+
+impl Macros {
+    /// A new unit: nothing of the one before is left.
+    fn begin(&mut self, path: &str) {
+        self.table = self.base.clone();
+        self.once.clear();
+        self.pushed.clear();
+        let of_this = |(end, _): &&(String, Defined)| {
+            path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/'))
+        };
+        for (name, made) in self.of_file.iter().filter(of_this).flat_map(|(_, defines)| defines) {
+            match made {
+                Some(made) => drop(self.table.insert(*name, made.clone())),
+                None => drop(self.table.remove(name)),
+            }
+        }
+    }
+}
+
+/// A header in angle brackets that the tree has itself, in a directory that is searched for headers.
+pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
+    let ends = [format!("include/{wanted}"), format!("src/{wanted}")];
+    let fits = |path: &&str| {
+        ends.iter()
+            .any(|end| path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/')))
+    };
+    tree.paths().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
 }
 
 /// A header by its name: beside the including file, else the one in the tree that shares the longest path with it.

@@ -23,11 +23,15 @@ pub struct Program {
     pub functions: Vec<Function>,
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
-    aliases: FxMap<Sym, Type>,
+    aliases: FxMap<Sym, Vec<(u32, Type)>>,
     pub enums: Vec<Enum>,
-    enumerators: FxMap<Sym, (u32, u32)>,
+    enum_names: FxSet<Sym>,
+    enumerators: FxMap<Sym, Vec<(u32, u32)>>,
     pub globals: Vec<Global>,
-    global_names: FxMap<Sym, u32>,
+    global_names: FxMap<Sym, Vec<u32>>,
+    spaces: Vec<Vec<Sym>>,
+    /// `using namespace`, by unit.
+    opened: FxSet<(u32, Sym)>,
     loaded: FxSet<Sym>,
     /// Functions that were looked for and are defined nowhere in the tree.
     pub missing: FxSet<Sym>,
@@ -43,6 +47,7 @@ impl Program {
             let name = program.interner.intern(name);
             program.macros.kept.insert(name);
         }
+        program.spaces.push(Vec::new());
         for (name, value) in defines {
             program.define(name, value.as_deref());
         }
@@ -57,12 +62,31 @@ impl Program {
 
     fn define(&mut self, name: &str, value: Option<&str>) {
         let sym = self.interner.intern(name);
-        self.macros.fixed.insert(sym);
-        if let Some(value) = value {
-            let body = crate::lex::lex(u16::MAX, value, &mut self.interner);
-            let made = Macro { params: None, variadic: false, body, file: u16::MAX };
-            self.macros.table.insert(sym, Arc::new(made));
+        match value {
+            Some(value) => {
+                let made = self.made(value);
+                self.macros.ever.insert(sym);
+                self.macros.base.insert(sym, made);
+            }
+            None => drop(self.macros.fixed.insert(sym)),
         }
+    }
+
+    fn made(&mut self, value: &str) -> Arc<Macro> {
+        let body = crate::lex::lex(u16::MAX, value, &mut self.interner);
+        Arc::new(Macro { params: None, variadic: false, body })
+    }
+
+    /// What files whose path ends so are compiled with beside the rest; `None` undefines.
+    pub fn define_in(&mut self, end: &str, defines: &[(String, Option<String>)]) {
+        let mut list = Vec::with_capacity(defines.len());
+        for (name, value) in defines {
+            let sym = self.interner.intern(name);
+            self.macros.ever.insert(sym);
+            let made = value.as_ref().map(|value| self.made(value));
+            list.push((sym, made));
+        }
+        self.macros.of_file.push((end.to_owned(), list));
     }
 
     /// Reads a unit with what it includes; a second time it does nothing.
@@ -75,14 +99,19 @@ impl Program {
         let unit = self.units.len() as u32;
         let declared = parse::declarations(&toks, &self.names, &self.interner, unit);
         self.units.push(toks.into());
-        self.merge(declared);
+        self.merge(declared, unit);
         Ok(())
     }
 
-    fn merge(&mut self, declared: Declared) {
+    fn merge(&mut self, mut declared: Declared, unit: u32) {
+        let spaces: Vec<u32> =
+            std::mem::take(&mut declared.spaces).into_iter().map(|path| self.numbered(path)).collect();
+        let space = |local: u32| spaces.get(local as usize).copied().unwrap_or(0);
+        self.opened.extend(declared.opened.into_iter().map(|name| (unit, name)));
         self.names.types.extend(declared.names.types);
         self.names.templates.extend(declared.names.templates);
-        for function in declared.functions {
+        for mut function in declared.functions {
+            function.space = space(function.space);
             let list = self.by_name.entry(function.name).or_default();
             list.push(self.functions.len() as u32);
             self.functions.push(function);
@@ -93,21 +122,21 @@ impl Program {
             }
         }
         for (name, ty) in declared.aliases {
-            self.aliases.entry(name).or_insert(ty);
+            self.aliases.entry(name).or_default().push((unit, ty));
         }
-        for found in declared.enums {
+        for mut found in declared.enums {
+            found.space = space(found.space);
             let index = self.enums.len() as u32;
+            self.enum_names.extend(found.name);
             for (position, item) in found.list.iter().enumerate() {
-                self.enumerators.entry(item.name).or_insert((index, position as u32));
+                self.enumerators.entry(item.name).or_default().push((index, position as u32));
             }
             self.enums.push(found);
         }
-        for global in declared.globals {
+        for mut global in declared.globals {
+            global.space = space(global.space);
             let index = self.globals.len() as u32;
-            let known = self.global_names.get(&global.name).and_then(|&known| self.globals.get(known as usize));
-            if known.is_none_or(|known| known.external) {
-                self.global_names.insert(global.name, index);
-            }
+            self.global_names.entry(global.name).or_default().push(index);
             self.globals.push(global);
         }
     }
@@ -124,20 +153,45 @@ impl Program {
         self.structs.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    pub fn alias(&self, name: Sym) -> Option<&Type> {
-        self.aliases.get(&name)
+    /// The namespace of a number, without its inline and unnamed parts.
+    pub fn space(&self, number: u32) -> &[Sym] {
+        self.spaces.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn numbered(&mut self, path: Vec<Sym>) -> u32 {
+        let known = self.spaces.iter().position(|space| *space == path);
+        known.unwrap_or_else(|| {
+            self.spaces.push(path);
+            self.spaces.len() - 1
+        }) as u32
+    }
+
+    /// Whether a unit says `using namespace name`.
+    pub fn opens(&self, unit: u32, name: Sym) -> bool {
+        self.opened.contains(&(unit, name))
+    }
+
+    /// An alias as a unit knows it.
+    pub fn alias(&self, name: Sym, unit: u32) -> Option<&Type> {
+        let list = self.aliases.get(&name)?;
+        list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
+    }
+
+    pub fn is_enum(&self, name: Sym) -> bool {
+        self.enum_names.contains(&name)
     }
 
     pub fn is_type(&self, name: Sym) -> bool {
         self.names.types.contains(&name)
     }
 
-    pub fn enumerator(&self, name: Sym) -> Option<(u32, u32)> {
-        self.enumerators.get(&name).copied()
+    /// Every enum with such an enumerator, and the place in it.
+    pub fn enumerators_named(&self, name: Sym) -> &[(u32, u32)] {
+        self.enumerators.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    pub fn global(&self, name: Sym) -> Option<u32> {
-        self.global_names.get(&name).copied()
+    pub fn globals_named(&self, name: Sym) -> &[u32] {
+        self.global_names.get(&name).map_or(&[], Vec::as_slice)
     }
 
     pub fn text(&self, sym: Sym) -> &str {
@@ -150,6 +204,14 @@ impl Program {
 
     pub fn members<'a>(&'a self, of: &'a Struct) -> &'a Members {
         of.members.get_or_init(|| parse::members(of, self.toks(of.unit), &self.names, &self.interner))
+    }
+
+    pub fn unit_toks(&self, unit: u32) -> &[Tok] {
+        self.toks(unit)
+    }
+
+    pub fn unit_count(&self) -> u32 {
+        self.units.len() as u32
     }
 
     fn toks(&self, unit: u32) -> &[Tok] {
@@ -214,7 +276,7 @@ impl Program {
     }
 
     pub fn is_defined(&self, name: &str) -> bool {
-        self.interner.get(name).is_some_and(|name| self.macros.table.contains_key(&name))
+        self.interner.get(name).is_some_and(|name| self.macros.ever.contains(&name))
     }
 
     /// Every identifier of a token list.

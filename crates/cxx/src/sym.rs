@@ -125,7 +125,7 @@ fixed! {
     CONSTINIT "constinit" ALIGN "__align__" STD "std"
     DEFINED "defined" VA_ARGS "__VA_ARGS__" HAS_INCLUDE "__has_include" HAS_BUILTIN "__has_builtin"
     HAS_ATTRIBUTE "__has_attribute" HAS_CPP_ATTRIBUTE "__has_cpp_attribute" HAS_FEATURE "__has_feature"
-    LINE "__LINE__" COUNTER "__COUNTER__"
+    HAS_INCLUDE_NEXT "__has_include_next" LINE "__LINE__" COUNTER "__COUNTER__"
     DEFINE "define" UNDEF "undef" INCLUDE "include" IFDEF "ifdef" IFNDEF "ifndef" ELIF "elif" ELIFDEF "elifdef"
     ELIFNDEF "elifndef" ENDIF "endif" PRAGMA_DIR "pragma" ONCE "once"
     INT8_T "int8_t" INT16_T "int16_t" INT32_T "int32_t" INT64_T "int64_t" UINT8_T "uint8_t" UINT16_T "uint16_t"

@@ -20,6 +20,7 @@ locales!(
     "dryrun",
     "explain",
     "family",
+    "history",
     "inspect",
     "investigate",
     "isa",

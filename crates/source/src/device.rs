@@ -32,6 +32,14 @@ pub const DEFAULT: &[&str] = &[
     "sm_75", "sm_90",
 ];
 
+/// Every target that a release of ggml builds for, or that its code has a word for.
+pub const ALL: &[&str] = &[
+    "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1012", "gfx1030", "gfx1031",
+    "gfx1032", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "sm_50",
+    "sm_52", "sm_60", "sm_61", "sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100",
+    "sm_103", "sm_110", "sm_120", "sm_121",
+];
+
 /// NVIDIA's by compute capability: multiprocessors and memory of a common card, and the shared memory that a block may
 /// opt in to, in KiB (CUDA C++ Programming Guide, table "Technical specifications per compute capability").
 const NVIDIA: &[(u32, i64, i64, i64)] = &[

@@ -24,10 +24,12 @@ pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
     };
     let found: Vec<u32> =
         (0..program.functions.len() as u32).filter(|&index| program.function(index).is_some_and(writes)).collect();
+    machine.starting = true;
     for index in found {
         machine.reset(1, 1);
         machine.run_function(index, Vec::new())?;
     }
+    machine.starting = false;
     Ok(())
 }
 

@@ -31,6 +31,8 @@ pub static GGML: Dialect = Dialect {
         ("CUBLAS_STATUS_SUCCESS", 0),
         ("HIPBLAS_STATUS_SUCCESS", 0),
     ],
+    // The device that is asked about is the first and only one.
+    settled: &["g_main_device", "g_main_device_index"],
     // Words of four bytes to the compilers.
     aligned: &[("half2", 4), ("nv_bfloat162", 4)],
     role,

@@ -5,8 +5,10 @@
 //! build files give. What is not understood is undetermined, with its place. No unsafe; only `tree` opens files.
 #![forbid(unsafe_code)]
 
+mod before_dispatch;
 mod build_script;
 mod cmake;
+pub mod comparison;
 pub mod decision_diff;
 pub mod device;
 mod device_globals;
@@ -14,6 +16,7 @@ mod device_queries;
 mod dispatcher;
 mod fused_paths;
 mod ggml_dialect;
+pub mod history;
 mod infer_tile;
 mod op;
 mod path;
@@ -26,7 +29,7 @@ pub mod table;
 pub mod tree;
 mod unknown_defines;
 
-pub use device::{DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
+pub use device::{ALL as ALL_GPUS, DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use fused_paths::FusedPath;
 pub use op::{Op, Shape};
 pub use path::{Choice, Path};

@@ -316,7 +316,7 @@ fn name_functions(machine: &Machine<'_>, object: &mut Value, prefix: &str) {
     for (slot, field) in table.items.iter_mut().zip(machine.field_names(&instance)) {
         let name = field.and_then(|field| machine.program.interner.get(&format!("{prefix}{field}")));
         *slot = match name {
-            Some(name) => Value::Fn(Rc::new(FnValue { name, args: Vec::new() })),
+            Some(name) => Value::Fn(Rc::new(FnValue { name, args: Vec::new(), view: cxx::View::ANYWHERE })),
             None => Value::Pointer(Rc::new(Ty::Func)),
         };
     }

@@ -17,6 +17,8 @@ pub struct Preset {
     /// The build file names every define that it passes: what it leaves out is not defined.
     pub complete: bool,
     pub defines: Defines,
+    /// What single files are compiled with on top: the end of a path, and its defines.
+    pub of_file: Vec<(String, Defines)>,
     /// For each define where it comes from: file and line, or what it is assumed from.
     pub origin: BTreeMap<String, String>,
     /// CMake options met on the way; a define of such a name that is not set is off, not unknown.
@@ -25,7 +27,15 @@ pub struct Preset {
 
 /// What the HIP compiler and SDK define. The version stands in `#if`s about API names only.
 const HIP: &[(&str, &str)] = &[("__HIP_PLATFORM_AMD__", "1"), ("__HIPCC__", "1"), ("HIP_VERSION", "60300000")];
-const CUDA: &[(&str, &str)] = &[("__CUDACC__", "1"), ("CUDART_VERSION", "12080"), ("CUDA_VERSION", "12080")];
+const CUDA: &[(&str, &str)] = &[
+    ("__CUDACC__", "1"),
+    ("CUDART_VERSION", "12080"),
+    ("CUDA_VERSION", "12080"),
+    ("CUBLAS_VER_MAJOR", "12"),
+    ("CUBLAS_VER_MINOR", "8"),
+    ("CCCL_MAJOR_VERSION", "2"),
+    ("CCCL_MINOR_VERSION", "7"),
+];
 
 /// Switches that turned the backend on, in the order of their history.
 const HIP_SWITCHES: &[&str] = &["GGML_HIP", "GGML_HIPBLAS", "LLAMA_HIPBLAS", "WHISPER_HIPBLAS"];
@@ -60,6 +70,7 @@ impl Preset {
             vendor,
             complete: false,
             defines: Vec::new(),
+            of_file: Vec::new(),
             origin: BTreeMap::new(),
             options: BTreeMap::new(),
         };
@@ -71,6 +82,13 @@ impl Preset {
                     None => (define, "1".to_owned()),
                 };
                 preset.add(name, value, place);
+            }
+            for (file, define) in build.of_file {
+                let (name, value) = match define.split_once('=') {
+                    Some((name, value)) => (name.to_owned(), value.to_owned()),
+                    None => (define, "1".to_owned()),
+                };
+                preset.of_file.push((file, vec![(name, Some(value))]));
             }
             preset.options = build.options;
             preset.name = match () {

@@ -2,7 +2,6 @@
 
 use crate::path::{Choice, Path};
 use crate::rules::{Answer, Outcome};
-use crate::survey::Survey;
 
 /// A stretch of column counts with one path; `to` None: for all larger that were asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,65 +48,4 @@ pub fn brief(stretches: &[Stretch]) -> String {
         stretch.to.map_or_else(|| path.to_owned(), |to| format!("{path}≤{to}"))
     };
     stretches.iter().map(one).collect::<Vec<_>>().join(" ")
-}
-
-/// Column counts where two surveys of the same questions differ, for one device and type.
-#[derive(Debug, Clone)]
-pub struct Difference {
-    pub device: usize,
-    pub ty: usize,
-    pub from: i64,
-    pub to: i64,
-    pub left: Outcome,
-    pub right: Outcome,
-}
-
-/// Everything that two surveys answer differently; neighbouring counts with the same pair of paths are one entry.
-pub fn differences(left: &Survey<'_>, right: &Survey<'_>) -> Vec<Difference> {
-    let mut out: Vec<Difference> = Vec::new();
-    let mut columns = left.question.columns.clone();
-    columns.sort_unstable();
-    columns.dedup();
-    for device in 0..left.question.devices.len() {
-        for ty in 0..left.question.types.len() {
-            let mut open: Option<Difference> = None;
-            for &column in &columns {
-                let pair = left.answer(device, ty, column).zip(right.answer(device, ty, column));
-                let Some((a, b)) = pair.filter(|(a, b)| !same(&a.outcome, &b.outcome)) else {
-                    out.extend(open.take());
-                    continue;
-                };
-                match &mut open {
-                    Some(known) if kind(&known.left) == kind(&a.outcome) && kind(&known.right) == kind(&b.outcome) => {
-                        known.to = column;
-                    }
-                    _ => {
-                        out.extend(open.take());
-                        let (left, right) = (a.outcome.clone(), b.outcome.clone());
-                        open = Some(Difference { device, ty, from: column, to: column, left, right });
-                    }
-                }
-            }
-            out.extend(open);
-        }
-    }
-    out
-}
-
-fn kind(outcome: &Outcome) -> Option<Path> {
-    match outcome {
-        Outcome::Chosen(choice) => Some(choice.path),
-        Outcome::Undetermined { .. } => None,
-    }
-}
-
-/// The same kernel family, tile and check; the kernel's own name may have changed.
-fn same(left: &Outcome, right: &Outcome) -> bool {
-    match (left, right) {
-        (Outcome::Chosen(a), Outcome::Chosen(b)) => {
-            a.path == b.path && a.variant == b.variant && a.need_check == b.need_check
-        }
-        (Outcome::Undetermined { .. }, Outcome::Undetermined { .. }) => true,
-        _ => false,
-    }
 }

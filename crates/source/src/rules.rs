@@ -3,11 +3,13 @@
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
 //! something for it. No name, file or line of a predicate is known here.
 
+use crate::before_dispatch::before_dispatch;
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
 use crate::ggml_dialect::GGML;
 use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
+use crate::preset::Preset;
 use crate::session::{Need, Session, undetermined};
 use crate::tree::Tree;
 use cxx::Program;
@@ -61,6 +63,17 @@ pub struct Answer {
     pub launch: Option<Launched>,
 }
 
+impl Answer {
+    /// What is said holds only if something else does not come first.
+    pub(crate) fn doubt(&mut self, place: &str, why: &str) {
+        let either = match &self.outcome {
+            Outcome::Chosen(choice) => vec![choice.clone()],
+            Outcome::Undetermined { .. } => return,
+        };
+        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.to_owned(), either };
+    }
+}
+
 /// The launch that settled it, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launched {
@@ -75,6 +88,15 @@ pub struct Launched {
 }
 
 impl Launched {
+    /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; a library's function as it is called.
+    pub fn full(&self) -> String {
+        if self.args.is_empty() {
+            return self.kernel.clone();
+        }
+        let values: Vec<&str> = self.args.iter().map(|(_, value)| value.as_str()).collect();
+        format!("{}<{}>", self.kernel, values.join(","))
+    }
+
     /// The kernel with the numbers among its template arguments: `flash_attn_ext_vec<128,1,8,8,0>`.
     pub fn instance(&self) -> String {
         let numbers = self.args.iter().map(|(_, value)| value.as_str()).filter(|value| value.parse::<i64>().is_ok());
@@ -89,11 +111,16 @@ pub struct Rules<'t> {
     pub defines: Defines,
     pub program: Program,
     entry: u32,
+    op: String,
 }
 
 impl<'t> Rules<'t> {
-    pub fn open(tree: &'t Tree, vendor: Vendor, defines: Defines, op: &str) -> Result<Rules<'t>, RulesError> {
+    pub fn open(tree: &'t Tree, vendor: Vendor, preset: &Preset, op: &str) -> Result<Rules<'t>, RulesError> {
+        let defines = preset.defines.clone();
         let mut program = Program::new(&GGML, &defines)?;
+        for (file, defines) in &preset.of_file {
+            program.define_in(file, defines);
+        }
         let mut found = false;
         for path in dispatchers(tree, op) {
             program.load(tree, &path)?;
@@ -105,7 +132,7 @@ impl<'t> Rules<'t> {
         if !found {
             return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint(tree) });
         }
-        let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX };
+        let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX, op: op.to_owned() };
         rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);
         Ok(rules)
     }
@@ -182,6 +209,13 @@ impl<'t> Rules<'t> {
             all.push(session.answers(&|count| shape.op(ty, count), columns).map_err(name)?);
         }
         let cc = session.compute_capability().map_err(name)?;
+        if let Some(entry) = self.entry()
+            && let Some((place, why)) = before_dispatch(&self.program, entry, &self.op)
+        {
+            for answer in all.iter_mut().flatten() {
+                answer.doubt(&place, &why);
+            }
+        }
         Ok((cc, all))
     }
 
@@ -243,29 +277,51 @@ impl<'t> Rules<'t> {
     ) -> Result<Vec<Reason>, RulesError> {
         let answer = self.answer(device, op, columns, columns)?;
         let Ok(mut session) = Session::new(&self.program, self.entry, device) else { return Ok(Vec::new()) };
-        let program = &self.program;
-        // dispatcher -> operation -> the function that does it: there the choice is made.
-        let doer = answer.launch.as_ref().and_then(|launch| launch.stack.get(2));
-        session.machine.trace_stop = doer.and_then(|name| program.interner.get(name));
         // The device table is computed once, and not among the reasons.
         let _ = session.compute_capability();
+        Ok(self.traced(&mut session, op, columns, answer.launch.as_ref()))
+    }
+
+    /// The same for many counts of one device, each with the launch that is known to settle it.
+    pub fn reasons_of<'o>(
+        &self,
+        device: &Device,
+        shape: &Shape,
+        asked: impl Iterator<Item = (&'o str, i64, Option<&'o Launched>)>,
+    ) -> Vec<Vec<Reason>> {
+        let Ok(mut session) = Session::new(&self.program, self.entry, device) else {
+            return asked.map(|_| Vec::new()).collect();
+        };
+        let _ = session.compute_capability();
+        asked.map(|(ty, columns, launch)| self.traced(&mut session, &|n| shape.op(ty, n), columns, launch)).collect()
+    }
+
+    fn traced(
+        &self,
+        session: &mut Session<'_>,
+        op: &dyn Fn(i64) -> Op,
+        columns: i64,
+        launch: Option<&Launched>,
+    ) -> Vec<Reason> {
+        let program = &self.program;
+        // dispatcher -> operation -> the function that does it: there the choice is made.
+        let doer = launch.and_then(|launch| launch.stack.get(2));
+        session.machine.trace_stop = doer.and_then(|name| program.interner.get(name));
         session.machine.trace = Some(Vec::new());
         let _ = session.answer(op, columns, columns);
         let steps = match session.machine.trace.take() {
             Some(steps) => steps,
             None => std::mem::take(&mut session.machine.traced),
         };
-        Ok(steps
-            .into_iter()
-            .map(|step| Reason {
-                function: program.text(step.function).to_owned(),
-                depth: step.depth,
-                file: program.files.path(step.at.file).to_owned(),
-                line: program.files.line(step.at),
-                condition: program.files.text(step.at),
-                outcome: step.outcome,
-                values: step.values,
-            })
-            .collect())
+        let steps = steps.into_iter().map(|step| Reason {
+            function: program.text(step.function).to_owned(),
+            depth: step.depth,
+            file: program.files.path(step.at.file).to_owned(),
+            line: program.files.line(step.at),
+            condition: program.files.text(step.at),
+            outcome: step.outcome,
+            values: step.values,
+        });
+        steps.collect()
     }
 }

@@ -74,7 +74,7 @@ pub struct Row {
 
 impl<'t> Survey<'t> {
     pub fn run(tree: &'t Tree, question: Question, overrides: &Overrides) -> Result<Survey<'t>, RulesError> {
-        let mut survey = Survey::with(tree, question, overrides, None)?;
+        let mut survey = Survey::with(tree, question, overrides, &[])?;
         survey.vary(tree, overrides)?;
         Ok(survey)
     }
@@ -83,7 +83,7 @@ impl<'t> Survey<'t> {
         tree: &'t Tree,
         question: Question,
         overrides: &Overrides,
-        extra: Option<&str>,
+        extra: &[String],
     ) -> Result<Survey<'t>, RulesError> {
         let vendors: BTreeSet<Vendor> = question.devices.iter().map(|device| device.vendor).collect();
         // Each vendor's sources are read and asked by themselves; a thread that is done helps with the other's devices.
@@ -121,15 +121,26 @@ impl<'t> Survey<'t> {
         for backend in &self.backends {
             names.extend(backend.rules.unknown_defines(&backend.preset));
         }
-        for name in names.into_iter().take(16) {
-            let other = Survey::with(tree, self.question.clone(), overrides, Some(&name))?;
+        // Each by itself, then all at once: two may decide only together.
+        let mut variants: Vec<(String, Vec<String>)> = Vec::new();
+        for name in &names {
+            // A version is asked how large it is.
+            let values: &[&str] = if name.contains("VERSION") { &["1", "999999999"] } else { &["1"] };
+            variants.extend(values.iter().map(|value| (name.clone(), vec![format!("{name}={value}")])));
+        }
+        if names.len() > 1 {
+            let all: Vec<String> = names.iter().map(|name| format!("{name}=1")).collect();
+            variants.push((names.into_iter().collect::<Vec<_>>().join(", "), all));
+        }
+        for (name, defines) in variants {
+            let other = Survey::with(tree, self.question.clone(), overrides, &defines)?;
             let mut differs = false;
             for (mine, theirs) in self.answers.iter_mut().zip(&other.answers) {
                 for (mine, theirs) in mine.iter_mut().zip(theirs) {
                     differs |= merge(mine, theirs, &name);
                 }
             }
-            if differs {
+            if differs && !self.open_defines.contains(&name) {
                 self.open_defines.push(name);
             }
         }
@@ -137,10 +148,7 @@ impl<'t> Survey<'t> {
     }
 
     pub fn answer(&self, device: usize, ty: usize, columns: i64) -> Option<&Answer> {
-        let list = self.answers.get(device)?.get(ty)?;
-        // Ranges stand in ascending order.
-        let answer = list.get(list.partition_point(|answer| answer.to < columns))?;
-        (answer.from..=answer.to).contains(&columns).then_some(answer)
+        answer(&self.answers, device, ty, columns)
     }
 
     /// The table, in the order in which GPUs, types and columns were given.
@@ -180,6 +188,24 @@ impl<'t> Survey<'t> {
         backend.rules.reasons(device, &|columns| shape.op(ty, columns), columns)
     }
 
+    /// The conditions behind every row, in the order of the rows: each at its own column count.
+    pub fn reasons_of_rows(&self) -> Vec<Vec<Reason>> {
+        let of_device = |index: usize| {
+            let device = self.question.devices.get(index)?;
+            let backend = self.backends.iter().find(|backend| backend.preset.vendor == device.vendor)?;
+            let types = self.question.types.iter().enumerate();
+            let asked = types.flat_map(|(ty, name)| {
+                self.question.columns.iter().map(move |&columns| {
+                    let launch = self.answer(index, ty, columns).and_then(|answer| answer.launch.as_ref());
+                    (name.as_str(), columns, launch)
+                })
+            });
+            Some(backend.rules.reasons_of(device, &self.question.shape, asked))
+        };
+        let parts: Vec<_> = (0..self.question.devices.len()).into_par_iter().map(of_device).collect();
+        parts.into_iter().flatten().flatten().collect()
+    }
+
     /// The function that chooses between the paths, one below the dispatcher.
     pub fn function(&self) -> String {
         let launches = self.answers.iter().flatten().flatten().filter_map(|answer| answer.launch.as_ref());
@@ -204,6 +230,14 @@ impl<'t> Survey<'t> {
     pub fn preset(&self, vendor: Vendor) -> Option<&Preset> {
         self.backends.iter().map(|backend| &backend.preset).find(|preset| preset.vendor == vendor)
     }
+}
+
+/// The answer among many that speaks of a column count.
+pub(crate) fn answer(answers: &[Vec<Vec<Answer>>], device: usize, ty: usize, columns: i64) -> Option<&Answer> {
+    let list = answers.get(device)?.get(ty)?;
+    // Ranges stand in ascending order.
+    let answer = list.get(list.partition_point(|answer| answer.to < columns))?;
+    (answer.from..=answer.to).contains(&columns).then_some(answer)
 }
 
 /// By the device's place in the question: its `cc`, and the answers by type.
@@ -255,7 +289,7 @@ fn open<'t>(
     tree: &'t Tree,
     vendor: Vendor,
     overrides: &Overrides,
-    extra: Option<&str>,
+    extra: &[String],
     shape: &Shape,
 ) -> Result<Backend<'t>, RulesError> {
     let name = shape.operation();
@@ -263,10 +297,8 @@ fn open<'t>(
     let mut preset = Preset::find(tree, vendor, &dispatcher, &overrides.cmake);
     overrides.define.iter().for_each(|define| preset.define(define));
     overrides.undefine.iter().for_each(|name| preset.undefine(name));
-    if let Some(extra) = extra {
-        preset.define(extra);
-    }
-    let rules = Rules::open(tree, vendor, preset.defines.clone(), name)?;
+    extra.iter().for_each(|extra| preset.define(extra));
+    let rules = Rules::open(tree, vendor, &preset, name)?;
     Ok(Backend { preset, rules })
 }
 
@@ -278,7 +310,13 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], define: &str) -> bool {
         let mut from = answer.from;
         while from <= answer.to {
             let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
-            let to = other.map_or(answer.to, |other| other.to.min(answer.to)).max(from);
+            // Between two ranges of theirs stand counts that nobody asked about: theirs go on with the next.
+            let next = || theirs.iter().map(|other| other.from).filter(|&start| start > from).min();
+            let to = match other {
+                Some(other) => other.to.min(answer.to),
+                None => next().map_or(answer.to, |start| (start - 1).min(answer.to)),
+            };
+            let to = to.max(from);
             let mut part = Answer { from, to, ..answer.clone() };
             if let Some(other) = other
                 && other.outcome != answer.outcome

@@ -3,6 +3,9 @@
 use crate::preset::Preset;
 use crate::rules::Rules;
 
+/// What compilers and systems define that these builds do not run on, or that a release build always has.
+const OTHERS: &[&str] = &["NDEBUG", "WIN32", "_WIN32", "MUSART_VERSION"];
+
 impl Rules<'_> {
     /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
     pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
@@ -31,8 +34,14 @@ impl Rules<'_> {
             let option = name.replacen("_NO_", "_", 1);
             option != name && preset.options.get(&option).is_some_and(|value| value == "ON")
         };
+        // The other vendor's SDK is not there: what it defines is not defined.
+        let prefixes: &[&str] = match self.vendor {
+            crate::device::Vendor::Hip => &["CUDA", "CUBLAS", "CCCL", "NCCL", "CUDNN"],
+            crate::device::Vendor::Cuda => &["HIP", "ROC", "RCCL"],
+        };
+        let others = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let known = |name: &str| {
-            name.starts_with('_')
+            (name.starts_with('_') && !name.starts_with("__has_"))
                 // GGML_USE_X says which backend is built: another vendor's is not.
                 || name.starts_with("GGML_USE_")
                 || negated(name)
@@ -41,6 +50,7 @@ impl Rules<'_> {
                 || self.program.is_defined(name)
                 || mentioned.contains(name)
                 || name.contains("MUSA")
+                || others(name)
                 || self.program.files.iter().any(|file| {
                     let text = &file.text;
                     text.contains(&format!("define {name}")) || text.contains(&format!("undef {name}"))
@@ -55,9 +65,9 @@ impl Rules<'_> {
                 paths.any(|path| path.starts_with(&home) && device_code(path))
             })
             .map(|(name, _)| name.to_owned())
-            .filter(|name| name.starts_with("GGML_") || preset.name == "assumed")
             .filter(|name| {
-                !known(name) && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+                !known(name) && !OTHERS.contains(&name.as_str()) && !name.starts_with("_")
+                    || name.starts_with("__has_") && !known(name)
             })
             .collect();
         names.sort();

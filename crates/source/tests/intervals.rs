@@ -5,7 +5,7 @@ mod ours;
 
 use ours::{changed, plain};
 use source::Path::{Blas, Mmq, Mmvq};
-use source::{Defines, Device, Overrides, Preset, Rules, Shape, Survey, Tree};
+use source::{Device, Overrides, Preset, Rules, Shape, Survey, Tree};
 
 type Condition = (&'static str, fn(i64) -> bool);
 
@@ -98,8 +98,7 @@ fn ranges_of_a_real_tree_are_what_each_count_gets_alone() {
         let question = shape.clone().question(vec![device.clone()], types.clone(), (1..=512).collect());
         let survey = Survey::run(&tree, question, &Overrides::default()).expect("evaluates");
         let preset: &Preset = survey.preset(device.vendor).expect("a build");
-        let defines: Defines = preset.defines.clone();
-        let mut rules = Rules::open(&tree, device.vendor, defines, shape.operation()).expect("has a dispatcher");
+        let mut rules = Rules::open(&tree, device.vendor, preset, shape.operation()).expect("has a dispatcher");
         rules.settle(&device, &shape.op("Q4_K", 1)).expect("settles");
         for (index, ty) in types.iter().enumerate() {
             // Both sides of every end of a range, and a sample between.

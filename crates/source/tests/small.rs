@@ -161,7 +161,7 @@ fn damaged_files_are_read_within_bounds() {
         let tree = tree(files);
         let preset = source::Preset::find(&tree, device.vendor, "src/cuda/main.cu", &[]);
         let shape = Shape::MulMat { rows: 4096, k: 4096 };
-        if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, preset.defines, shape.operation()) {
+        if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, &preset, shape.operation()) {
             let _ = rules.answer(&device, &|columns| shape.op("Q4_K", columns), 9, 512);
         }
     }

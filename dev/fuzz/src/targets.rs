@@ -296,7 +296,7 @@ fn source_tree(data: &[u8]) {
     let Ok(device) = source::Device::find("gfx1201") else { return };
     let shape = source::Shape::MulMat { rows: 4096, k: 4096 };
     let preset = source::Preset::find(&tree, device.vendor, "ggml-cuda.cu", &[]);
-    if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, preset.defines, shape.operation()) {
+    if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, &preset, shape.operation()) {
         let _ = rules.answer(&device, &|columns| shape.op("Q4_K", columns), 9, 512);
     }
 }

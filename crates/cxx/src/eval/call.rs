@@ -3,11 +3,13 @@
 use super::exec::Flow;
 use super::machine::{Frame, Machine, Run, Stop};
 use super::value::{Closure, Ty, Value};
-use crate::ast::{Base, Expr, ExprKind, Function, Name};
+use crate::View;
+use crate::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Segment};
 use crate::dialect::Outside;
 use crate::files::Span;
 use crate::sym::Sym;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl<'p> Machine<'p> {
     pub(super) fn call(&mut self, callee: &Expr, args: &[Expr], at: Span) -> Run<Value> {
@@ -39,9 +41,10 @@ impl<'p> Machine<'p> {
                 Some(list) => self.template_values(list)?,
                 None => Vec::new(),
             };
-            return self.call_function(last.sym, explicit, args, at);
+            let before = name.path.len().checked_sub(1).and_then(|before| name.path.get(..before)).unwrap_or_default();
+            return self.call_function((last.sym, before, self.view()), explicit, args, at);
         }
-        if let Some(global) = self.program.global(last.sym) {
+        if let Some(global) = self.program.visible_global(last.sym, &[], self.view()) {
             let place = self.global_place(global)?;
             let value = self.read(place, at);
             return self.call_value(&value, args, at);
@@ -90,7 +93,7 @@ impl<'p> Machine<'p> {
         match function {
             Value::Fn(found) => {
                 let found = found.clone();
-                self.call_function(found.name, found.args.clone(), args, at)
+                self.call_function((found.name, &[], found.view), found.args.clone(), args, at)
             }
             Value::Lambda(closure) => {
                 let closure = closure.clone();
@@ -108,6 +111,39 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// A lambda with what it keeps of the variables around it.
+    pub(super) fn closure(&mut self, lambda: &Arc<Lambda>) -> Run<Value> {
+        let base = self.base();
+        let mut kept = Vec::new();
+        match &lambda.copies {
+            Some(slots) => {
+                for &slot in slots {
+                    kept.push((slot, self.held(slot)));
+                }
+            }
+            // All of them: what stands in the frame now.
+            None => {
+                for slot in 0..self.stack.len().saturating_sub(base) as u32 {
+                    kept.push((slot, self.held(slot)));
+                }
+            }
+        }
+        for (slot, value) in &lambda.own {
+            let value = self.eval(value)?;
+            kept.push((*slot, value));
+        }
+        Ok(Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base, kept })))
+    }
+
+    /// What a variable holds; of a reference, what it refers to.
+    fn held(&self, slot: u32) -> Value {
+        match self.stack.get(self.slot(slot) as usize) {
+            Some(Value::Ref(place)) => self.peek(*place).cloned().unwrap_or_default(),
+            Some(value) => value.clone(),
+            None => Value::Uninit,
+        }
+    }
+
     fn call_lambda(&mut self, closure: &Rc<Closure>, args: &[Expr], at: Span) -> Run<Value> {
         let mut values = Vec::with_capacity(args.len());
         for (index, arg) in args.iter().enumerate() {
@@ -115,19 +151,33 @@ impl<'p> Machine<'p> {
             values.push(self.argument(arg, by_ref)?);
         }
         // The lambda's variables live in the frame of the function that it was written in.
-        let (function, name, file, this) = match self.frames.iter().rev().find(|frame| frame.base == closure.base) {
-            Some(frame) => (frame.function, frame.name, frame.file, frame.this),
+        let (function, name, view, this) = match self.frames.iter().rev().find(|frame| frame.base == closure.base) {
+            Some(frame) => (frame.function, frame.name, frame.view, frame.this),
             None => return Err(self.unsure(at, "a lambda that outlived its function")),
         };
         for (param, value) in closure.lambda.params.iter().zip(values) {
             let root = closure.base.saturating_add(param.slot as usize);
+            let value = self.convert(&param.ty, value)?;
             self.set_slot(root as u32, value);
         }
+        // What it keeps stands in the variables' places while it runs.
+        let mut around = Vec::with_capacity(closure.kept.len());
+        for (slot, value) in &closure.kept {
+            if closure.lambda.params.iter().any(|param| param.slot == *slot) {
+                continue;
+            }
+            let root = closure.base.saturating_add(*slot as usize) as u32;
+            around.push((root, self.stack.get(root as usize).cloned().unwrap_or_default()));
+            self.set_slot(root, value.clone());
+        }
         // No declared return type: the value is taken as it comes.
-        self.enter(Frame { function: None, name, file, base: closure.base, this }, at)?;
+        self.enter(Frame { function: None, name, view, base: closure.base, this }, at)?;
         let _ = function;
         let flow = self.block(&closure.lambda.body);
         self.frames.pop();
+        for (root, value) in around {
+            self.set_slot(root, value);
+        }
         Ok(match flow? {
             Flow::Return(value) => value,
             _ => Value::Void,
@@ -178,13 +228,21 @@ impl<'p> Machine<'p> {
         Ok(values)
     }
 
-    pub(super) fn call_function(&mut self, name: Sym, explicit: Vec<Value>, args: &[Expr], at: Span) -> Run<Value> {
+    /// `called`: a name, what stands before it, and from where it is looked up.
+    pub(super) fn call_function(
+        &mut self,
+        called: (Sym, &[Segment], View),
+        explicit: Vec<Value>,
+        args: &[Expr],
+        at: Span,
+    ) -> Run<Value> {
+        let name = called.0;
         let spread = args.iter().any(|arg| matches!(arg.kind, ExprKind::Pack(_)));
         let (picked, values) = if spread {
             let values = self.arguments(args, None)?;
-            (self.pick(name, values.len(), &explicit, at)?, values)
+            (self.pick(called, values.len(), &explicit, at)?, values)
         } else {
-            let picked = self.pick(name, args.len(), &explicit, at)?;
+            let picked = self.pick(called, args.len(), &explicit, at)?;
             let function = picked.and_then(|index| self.program.function(index));
             (picked, self.arguments(args, function)?)
         };

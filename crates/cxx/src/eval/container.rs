@@ -74,7 +74,10 @@ impl Machine<'_> {
                         if method == "assign" {
                             items.clear();
                         }
-                        items.resize(*count as usize, fill.first().cloned().unwrap_or(Value::typed(0, crate::IntTy::I64)));
+                        items.resize(
+                            *count as usize,
+                            fill.first().cloned().unwrap_or(Value::typed(0, crate::IntTy::I64)),
+                        );
                     }
                     _ => return Ok(None),
                 }

@@ -2,7 +2,8 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Ty, Value};
-use crate::ast::{Base, Expr, ExprKind, Type};
+use crate::View;
+use crate::ast::{Base, Expr, ExprKind, Segment, Type};
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::sym::{self, Sym};
@@ -106,11 +107,18 @@ impl Machine<'_> {
         })
     }
 
-    pub(super) fn enumerator(&mut self, name: Sym) -> Run<Option<Value>> {
-        if let Some(&(value, ty)) = self.enum_values.get(&name) {
+    pub(super) fn enumerator(&mut self, name: Sym, path: &[Segment]) -> Run<Option<Value>> {
+        let key = (name, self.view());
+        if let Some(&(value, ty)) = self.enum_values.get(&key).filter(|_| path.is_empty()) {
             return Ok(Some(Value::typed(value, ty)));
         }
-        let Some((index, _)) = self.program.enumerator(name) else { return Ok(None) };
+        let Some((index, _)) = self.program.visible_enumerator(name, path, key.1) else { return Ok(None) };
+        if let Some(&(value, ty)) = self.enums.get(&(index, name)) {
+            if path.is_empty() {
+                self.enum_values.insert(key, (value, ty));
+            }
+            return Ok(Some(Value::typed(value, ty)));
+        }
         let program = self.program;
         let Some(found) = program.enums.get(index as usize) else { return Ok(None) };
         let mut next = 0i64;
@@ -119,7 +127,13 @@ impl Machine<'_> {
         for item in &found.list {
             if let Some(expr) = &item.value {
                 let base = self.stack.len();
-                let frame = super::machine::Frame { function: None, name, file: found.span.file, base, this: None };
+                let frame = super::machine::Frame {
+                    function: None,
+                    name,
+                    view: View { unit: found.unit, space: found.space },
+                    base,
+                    this: None,
+                };
                 self.enter(frame, found.span)?;
                 let value = self.eval(expr);
                 self.frames.pop();
@@ -130,7 +144,7 @@ impl Machine<'_> {
                 }
             }
             if known {
-                self.enum_values.entry(item.name).or_insert((next, IntTy::of(next)));
+                self.enums.insert((index, item.name), (next, IntTy::of(next)));
                 made.push((item.name, next));
             }
             next = next.wrapping_add(1);
@@ -141,17 +155,15 @@ impl Machine<'_> {
         };
         let ty = ty.unwrap_or_else(|| underlying(made.iter().map(|(_, value)| *value)));
         for (name, value) in made {
-            if let Some(known) = self.enum_values.get_mut(&name).filter(|known| known.0 == value) {
-                known.1 = ty;
-            }
+            self.enums.insert((index, name), (value, ty));
         }
-        Ok(self.enum_values.get(&name).map(|&(value, ty)| Value::typed(value, ty)))
+        Ok(self.enums.get(&(index, name)).map(|&(value, ty)| Value::typed(value, ty)))
     }
 
     /// The number of an enumerator, by its spelling.
     pub fn constant_named(&mut self, name: &str) -> Option<i64> {
         let sym = self.program.interner.get(name)?;
-        match self.enumerator(sym).ok()?? {
+        match self.enumerator(sym, &[]).ok()?? {
             Value::Int(value, ..) => Some(value),
             _ => None,
         }
@@ -160,11 +172,13 @@ impl Machine<'_> {
     /// All (enumerator, value) of the enum that `name` belongs to.
     pub fn siblings(&mut self, name: &str) -> Vec<(String, i64)> {
         let program = self.program;
-        let Some(found) = program.interner.get(name).and_then(|sym| program.enumerator(sym)) else { return Vec::new() };
+        let Some(found) = program.interner.get(name).and_then(|sym| program.enumerators_named(sym).first()) else {
+            return Vec::new();
+        };
         let Some(list) = program.enums.get(found.0 as usize).map(|found| &found.list) else { return Vec::new() };
         let mut out = Vec::new();
         for item in list {
-            if let Ok(Some(Value::Int(value, ..))) = self.enumerator(item.name) {
+            if let Ok(Some(Value::Int(value, ..))) = self.enumerator(item.name, &[]) {
                 out.push((program.text(item.name).to_owned(), value));
             }
         }
@@ -192,7 +206,8 @@ impl Machine<'_> {
             ExprKind::Name(name) => {
                 let Some(last) = name.path.last() else { return };
                 // An enumerator is its own name; a constant's number is worth saying.
-                if self.program.enumerator(last.sym).is_some() || !self.program.overloads(last.sym).is_empty() {
+                if !self.program.enumerators_named(last.sym).is_empty() || !self.program.overloads(last.sym).is_empty()
+                {
                     return;
                 }
                 if let Ok(value @ Value::Int(..)) = self.eval(expr) {

@@ -167,6 +167,16 @@ impl Machine<'_> {
             return Ok(());
         }
         let root = self.slot(var.slot);
+        // One that is written to holds what earlier calls left there.
+        if var.is_static && !(var.fixed && var.ty.pointers == 0) && !self.starting {
+            let (function, unit) = (self.function(), self.view().unit);
+            if let Some(written) = self.program.write_of_static(function, unit, var.name, var.span) {
+                let ty = self.resolve(&var.ty)?;
+                let value = ty.int_ty().map_or(Value::Opaque(written), |ty| Value::Unset(ty, written));
+                self.set_slot(root, value);
+                return Ok(());
+            }
+        }
         // A static that is computed once is kept for all runs.
         let kept =
             var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
@@ -304,7 +314,9 @@ impl Machine<'_> {
     fn is_fixed(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Int(..) | ExprKind::Bool(_) => true,
-            ExprKind::Name(name) => name.path.last().is_some_and(|last| self.program.enumerator(last.sym).is_some()),
+            ExprKind::Name(name) => {
+                name.path.last().is_some_and(|last| !self.program.enumerators_named(last.sym).is_empty())
+            }
             ExprKind::Unary(_, inner) => self.is_fixed(inner),
             ExprKind::Binary(_, left, right) => self.is_fixed(left) && self.is_fixed(right),
             _ => false,
@@ -336,7 +348,7 @@ impl Machine<'_> {
                 _ => None,
             },
             ExprKind::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {
-                [only] => self.enum_values.get(&only.sym).copied(),
+                [only] => self.enum_values.get(&(only.sym, self.view())).copied(),
                 _ => None,
             },
             _ => None,

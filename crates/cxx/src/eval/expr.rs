@@ -1,7 +1,7 @@
 //! Expressions: their value, and the place that an assignable one names.
 
 use super::machine::{Machine, Run, Stop};
-use super::value::{Agg, Closure, FnValue, Place, Shape, Ty, Value};
+use super::value::{Agg, FnValue, Place, Shape, Ty, Value};
 use crate::ast::{Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
 use crate::files::Span;
 use crate::sym::{self, Sym};
@@ -32,7 +32,7 @@ impl Machine<'_> {
             ExprKind::Int(value, ty) => Value::typed(*value, *ty),
             ExprKind::Float(value) => Value::Float(*value),
             ExprKind::Bool(value) => Value::bool(*value),
-            ExprKind::Str(sym) => Value::Str(crate::lex::string(self.program.text(*sym)).into()),
+            ExprKind::Str(text) => Value::Str(text.as_ref().into()),
             ExprKind::Null => Value::Null,
             ExprKind::Local(slot, _) => {
                 let root = self.slot(*slot) as usize;
@@ -96,7 +96,15 @@ impl Machine<'_> {
                 self.size_of(&ty).map_or(Value::Opaque(expr.span), Value::size)
             }
             ExprKind::SizeofExpr(inner) => self.size_of_expr(inner, expr.span)?,
-            ExprKind::Lambda(lambda) => Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base: self.base() })),
+            ExprKind::SizeofPack(inner) => match self.eval(inner)? {
+                Value::Pack(list) => Value::size(list.len()),
+                _ => Value::Opaque(expr.span),
+            },
+            ExprKind::AlignofType(ty) => {
+                let ty = self.resolve(ty)?;
+                self.align_of(&ty).map_or(Value::Opaque(expr.span), Value::size)
+            }
+            ExprKind::Lambda(lambda) => self.closure(lambda)?,
             ExprKind::Init(_) => self.initialise(&Ty::Unknown, expr)?,
             ExprKind::Comma(left, right) => {
                 self.discard(left)?;
@@ -283,7 +291,7 @@ impl Machine<'_> {
             }
             ExprKind::Name(name) if matches!(name.root, Root::Global) && name.path.len() == 1 => {
                 let Some(segment) = name.path.first() else { return Ok(None) };
-                match self.program.global(segment.sym) {
+                match self.program.visible_global(segment.sym, &[], self.view()) {
                     Some(global) => Some(self.global_place(global)?),
                     None => None,
                 }
@@ -334,12 +342,22 @@ impl Machine<'_> {
         }
         let program = self.program;
         let Some(global) = program.globals.get(index as usize) else { return Ok(Place::new(u32::MAX)) };
-        let place = self.global(Value::Opaque(global.span));
+        let start = match self.resolve_in(global).and_then(|ty| ty.int_ty()) {
+            Some(ty) => Value::Unset(ty, global.span),
+            None => Value::Opaque(global.span),
+        };
+        let place = self.global(start);
         self.global_slots.insert(index, place.root);
         let guesses = self.script_at;
         let value = self.initial_global(global);
         if value.is_err() || self.script_at != guesses {
             self.guessed_globals.push(index);
+        }
+        if !self.starting
+            && let Some(written) = program.write_of_global(global)
+        {
+            self.put(place, Value::Opaque(written));
+            return Ok(place);
         }
         // What a global starts with is no effect of this run, and stays when the run goes back to another count.
         self.put(place, value?);
@@ -365,10 +383,10 @@ impl Machine<'_> {
         let Some(last) = name.path.last() else { return Ok(Value::Opaque(at)) };
         let alone = matches!(name.root, Root::Global) && name.path.len() == 1;
         if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
-            if let Some(value) = self.enumerator(last.sym)? {
+            if let Some(value) = self.enumerator(last.sym, &[])? {
                 return Ok(value);
             }
-            if let Some(global) = self.program.global(last.sym) {
+            if let Some(global) = self.program.visible_global(last.sym, &[], self.view()) {
                 let place = self.global_place(global)?;
                 return Ok(self.read(place, at));
             }
@@ -377,7 +395,7 @@ impl Machine<'_> {
                     Some(args) => self.template_values(args)?,
                     None => Vec::new(),
                 };
-                return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args })));
+                return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args, view: self.view() })));
             }
             return self.constant(name, last.sym, at);
         }
@@ -387,10 +405,11 @@ impl Machine<'_> {
         {
             return Ok(value);
         }
-        if let Some(value) = self.enumerator(last.sym)? {
+        let before = name.path.len().checked_sub(1).and_then(|before| name.path.get(..before)).unwrap_or_default();
+        if let Some(value) = self.enumerator(last.sym, before)? {
             return Ok(value);
         }
-        if let Some(global) = self.program.global(last.sym) {
+        if let Some(global) = self.program.visible_global(last.sym, before, self.view()) {
             let place = self.global_place(global)?;
             return Ok(self.read(place, at));
         }
@@ -399,7 +418,7 @@ impl Machine<'_> {
                 Some(args) => self.template_values(args)?,
                 None => Vec::new(),
             };
-            return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args })));
+            return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args, view: self.view() })));
         }
         self.constant(name, last.sym, at)
     }

@@ -164,10 +164,19 @@ impl Machine<'_> {
         Ok(Value::array(values))
     }
 
+    /// The type of a global, where it can be told.
+    pub(super) fn resolve_in(&mut self, global: &Global) -> Option<Ty> {
+        let base = self.stack.len();
+        let frame = super::machine::Frame { function: None, name: global.name, view: global.view(), base, this: None };
+        self.enter(frame, global.span).ok()?;
+        let ty = self.resolve(&global.ty).ok();
+        self.frames.pop();
+        ty
+    }
+
     pub(super) fn initial_global(&mut self, global: &Global) -> Run<Value> {
         let base = self.stack.len();
-        let frame =
-            super::machine::Frame { function: None, name: global.name, file: global.span.file, base, this: None };
+        let frame = super::machine::Frame { function: None, name: global.name, view: global.view(), base, this: None };
         self.enter(frame, global.span)?;
         let value = self.global_value(global);
         self.frames.pop();

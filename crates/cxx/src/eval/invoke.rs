@@ -4,6 +4,7 @@
 use super::exec::Flow;
 use super::machine::{Frame, Machine, MemoKey, Run, Stop};
 use super::value::{Ty, Value};
+use crate::View;
 use crate::ast::{Base, Function};
 use crate::files::Span;
 use std::rc::Rc;
@@ -32,7 +33,7 @@ impl<'p> Machine<'p> {
         };
         let body = program.body(function);
         let base = self.stack.len();
-        let frame = Frame { function: Some(index), name: function.name, file: function.span.file, base, this: None };
+        let frame = Frame { function: Some(index), name: function.name, view: function.view(), base, this: None };
         self.stack.resize(base + body.slots as usize, Value::Uninit);
         self.enter(frame, at)?;
         let (effects, guesses) = (self.effects, self.script_at);
@@ -183,7 +184,7 @@ impl<'p> Machine<'p> {
         let Some(sym) = self.program.interner.get(name) else {
             return Err(self.unsure(at, format!("the tree has no function {name}")));
         };
-        match self.pick(sym, values.len(), &[], at)? {
+        match self.pick((sym, &[], View::ANYWHERE), values.len(), &[], at)? {
             Some(index) => self.invoke(index, Vec::new(), values, at),
             None if self.program.missing.contains(&sym) => {
                 Err(self.unsure(at, format!("the tree defines {name} nowhere, or not with these arguments")))

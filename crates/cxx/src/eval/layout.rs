@@ -12,6 +12,10 @@ impl Machine<'_> {
         self.layout(ty, 0).map(|(size, _)| size)
     }
 
+    pub(super) fn align_of(&mut self, ty: &Ty) -> Option<usize> {
+        self.layout(ty, 0).map(|(_, align)| align)
+    }
+
     fn layout(&mut self, ty: &Ty, depth: usize) -> Option<(usize, usize)> {
         if depth > 16 {
             return None;

@@ -5,6 +5,7 @@ use super::input_window::Window;
 use super::symbolic_int::SymbolicInt;
 use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
 use crate::Program;
+use crate::View;
 use crate::ast::{Expr, Function};
 use crate::files::Span;
 use crate::integer::IntTy;
@@ -41,7 +42,7 @@ pub struct Step {
 pub(super) struct Frame {
     pub function: Option<u32>,
     pub name: Sym,
-    pub file: u16,
+    pub view: View,
     pub base: usize,
     pub this: Option<Place>,
 }
@@ -84,11 +85,13 @@ pub struct Machine<'p> {
     /// Those whose value hangs on an outcome that the script gave: they hold for one run.
     pub(super) guessed_statics: Vec<(u64, u64)>,
     pub(super) guessed_globals: Vec<u32>,
-    pub(super) enum_values: FxMap<Sym, (i64, IntTy)>,
+    pub(super) enum_values: FxMap<(Sym, View), (i64, IntTy)>,
+    /// The same by the enum's number, whoever asks.
+    pub(super) enums: FxMap<(u32, Sym), (i64, IntTy)>,
     pub(super) memo: FxMap<MemoKey, Value>,
     /// Room for the next key, so that a result that is known costs no allocation.
     pub(super) scratch: Vec<i64>,
-    pub(super) picks: FxMap<(Sym, usize, usize, u16), Option<u32>>,
+    pub(super) picks: FxMap<(Sym, usize, usize, View), Option<u32>>,
     pub(super) frames: Vec<Frame>,
     /// The input that numbers are told at; the first and the last one for which the run holds now.
     pub input: i64,
@@ -116,6 +119,8 @@ pub struct Machine<'p> {
     /// Entering this function ends the trace: what follows chose no path, only how it is taken.
     pub trace_stop: Option<Sym>,
     pub traced: Vec<Step>,
+    /// What runs is what runs first in a process: state is what it starts with.
+    pub starting: bool,
     pub(super) effects: u64,
     pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
     pub(super) token_rest: Option<String>,
@@ -143,6 +148,7 @@ impl<'p> Machine<'p> {
             guessed_statics: Vec::new(),
             guessed_globals: Vec::new(),
             enum_values: FxMap::default(),
+            enums: FxMap::default(),
             memo: FxMap::default(),
             scratch: Vec::new(),
             picks: FxMap::default(),
@@ -166,6 +172,7 @@ impl<'p> Machine<'p> {
             trace: None,
             trace_stop: None,
             traced: Vec::new(),
+            starting: false,
             effects: 0,
             builtins: super::builtin::table(program),
             token_rest: None,
@@ -219,6 +226,11 @@ impl<'p> Machine<'p> {
         }
         self.frames.push(frame);
         Ok(())
+    }
+
+    /// Where the running function stands, which is what its names are looked up from.
+    pub(super) fn view(&self) -> View {
+        self.frames.last().map_or(View::ANYWHERE, |frame| frame.view)
     }
 
     pub(super) fn base(&self) -> usize {

@@ -98,7 +98,7 @@ impl Machine<'_> {
         let body = program.body(method);
         let base = self.stack.len();
         self.stack.resize(base + body.slots as usize, Value::Uninit);
-        let frame = Frame { function: None, name: method.name, file: method.span.file, base, this: Some(this) };
+        let frame = Frame { function: None, name: method.name, view: method.view(), base, this: Some(this) };
         self.enter(frame, at)?;
         let result = self.run_method(method, instance, this, values);
         self.frames.pop();

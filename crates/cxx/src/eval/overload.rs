@@ -2,22 +2,30 @@
 
 use super::machine::{Machine, Run};
 use super::value::Value;
-use crate::ast::{Expr, Function};
+use crate::View;
+use crate::ast::{Base, Expr, Function, Segment, Type};
 use crate::files::Span;
 use crate::sym::Sym;
 
 impl<'p> Machine<'p> {
-    /// The overload that a call means: by arity, on the host, with a body; the caller's own file first.
-    pub(super) fn pick(&mut self, name: Sym, args: usize, explicit: &[Value], at: Span) -> Run<Option<u32>> {
-        let file = self.frames.last().map_or(u16::MAX, |frame| frame.file);
-        let key = (name, args, explicit.len(), file);
-        if let Some(&picked) = self.picks.get(&key) {
+    /// The overload that a call means: one that is visible there, by arity, on the host, with a body.
+    pub(super) fn pick(
+        &mut self,
+        (name, path, view): (Sym, &[Segment], View),
+        args: usize,
+        explicit: &[Value],
+        at: Span,
+    ) -> Run<Option<u32>> {
+        let key = (name, args, explicit.len(), view);
+        if let Some(&picked) = self.picks.get(&key).filter(|_| path.is_empty()) {
             return Ok(picked);
         }
         let program = self.program;
         let mut fits: Vec<(u32, &Function)> = Vec::new();
         let mut specialised = false;
-        for &index in program.overloads(name) {
+        let visible = program.visible_functions(name, path, view);
+        let mut declared: Vec<&Function> = Vec::new();
+        for index in visible {
             let Some(function) = program.function(index) else { continue };
             let required = function.params.iter().filter(|p| p.default.is_none() && !p.pack).count();
             let open = function.variadic || function.params.iter().any(|param| param.pack);
@@ -29,6 +37,9 @@ impl<'p> Machine<'p> {
                 continue;
             }
             if function.body.is_none() {
+                if function.unit == view.unit && function.special.is_none() {
+                    declared.push(function);
+                }
                 continue;
             }
             if let Some(special) = &function.special {
@@ -43,8 +54,16 @@ impl<'p> Machine<'p> {
             }
             fits.push((index, function));
         }
-        let picked = self.best(&fits, args, file, at)?;
-        if picked.is_some() && !specialised && fits.len() == 1 {
+        let picked = self.best(&fits, args, view, at)?;
+        // A second one of as many parameters is declared here and defined elsewhere: the types of the arguments decide.
+        let chosen = picked.and_then(|index| program.function(index));
+        if let Some(chosen) = chosen
+            && let Some(other) = declared.iter().find(|other| !same_parameters(chosen, other))
+        {
+            let (name, place) = (program.text(name), program.files.place(other.span));
+            return Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")));
+        }
+        if picked.is_some() && !specialised && path.is_empty() {
             self.picks.insert(key, picked);
         }
         Ok(picked)
@@ -65,20 +84,15 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn best(&self, fits: &[(u32, &Function)], args: usize, file: u16, at: Span) -> Run<Option<u32>> {
+    fn best(&self, fits: &[(u32, &Function)], args: usize, view: View, at: Span) -> Run<Option<u32>> {
         let score = |function: &Function| {
             let exact = function.params.len() == args && !function.params.iter().any(|param| param.pack);
-            let here = function.span.file == file;
-            // A static of another unit is not visible from here; one of a header is.
-            let internal = function.attrs & crate::ast::INTERNAL != 0;
-            let hidden =
-                internal && !here && self.program.dialect().is_unit(self.program.files.path(function.span.file));
-            (!hidden, here, exact, function.templates.is_empty())
+            (function.unit == view.unit, exact, function.templates.is_empty())
         };
         let Some(top) = fits.iter().map(|(_, function)| score(function)).max() else { return Ok(None) };
         let mut ties = fits.iter().filter(|(_, function)| score(function) == top);
         let Some(&(index, first)) = ties.next() else { return Ok(None) };
-        // A header without a guard is read once per unit: the same function again.
+        // A header is read once per unit: the same function again.
         match ties.find(|(_, other)| other.span != first.span) {
             Some((_, other)) => {
                 let (name, place) = (self.program.text(other.name), self.program.files.place(other.span));
@@ -87,4 +101,20 @@ impl<'p> Machine<'p> {
             None => Ok(Some(index)),
         }
     }
+}
+
+/// Whether two declarations are of one function, as far as their parameters' types are spelled.
+fn same_parameters(a: &Function, b: &Function) -> bool {
+    let same = |x: &Type, y: &Type| {
+        let base = match (&x.base, &y.base) {
+            (Base::Int { bits, signed }, Base::Int { bits: b, signed: s }) => bits == b && signed == s,
+            (Base::Float(a), Base::Float(b)) => a == b,
+            (Base::Name(a), Base::Name(b)) => {
+                a.path.last().map(|segment| segment.sym) == b.path.last().map(|segment| segment.sym)
+            }
+            (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
+        };
+        base && x.pointers == y.pointers && x.reference == y.reference
+    };
+    a.params.len() != b.params.len() || a.params.iter().zip(&b.params).all(|(x, y)| same(&x.ty, &y.ty))
 }

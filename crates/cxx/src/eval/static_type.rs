@@ -27,7 +27,9 @@ impl Machine<'_> {
             ExprKind::Int(_, ty) => int(*ty),
             ExprKind::Bool(_) => int(IntTy::Bool),
             ExprKind::Float(_) => Some(Ty::Float(64)),
-            ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => int(IntTy::U64),
+            ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) | ExprKind::SizeofPack(_) | ExprKind::AlignofType(_) => {
+                int(IntTy::U64)
+            }
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve(ty).ok(),
             ExprKind::Unary(Unary::Not, _) => int(IntTy::Bool),
             ExprKind::Unary(Unary::Neg | Unary::Plus | Unary::BitNot, inner) => self.arithmetic(inner, None),

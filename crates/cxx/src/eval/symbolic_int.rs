@@ -112,9 +112,7 @@ impl Machine<'_> {
         let end = number.1.checked_mul(last).and_then(|rise| rise.checked_add(number.0));
         ty.limits().is_none()
             || (is_linear(number.1) && ty.fits(number.0) && end.is_some_and(|end| ty.fits(end)))
-            || (self.rises(number)
-                && ty.fits(number.0)
-                && self.at(number, last).is_some_and(|end| ty.fits(end.value)))
+            || (self.rises(number) && ty.fits(number.0) && self.at(number, last).is_some_and(|end| ty.fits(end.value)))
     }
 
     /// A number as a plain one: the range ends where it would be another.

@@ -2,6 +2,7 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Instance, Shape, Ty, Value};
+use crate::View;
 use crate::ast::{Base, Name, Root, Type};
 use crate::files::Span;
 use crate::sym::{self, Sym};
@@ -83,14 +84,18 @@ impl Machine<'_> {
             let count = usize::try_from(*count).ok().filter(|&count| count <= MAX_ITEMS);
             return Ok(count.map_or(Ty::Unknown, |count| Ty::Array(item.clone(), count)));
         }
-        if let Some(alias) = program.alias(name)
+        if let Some(alias) = program.alias(name, self.view().unit)
             && program.structs(name).is_empty()
         {
             return self.resolve(alias);
         }
-        let candidates = program.structs(name);
+        let all = program.structs(name);
+        // The unit's own, as its headers made it.
+        let unit = self.view().unit;
+        let own: Vec<_> = all.iter().filter(|of| of.unit == unit).cloned().collect();
+        let candidates = if own.is_empty() { all } else { own.as_slice() };
         if candidates.is_empty() {
-            return Ok(match program.enums.iter().any(|found| found.name == Some(name)) {
+            return Ok(match program.is_enum(name) {
                 true => Ty::Enum,
                 false => Ty::Named(name),
             });
@@ -148,7 +153,13 @@ impl Machine<'_> {
         let missing = instance.of.templates.len().saturating_sub(instance.args.len());
         self.stack.extend(std::iter::repeat_n(Value::Uninit, missing + 8));
         let name = instance.of.name.unwrap_or(sym::STRUCT);
-        let frame = super::machine::Frame { function: None, name, file: instance.of.span.file, base, this: None };
+        let frame = super::machine::Frame {
+            function: None,
+            name,
+            view: View { unit: instance.of.unit, space: 0 },
+            base,
+            this: None,
+        };
         self.enter(frame, instance.of.span)?;
         let result = run(self);
         self.frames.pop();

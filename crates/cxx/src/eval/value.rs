@@ -1,6 +1,7 @@
 //! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision that
 //! is taken on it narrows the range of inputs for which this very run holds. One run so answers for a whole range, exactly.
 
+use crate::View;
 use crate::ast::{Lambda, Struct};
 use crate::files::Span;
 use crate::integer::IntTy;
@@ -41,6 +42,8 @@ pub enum Value {
 pub struct FnValue {
     pub name: Sym,
     pub args: Vec<Value>,
+    /// Where it was named.
+    pub view: View,
 }
 
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub struct Closure {
     pub lambda: Arc<Lambda>,
     /// Where the frame of the function that made it begins.
     pub base: usize,
+    /// What it keeps of that frame, by slot, as it was when the lambda was made.
+    pub kept: Vec<(u32, Value)>,
 }
 
 #[derive(Debug, Clone)]

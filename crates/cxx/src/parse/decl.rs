@@ -16,6 +16,18 @@ pub struct Global {
     pub span: Span,
     /// `extern` with no value: it is defined elsewhere.
     pub external: bool,
+    /// Visible in its own unit alone.
+    pub internal: bool,
+    /// Declared const or constexpr, and no pointer to such.
+    pub fixed: bool,
+    pub unit: u32,
+    pub space: u32,
+}
+
+impl Global {
+    pub fn view(&self) -> crate::View {
+        crate::View { unit: self.unit, space: self.space }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -26,6 +38,10 @@ pub struct Declared {
     pub globals: Vec<Global>,
     pub aliases: Vec<(Sym, Type)>,
     pub names: Names,
+    /// The namespaces that the numbers in all of these mean; the first is none.
+    pub spaces: Vec<Vec<Sym>>,
+    /// `using namespace x;`, by the last word.
+    pub opened: Vec<Sym>,
 }
 
 /// Everything that one unit declares.
@@ -47,6 +63,7 @@ pub fn declarations(toks: &[Tok], names: &Names, interner: &Interner, unit: u32)
         }
     }
     out.names = std::mem::take(&mut parser.more);
+    out.spaces = std::mem::take(&mut parser.spaces);
     out
 }
 
@@ -75,20 +92,27 @@ impl Parser<'_> {
     fn top(&mut self, out: &mut Declared) -> Parsed<()> {
         let Some(tok) = self.peek() else { return Ok(()) };
         match tok.sym {
-            sym::SEMI | sym::RBRACE => {
+            sym::SEMI => {
                 self.pos += 1;
                 Ok(())
             }
-            sym::NAMESPACE => {
-                while self.peek().is_some_and(|tok| !tok.is(sym::LBRACE) && !tok.is(sym::SEMI)) {
-                    self.pos += 1;
-                }
+            sym::RBRACE => {
                 self.pos += 1;
+                if let Some(before) = self.opened.pop() {
+                    (self.space, self.hidden) = before;
+                }
                 Ok(())
+            }
+            sym::NAMESPACE => self.namespace(false),
+            sym::INLINE if self.at_ahead(1, sym::NAMESPACE) => {
+                self.pos += 1;
+                self.namespace(true)
             }
             sym::EXTERN if self.ahead(1).is_some_and(|tok| tok.kind == Kind::String) => {
                 self.pos += 2;
-                self.eat(sym::LBRACE);
+                if self.eat(sym::LBRACE) {
+                    self.opened.push((self.space, self.hidden));
+                }
                 Ok(())
             }
             sym::TEMPLATE if self.at_ahead(1, sym::LT) => {
@@ -103,6 +127,42 @@ impl Parser<'_> {
             sym::TYPEDEF => self.typedef(out),
             _ => self.declaration(Vec::new(), out),
         }
+    }
+
+    /// `namespace a::b {`, `inline namespace v2 {`, `namespace {`. An inline one is as if it were not there.
+    fn namespace(&mut self, inline: bool) -> Parsed<()> {
+        self.pos += 1;
+        let mut path = self.spaces.get(self.space as usize).cloned().unwrap_or_default();
+        let (mut named, mut inline) = (false, inline);
+        while let Some(tok) = self.peek() {
+            match tok.sym {
+                sym::LBRACE => break,
+                sym::SEMI | sym::ASSIGN => return Err(Stuck),
+                sym::LBRACKET => {
+                    self.skip_balanced();
+                    continue;
+                }
+                sym::INLINE => inline = true,
+                name if tok.kind == Kind::Ident && !self.interner.is_keyword(name) => {
+                    named = true;
+                    if !inline {
+                        path.push(name);
+                    }
+                    inline = false;
+                }
+                _ => {}
+            }
+            self.pos += 1;
+        }
+        self.want(sym::LBRACE)?;
+        self.opened.push((self.space, self.hidden));
+        self.hidden |= !named;
+        let known = self.spaces.iter().position(|space| *space == path);
+        self.space = known.unwrap_or(self.spaces.len()) as u32;
+        if known.is_none() {
+            self.spaces.push(path);
+        }
+        Ok(())
     }
 
     fn declaration(&mut self, templates: Vec<TemplateParam>, out: &mut Declared) -> Parsed<()> {
@@ -169,7 +229,10 @@ impl Parser<'_> {
                 Initial::None
             };
             let external = specifiers.external && matches!(init, Initial::None);
-            out.globals.push(Global { name, ty, init, span: self.since(start), external });
+            let internal = self.hidden || specifiers.is_static || (specifiers.fixed && !specifiers.external);
+            let fixed = specifiers.fixed && ty.pointers == 0;
+            let (span, unit, space) = (self.since(start), self.unit, self.space);
+            out.globals.push(Global { name, ty, init, span, external, internal, fixed, unit, space });
             if !self.eat(sym::COMMA) {
                 return self.want(sym::SEMI);
             }

@@ -10,7 +10,14 @@ use std::sync::{Arc, OnceLock};
 impl Parser<'_> {
     pub(super) fn using(&mut self, templated: bool, out: &mut Declared) -> Parsed<()> {
         self.pos += 1;
-        if self.is_ident(0) && self.at_ahead(1, sym::ASSIGN) {
+        if self.eat(sym::NAMESPACE) {
+            let mut last = None;
+            while let Some(tok) = self.peek().filter(|tok| !tok.is(sym::SEMI)) {
+                last = Some(tok.sym);
+                self.pos += 1;
+            }
+            out.opened.extend(last);
+        } else if self.is_ident(0) && self.at_ahead(1, sym::ASSIGN) {
             let name = self.ident()?;
             self.pos += 1;
             self.more.types.insert(name);
@@ -132,7 +139,7 @@ impl Parser<'_> {
             }
         }
         self.want(sym::RBRACE)?;
-        Ok(Enum { name, underlying, list, span })
+        Ok(Enum { name, underlying, list, span, unit: self.unit, space: self.space })
     }
 
     pub(super) fn struct_definition(&mut self, templates: Vec<TemplateParam>) -> Parsed<Arc<Struct>> {

@@ -180,8 +180,12 @@ impl Parser<'_> {
     }
 
     fn sizeof(&mut self, start: Span) -> Parsed<Expr> {
+        let aligned = self.at(sym::ALIGNOF);
         self.pos += 1;
-        self.eat(sym::ELLIPSIS);
+        if self.eat(sym::ELLIPSIS) {
+            let inner = Box::new(self.unary()?);
+            return Ok(self.node(ExprKind::SizeofPack(inner), start));
+        }
         if self.at(sym::LPAREN) {
             let mark = self.mark();
             self.pos += 1;
@@ -189,9 +193,14 @@ impl Parser<'_> {
                 && let Ok(ty) = self.type_id()
                 && self.eat(sym::RPAREN)
             {
-                return Ok(self.node(ExprKind::SizeofType(Box::new(ty)), start));
+                let ty = Box::new(ty);
+                let kind = if aligned { ExprKind::AlignofType(ty) } else { ExprKind::SizeofType(ty) };
+                return Ok(self.node(kind, start));
             }
             self.rewind(mark);
+        }
+        if aligned {
+            return Err(Stuck);
         }
         let inner = Box::new(self.unary()?);
         Ok(self.node(ExprKind::SizeofExpr(inner), start))

@@ -2,7 +2,7 @@
 
 use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};
-use crate::ast::{Base, Function, Param, TemplateArg, TemplateParam, Type};
+use crate::ast::{Base, Function, INTERNAL, Param, TemplateArg, TemplateParam, Type};
 use crate::files::Span;
 use crate::sym::{self, Sym};
 use std::sync::OnceLock;
@@ -127,10 +127,11 @@ impl Parser<'_> {
             special,
             params,
             variadic,
-            attrs: specifiers.attrs,
+            attrs: specifiers.attrs | if self.hidden { INTERNAL } else { 0 },
             ret,
             span,
             unit: self.unit,
+            space: self.space,
             body,
             inits,
             owner,

@@ -160,9 +160,10 @@ impl Parser<'_> {
                 }
                 Some(tok) if tok.is(sym::LBRACE) => Some(self.init_list()?),
                 Some(tok) if tok.is(sym::COLON) => {
-                    // A bit field; its width does not matter here.
+                    // A bit field: what of a number is left in it is not followed.
                     self.pos += 1;
                     self.assignment()?;
+                    ty.base = Base::Auto;
                     None
                 }
                 _ => None,

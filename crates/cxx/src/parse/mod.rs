@@ -65,6 +65,13 @@ pub(crate) struct Parser<'a> {
     names: &'a Names,
     interner: &'a Interner,
     unit: u32,
+    /// Namespaces met in this unit, without their inline and unnamed parts; and those open right now, each with what was
+    /// open before.
+    spaces: Vec<Vec<Sym>>,
+    space: u32,
+    opened: Vec<(u32, bool)>,
+    /// Within an unnamed namespace: visible in this unit alone.
+    hidden: bool,
     scopes: Vec<(Sym, u32)>,
     slots: u32,
     used: Vec<bool>,
@@ -96,6 +103,10 @@ impl<'a> Parser<'a> {
             names,
             interner,
             unit,
+            spaces: vec![Vec::new()],
+            space: 0,
+            opened: Vec::new(),
+            hidden: false,
             scopes: Vec::new(),
             slots: 0,
             used: Vec::new(),

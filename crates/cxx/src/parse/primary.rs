@@ -4,9 +4,12 @@ use super::{Parsed, Parser, Stuck};
 use crate::ast::{Designator, Expr, ExprKind, Lambda, Name, Param, Root, Type};
 use crate::files::Span;
 use crate::integer::{IntTy, literal};
-use crate::lex::{Kind, character, float};
+use crate::lex::{Kind, character, float, string};
 use crate::sym;
 use std::sync::Arc;
+
+/// Slots that are kept as they are, None for all; and variables of the lambda's own with what they start as.
+type Captures = (Option<Vec<u32>>, Vec<(u32, Expr)>);
 
 impl Parser<'_> {
     pub(super) fn primary(&mut self) -> Parsed<Expr> {
@@ -20,12 +23,13 @@ impl Parser<'_> {
             }),
             Kind::Char => Some(ExprKind::Int(character(text).ok_or(Stuck)?, IntTy::I8)),
             Kind::String => {
-                self.pos += 1;
-                // Adjacent literals are one; format macros (PRId64) may stand between them.
-                while self.peek().is_some_and(|tok| tok.kind == Kind::String) {
+                // Adjacent literals are one.
+                let mut whole = String::new();
+                while let Some(tok) = self.peek().filter(|tok| tok.kind == Kind::String) {
+                    whole.push_str(&string(self.interner.text(tok.sym)));
                     self.pos += 1;
                 }
-                return Ok(self.node(ExprKind::Str(tok.sym), start));
+                return Ok(self.node(ExprKind::Str(whole.into()), start));
             }
             Kind::Ident => match tok.sym {
                 sym::TRUE => Some(ExprKind::Bool(true)),
@@ -157,9 +161,44 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::Init(items), start))
     }
 
+    /// `[=]`, `[&, n]`, `[this, m = n + 1]`: what is kept, and variables of the lambda's own.
+    fn captures(&mut self) -> Parsed<Captures> {
+        self.want(sym::LBRACKET)?;
+        let (mut copies, mut all, mut own) = (Vec::new(), false, Vec::new());
+        while !self.at(sym::RBRACKET) {
+            if self.eat(sym::ASSIGN) {
+                all = true;
+            } else if self.eat(sym::AMP) {
+                if self.is_ident(0) {
+                    let name = self.ident()?;
+                    // A reference under a name of its own is not followed.
+                    if self.at(sym::ASSIGN) {
+                        return Err(Stuck);
+                    }
+                    let _ = name;
+                }
+            } else if self.eat(sym::THIS) || self.eat(sym::STAR) {
+            } else {
+                let name = self.ident()?;
+                if self.eat(sym::ASSIGN) {
+                    let value = self.assignment()?;
+                    own.push((self.declare(Some(name)), value));
+                } else if let Some(slot) = self.local(name) {
+                    self.mark_used(slot);
+                    copies.push(slot);
+                }
+            }
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        self.want(sym::RBRACKET)?;
+        Ok((if all { None } else { Some(copies) }, own))
+    }
+
     fn lambda(&mut self, start: Span) -> Parsed<Expr> {
-        self.skip_balanced();
         let scope = self.scopes.len();
+        let (copies, own) = self.captures()?;
         let mut params: Vec<Param> = Vec::new();
         if self.at(sym::LPAREN) {
             params = self.params()?.0;
@@ -170,12 +209,14 @@ impl Parser<'_> {
         while !self.at(sym::LBRACE) {
             match self.peek() {
                 Some(tok) if tok.is(sym::LPAREN) => self.skip_balanced(),
+                // It would keep what one call leaves for the next.
+                Some(tok) if tok.is(sym::MUTABLE) => return Err(Stuck),
                 Some(tok) if !tok.is(sym::SEMI) => self.pos += 1,
                 _ => return Err(Stuck),
             }
         }
         let body = self.block()?;
         self.scopes.truncate(scope);
-        Ok(self.node(ExprKind::Lambda(Arc::new(Lambda { params, body })), start))
+        Ok(self.node(ExprKind::Lambda(Arc::new(Lambda { copies, own, params, body })), start))
     }
 }

@@ -1,5 +1,4 @@
 # diff
-diff-source-same = Both choose the same for everything that was asked.
 diff-source-lines = The decisions where the two part:
 diff-source-more = { " " }and { $count } more
 diff-source-causes = { $count } more causes: --format json has them all.

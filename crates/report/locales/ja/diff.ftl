@@ -1,5 +1,4 @@
 # diff
-diff-source-same = 尋ねた範囲では、どちらも同じものを選びます。
 diff-source-lines = 両者が分かれる判断:
 diff-source-more = { "" }（ほか { $count } 件）
 diff-source-causes = 原因はほかに { $count } 件あります。--format json にはすべて含まれます。

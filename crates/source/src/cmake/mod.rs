@@ -16,6 +16,8 @@ use std::rc::Rc;
 pub struct Build {
     /// In the order of definition, each with the file and line that adds it.
     pub defines: Vec<(String, String)>,
+    /// A source file and a define that it alone is compiled with.
+    pub of_file: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<String>,
     /// The names of all options met, with the value they have.
@@ -243,6 +245,24 @@ impl<'t> Cmake<'t> {
                     args.iter().filter_map(|arg| arg.strip_prefix("-D")).map(str::to_owned).collect();
                 self.define(&list, command.line);
             }
+            "set_source_files_properties" => {
+                let split = args.iter().position(|arg| arg == "PROPERTIES").unwrap_or(args.len());
+                let (files, properties) =
+                    (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
+                for pair in properties.chunks(2) {
+                    let [name, value] = pair else { continue };
+                    self.of_files(files, name, std::slice::from_ref(value));
+                }
+            }
+            "set_property" if first == "SOURCE" => {
+                let split = args.iter().position(|arg| arg == "PROPERTY").unwrap_or(args.len());
+                let files: Vec<String> =
+                    args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();
+                let rest = args.get(split + 1..).unwrap_or_default();
+                if let Some((name, values)) = rest.split_first() {
+                    self.of_files(&files, name, values);
+                }
+            }
             "add_subdirectory" => {
                 let dir = self.resolve(&first);
                 self.enter(&join(&dir, "CMakeLists.txt"), &dir);
@@ -259,6 +279,23 @@ impl<'t> Cmake<'t> {
             name => {
                 let Some(function) = self.functions.get(name).cloned() else { return };
                 self.call(&function, args);
+            }
+        }
+    }
+
+    /// `COMPILE_DEFINITIONS`, or `-D` among a file's flags.
+    fn of_files(&mut self, files: &[String], property: &str, values: &[String]) {
+        let words = values.iter().flat_map(|value| value.split([';', ' '])).filter(|word| !word.is_empty());
+        let defines: Vec<&str> = match property {
+            "COMPILE_DEFINITIONS" => words.map(|word| word.strip_prefix("-D").unwrap_or(word)).collect(),
+            "COMPILE_FLAGS" | "COMPILE_OPTIONS" => words.filter_map(|word| word.strip_prefix("-D")).collect(),
+            _ => return,
+        };
+        for file in files {
+            let path = self.resolve(file);
+            let path = if self.tree.has(&path) { path } else { file.rsplit('/').next().unwrap_or(file).to_owned() };
+            for define in &defines {
+                self.build.of_file.push((path.clone(), (*define).to_owned()));
             }
         }
     }

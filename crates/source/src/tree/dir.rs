@@ -22,6 +22,7 @@ pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
         commit: git::head(root),
         files: found.files,
         store: Store::Dir(root.to_owned()),
+        read: Default::default(),
         skipped: found.skipped,
     })
 }

@@ -148,7 +148,75 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
         return Err(TreeError::Git { repo: name, what: "cat-file", said: "no pipes".to_owned() });
     };
     let batch = Batch { child, input, output: BufReader::with_capacity(1 << 16, output) };
-    Ok(Tree { label: label.to_owned(), commit: Some(commit), files, store: Store::Git(Mutex::new(batch)), skipped })
+    Ok(Tree {
+        label: label.to_owned(),
+        commit: Some(commit),
+        files,
+        store: Store::Git(Mutex::new(batch)),
+        read: Mutex::default(),
+        skipped,
+    })
+}
+
+/// A commit as a history tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    pub id: String,
+    /// Year, month, day.
+    pub date: String,
+    pub subject: String,
+}
+
+/// The commits of the main line that touch these paths, oldest first.
+pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) -> Result<Vec<Commit>, TreeError> {
+    let name = repo.display().to_string();
+    let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
+    let last = commit(&dir, &name, until)?;
+    let range = match since {
+        // The commit itself is the state to start from.
+        Some(since) => {
+            let first = commit(&dir, &name, since)?;
+            vec![last.clone(), format!("^{first}")]
+        }
+        None => vec![last.clone()],
+    };
+    let out = git(&dir)
+        .args(["log", "--first-parent", "--reverse", "--no-show-signature", "--format=%H%x09%cs%x09%s"])
+        .args(range)
+        .arg("--")
+        .args(paths)
+        .output()
+        .map_err(|error| TreeError::NoGit { error })?;
+    if !out.status.success() {
+        return Err(TreeError::Git { repo: name, what: "log", said: said(&out.stderr) });
+    }
+    let text = String::from_utf8_lossy(&out.stdout);
+    let parsed = text.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        Some(Commit { id: parts.next()?, date: parts.next()?, subject: parts.next()? })
+    });
+    let mut list: Vec<Commit> = parsed.collect();
+    if let Some(since) = since
+        && !list.is_empty()
+    {
+        let id = commit(&dir, &name, since)?;
+        list.insert(0, Commit { id, date: String::new(), subject: String::new() });
+    }
+    Ok(list)
+}
+
+/// The first tag that has a commit.
+pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
+    let dir = git_dir(repo)?;
+    let out = git(&dir).args(["describe", "--contains", "--tags", "--", id]).output().ok()?;
+    let out = if out.status.success() {
+        out
+    } else {
+        git(&dir).args(["describe", "--contains", "--tags", id]).output().ok()?
+    };
+    let text = String::from_utf8_lossy(&out.stdout);
+    let tag = text.trim().split(['~', '^']).next().unwrap_or_default();
+    (out.status.success() && !tag.is_empty()).then(|| tag.to_owned())
 }
 
 impl Batch {

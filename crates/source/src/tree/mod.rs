@@ -9,7 +9,8 @@ mod dir;
 mod git;
 
 pub use collect::{Text, collect, collect_within};
-use std::collections::BTreeMap;
+pub use git::{Commit, commits, tag_of};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -65,6 +66,8 @@ pub struct Tree {
     pub commit: Option<String>,
     files: BTreeMap<String, Entry>,
     store: Store,
+    /// What was read so far.
+    read: Mutex<BTreeSet<String>>,
     /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
     pub skipped: Skipped,
 }
@@ -124,7 +127,14 @@ impl Tree {
     /// A tree of files held in memory, for tests and for embedded ones.
     pub fn from_memory(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Tree {
         let files = files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
-        Tree { label: label.to_owned(), commit: None, files, store: Store::Memory, skipped: Skipped::default() }
+        Tree {
+            label: label.to_owned(),
+            commit: None,
+            files,
+            store: Store::Memory,
+            read: Mutex::default(),
+            skipped: Skipped::default(),
+        }
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &str> {
@@ -133,6 +143,19 @@ impl Tree {
 
     pub fn len(&self) -> usize {
         self.files.len()
+    }
+
+    /// The id of a file's content in git.
+    pub fn id(&self, path: &str) -> Option<&str> {
+        match self.files.get(path)? {
+            Entry::Blob(id) => Some(id),
+            Entry::File | Entry::Bytes(_) => None,
+        }
+    }
+
+    /// Every file that an answer was read from so far.
+    pub fn reads(&self) -> Vec<String> {
+        self.read.lock().map(|read| read.iter().cloned().collect()).unwrap_or_default()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -145,6 +168,11 @@ impl Tree {
 
     pub fn read(&self, path: &str) -> Result<Arc<[u8]>, TreeError> {
         let missing = || TreeError::Missing { path: path.to_owned() };
+        if let Ok(mut read) = self.read.lock()
+            && !read.contains(path)
+        {
+            read.insert(path.to_owned());
+        }
         match (self.files.get(path).ok_or_else(missing)?, &self.store) {
             (Entry::Bytes(bytes), _) => Ok(bytes.clone()),
             (Entry::File, Store::Dir(root)) => dir::read(&root.join(path), path),

@@ -9,6 +9,7 @@ mod diff;
 mod doctor;
 mod dryrun;
 mod explain;
+mod history;
 mod inspect;
 mod investigate;
 mod isa;
@@ -35,6 +36,8 @@ pub enum Verb {
     Dryrun(dryrun::Args),
     /// Why this kernel: the rule with its values, and what it would be otherwise; offline, from built-in tables
     Explain(explain::Args),
+    /// Every commit of a clone at which what is chosen changed: which kernel before and after, and the lines that decided
+    History(history::Args),
     /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
     Inspect(inspect::Args),
     /// Look with every observer there is, record, and grade every claim and question
@@ -67,6 +70,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
         Some(Verb::Explain(args)) => explain::run(&args, context),
+        Some(Verb::History(args)) => history::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Investigate(args)) => investigate::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),

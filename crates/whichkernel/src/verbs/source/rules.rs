@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use source::ranges::{brief, choice_of, stretches};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES};
 use source::{Device, Outcome, Overrides, Preset, Question, Reason, Shape, Survey, Tree};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -247,7 +248,7 @@ pub fn csv(survey: &Survey<'_>) -> String {
     let question = &survey.question;
     let rows = question.devices.len() * question.types.len() * question.columns.len();
     let mut out = String::with_capacity(64 + rows * 40);
-    out.push_str("arch,cc,type,ne11,path,variant,ntiles,need_check\n");
+    out.push_str("target,cc,type,columns,path,tile,ntiles,need_check\n");
     for (index, device) in question.devices.iter().enumerate() {
         let cc = survey.cc.get(index).copied().flatten().map_or(String::new(), |cc| format!("{cc:#x}"));
         for (ty, name) in question.types.iter().enumerate() {
@@ -294,7 +295,7 @@ fn push_number(out: &mut String, number: i64) {
 }
 
 fn thresholds(survey: &Survey<'_>, context: &Context) -> Table {
-    let mut columns = vec![Column::left("arch", context.lang.text("source-column-gpu"))];
+    let mut columns = vec![Column::left("target", context.lang.text("source-column-gpu"))];
     let keys =
         survey.question.types.iter().map(|ty| Column { key: "type", title: ty.clone(), align: report::Align::Left });
     columns.extend(keys);
@@ -310,11 +311,11 @@ fn thresholds(survey: &Survey<'_>, context: &Context) -> Table {
 fn table(survey: &Survey<'_>, context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
-        Column::left("arch", title("source-column-gpu")),
+        Column::left("target", title("source-column-gpu")),
         Column::left("type", title("source-column-type")),
         Column::left("columns", title("source-column-columns")),
         Column::left("path", title("source-column-path")),
-        Column::right("variant", title("source-column-variant")),
+        Column::right("tile", title("source-column-variant")),
         Column::left("kernel", title("source-column-kernel")),
     ]);
     for (index, device) in survey.question.devices.iter().enumerate() {
@@ -423,44 +424,35 @@ fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
         .iter()
         .map(|backend| json!({"vendor": vendor(&backend.preset), "name": backend.preset.name, "defines": backend.preset.listed(), "origin": backend.preset.origin}))
         .collect();
-    // One chain of reasons per GPU, type and stretch of one path; rows point to theirs.
-    let mut reasons = Vec::new();
-    let mut ends: Vec<Vec<Vec<(i64, usize)>>> = Vec::new();
-    for device in 0..survey.question.devices.len() {
-        let mut types = Vec::new();
-        for ty in 0..survey.question.types.len() {
-            let answers = survey.answers.get(device).and_then(|types| types.get(ty)).cloned().unwrap_or_default();
-            let mut list = Vec::new();
-            for stretch in stretches(&answers) {
-                let chain = survey.reasons(device, ty, stretch.from)?;
-                let chain: Vec<Value> = chain.iter().map(reason).collect();
-                let launch =
-                    answers.iter().find(|answer| answer.from >= stretch.from).and_then(|answer| answer.launch.as_ref());
-                let launch = launch.map(|launch| {
-                    json!({"kernel": launch.kernel, "arguments": launch.args, "file": launch.file, "line": launch.line, "through": launch.stack})
-                });
-                list.push((stretch.to.unwrap_or(i64::MAX), reasons.len()));
-                reasons.push(json!({"at": stretch.from, "conditions": chain, "launch": launch}));
-            }
-            types.push(list);
-        }
-        ends.push(types);
-    }
+    // Every row has the conditions of its own column count; those that are alike in every value are written once.
+    let mut reasons: Vec<Value> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     let mut rows = Vec::new();
+    let mut chains = survey.reasons_of_rows().into_iter();
     let mut table = survey.rows().into_iter();
-    for (device, types) in ends.iter().enumerate() {
-        for (ty, list) in types.iter().enumerate() {
+    for device in 0..survey.question.devices.len() {
+        for ty in 0..survey.question.types.len() {
             for &columns in &survey.question.columns {
                 let Some(row) = table.next() else { break };
-                let why_index = list.iter().find(|(to, _)| columns <= *to).map(|(_, index)| *index);
-                let undetermined = survey
-                    .answer(device, ty, columns)
-                    .filter(|answer| choice_of(answer).is_none())
-                    .map(|answer| why(&answer.outcome));
+                let answer = survey.answer(device, ty, columns);
+                let launch = answer.and_then(|answer| answer.launch.as_ref());
+                let told = launch.map(|launch| {
+                    json!({"kernel": launch.kernel, "arguments": launch.args, "file": launch.file, "line": launch.line, "through": launch.stack})
+                });
+                let conditions: Vec<Value> = chains.next().unwrap_or_default().iter().map(reason).collect();
+                let chain = json!({"conditions": conditions, "launch": told});
+                let next = reasons.len();
+                let index = *known.entry(chain.to_string()).or_insert(next);
+                if index == next {
+                    reasons.push(chain);
+                }
+                let undetermined =
+                    answer.filter(|answer| choice_of(answer).is_none()).map(|answer| why(&answer.outcome));
                 rows.push(json!({
-                    "arch": row.arch, "cc": row.cc.map(|cc| format!("{cc:#x}")), "type": row.ty, "ne11": row.columns,
-                    "path": row.path.map_or("UNDETERMINED", |path| path.name()), "variant": row.variant, "ntiles": row.tiles,
-                    "need_check": row.need_check, "undetermined": undetermined, "reasons": why_index,
+                    "target": row.arch, "cc": row.cc.map(|cc| format!("{cc:#x}")), "type": row.ty, "columns": row.columns,
+                    "path": row.path.map_or("UNDETERMINED", |path| path.name()), "tile": row.variant, "ntiles": row.tiles,
+                    "need_check": row.need_check, "kernel": row.path.and(launch).map(|launch| launch.full()),
+                    "undetermined": undetermined, "reasons": index,
                 }));
             }
         }
@@ -471,7 +463,7 @@ fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
         .map(|way| json!({"function": way.function, "calls": way.calls, "path": way.path.name(), "file": way.file, "lines": way.lines, "switch": way.switch}))
         .collect();
     Ok(json!({
-        "schema": "whichkernel.source/1", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
+        "schema": "whichkernel.source/2", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
         "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons, "bypasses": fused,
     }))
 }

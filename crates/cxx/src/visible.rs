@@ -1,0 +1,114 @@
+//! What a name means where it stands: in which unit and in which namespace. Units are compiled by themselves, so a `static`, a
+//! constant or an enum of one is not another's, whatever it is called.
+
+use crate::ast::{INTERNAL, Segment};
+use crate::program::Program;
+use crate::sym::{self, Sym};
+
+/// From where a name is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct View {
+    pub unit: u32,
+    pub space: u32,
+}
+
+impl View {
+    /// From outside of the program.
+    pub const ANYWHERE: View = View { unit: u32::MAX, space: 0 };
+}
+
+/// Where something was declared, and whether its unit alone sees it.
+#[derive(Debug, Clone, Copy)]
+struct Home {
+    unit: u32,
+    space: u32,
+    internal: bool,
+}
+
+impl Program {
+    /// The overloads that a name may mean, before their parameters are looked at.
+    pub fn visible_functions(&self, name: Sym, path: &[Segment], view: View) -> Vec<u32> {
+        let home = |index: u32| {
+            let function = self.function(index)?;
+            Some(Home { unit: function.unit, space: function.space, internal: function.attrs & INTERNAL != 0 })
+        };
+        self.visible(self.overloads(name), path, view, home)
+    }
+
+    /// The variable that a name means; those of other units where its own does not define it.
+    pub fn visible_global(&self, name: Sym, path: &[Segment], view: View) -> Option<u32> {
+        let list = self.globals_named(name);
+        if let [only] = list {
+            return Some(*only);
+        }
+        let home = |index: u32| {
+            let global = self.globals.get(index as usize)?;
+            Some(Home { unit: global.unit, space: global.space, internal: global.internal })
+        };
+        let seen = self.visible(list, path, view, home);
+        let external = |index: &&u32| self.globals.get(**index as usize).is_some_and(|global| global.external);
+        // A declaration leaves the definition to another unit.
+        let own = seen.iter().find(|index| !external(index));
+        let elsewhere = || {
+            let others = list.iter().filter(|index| !external(index));
+            others.into_iter().find(|&&index| home(index).is_some_and(|home| !home.internal))
+        };
+        own.or_else(elsewhere).or(seen.first()).copied()
+    }
+
+    /// The enum that an enumerator belongs to, and its place in it.
+    pub fn visible_enumerator(&self, name: Sym, path: &[Segment], view: View) -> Option<(u32, u32)> {
+        let list = self.enumerators_named(name);
+        if let [only] = list {
+            return Some(*only);
+        }
+        let home = |index: u32| {
+            let found = self.enums.get(index as usize)?;
+            Some(Home { unit: found.unit, space: found.space, internal: false })
+        };
+        let indices: Vec<u32> = list.iter().map(|(index, _)| *index).collect();
+        let seen = self.visible(&indices, path, view, home);
+        list.iter().find(|(index, _)| Some(index) == seen.first()).copied()
+    }
+
+    /// Own unit first, then what other units let be seen; of these, what the namespace or the qualification means.
+    fn visible(&self, list: &[u32], path: &[Segment], view: View, home: impl Fn(u32) -> Option<Home>) -> Vec<u32> {
+        if list.len() < 2 {
+            return list.to_vec();
+        }
+        let homes: Vec<(u32, Home)> = list.iter().filter_map(|&index| Some((index, home(index)?))).collect();
+        let near = |wanted: &dyn Fn(&Home) -> bool| -> Vec<(u32, Home)> {
+            homes.iter().filter(|(_, home)| wanted(home)).copied().collect()
+        };
+        let mut seen = near(&|home| home.unit == view.unit);
+        // Definitions of other units are kept: one that is only declared here is defined there.
+        seen.extend(near(&|home| home.unit != view.unit && (!home.internal || view == View::ANYWHERE)));
+        if seen.is_empty() {
+            seen = homes.clone();
+        }
+        let spaces = |seen: &[(u32, Home)], fits: &dyn Fn(&[Sym]) -> bool| -> Vec<u32> {
+            seen.iter().filter(|(_, home)| fits(self.space(home.space))).map(|(index, _)| *index).collect()
+        };
+        if seen.iter().all(|(_, home)| home.space == 0) {
+            return seen.into_iter().map(|(index, _)| index).collect();
+        }
+        let qualified: Vec<Sym> = path.iter().map(|segment| segment.sym).filter(|sym| *sym != sym::STD).collect();
+        let mut found = Vec::new();
+        if qualified.is_empty() {
+            // From the innermost namespace outwards.
+            let here = self.space(view.space);
+            for depth in (0..=here.len()).rev() {
+                let around = here.get(..depth).unwrap_or_default();
+                found = spaces(&seen, &|space| space == around);
+                if !found.is_empty() {
+                    break;
+                }
+            }
+            let opened = |space: &[Sym]| space.last().is_some_and(|last| self.opens(view.unit, *last));
+            found.extend(spaces(&seen, &opened));
+        } else {
+            found = spaces(&seen, &|space| space.ends_with(&qualified));
+        }
+        if found.is_empty() { seen.into_iter().map(|(index, _)| index).collect() } else { found }
+    }
+}
