@@ -5,6 +5,7 @@ mod catalogs;
 mod cuobjdump;
 mod gfx1201;
 mod isa;
+mod mutants;
 mod readelf;
 mod runtime_build;
 mod siege;
@@ -25,6 +26,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("cuobjdump", "registers, stack and shared memory of every cubin's kernels against cuobjdump", cuobjdump::run),
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
+    ("mutants", "dispatch rules made at random, evaluated and compiled by g++: none answered wrong", mutants::run),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
     (
         "runtime-build",

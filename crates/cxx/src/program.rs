@@ -8,7 +8,7 @@ use crate::lex::{Kind, Tok};
 use crate::parse::{self, Declared, Global, Names};
 use crate::preprocess::{Macro, Macros, Preprocessor};
 use crate::sym::{FxMap, FxSet, Interner, Sym};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Their macros are left alone and answered as calls: they have no part in a decision.
 const KEPT: &[&str] = &["assert", "static_assert"];
@@ -99,6 +99,10 @@ impl Program {
         let unit = self.units.len() as u32;
         let declared = parse::declarations(&toks, &self.names, &self.interner, unit);
         self.units.push(toks.into());
+        // A unit more may write to what others see.
+        for global in self.globals.iter_mut().filter(|global| !global.internal) {
+            global.written = OnceLock::new();
+        }
         self.merge(declared, unit);
         Ok(())
     }

@@ -14,6 +14,10 @@ const CHANGERS: &[&str] = &["swap", "exchange", "tie", "ref", "call_once", "iota
 impl Program {
     /// Where a global is written to; None where nothing that can see it does.
     pub fn write_of_global(&self, global: &Global) -> Option<Span> {
+        *global.written.get_or_init(|| self.find_write(global))
+    }
+
+    fn find_write(&self, global: &Global) -> Option<Span> {
         if global.fixed || self.dialect().settled.contains(&self.text(global.name)) {
             return None;
         }

@@ -83,7 +83,7 @@ fn windows(program: &Program) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     let entry = program.interner.get("choose").map_or(&[][..], |name| program.overloads(name));
     machine.reset(1, 100);
     machine.exploring = true;
-    match machine.run_function(entry[0], vec![Value::Int(1, 1)]) {
+    match machine.run_function(entry[0], vec![Value::Int(1, 1, cxx::IntTy::I64)]) {
         Err(Stop::Decided) => {}
         Err(stop) => return Err(stop),
         Ok(_) => panic!("it ended without a hand-off"),

@@ -169,8 +169,16 @@ impl Machine<'_> {
         let root = self.slot(var.slot);
         // One that is written to holds what earlier calls left there.
         if var.is_static && !(var.fixed && var.ty.pointers == 0) && !self.starting {
-            let (function, unit) = (self.function(), self.view().unit);
-            if let Some(written) = self.program.write_of_static(function, unit, var.name, var.span) {
+            let written = match self.static_writes.get(&var.span) {
+                Some(known) => *known,
+                None => {
+                    let (function, unit) = (self.function(), self.view().unit);
+                    let found = self.program.write_of_static(function, unit, var.name, var.span);
+                    self.static_writes.insert(var.span, found);
+                    found
+                }
+            };
+            if let Some(written) = written {
                 let ty = self.resolve(&var.ty)?;
                 let value = ty.int_ty().map_or(Value::Opaque(written), |ty| Value::Unset(ty, written));
                 self.set_slot(root, value);

@@ -81,6 +81,8 @@ pub struct Machine<'p> {
     pub(super) stack: Vec<Value>,
     pub(super) globals: Vec<Value>,
     pub(super) statics: FxMap<(u64, u64), u32>,
+    /// Where static variables are written to, by where they are declared.
+    pub(super) static_writes: FxMap<Span, Option<Span>>,
     pub(super) global_slots: FxMap<u32, u32>,
     /// Those whose value hangs on an outcome that the script gave: they hold for one run.
     pub(super) guessed_statics: Vec<(u64, u64)>,
@@ -144,6 +146,7 @@ impl<'p> Machine<'p> {
             stack: Vec::new(),
             globals: Vec::new(),
             statics: FxMap::default(),
+            static_writes: FxMap::default(),
             global_slots: FxMap::default(),
             guessed_statics: Vec::new(),
             guessed_globals: Vec::new(),

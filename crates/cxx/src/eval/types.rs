@@ -92,16 +92,15 @@ impl Machine<'_> {
         let all = program.structs(name);
         // The unit's own, as its headers made it.
         let unit = self.view().unit;
-        let own: Vec<_> = all.iter().filter(|of| of.unit == unit).cloned().collect();
-        let candidates = if own.is_empty() { all } else { own.as_slice() };
-        if candidates.is_empty() {
+        let own = all.iter().any(|of| of.unit == unit);
+        if all.is_empty() {
             return Ok(match program.is_enum(name) {
                 true => Ty::Enum,
                 false => Ty::Named(name),
             });
         }
         let mut general = None;
-        for of in candidates {
+        for of in all.iter().filter(|of| !own || of.unit == unit) {
             match &of.special {
                 None => general = Some(of),
                 Some(special) => {

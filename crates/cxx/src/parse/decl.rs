@@ -6,7 +6,7 @@ use crate::ast::{Enum, Function, Initial, Struct, TemplateParam, Type};
 use crate::files::Span;
 use crate::lex::{Kind, Tok};
 use crate::sym::{self, Interner, Sym};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[derive(Debug)]
 pub struct Global {
@@ -22,6 +22,8 @@ pub struct Global {
     pub fixed: bool,
     pub unit: u32,
     pub space: u32,
+    /// Where it is written to, once that was looked for.
+    pub written: OnceLock<Option<Span>>,
 }
 
 impl Global {
@@ -232,7 +234,18 @@ impl Parser<'_> {
             let internal = self.hidden || specifiers.is_static || (specifiers.fixed && !specifiers.external);
             let fixed = specifiers.fixed && ty.pointers == 0;
             let (span, unit, space) = (self.since(start), self.unit, self.space);
-            out.globals.push(Global { name, ty, init, span, external, internal, fixed, unit, space });
+            out.globals.push(Global {
+                name,
+                ty,
+                init,
+                span,
+                external,
+                internal,
+                fixed,
+                unit,
+                space,
+                written: OnceLock::new(),
+            });
             if !self.eat(sym::COMMA) {
                 return self.want(sym::SEMI);
             }
