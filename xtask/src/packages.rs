@@ -3,13 +3,14 @@
 use std::process::{Command, Stdio};
 
 /// A program, the Debian package that brings it, and what goes without it.
-const PROGRAMS: [(&str, &str, &str); 11] = [
+const PROGRAMS: [(&str, &str, &str); 12] = [
     ("git", "git", "reading revisions of a repository"),
     ("cc", "gcc", "programs that are compiled on the spot"),
     ("musl-gcc", "musl-tools", "a program of another C library, which nothing can be preloaded into"),
     ("setcap", "libcap2-bin", "the rights that doctor advises, given to a copy of the tool"),
     ("g++", "g++", "the comparison with compiled predicates"),
     ("python3", "python3-pip", "fetching wheels"),
+    ("chromium", "chromium", "the report in a real browser"),
     ("gpg", "gnupg", "a package archive that is made and signed on the spot"),
     ("llvm-readelf-22", "llvm-22", "the comparison of code objects and instructions with LLVM"),
     ("clang++-22", "clang-22", "libraries that are compiled on the spot"),

@@ -5,8 +5,10 @@
 //! survives what. Nothing here grades: that is `evidence`'s work.
 #![forbid(unsafe_code)]
 
+mod anonymous;
 mod archive;
 mod blobs;
+mod bundle;
 mod chain;
 mod checkpoint;
 mod clock;
@@ -23,9 +25,12 @@ mod regular;
 mod schema;
 mod spool;
 mod verify;
+mod worklog_note;
 mod write;
 
+pub use anonymous::Anonymous;
 pub use blobs::{Blobs, Measured};
+pub use bundle::Bundled;
 pub use chain::{Hash, Row, RowKind};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use clock::{now, rfc3339};
@@ -35,4 +40,5 @@ pub use note::{NoteError, Signer, Verifier};
 pub use read::Reader;
 pub use regular::open as open_regular;
 pub use verify::{Problem, Proof};
+pub use worklog_note::WorklogNote;
 pub use write::{Ledger, Receipt};

@@ -30,6 +30,7 @@ locales!(
     "report",
     "runtime",
     "site",
+    "site-files",
     "site-words",
     "skeleton",
     "source",

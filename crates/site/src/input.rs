@@ -92,6 +92,16 @@ impl<'a> Study<'a> {
         self.claims().find(|(stated, _)| stated.claim.id == claim)
     }
 
+    /// Facts of a topic on any rung, with the observation.
+    pub fn facts(&self, topic: &str) -> impl Iterator<Item = (&'a Recorded, &'a evidence::Fact)> + use<'a> {
+        let topic = topic.to_owned();
+        self.input
+            .observations
+            .iter()
+            .filter_map(|recorded| Some((recorded, recorded.fact()?)))
+            .filter(move |(_, fact)| fact.topic == topic)
+    }
+
     /// Read once, however often it is asked for.
     pub fn raw(&self, evidence: &Evidence) -> Option<std::rc::Rc<Vec<u8>>> {
         let mut texts = self.texts.borrow_mut();

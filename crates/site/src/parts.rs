@@ -4,7 +4,7 @@ use crate::input::Study;
 use crate::words::{Arg, Pair, shown};
 use crate::write;
 use evidence::{Grade, ObservationId, Reading, Rung, Why};
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 /// English words at the beginning of a line or cell.
 pub fn capital(pair: Pair) -> Pair {
@@ -202,5 +202,16 @@ pub fn path_key(study: &Study<'_>) -> Markup {
                 li { span class=(format!("sw p-{class}")) { (names) } (study.words.say(&format!("site-key-{class}"))) }
             }
         }
+    }
+}
+
+/// A square that is filled where something was seen, and dashed where not.
+pub fn dot(seen: bool, label: &Pair) -> Markup {
+    html! {
+        svg.hit viewBox="0 0 12 12" aria-hidden="true" {
+            @if seen { rect x="1" y="1" width="10" height="10" fill="currentColor" {} }
+            @else { rect x="1.5" y="1.5" width="9" height="9" fill="none" stroke="currentColor" stroke-dasharray="2 1.4" {} }
+        }
+        span.vh { (label.render()) }
     }
 }

@@ -1,3 +1,7 @@
 # report: the pages
 report-written = Report: { $path } ({ $size })
 report-problem = The ledger could not be read whole; the report says so on its first page: { $what }
+report-at = Report: { $path }
+report-not-written = The report was not written: { $why }
+report-not-opened = The report was not opened: { $why }
+report-bundled = Bundle: { $path } with { $observations } observations and { $evidence } pieces of raw evidence. Left out: { $left } rows that are a person's words, { $evidenceleft } pieces that are no text. Look through it before you attach it.

@@ -143,6 +143,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let body = html! {
         (parts::head(study, "map", html! { (title.clone()) }, answer(study, &asked, &lines), standing(study), parts::plain(study, "site-plain-map", &[])))
         (all_builds(study, &asked, &lines, own))
+        (flow(study, &asked, own))
         (tabs(study, &asked, own))
         (tile_figure(study, &asked, own))
         (lanes(study, &asked, own))
@@ -222,6 +223,54 @@ fn all_builds(study: &Study<'_>, asked: &Asked, lines: &[Line<'_>], own: Option<
         (study.words.par("small quiet", "site-map-chosen", &[("count", lines.len().into())]))
     };
     parts::section("map-builds", study.words.say_with("site-h-builds", &[("count", lines.len().into())]), body)
+}
+
+/// The dispatch as a flow: type and target on the left, a branch for each stretch of column counts, the path at its end.
+fn flow(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup {
+    let Some(build) = own else { return Markup::default() };
+    let Some(stretches) = build.plans.get(&asked.target).and_then(|types| types.get(&asked.ty)) else {
+        return Markup::default();
+    };
+    let paths = by_path(stretches);
+    let height = paths.len().max(1) * 56 + 8;
+    let middle = height / 2;
+    let y = |at: usize| at * 56 + 8;
+    let label = aria(study, stretches);
+    let tiles = |from: i64, to: i64| {
+        let own = stretches
+            .iter()
+            .filter(|stretch| stretch.from >= from && stretch.to <= to)
+            .filter_map(|stretch| stretch.tile);
+        let (low, high) = (own.clone().min(), own.max());
+        low.zip(high).map(|(low, high)| if low == high { low.to_string() } else { format!("{low}–{high}") })
+    };
+    let args = [
+        ("type", Arg::Text(asked.ty.clone())),
+        ("build", Arg::Text(build.label())),
+        ("target", Arg::Text(asked.target.clone())),
+    ];
+    let body = html! {
+        figure.wide {
+            figcaption { (study.words.say_with("site-flow-dispatch", &args)) }
+            div.scroll tabindex="0" role="group" aria-label="Flow / 流れ" {
+                svg.drawn viewBox=(format!("0 0 720 {height}")) width="720" height=(height) role="img" aria-label=(label) {
+                    rect.box x="1" y=(middle - 24) width="170" height="48" rx="3" {}
+                    text.m x="14" y=(middle - 3) { (shown(&asked.ty)) }
+                    text.dim x="14" y=(middle + 15) { (shown(&asked.target)) }
+                    @for (at, stretch) in paths.iter().enumerate() {
+                        @let centre = y(at) + 20;
+                        path.arrow d=(format!("M172 {middle}C230 {middle} 230 {centre} 292 {centre}")) {}
+                        text.m x="300" y=(centre + 5) { (stretch.from) "–" (stretch.to) }
+                        path.arrow d=(format!("M400 {centre}h52m-6 -4 6 4-6 4")) {}
+                        rect class=(format!("{} boxline", svg::class(&stretch.path))) x="460" y=(y(at)) width="130" height="40" rx="3" {}
+                        text class=(format!("m {}", svg::class(&stretch.path))) x="474" y=(centre + 5) { (svg::name(&stretch.path)) }
+                        @if let Some(tiles) = tiles(stretch.from, stretch.to) { text.dim x="602" y=(centre + 5) { (tiles) } }
+                    }
+                }
+            }
+        }
+    };
+    parts::section("map-flow", study.words.say("site-h-flow-dispatch"), body)
 }
 
 /// Every type of one release and target, a tab for each release that the ledger knows whole. Up to eight: the asked one, the

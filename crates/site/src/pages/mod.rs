@@ -1,12 +1,18 @@
 //! The pages, one file each.
 
+mod census;
 mod chain;
 mod claims;
+mod generations;
+mod inventory;
 mod legend;
+mod libraries;
 mod map;
 mod observations;
+mod observers;
 mod overview;
 mod phases;
+mod probes;
 mod questions;
 mod shows;
 mod sources;
@@ -22,11 +28,14 @@ pub const NAV: &[&str] =
 pub fn all(study: &Study<'_>) -> Vec<Page> {
     let mut pages = vec![overview::page(study), map::page(study)];
     pages.extend(chain::pages(study));
+    pages.extend([generations::page(study), observers::page(study), inventory::page(study), census::page(study)]);
+    pages.extend(libraries::pages(study));
     pages.extend([
         phases::page(study),
         questions::page(study),
         shows::page(study),
         sources::page(study),
+        probes::page(study),
         worklog::page(study),
         observations::page(study),
         legend::page(study),

@@ -41,6 +41,10 @@ pub struct Args {
     /// Do the long work too
     #[arg(long)]
     deep: bool,
+
+    /// Open the report in a browser when it is written
+    #[arg(long)]
+    open: bool,
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -76,6 +80,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     observations.extend(unkept.into_iter().map(Recorded::new));
     let graded = Graded::from_ledger(investigation, &observations, &super::names());
     context.print(&render(args.format, &graded, &looked, context)?)?;
+    super::report::after(graded.investigation.clone(), args.open, context);
     let failed = args.strict && graded.failed() > 0;
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
 }

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, Format};
 use evidence::{Glance, Observation, Rung, saw};
-use ledger::{Reader, Row, RowKind};
+use ledger::{Reader, Row, RowKind, WorklogNote};
 use report::{Column, Lang, Table};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -27,6 +27,9 @@ pub struct Filter {
     /// Only observations whose topic starts so
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
+    /// Only this: notes, a rung, or an observer's name
+    #[arg(long, value_name = "WHAT")]
+    only: Option<String>,
     /// Only the last N rows that fit
     #[arg(long, value_name = "N")]
     last: Option<usize>,
@@ -40,14 +43,17 @@ fn rung(name: &str) -> Result<Rung, String> {
 
 impl Filter {
     fn takes(&self, row: &Row) -> anyhow::Result<bool> {
-        if self.observer.is_none() && self.rung.is_none() && self.topic.is_none() {
+        let only = self.only.as_deref();
+        if self.observer.is_none() && self.rung.is_none() && self.topic.is_none() && only.is_none() {
             return Ok(true);
         }
+        let others = self.observer.is_some() || self.rung.is_some() || self.topic.is_some();
         if row.kind == RowKind::Note {
-            return Ok(false);
+            return Ok(only == Some("notes") && !others);
         }
         let glance = Glance::at(&row.body)?;
-        Ok(self.observer.as_ref().is_none_or(|name| glance.observer.name == *name)
+        Ok(only.is_none_or(|only| glance.rung == only || glance.observer.name == only)
+            && self.observer.as_ref().is_none_or(|name| glance.observer.name == *name)
             && self.rung.is_none_or(|rung| glance.rung == rung.name())
             && self.topic.as_ref().is_none_or(|wanted| glance.topic().starts_with(wanted.as_str())))
     }
@@ -61,6 +67,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let table = table(&reader, &args.filter, &context.lang)?;
+    if table.is_empty()
+        && let Some(only) = args.filter.only.as_deref()
+    {
+        check_only(&reader, only)?;
+    }
     let out = match args.format {
         Format::Text => table.text(context.width),
         Format::Csv => table.csv(),
@@ -76,6 +87,22 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     };
     context.print(&out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Nothing fits: a name that nobody has is a slip of the pen, and is told from an observer that saw nothing.
+fn check_only(reader: &Reader, only: &str) -> anyhow::Result<()> {
+    if only == "notes" || Rung::ALL.iter().any(|rung| rung.name() == only) {
+        return Ok(());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for recorded in reader.observations()? {
+        let name = &recorded.observer().name;
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let rungs = Rung::ALL.map(Rung::name).join(", ");
+    anyhow::bail!("no row is of '{only}'; there are: notes, the rungs {rungs}, and the observers {}", names.join(", "))
 }
 
 pub fn table(reader: &Reader, filter: &Filter, lang: &Lang) -> anyhow::Result<Table> {
@@ -129,7 +156,10 @@ fn cells(row: &Row, lang: &Lang) -> anyhow::Result<[String; 9]> {
     let seq = row.seq.to_string();
     let time = row.time.get(..19).unwrap_or(&row.time).replace('T', " ");
     let Some(recorded) = row.observation()? else {
-        let note = row.note().unwrap_or_default();
+        let note = WorklogNote::parse(&row.note().unwrap_or_default());
+        let about = [note.phase.map(|phase| format!("[{phase}]")), note.about.map(|about| format!("[{about}]"))];
+        let note: Vec<String> = about.into_iter().flatten().chain([note.text]).collect();
+        let note = note.join(" ");
         let kind = lang.text("ledger-note");
         return Ok([seq, time, String::new(), kind, String::new(), note, String::new(), String::new(), origin]);
     };

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use anyhow::Context as _;
-use ledger::Reader;
+use ledger::{Reader, WorklogNote};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -36,6 +36,12 @@ enum What {
     },
     /// Add a dated note to the worklog; it never affects a grade
     Note {
+        /// The phase of the investigation that it belongs to: A to F
+        #[arg(long, value_name = "PHASE", value_parser = ["A", "B", "C", "D", "E", "F"])]
+        phase: Option<String>,
+        /// The claim or question that it is about, by its id
+        #[arg(long, value_name = "ID")]
+        about: Option<String>,
         /// The note
         text: String,
     },
@@ -73,7 +79,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         What::Show(args) => show::run(args, context),
         What::Export(args) => export(args, context),
         What::Import { path } => import(path, context),
-        What::Note { text } => note(text, context),
+        What::Note { phase, about, text } => note(phase.as_deref(), about.as_deref(), text, context),
         What::Verify(args) => verify::run(args, context),
         What::Sign(args) => sign::run(args, context),
         What::Key { what } => sign::key(what, context),
@@ -120,11 +126,13 @@ fn import(path: &std::path::Path, context: &Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-fn note(text: &str, context: &Context) -> anyhow::Result<ExitCode> {
+fn note(phase: Option<&str>, about: Option<&str>, text: &str, context: &Context) -> anyhow::Result<ExitCode> {
     if text.trim().is_empty() {
         anyhow::bail!(context.lang.text("ledger-note-empty"));
     }
-    let receipt = context.open_ledger()?.note(text)?;
+    let (phase, about) = (phase.map(str::to_owned), about.map(str::to_owned));
+    let note = WorklogNote { phase, about, text: text.to_owned() };
+    let receipt = context.open_ledger()?.note(&note.body())?;
     context.print(&format!("{}\n", context.lang.text_with("ledger-noted", &[("row", receipt.seq.into())])))?;
     Ok(ExitCode::SUCCESS)
 }

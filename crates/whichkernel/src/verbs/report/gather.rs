@@ -3,7 +3,7 @@
 use crate::context::Context;
 use evidence::{Ability, Evidence, Investigation, Recorded};
 use investigate::Graded;
-use ledger::{LedgerError, Measured, Reader, RowKind};
+use ledger::{LedgerError, Measured, Reader, RowKind, WorklogNote};
 use site::{Input, LedgerFacts, Next, Note};
 use std::ops::ControlFlow;
 
@@ -42,6 +42,10 @@ impl Gathered {
         let verbs = crate::verbs::names();
         let graded = Graded::from_ledger(investigation, &observations, &verbs);
         Gathered { graded, observations, notes, able: investigate::abilities(&verbs), ledger, problem }
+    }
+
+    pub fn observations(&self) -> &[Recorded] {
+        &self.observations
     }
 
     pub fn site(&self, context: &Context, single: bool) -> site::Site {
@@ -84,7 +88,8 @@ fn notes_of(reader: &Reader) -> Result<Vec<Note>, LedgerError> {
         if row.kind == RowKind::Note
             && let Some(text) = row.note()
         {
-            notes.push(Note { row: row.seq, time: row.time, text, phase: None, about: None });
+            let WorklogNote { phase, about, text } = WorklogNote::parse(&text);
+            notes.push(Note { row: row.seq, time: row.time, text, phase, about });
         }
         Ok(ControlFlow::Continue(()))
     })?;

@@ -6,13 +6,19 @@ use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod bundle;
+mod export;
 mod gather;
 
 pub use gather::Gathered;
 
 /// The investigation as pages that open from disk: both languages, light and dark, every table as CSV
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+
     /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
     file: Option<PathBuf>,
 
@@ -23,12 +29,34 @@ pub struct Args {
     /// One HTML file with everything in it, instead of a folder: `--out` names it [default: report.html]
     #[arg(long)]
     single_file: bool,
+
+    /// The same for other tools, instead of pages: `--out` names the folder or file
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]
+    export: Option<export::Export>,
+
+    /// Open it in a browser
+    #[arg(long)]
+    open: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Bundle(bundle::Args),
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    if let Some(What::Bundle(args)) = &args.what {
+        return bundle::run(args, context);
+    }
     let gathered = Gathered::from_ledger(load(args.file.as_deref())?, context);
     if let Some(problem) = &gathered.problem {
         context.note(&context.lang.text_with("report-problem", &[("what", problem.as_str().into())]));
+    }
+    if let Some(what) = args.export {
+        let path = export::write(&gathered, what, args.out.as_deref())?;
+        context
+            .print(&format!("{}\n", context.lang.text_with("report-at", &[("path", path.to_string_lossy().into())])))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let site = gathered.site(context, args.single_file);
     let path = if args.single_file {
@@ -39,12 +67,44 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         write(&site, args.out.as_deref())?
     };
     say(&path, site.size(), context)?;
+    if args.open {
+        browse(&path)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the folder; gives back the page to open.
 pub fn write(site: &site::Site, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(site.write(out.unwrap_or(Path::new("report")))?)
+}
+
+/// After an investigation: the report anew, beside the ledger, and its path as the last line. That it could not be written is
+/// said, and is no failure of what was asked.
+pub fn after(investigation: evidence::Investigation, open: bool, context: &Context) {
+    let gathered = Gathered::from_ledger(investigation, context);
+    match gathered.site(context, false).write(&context.ledger.join("report")) {
+        Ok(path) => {
+            context.note(&context.lang.text_with("report-at", &[("path", path.to_string_lossy().into())]));
+            if open && let Err(error) = browse(&path) {
+                context.note(&context.lang.text_with("report-not-opened", &[("why", error.to_string().into())]));
+            }
+        }
+        Err(error) => context.note(&context.lang.text_with("report-not-written", &[("why", error.to_string().into())])),
+    }
+}
+
+/// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
+fn browse(path: &Path) -> std::io::Result<()> {
+    if rustix::process::geteuid().is_root() {
+        return Err(std::io::Error::other("root opens no browser"));
+    }
+    let mut opener = std::process::Command::new("xdg-open");
+    opener
+        .arg(path)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    opener.spawn().map(|_| ())
 }
 
 fn say(path: &Path, size: usize, context: &Context) -> anyhow::Result<()> {

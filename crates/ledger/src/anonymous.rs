@@ -1,0 +1,144 @@
+//! Taking a person out of what was observed: user names, machine names, paths and notes, on top of the secrets that no ledger
+//! keeps. For an archive that is attached to an issue.
+
+use crate::redact;
+use regex::Regex;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Who must not be named. Machines that observations name are added on the way.
+#[derive(Debug)]
+pub struct Anonymous {
+    users: Vec<Regex>,
+    machines: BTreeMap<String, String>,
+    patterns: Vec<(Regex, &'static str)>,
+    path: Option<Regex>,
+}
+
+/// A word of its own: `ann` is not in `anna`.
+fn word(name: &str) -> Option<Regex> {
+    Regex::new(&format!(r"(?i)(^|[^A-Za-z0-9_]){}($|[^A-Za-z0-9_])", regex::escape(name))).ok()
+}
+
+impl Anonymous {
+    pub fn new(users: &[String], machines: &[String]) -> Anonymous {
+        // Too short to be told from other text: a path takes them out where they matter.
+        let users =
+            users.iter().filter(|name| name.len() > 2 && *name != "root").filter_map(|name| word(name)).collect();
+        let patterns = [
+            (r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}", "[address]"),
+            (r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b", "[address]"),
+            (r"\b(?:\d{1,3}\.){3}\d{1,3}\b", "[address]"),
+            (r"(?i)\b(?:https?|ssh|git)://[^\s/]+", "[address]"),
+        ];
+        let patterns = patterns.into_iter().filter_map(|(text, shown)| Some((Regex::new(text).ok()?, shown))).collect();
+        // An absolute path with two parts at least: its last part is kept, which says what it is.
+        let path = Regex::new(r"(^|[^A-Za-z0-9_.)\]>])((?:/|~/)(?:[A-Za-z0-9_.+@%,-]+/)+)([A-Za-z0-9_.+@%,-]*)").ok();
+        let mut all = Anonymous { users, machines: BTreeMap::new(), patterns, path };
+        machines.iter().for_each(|name| all.machine(name));
+        all
+    }
+
+    /// Machines are told apart by a number.
+    fn machine(&mut self, name: &str) {
+        if name.is_empty() || name == "*" || self.machines.contains_key(name) {
+            return;
+        }
+        let shown = format!("machine-{}", self.machines.len() + 1);
+        self.machines.insert(name.to_owned(), shown);
+    }
+
+    pub fn text(&self, text: &str) -> String {
+        let mut out = redact::text(text).into_owned();
+        for (pattern, shown) in &self.patterns {
+            out = pattern.replace_all(&out, *shown).into_owned();
+        }
+        if let Some(path) = &self.path {
+            out = path.replace_all(&out, "${1}[path]/${3}").into_owned();
+        }
+        for user in &self.users {
+            // Twice: two names may share the character between them.
+            out = user.replace_all(&out, "${1}[user]${2}").into_owned();
+            out = user.replace_all(&out, "${1}[user]${2}").into_owned();
+        }
+        for (name, shown) in &self.machines {
+            if let Some(name) = word(name).filter(|_| name.len() > 1) {
+                out = name.replace_all(&out, format!("${{1}}{shown}${{2}}")).into_owned();
+            }
+        }
+        out
+    }
+
+    /// An observation as the ledger keeps it. Facts that are a person's words are left out whole.
+    pub fn observation(&mut self, value: &mut Value) -> bool {
+        for place in ["/subject/host", "/subject/artifact/name"] {
+            let host = place == "/subject/host"
+                || value.pointer("/subject/artifact/kind").and_then(Value::as_str) == Some("host");
+            if let Some(name) = value.pointer(place).and_then(Value::as_str).filter(|_| host).map(str::to_owned) {
+                self.machine(&name);
+                let shown = self.machines.get(&name).cloned().unwrap_or(name);
+                if let Some(held) = value.pointer_mut(place) {
+                    *held = Value::String(shown);
+                }
+            }
+        }
+        let field = value.pointer("/finding/saw/about/field").and_then(Value::as_str).unwrap_or_default();
+        let words = ["prompt", "response", "message", "content", "text"].contains(&field);
+        if let Some(subject) = value.pointer_mut("/subject/model").filter(|model| model.is_string()) {
+            let shown = self.text(subject.as_str().unwrap_or_default());
+            *subject = Value::String(shown);
+        }
+        self.json(value);
+        !words
+    }
+
+    pub fn json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Object(fields) => {
+                for (name, value) in fields.iter_mut() {
+                    // A prompt, wherever it stands.
+                    let words =
+                        ["prompt", "response", "messages", "content"].contains(&name.as_str()) && !value.is_number();
+                    if words {
+                        *value = Value::String(redact::MARK.to_owned());
+                    } else if !["sha256", "commit", "time"].contains(&name.as_str()) {
+                        self.json(value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_named() {
+        let who = Anonymous::new(&["ann".to_owned()], &["deepthought".to_owned()]);
+        let said = who.text("ann@example.org ran /home/ann/models/secret-plan/x.gguf on deepthought (10.1.2.3), see https://git.corp.example/a");
+        for planted in ["ann", "example", "deepthought", "10.1.2.3", "secret-plan", "home"] {
+            assert!(!said.contains(planted), "{planted}: {said}");
+        }
+        assert!(said.contains("[path]/x.gguf") && said.contains("machine-1"), "{said}");
+    }
+
+    #[test]
+    fn what_is_no_name_stays() {
+        let who = Anonymous::new(&["ann".to_owned()], &["vm".to_owned()]);
+        for plain in [
+            "mul_mat_q<Q4_K,112,false>",
+            "annual text/plain 9..1024",
+            "ggml-cuda.cu:2382",
+            "3 / 4 bytes",
+            "gfx90a:xnack-",
+            "6.3.3",
+        ] {
+            assert_eq!(who.text(plain), plain);
+        }
+    }
+}

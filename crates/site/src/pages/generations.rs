@@ -1,0 +1,286 @@
+//! GPU generations side by side: path per type, fatbin targets (also the absent ones), families, wavefront, and the role that
+//! follows, computed.
+
+use super::map;
+use crate::csv;
+use crate::dispatch::by_path;
+use crate::input::{Study, card_title};
+use crate::parts::{self, Col, col};
+use crate::svg::{self, Stretch};
+use crate::words::{Arg, Pair, shown};
+use crate::write::Page;
+use evidence::{Finding, Rung};
+use maud::{Markup, html};
+use source::table::COLUMNS;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Targets in the figure and the table: those that the claims name, the subject's own, then others up to this many.
+const MOST: usize = 6;
+
+pub fn page(study: &Study<'_>) -> Page {
+    let title = study.words.pair("site-gen-question", &[]);
+    let targets = targets(study);
+    let asked = map::Asked::of(study);
+    let build = study.dispatch.asked(study);
+    let roles: Vec<(String, Pair)> = match (&asked, build) {
+        (Some(asked), Some(build)) => targets
+            .iter()
+            .filter_map(|target| Some((target.clone(), role(study, build.plans.get(target)?.get(&asked.ty)?))))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let label = build.map(|build| build.label()).unwrap_or_default();
+    let answer = match (&asked, roles.is_empty()) {
+        (Some(asked), false) => {
+            let list: Vec<Pair> = roles
+                .iter()
+                .map(|(target, role)| Pair {
+                    en: format!("{target}: {}", role.en),
+                    ja: format!("{target} は{}", role.ja),
+                })
+                .collect();
+            let args = [
+                ("type", Arg::Text(asked.ty.clone())),
+                ("build", Arg::Text(label.clone())),
+                ("roles", Pair::join(&list, study.words).into()),
+            ];
+            study.words.par("answer", "site-gen-answer", &args)
+        }
+        _ => study.words.par("answer", "site-gen-empty", &[]),
+    };
+    let body = html! {
+        (parts::head(study, "generations", html! { (title.clone()) }, answer, Markup::default(), parts::plain(study, "site-plain-generations", &[])))
+        @if let (Some(asked), Some(build)) = (&asked, build) {
+            (parts::section("gen-paths", study.words.say_with("site-h-gen-paths", &[("type", Arg::Text(asked.ty.clone()))]), html! {
+                (strips(study, asked, &asked.ty, build, &targets, true))
+                @if asked.ty != "F16" && targets.iter().any(|target| build.plans.get(target).is_some_and(|types| types.contains_key("F16"))) {
+                    (strips(study, asked, "F16", build, &targets, false))
+                }
+                (parts::path_key(study))
+            }))
+        }
+        (parts::section("gen-table", study.words.say("site-h-gen-table"), html! { (table(study, &targets, &roles)) (parts::csv_link(study, "generations.csv")) (study.words.par("quiet small", "site-gen-absent", &[])) }))
+        (parts::next(study, "gen-next", study.words.say("site-next-generations"), Some("whichkernel inspect OTHER_BUILD/libggml-hip.so --record"), "observers"))
+    };
+    Page {
+        name: "generations".to_owned(),
+        title,
+        body,
+        tables: vec![("generations.csv".to_owned(), csv_of(study, &targets, &roles))],
+        data: Vec::new(),
+    }
+}
+
+/// What the claims name first, then what was observed.
+fn targets(study: &Study<'_>) -> Vec<String> {
+    let investigation = study.input.investigation;
+    let scopes =
+        std::iter::once(&investigation.subject).chain(investigation.claims.iter().map(|stated| &stated.claim.scope));
+    let named = scopes
+        .filter_map(|scope| scope.target.clone())
+        .filter(|target| target.starts_with("gfx") && !target.contains('*'));
+    let seen = study.dispatch.targets().into_iter().filter(|target| target.starts_with("gfx")).map(str::to_owned);
+    let mut all: Vec<String> = Vec::new();
+    for target in named.chain(seen) {
+        if !all.contains(&target) && all.len() < MOST {
+            all.push(target);
+        }
+    }
+    all.sort_by_key(|target| (target.len(), target.clone()));
+    all
+}
+
+/// The role that follows from a path: BLAS from where it leaves ggml's own kernels.
+fn role(study: &Study<'_>, stretches: &[Stretch]) -> Pair {
+    let paths = by_path(stretches);
+    let blas = paths.iter().find(|stretch| stretch.path == "BLAS");
+    let known = paths.iter().all(|stretch| svg::class(&stretch.path) != "none");
+    let (key, args) = match blas {
+        _ if !known => ("site-role-unknown", Vec::new()),
+        Some(stretch) if paths.iter().filter(|one| one.to < stretch.from).all(|one| svg::class(&one.path) == "vec") => {
+            ("site-role-fallback", vec![("from", Arg::Text(stretch.from.to_string()))])
+        }
+        Some(stretch) => ("site-role-branching", vec![("from", Arg::Text(stretch.from.to_string()))]),
+        None => ("site-role-primary", vec![("to", Arg::Text(paths.last().map_or(0, |last| last.to).to_string()))]),
+    };
+    study.words.pair(key, &args)
+}
+
+fn strips(
+    study: &Study<'_>,
+    asked: &map::Asked,
+    ty: &str,
+    build: &crate::dispatch::Build,
+    targets: &[String],
+    axis: bool,
+) -> Markup {
+    let lines: Vec<(&String, &Vec<Stretch>)> =
+        targets.iter().filter_map(|target| Some((target, build.plans.get(target)?.get(ty)?))).collect();
+    let ticks: Vec<i64> =
+        lines.iter().flat_map(|(_, stretches)| by_path(stretches)).map(|stretch| stretch.from).collect();
+    let args = [
+        ("build", Arg::Text(build.label())),
+        ("columns", Arg::Text(asked.columns.to_string())),
+        ("type", Arg::from(ty)),
+    ];
+    html! {
+        figure.wide {
+            figcaption { (study.words.say_with("site-gen-caption", &args)) }
+            @if axis { div.axis { span.small.faint { (study.words.say("site-columns-log")) } (svg::axis(&ticks, Some(asked.columns), COLUMNS)) } }
+            ol.strips {
+                @for (target, stretches) in lines {
+                    li class=[(*target == asked.target).then_some("mark")] {
+                        span.lbl { span.mono { (shown(target)) } " " span.faint { (card_title(target)) } }
+                        (svg::strip(&by_path(stretches), Some(asked.columns), COLUMNS, &map::aria(study, stretches)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A property of the generations: its name, and what was seen of each target with where it comes from.
+struct Line {
+    key: &'static str,
+    cells: Vec<(Markup, String)>,
+}
+
+fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec<Line> {
+    let not = |study: &Study<'_>| {
+        (html! { span.faint { (study.words.say("site-not-observed")) } }, "not observed".to_owned())
+    };
+    let first = |topic: &str, of: &dyn Fn(&evidence::Recorded, &evidence::Fact) -> bool| {
+        study.facts(topic).find(|(recorded, fact)| of(recorded, fact)).map(|(recorded, fact)| {
+            (html! { (shown(&fact.value.to_string())) " " (parts::observation(recorded.id())) }, fact.value.to_string())
+        })
+    };
+    let at_target = |target: &str| {
+        let target = target.to_owned();
+        move |recorded: &evidence::Recorded, fact: &evidence::Fact| {
+            recorded.subject().target.as_deref() == Some(target.as_str())
+                || fact.about.get("target") == Some(target.as_str())
+        }
+    };
+    let by = |key: &'static str, topic: &str| Line {
+        key,
+        cells: targets.iter().map(|target| first(topic, &at_target(target)).unwrap_or_else(|| not(study))).collect(),
+    };
+    let swept: BTreeSet<String> = study
+        .input
+        .observations
+        .iter()
+        .filter(|recorded| {
+            *recorded.finding() == Finding::Swept
+                && recorded.rung() == Rung::Shipped
+                && recorded.coverage().is_complete()
+                && recorded.field_of_view().views.iter().any(|view| view.topic == "file.target")
+        })
+        .filter_map(|recorded| file_name(recorded.subject()))
+        .collect();
+    let mut files: BTreeMap<String, BTreeMap<String, (String, Markup)>> = BTreeMap::new();
+    for (recorded, fact) in study.facts("file.target") {
+        if let (Some(file), Some(name)) = (file_name(recorded.subject()), fact.about.get("name")) {
+            let cell = html! { (study.words.say_with("site-gen-kernels", &[("count", Arg::Text(fact.value.to_string()))])) " " (parts::observation(recorded.id())) };
+            files.entry(file).or_default().insert(name.to_owned(), (fact.value.to_string(), cell));
+        }
+    }
+    let mut all = vec![Line {
+        key: "site-gen-role",
+        cells: targets
+            .iter()
+            .map(|target| {
+                roles
+                    .iter()
+                    .find(|(known, _)| known == target)
+                    .map_or_else(|| not(study), |(_, role)| (html! { (role.clone()) }, role.en.clone()))
+            })
+            .collect(),
+    }];
+    let mut shipped: Vec<(Markup, String)> = Vec::new();
+    for target in targets {
+        let mut cell = Vec::new();
+        let mut plain = Vec::new();
+        for (file, of) in &files {
+            match of.get(target) {
+                Some((count, markup)) => {
+                    cell.push(html! { span.mono { (shown(file)) } ": " (markup) br; });
+                    plain.push(format!("{file}: {count}"));
+                }
+                None if swept.contains(file) => {
+                    cell.push(
+                        html! { span.mono { (shown(file)) } ": " b { (study.words.say("site-gen-absent-word")) } br; },
+                    );
+                    plain.push(format!("{file}: absent"));
+                }
+                None => {
+                    cell.push(html! { span.mono { (shown(file)) } ": " span.faint { (study.words.say("site-not-observed")) } br; });
+                    plain.push(format!("{file}: not observed"));
+                }
+            }
+        }
+        shipped.push(if cell.is_empty() {
+            not(study)
+        } else {
+            (html! { @for one in cell { (one) } }, plain.join("; "))
+        });
+    }
+    all.push(Line { key: "site-gen-shipped", cells: shipped });
+    all.push(by("site-gen-bundles", "file.bundles"));
+    all.push(by("site-gen-wavefront", "file.wavefront"));
+    all.push(by("site-gen-generation", "gpu.generation"));
+    let processor = |target: &str| format!("Processor::{target}");
+    all.push(Line {
+        key: "site-gen-enum",
+        cells: targets
+            .iter()
+            .map(|target| {
+                first("source.enum", &|_, fact| fact.about.get("name") == Some(processor(target).as_str()))
+                    .unwrap_or_else(|| not(study))
+            })
+            .collect(),
+    });
+    all.push(by("site-gen-branch", "source.branch"));
+    all.push(by("site-gen-catalog", "catalog.files"));
+    all.push(by("site-gen-serves", "catalog.serves"));
+    all
+}
+
+pub fn file_name(subject: &evidence::Subject) -> Option<String> {
+    match &subject.artifact {
+        evidence::Artifact::File { name, .. } => Some(match &subject.runtime {
+            Some(runtime) => format!("{name} ({runtime})"),
+            None => name.clone(),
+        }),
+        _ => None,
+    }
+}
+
+fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Markup {
+    let mut columns = vec![col(study, "site-col-property")];
+    columns.extend(targets.iter().map(|target| {
+        let label = Pair::same(target.clone());
+        Col {
+            title: html! { span.mono { (shown(target)) } " " span.faint { (card_title(target)) } },
+            label,
+            number: false,
+        }
+    }));
+    let rows: Vec<Vec<Markup>> = lines(study, targets, roles)
+        .into_iter()
+        .map(|line| {
+            std::iter::once(study.words.say(line.key)).chain(line.cells.into_iter().map(|(cell, _)| cell)).collect()
+        })
+        .collect();
+    parts::table(&columns, &rows)
+}
+
+fn csv_of(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> String {
+    let mut columns = vec!["property"];
+    columns.extend(targets.iter().map(String::as_str));
+    let rows = lines(study, targets, roles).into_iter().map(|line| {
+        std::iter::once(line.key.trim_start_matches("site-gen-").to_owned())
+            .chain(line.cells.into_iter().map(|(_, plain)| plain))
+            .collect()
+    });
+    csv::file(&columns, rows)
+}

@@ -1,0 +1,286 @@
+//! The binary inventory: bundles, targets and kernels of every file that was looked at, searched and sorted without end.
+//!
+//! Kernels come from the listing that goes with a file's sweep as raw evidence, and from single observations; of a file
+//! without either the page says what is missing.
+
+use crate::csv;
+use crate::input::Study;
+use crate::parts::{self, col, num};
+use crate::words::{Arg, shown, thousands};
+use crate::write::Page;
+use evidence::{Finding, Recorded, Rung};
+use maud::{Markup, html};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// As `observe` writes it: target, bundle, sgpr, vgpr, lds, scratch, wavefront, stub, name; tabs between.
+pub const KERNELS: &str = "kernel listing";
+
+/// A kernel as a row of eight numbers; -1 where a number is not known.
+type Row = [i64; 8];
+
+#[derive(Default)]
+struct Kernels {
+    names: Vec<String>,
+    known: HashMap<String, i64>,
+    /// By file and target.
+    groups: BTreeMap<(String, String), BTreeMap<(i64, i64), Row>>,
+}
+
+impl Kernels {
+    fn name(&mut self, name: &str) -> i64 {
+        if let Some(at) = self.known.get(name) {
+            return *at;
+        }
+        let at = self.names.len() as i64;
+        self.names.push(shown(name));
+        self.known.insert(name.to_owned(), at);
+        at
+    }
+
+    fn row(&mut self, file: &str, target: &str, bundle: i64, name: &str) -> &mut Row {
+        let name = self.name(name);
+        let group = self.groups.entry((file.to_owned(), target.to_owned())).or_default();
+        group.entry((bundle, name)).or_insert([name, bundle, -1, -1, -1, -1, -1, 0])
+    }
+
+    fn read(study: &Study<'_>) -> Kernels {
+        let mut kernels = Kernels::default();
+        let mut listed: BTreeSet<&str> = BTreeSet::new();
+        for recorded in study.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped) {
+            let Some(file) = super::generations::file_name(recorded.subject()) else { continue };
+            for raw in recorded.raw_evidence().iter().filter(|raw| raw.kind == KERNELS) {
+                if listed.insert(&raw.sha256)
+                    && let Some(bytes) = study.raw(raw)
+                {
+                    kernels.listing(&file, &String::from_utf8_lossy(&bytes));
+                }
+            }
+            kernels.fact(&file, recorded);
+        }
+        kernels
+    }
+
+    fn listing(&mut self, file: &str, text: &str) {
+        for line in text.lines() {
+            let fields: Vec<&str> = line.splitn(9, '\t').collect();
+            let [target, bundle, sgpr, vgpr, lds, scratch, wave, stub, name] = fields[..] else { continue };
+            let number = |text: &str| text.parse().unwrap_or(-1);
+            let (bundle, numbers) = (number(bundle), [sgpr, vgpr, lds, scratch, wave].map(number));
+            let row = self.row(file, target, bundle, name);
+            row[2..7].copy_from_slice(&numbers);
+            row[7] = i64::from(stub == "1");
+        }
+    }
+
+    fn fact(&mut self, file: &str, recorded: &Recorded) {
+        let Some(fact) = recorded.fact() else { return };
+        let at = match fact.topic.as_str() {
+            "kernel" => None,
+            "kernel.sgpr" => Some(2),
+            "kernel.vgpr" => Some(3),
+            "kernel.lds" => Some(4),
+            "kernel.scratch" => Some(5),
+            "kernel.wavefront" => Some(6),
+            "kernel.stub" => Some(7),
+            _ => return,
+        };
+        let (Some(name), Some(target)) = (fact.about.get("name"), recorded.subject().target.as_deref()) else { return };
+        let bundle = fact.about.get("bundle").and_then(|text| text.parse().ok()).unwrap_or(-1);
+        let row = self.row(file, target, bundle, name);
+        if let Some(cell) = at.and_then(|at: usize| row.get_mut(at)) {
+            *cell = match &fact.value {
+                evidence::Value::Bool(set) => i64::from(*set),
+                value => value.number().map_or(-1, |number| number as i64),
+            };
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.groups.values().map(BTreeMap::len).sum()
+    }
+}
+
+/// A file that somebody looked at: what its sweep says of coverage, and its bundles.
+struct Swept<'a> {
+    coverage: &'a evidence::Coverage,
+    recorded: &'a Recorded,
+}
+
+pub fn page(study: &Study<'_>) -> Page {
+    let title = study.words.pair("site-inventory-question", &[]);
+    let kernels = Kernels::read(study);
+    let mut files: BTreeMap<String, Swept<'_>> = BTreeMap::new();
+    for recorded in study
+        .input
+        .observations
+        .iter()
+        .filter(|recorded| recorded.rung() == Rung::Shipped && *recorded.finding() == Finding::Swept)
+    {
+        if let Some(file) = super::generations::file_name(recorded.subject()) {
+            files.insert(file, Swept { coverage: recorded.coverage(), recorded });
+        }
+    }
+    let targets: BTreeSet<&String> = kernels.groups.keys().map(|(_, target)| target).collect();
+    let args = [
+        ("kernels", Arg::Text(thousands(kernels.count() as u64))),
+        ("files", files.len().into()),
+        ("targets", targets.len().into()),
+    ];
+    let key = match (files.is_empty(), kernels.count()) {
+        (true, 0) => "site-inventory-nothing",
+        (_, 0) => "site-inventory-no-kernels",
+        _ => "site-inventory-answer",
+    };
+    let body = html! {
+        (parts::head(study, "inventory", html! { (title.clone()) }, study.words.par("answer", key, &args), Markup::default(), parts::plain(study, "site-plain-inventory", &[])))
+        (parts::section("inventory-files", study.words.say("site-h-coverage"), html! {
+            @if files.is_empty() { (parts::gap(study, &study.words.pair("site-inventory-empty", &[]), Some("whichkernel inspect FILE --record"))) }
+            @for (name, swept) in &files { (coverage(study, name, swept)) }
+        }))
+        (targets_section(study))
+        @if kernels.count() > 0 { (table(study, &kernels, &targets)) } @else if !files.is_empty() {
+            section aria-label="Kernels / kernel" { (parts::gap(study, &study.words.pair("site-kernels-empty", &[]), Some("whichkernel inspect FILE --target TARGET --record"))) }
+        }
+        (parts::next(study, "inventory-next", study.words.say("site-next-inventory"), Some("whichkernel isa FILE --record"), "census"))
+    };
+    let rows = kernels
+        .groups
+        .iter()
+        .flat_map(|((file, target), rows)| rows.values().map(move |row| (file, target, row)))
+        .map(|(file, target, row)| {
+            let name = usize::try_from(row[0]).ok().and_then(|at| kernels.names.get(at)).cloned().unwrap_or_default();
+            let numbers = row[1..].iter().map(|number| if *number < 0 { String::new() } else { number.to_string() });
+            [file.clone(), target.clone(), name].into_iter().chain(numbers).collect()
+        });
+    let mut tables = Vec::new();
+    let mut data = Vec::new();
+    if kernels.count() > 0 {
+        tables.push((
+            "kernels.csv".to_owned(),
+            csv::file(
+                &["file", "target", "kernel", "bundle", "sgpr", "vgpr", "lds", "scratch", "wavefront", "stub"],
+                rows,
+            ),
+        ));
+        let groups: Vec<serde_json::Value> = kernels
+            .groups
+            .iter()
+            .map(|((file, target), rows)| json!({"file": shown(file), "target": shown(target), "rows": rows.values().flatten().collect::<Vec<_>>()}))
+            .collect();
+        data.push(super::claims::names(study));
+        data.push(("kernels-data".to_owned(), json!({"names": kernels.names, "groups": groups})));
+    }
+    Page { name: "inventory".to_owned(), title, body, tables, data }
+}
+
+fn coverage(study: &Study<'_>, name: &str, swept: &Swept<'_>) -> Markup {
+    let coverage = swept.coverage;
+    let total = coverage.total.unwrap_or(coverage.seen).max(1);
+    let missing = total.saturating_sub(coverage.seen);
+    let args = [
+        ("name", Arg::from(name)),
+        ("seen", Arg::Text(thousands(coverage.seen))),
+        ("total", Arg::Text(coverage.total.map_or_else(|| "?".to_owned(), thousands))),
+        ("unit", Arg::Text(coverage.unit.clone())),
+        ("gaps", coverage.missing.len().into()),
+    ];
+    let said = study.words.pair("site-coverage-caption", &args);
+    let share = |part: u64| format!("{:.3}%", part as f64 / total as f64 * 100.0);
+    html! {
+        figure.wide {
+            figcaption {
+                (study.words.say_with("site-coverage-caption", &args)) " "
+                (study.words.say(if coverage.is_complete() { "site-coverage-complete" } else { "site-coverage-partial" })) " "
+                (parts::observation(swept.recorded.id()))
+                @for raw in swept.recorded.raw_evidence() { " " (parts::raw_evidence(study, raw)) }
+            }
+            svg.fluid height="16" role="img" aria-label=(format!("{} / {}", said.en, said.ja)) {
+                rect.c width=(share(coverage.seen)) height="16" {}
+                @if missing > 0 { rect.u x=(share(coverage.seen)) width=(share(missing)) height="16" {} }
+            }
+            @if !coverage.missing.is_empty() { ul.small { @for gap in coverage.missing.iter().take(6) { li { (shown(&gap.what)) " (" (shown(&gap.why)) ")" } } } }
+        }
+    }
+}
+
+/// Targets by file: also the one that is asked about and absent.
+fn targets_section(study: &Study<'_>) -> Markup {
+    let mut by_target: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let mut files: BTreeSet<String> = BTreeSet::new();
+    for (recorded, fact) in study.facts("file.target") {
+        if let (Some(file), Some(target)) = (super::generations::file_name(recorded.subject()), fact.about.get("name"))
+        {
+            files.insert(file.clone());
+            by_target.entry(target.to_owned()).or_default().insert(file, fact.value.to_string());
+        }
+    }
+    if by_target.is_empty() {
+        return Markup::default();
+    }
+    if let Some(own) = &study.input.investigation.subject.target {
+        by_target.entry(own.clone()).or_default();
+    }
+    let mut columns = vec![col(study, "site-col-target")];
+    columns.extend(files.iter().map(|file| {
+        let mut column = num(study, "site-col-kernels");
+        column.title = html! { span.mono { (shown(file)) } };
+        column.label = crate::words::Pair::same(file.clone());
+        column
+    }));
+    let rows: Vec<Vec<Markup>> = by_target
+        .iter()
+        .map(|(target, of)| {
+            let cell = |file: &String| {
+                of.get(file).map_or_else(
+                    || html! { b { (study.words.say("site-gen-absent-word")) } },
+                    |count| html! { (shown(count)) },
+                )
+            };
+            std::iter::once(parts::mono(target)).chain(files.iter().map(cell)).collect()
+        })
+        .collect();
+    parts::section(
+        "inventory-targets",
+        study.words.say("site-h-targets"),
+        html! { (parts::table(&columns, &rows)) (study.words.par("quiet small", "site-targets-note", &[])) },
+    )
+}
+
+fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> Markup {
+    let head = |key: &str, title: &str, class: &str| html! { th class=(class) scope="col" { button type="button" data-sort=(key) { (study.words.say(title)) } } };
+    let first =
+        kernels.groups.iter().flat_map(|((_, target), rows)| rows.values().map(move |row| (target, row))).take(12);
+    let number = |value: i64| if value < 0 { "–".to_owned() } else { value.to_string() };
+    let body = html! {
+        div.wide data-kernels="kernels-data" {
+            div.vt-bar {
+                label.vh for="kernels-search" { (study.words.say("site-search-kernels")) }
+                input id="kernels-search" type="search" placeholder="mul_mat_q<Q4_K …" autocomplete="off";
+                div.chips role="group" aria-label="Targets / ターゲット" { @for target in targets { button.text type="button" data-only=(target) aria-pressed="false" { (shown(target)) } } }
+                span.vt-count.faint aria-live="polite" {}
+            }
+            div.vt.tall tabindex="0" role="region" aria-label="Kernels / kernel" {
+                table aria-rowcount=(kernels.count() + 1) {
+                    thead { tr { (head("name", "site-col-kernel", "c-text")) (head("target", "site-col-target", "c-target")) (head("bundle", "site-col-bundle", "c-n")) (head("sgpr", "site-col-sgpr", "c-n")) (head("vgpr", "site-col-vgpr", "c-n")) (head("lds", "site-col-lds", "c-n")) } }
+                    tbody {
+                        @for (target, row) in first {
+                            tr {
+                                td.mono { (usize::try_from(row[0]).ok().and_then(|at| kernels.names.get(at)).map_or("", String::as_str)) }
+                                td.mono { (shown(target)) }
+                                @for at in [1, 2, 3, 4] { td.num { (number(row[at])) } }
+                            }
+                        }
+                    }
+                }
+            }
+            div.vt-detail aria-live="polite" { (study.words.par("quiet", "site-choose-kernel", &[])) }
+            (parts::csv_link(study, "kernels.csv"))
+        }
+    };
+    parts::section(
+        "inventory-kernels",
+        study.words.say_with("site-h-kernels", &[("count", Arg::Text(thousands(kernels.count() as u64)))]),
+        body,
+    )
+}

@@ -1,0 +1,133 @@
+//! A report from a made-up ledger with something on every page, and 70,000 kernels in the inventory.
+
+use evidence::{
+    About, Coverage, Evidence, Fact, FieldOfView, Finding, Investigation, Observation, ObserverId, Recorded, RungKind,
+    Subject,
+};
+use evidence::{Declared, Loaded, Shipped};
+use site::{Input, LedgerFacts, Next, Note, Site};
+use std::fmt::Write as _;
+
+pub const FILE: &str = include_str!("small.toml");
+const TIME: &str = "2026-11-15T10:00:00.000Z";
+
+fn on<R: RungKind>(observer: &str, subject: Subject, finding: Finding) -> Observation {
+    let coverage = Coverage::complete("bytes", 1_270_539_728);
+    Observation::on::<R>(ObserverId::new(observer, "0.1.0"), subject, finding, coverage, TIME).expect("an observation")
+}
+
+fn saw(topic: &str, about: &[(&str, &str)], value: impl Into<evidence::Value>) -> Finding {
+    Finding::Saw(Fact::new(topic, About::new(about.iter().copied()), value))
+}
+
+pub fn site() -> Site {
+    let mut listing = String::new();
+    for target in 0..10 {
+        for kernel in 0..7000 {
+            let gfx = if target == 0 { "gfx1201".to_owned() } else { format!("gfx11{target:02}") };
+            let _ = writeln!(
+                listing,
+                "{gfx}\t{}\t{}\t{}\t{}\t0\t32\t{}\tmul_mat_q<Q4_K,kernel_{kernel}>",
+                kernel % 140,
+                8 + kernel % 96,
+                1 + kernel % 256,
+                kernel % 65536,
+                kernel % 7 / 6
+            );
+        }
+    }
+    let raw = Evidence { sha256: "ab".repeat(32), size: listing.len() as u64, kind: "kernel listing".to_owned() };
+    let source = |target: &str| {
+        Subject::source("ollama", "4fda69809a3f00000000000000000000000000ff", Default::default()).target(target)
+    };
+    let file = || Subject::file("libggml-hip.so", "cd".repeat(32)).runtime("debian-sid");
+    let mut seen = Vec::new();
+    for target in ["gfx1201", "gfx900", "gfx942"] {
+        seen.push(on::<Declared>(
+            "source",
+            source(target),
+            saw("matmul.path", &[("type", "Q4_K"), ("columns", "1..8")], "MMVQ"),
+        ));
+        seen.push(on::<Declared>(
+            "source",
+            source(target),
+            saw("matmul.path", &[("type", "Q4_K"), ("columns", "9..1024")], "MMQ"),
+        ));
+    }
+    seen.push(on::<Shipped>("inspect", file(), saw("file.target", &[("name", "gfx1100")], 7000)));
+    seen.push(
+        on::<Shipped>("inspect", file(), Finding::Swept)
+            .view(FieldOfView::topic("file.target").blind("stripped symbols"))
+            .evidence(raw),
+    );
+    seen.push(on::<Shipped>(
+        "libraries",
+        file(),
+        saw("library.needs", &[("from", "libggml-hip.so"), ("to", "libhipblas.so.2")], true),
+    ));
+    seen.push(on::<Shipped>(
+        "isa",
+        file().target("gfx1100"),
+        saw("isa.count", &[("family", "mmq"), ("mnemonic", "v_wmma_i32_16x16x16_iu8")], 5120),
+    ));
+    seen.push(on::<Loaded>(
+        "maps",
+        Subject::host("box"),
+        saw("library", &[("name", "libhipblaslt.so.0")], "/usr/lib/libhipblaslt.so.0"),
+    ));
+    seen.push(on::<Loaded>("doctor", Subject::host("box"), saw("observer.result", &[("observer", "uprobe")], "works")));
+    seen.push(on::<Loaded>(
+        "probe",
+        Subject::host("box"),
+        saw("probe.response", &[("case", "long"), ("field", "prompt_eval_count")], 290),
+    ));
+    seen.push(on::<Loaded>(
+        "probe",
+        Subject::host("box"),
+        saw("probe.response", &[("case", "long"), ("field", "tokens_per_second")], 812.5),
+    ));
+    seen.push(on::<Shipped>(
+        "isa",
+        Subject::host("box"),
+        Finding::Blocked {
+            why: "none has code for the target".to_owned(),
+            fix: "whichkernel runtime fetch".to_owned(),
+        },
+    ));
+    let observations: Vec<Recorded> = seen.into_iter().map(Recorded::new).collect();
+    let investigation = Investigation::parse("small.toml", FILE).expect("the file");
+    let (readings, questions) = investigation.read(&observations, &[]);
+    let ladders = investigation.ladders(&observations, &[]);
+    let next = [Next {
+        command: "whichkernel watch --name ollama --record".to_owned(),
+        claims: 2,
+        questions: 1,
+        possible: true,
+    }];
+    let notes = [Note {
+        row: 9,
+        time: "2026-11-15T11:00:00Z".to_owned(),
+        text: "The fan was loud at 290.".to_owned(),
+        phase: Some("A".to_owned()),
+        about: Some("blas-290".to_owned()),
+    }];
+    let input = Input {
+        investigation: &investigation,
+        readings: &readings,
+        questions: &questions,
+        ladders: &ladders,
+        next: &next,
+        able: &[],
+        observations: &observations,
+        notes: &notes,
+        ledger: LedgerFacts {
+            id: Some("ab".repeat(16)),
+            rows: observations.len() as u64,
+            head: Some("ef".repeat(32)),
+            problem: None,
+        },
+        raw: &|evidence| (evidence.kind == "kernel listing").then(|| listing.clone().into_bytes()),
+        version: "0.1.0",
+    };
+    site::build(&input, true)
+}
