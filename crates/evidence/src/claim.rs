@@ -1,9 +1,10 @@
 //! A claim: on this rung, of these subjects, this topic has the expected value.
 
 use crate::{About, Expected, Rung, Scope, Transfer};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
     pub id: String,
     pub rung: Rung,

@@ -1,9 +1,10 @@
 //! How much of what was looked at was really seen.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that was not seen, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
     /// `bytes 0x4000..0x5000`, `grids from occupancy`, `kernels launched before the attach`.
@@ -11,7 +12,7 @@ pub struct Gap {
     pub why: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coverage {
     /// What is counted: `bytes`, `events`, `kernels`, `rows`, `settings`.

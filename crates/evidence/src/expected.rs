@@ -2,11 +2,12 @@
 
 use crate::fact::glob;
 use crate::{Bound, Fact, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One of these stands in an investigation file: `expected = { at_least = 12 }`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Expected {
     Equals(Value),

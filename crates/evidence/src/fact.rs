@@ -1,6 +1,7 @@
 //! A fact: a topic, what it is about, and the value that was seen. `docs/topics.md` lists the topics in use.
 
 use crate::{Span, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 /// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim a value may also be a pattern, see
 /// [`About::speaks_for`]. Many facts are about the same, and share it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct About(pub Arc<BTreeMap<String, String>>);
 
@@ -113,7 +114,7 @@ impl fmt::Display for About {
 }
 
 /// How exact the value is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     #[default]
@@ -122,7 +123,7 @@ pub enum Bound {
     AtLeast,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
     /// Dotted nouns, most general first: `matmul.path`, `kernel.registers`, `library.loaded`.

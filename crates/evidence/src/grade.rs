@@ -1,10 +1,11 @@
 //! Grades: computed by [`judge`](crate::judge), never typed in.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::fmt;
 
 /// Why nothing could be said. The first that applies, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// Observers of one rung and subject disagree.
@@ -130,5 +131,27 @@ impl Serialize for Grade {
             map.serialize_entry("why", why.name())?;
         }
         map.end()
+    }
+}
+/// As [`Serialize`] above writes it.
+impl JsonSchema for Grade {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Grade".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let kinds = [GradeKind::Confirmed, GradeKind::Inferred, GradeKind::Limited, GradeKind::Refuted]
+            .map(|kind| Grade(kind).name());
+        let why = generator.subschema_for::<Why>();
+        schemars::json_schema!({
+            "oneOf": [
+                { "type": "object", "properties": { "grade": { "enum": kinds } }, "required": ["grade"] },
+                {
+                    "type": "object",
+                    "properties": { "grade": { "const": "unresolved" }, "why": why },
+                    "required": ["grade", "why"],
+                },
+            ],
+        })
     }
 }

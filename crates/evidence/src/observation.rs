@@ -1,12 +1,13 @@
 //! One observation: who saw what, of whom, on which rung, how much of it, and how far it may be believed.
 
 use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung, RungKind, Subject};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObserverId {
     /// `inspect`, `isa`, `source`, `dryrun`, `uprobe`, `host`, ...
@@ -21,7 +22,7 @@ impl ObserverId {
 }
 
 /// Raw evidence, kept in the ledger under its hash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     pub sha256: String,
@@ -30,7 +31,7 @@ pub struct Evidence {
     pub kind: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// This was seen.
@@ -43,14 +44,14 @@ pub enum Finding {
 }
 
 /// Fields are private: what stands here has passed [`Observation::check`], also after a trip through a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Observation {
     plain: Plain,
 }
 
 /// What the observations of a run have in common is shared between them: a ledger holds many of few runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plain {
     pub observer: Arc<ObserverId>,
@@ -274,6 +275,16 @@ impl fmt::Debug for ObservationId {
 impl Serialize for ObservationId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for ObservationId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ObservationId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "description": "SHA-256 of the observation's canonical bytes, 64 digits." })
     }
 }
 

@@ -6,11 +6,12 @@ use crate::observation_index::{ObservationIndex, sorted};
 use crate::relevant::memo;
 use crate::value::Likeness;
 use crate::{Ability, About, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Subject, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
 /// A value that was seen, graded as if it had been claimed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     pub about: String,
     /// The same, by name.
@@ -22,7 +23,7 @@ pub struct Found {
     pub reading: Reading,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuestionReading {
     pub question: String,
     /// The readings of the claims that would answer it, in the order of the file.

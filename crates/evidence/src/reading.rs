@@ -2,10 +2,11 @@
 
 use crate::subject::Part;
 use crate::{Grade, Observation, ObservationId, ObserverId, Recorded, Rung};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One step of the argument. `observation` names the evidence it rests on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
     /// It saw what is claimed.
@@ -104,7 +105,7 @@ pub enum Reason {
 }
 
 /// Why silence is no evidence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "spot", rename_all = "kebab-case")]
 pub enum Spot {
     /// Not in its field of view.
@@ -142,7 +143,7 @@ impl Reason {
 }
 
 /// An observation as a reading cites it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Citation {
     pub observation: ObservationId,
     pub observer: ObserverId,
@@ -189,14 +190,14 @@ pub fn saw(observation: &Observation) -> String {
 }
 
 /// What one rung has to say on the claim, own subject and others alike; context, no grade.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     pub rung: Rung,
     pub holds: usize,
     pub contradicts: usize,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Reading {
     pub claim: String,
     pub rung: Rung,

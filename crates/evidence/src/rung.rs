@@ -3,10 +3,11 @@
 //! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules): what is written once per rung
 //! cannot be mixed up between two of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
     /// Source at this commit, with these defines, has a rule that chooses it.

@@ -4,11 +4,12 @@
 //! claim names and the observation does not give is a difference: silence is no agreement.
 
 use crate::fact::glob;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Artifact {
     File {
@@ -31,7 +32,7 @@ pub enum Artifact {
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     Real,
@@ -54,7 +55,7 @@ impl DeviceKind {
 }
 
 /// What stretch was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// The whole of it: every byte of the file, the process from start to end.
@@ -63,7 +64,7 @@ pub enum Window {
     Named(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     /// Which installation: `ollama-rocm-60303`, `debian-sid`. None where it belongs to none.
@@ -151,7 +152,7 @@ impl Subject {
 }
 
 /// The part of a subject in which an observation and a claim differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     Runtime,
@@ -167,7 +168,7 @@ pub enum Part {
 }
 
 /// Which subjects a claim is about; what is not named may be anything.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// The installation's name; `*` stands for any text.

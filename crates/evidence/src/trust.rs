@@ -1,9 +1,10 @@
 //! Whether an observer may be believed: did it change what it observed, and was it awake?
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An observer that changes what it observes has observed something else.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Contamination {
     /// It read files, or settings that reading does not change.
@@ -17,7 +18,7 @@ pub enum Contamination {
 }
 
 /// A known event that a working observer must see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "seen", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Canary {
     /// In the target itself: a one-token request gave a launch, every kernel ended in `s_endpgm`, the host entry was

@@ -1,10 +1,11 @@
 //! What was seen, as a value: plain data that TOML, JSON and the ledger write alike.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// `Nothing` is an answer: the observer looked for exactly this and it was not there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     Nothing,

@@ -2,10 +2,11 @@
 
 use crate::fact::glob;
 use crate::{About, Fact};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing in view: a topic (`kernel`, `library.*`), restricted to some parameters or to none.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     pub topic: String,
@@ -28,7 +29,7 @@ impl View {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldOfView {
     pub views: Vec<View>,

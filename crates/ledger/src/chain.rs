@@ -2,6 +2,8 @@
 
 use crate::blobs::is_hash;
 use evidence::{Evidence, Recorded};
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -37,7 +39,8 @@ impl fmt::Debug for Hash {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum RowKind {
     /// The body is an observation's canonical JSON.
     Observation,

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod anonymous;
+mod answers;
 mod archive;
 mod blobs;
 mod bundle;
@@ -16,6 +17,7 @@ mod error;
 mod gather;
 mod head;
 mod import;
+mod listing;
 mod note;
 mod origin;
 mod private;
@@ -29,6 +31,7 @@ mod worklog_note;
 mod write;
 
 pub use anonymous::Anonymous;
+pub use answers::{Expected, Shown, Verdict};
 pub use blobs::{Blobs, Measured};
 pub use bundle::Bundled;
 pub use chain::{Hash, Row, RowKind};
@@ -36,6 +39,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use clock::{now, rfc3339};
 pub use error::LedgerError;
 pub use import::{Imported, Limits};
+pub use listing::{Filter, Line, Listing, Seen};
 pub use note::{NoteError, Signer, Verifier};
 pub use read::Reader;
 pub use regular::open as open_regular;

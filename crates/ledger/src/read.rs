@@ -329,7 +329,7 @@ impl Reader {
         LedgerError::database(&self.database, source)
     }
 
-    fn bad(&self, seq: u64, what: String) -> LedgerError {
+    pub(crate) fn bad(&self, seq: u64, what: String) -> LedgerError {
         LedgerError::Row { path: self.database.clone(), seq, what }
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     date, deb,
     error::{Error, Result, at},
     fetch::targets,
-    index::{Index, Package, SCHEMA},
+    index::{Index, Package},
     unpack::{self, Bound, Swollen, Unpacked, Unpacker, unpack_zip},
 };
 use std::{
@@ -89,7 +89,6 @@ pub(crate) fn link_into(cache: &Cache, name: &str, dir: &Path) -> Result<()> {
 
 fn empty(name: &str, origin: String) -> Index {
     Index {
-        schema: SCHEMA.to_owned(),
         name: name.to_owned(),
         origin,
         linked: false,

@@ -11,9 +11,11 @@ use std::{
 
 pub use places::candidates;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     Ollama,
+    #[serde(rename = "llama.cpp")]
     LlamaCpp,
     Rocm,
     Cuda,

@@ -4,14 +4,13 @@ use crate::{
     cache::Cache,
     error::{Error, Result, at},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
 
-pub const SCHEMA: &str = "whichkernel.runtime-index/1";
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A runtime in the cache: where it came from, its packages, and what was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Index {
-    pub schema: String,
     pub name: String,
     /// Where it came from: a suite and mirror, an archive's file name, a directory.
     pub origin: String,
@@ -35,7 +34,7 @@ pub struct Index {
     pub refused: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Package {
     pub package: String,
     pub version: String,
@@ -51,11 +50,15 @@ pub struct Package {
 }
 
 /// A dependency that was not followed, and why: the runtime says what it lacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     pub package: String,
     pub by: String,
     pub reason: String,
+}
+
+impl answer::Answer for Index {
+    const SCHEMA: &'static str = "whichkernel.runtime-index/1";
 }
 
 impl Index {
@@ -67,8 +70,7 @@ impl Index {
 
     pub fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join("index.json");
-        let mut text = serde_json::to_string_pretty(self).map_err(|e| at(&path)(e.into()))?;
-        text.push('\n');
+        let text = answer::json(self).map_err(|e| at(&path)(e.into()))?;
         fs::write(&path, text).map_err(at(&path))
     }
 

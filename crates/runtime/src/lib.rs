@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod add;
+mod answers;
 pub mod build;
 pub mod cache;
 pub mod catalogs;
@@ -22,6 +23,7 @@ pub mod linkage;
 pub mod stack;
 pub mod unpack;
 
+pub use answers::{Findings, Holding, Holdings, Installation, State};
 pub use cache::Cache;
 pub use error::{Error, Result};
 pub use index::{Index, Package};

@@ -1,12 +1,13 @@
 //! What every verb is given: language, terminal, where the ledger is; and how output and failure are said.
 
+use crate::emit::Failure;
 use crate::status::StatusLine;
 use clap::{Args, ValueEnum};
 use report::Lang;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A check that was asked for failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
@@ -55,6 +56,7 @@ pub struct Context {
     status: StatusLine,
     /// Bytes on stdout so far.
     written: AtomicU64,
+    printed: AtomicBool,
 }
 
 impl Context {
@@ -72,13 +74,13 @@ impl Context {
             ledger: global.ledger.clone().unwrap_or_else(default_ledger),
             status: StatusLine::new(),
             written: AtomicU64::new(0),
+            printed: AtomicBool::new(false),
         }
     }
 
     /// What is printed obeys nobody but us: control characters that came in with somebody else's text are escaped.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
-        self.status.clear();
-        let mut out = io::stdout().lock();
+        let mut out = self.stdout();
         let text = report::guarded(text, self.color || self.width.is_some());
         out.write_all(text.as_bytes())?;
         out.flush()?;
@@ -88,6 +90,18 @@ impl Context {
 
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
+    }
+
+    /// For an answer that is written as it is found.
+    pub fn stdout(&self) -> io::StdoutLock<'static> {
+        self.status.clear();
+        self.printed.store(true, Ordering::Relaxed);
+        io::stdout().lock()
+    }
+
+    /// Whether a part of the answer is out already: then an error must not follow it on standard output.
+    pub fn has_printed(&self) -> bool {
+        self.printed.load(Ordering::Relaxed)
     }
 
     /// For writing. What of it others could read until now is said once: from now on they cannot.
@@ -132,8 +146,26 @@ fn default_ledger() -> PathBuf {
     base.unwrap_or_else(std::env::temp_dir).join("whichkernel")
 }
 
+/// A command line that could not be understood, or one that asked for help.
+pub fn misunderstood(error: &clap::Error, json: bool) -> ExitCode {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    if json {
+        say_json(error.render().to_string().trim_end().to_owned());
+    }
+    ExitCode::from(COULD_NOT_RUN)
+}
+
+fn say_json(error: String) {
+    if let Ok(text) = answer::json(&Failure::new(error)) {
+        let _ = io::stdout().write_all(text.as_bytes());
+    }
+}
+
 /// Says what went wrong and exits with 2. A reader that went away (`| head`) is no error.
-pub fn fail(error: &anyhow::Error) -> ExitCode {
+pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     let gone = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     };
@@ -150,6 +182,10 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
         }
     }
     // Addresses and command lines come into errors from everywhere.
-    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&ledger::redact::text(&text), false));
+    let text = ledger::redact::text(&text);
+    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&text, false));
+    if json {
+        say_json(text.into());
+    }
     ExitCode::from(COULD_NOT_RUN)
 }

@@ -1,7 +1,9 @@
 //! The command line: one file per verb, each thin.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod context;
+mod emit;
 mod status;
 mod verbs;
 
@@ -20,9 +22,14 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let json = emit::json_asked(std::env::args_os());
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return context::misunderstood(&error, json),
+    };
     let context = Context::new(&cli.global);
     let ran = verbs::run(cli.verb, &context);
+    let json = json && !context.has_printed();
     drop(context);
-    ran.unwrap_or_else(|error| context::fail(&error))
+    ran.unwrap_or_else(|error| context::fail(&error, json))
 }

@@ -42,7 +42,7 @@ impl Trial {
 
     fn told(&self, words: &[&str]) -> Value {
         let output = self.ask(words);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+        schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout)
     }
 }
 

@@ -18,7 +18,10 @@ fn whichkernel(args: &[&str], columns: Option<&str>) -> String {
 
 #[test]
 fn json_has_every_observer_with_a_status_and_a_reason() {
-    let json: Value = serde_json::from_str(&whichkernel(&["doctor", "--format", "json"], None)).unwrap();
+    let json: Value = schema_check::answer(
+        env!("CARGO_BIN_EXE_whichkernel"),
+        whichkernel(&["doctor", "--format", "json"], None).as_bytes(),
+    );
     assert_eq!(json["schema"], "whichkernel.doctor/1");
     let observers = json["observers"].as_array().unwrap();
     let wanted = ["uprobe", "preload", "ptrace", "rocprofv3", "rocblas-log", "amd-log", "phase-proxy", "dryrun"];

@@ -23,7 +23,7 @@ fn words(output: &Output) -> String {
 }
 
 fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", words(output)))
+    schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout)
 }
 
 /// The rows of a CSV, quotes and all, by column name.

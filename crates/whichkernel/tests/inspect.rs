@@ -27,7 +27,7 @@ fn inspect(path: &Path, args: &[&str]) -> Output {
 
 fn json(path: &Path) -> (Value, i32, String) {
     let output = inspect(path, &["--format", "json"]);
-    let value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
     (value, output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -88,7 +88,10 @@ fn kernels_are_listed_and_chosen() {
     let none = inspect(&path, &["--kernels", "--target", "gfx942", "--format", "csv"]);
     assert_eq!((text(&none).lines().count(), none.status.code()), (1, Some(2)));
     assert!(String::from_utf8_lossy(&none.stderr).contains("gfx1201"), "what is there is named");
-    let rows: Value = serde_json::from_str(&text(&inspect(&path, &["--kernels", "--format", "json"]))).unwrap();
+    let rows: Value = schema_check::answer(
+        env!("CARGO_BIN_EXE_whichkernel"),
+        &inspect(&path, &["--kernels", "--format", "json"]).stdout,
+    );
     assert_eq!(rows["kernels"][0]["args"][1]["kind"], "hidden_block_count_x");
     assert_eq!(rows["kernels"].as_array().unwrap().len(), 4);
 }

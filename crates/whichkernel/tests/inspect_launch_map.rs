@@ -18,7 +18,7 @@ fn run(file: &Path, arguments: &[&str]) -> String {
 fn json(file: &Path, arguments: &[&str]) -> Value {
     let mut all = arguments.to_vec();
     all.extend(["--format", "json"]);
-    serde_json::from_str(&run(file, &all)).expect("JSON")
+    schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), run(file, &all).as_bytes())
 }
 
 /// The strong check: every registered name is a kernel of the very bundle that its wrapper points at, on every target.

@@ -35,7 +35,7 @@ fn object(dir: &Path) -> Option<PathBuf> {
 fn every_word_of_every_target_is_decoded() {
     let Some(library) = library() else { return };
     let output = run(&library, &["--format", "json"]);
-    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
     assert_eq!(value["schema"], "whichkernel.isa/1");
     assert_eq!(value["complete"], true);
     let groups = value["groups"].as_array().expect("groups");
@@ -70,7 +70,7 @@ fn a_question_is_answered_with_yes_no_or_unknown() {
     assert_eq!(unknown.status.code(), Some(2), "{}", text(&unknown));
     assert_eq!(run(&path, &["--has", "v_fma"]).status.code(), Some(0));
     let listed = run(&path, &["--format", "json"]);
-    let value: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &listed.stdout);
     assert_eq!((&value["complete"], value["undecoded"].as_array().map(Vec::len)), (&false.into(), Some(1)));
 }
 
@@ -120,7 +120,7 @@ fn the_same_kernel_in_two_targets_and_files_is_held_side_by_side() {
     assert_eq!(diff(&library, &library, &targets("gfx1201", "gfx1201")).status.code(), Some(0));
     let older = library.with_file_name("libbitsandbytes_rocm64.so");
     let json = diff(&library, &older, &[&targets("gfx1201", "gfx1201")[..], &["--format", "json"]].concat());
-    let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &json.stdout);
     assert_eq!((&value["complete"], &value["kernels"], &value["differ"]), (&true.into(), &1.into(), &1.into()));
     // A target that one side has no code for, and a question that does not say which target, are no comparison.
     assert_eq!(diff(&library, &library, &targets("gfx1201", "gfx803")).status.code(), Some(2));

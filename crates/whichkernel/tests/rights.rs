@@ -90,7 +90,7 @@ fn two_capabilities_on_the_file_suffice_for_ones_own_processes() {
     let doctor =
         Command::new(&tool).args(["doctor", "--format", "json"]).env("HOME", yard.at("home")).uid(NOBODY).output();
     let doctor = String::from_utf8_lossy(&doctor.expect("ran").stdout).into_owned();
-    let json: serde_json::Value = serde_json::from_str(&doctor).unwrap_or_else(|error| panic!("{error}: {doctor}"));
+    let json = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), doctor.as_bytes());
     assert_eq!(json["trials"]["uprobe"]["outcome"], "worked", "{}", json["trials"]);
 }
 

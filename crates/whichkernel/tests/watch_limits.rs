@@ -38,7 +38,7 @@ fn a_full_disk_costs_the_trace_and_not_the_answer() {
     let said = String::from_utf8_lossy(&seen.stderr);
     assert_eq!(seen.status.code(), Some(2), "{said}");
     assert!(said.contains("the trace is not complete") && said.contains("the program ended well"), "{said}");
-    let report: serde_json::Value = serde_json::from_slice(&seen.stdout).expect("the summary");
+    let report = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &seen.stdout);
     let rejected: u64 = report["rejected"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
     assert_eq!(
         (report["seen"].as_u64().unwrap_or(0) + rejected, report["lost"].as_u64()),

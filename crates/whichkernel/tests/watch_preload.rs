@@ -58,7 +58,7 @@ fn a_log_is_read_and_a_file_that_is_none_is_refused() {
         Command::new(WHICHKERNEL).args(["watch", "--format", "json", "--read"]).arg(path).output().expect("a run")
     };
     let output = read(&log);
-    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let said = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
     assert_eq!(
         (said["calls"].as_u64(), said["seen"].as_u64(), said["observer"].as_str()),
         (Some(1), Some(0), Some("logs"))

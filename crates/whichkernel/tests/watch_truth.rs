@@ -64,7 +64,7 @@ fn a_runtime_that_is_not_ours_is_no_real_device() {
         let output = watch(home.path(), &["--how", how, "--format", "json", "--", &program]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{how}: {said}");
-        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let report = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
         assert_eq!(report["seen"], 30, "{how}: {report:#}");
         assert_eq!((&report["device"], &report["rung"]), (&"unknown".into(), &"Selected".into()), "{how}: {report:#}");
         assert_eq!(report["rows"][0]["rung"], "Selected", "{how}: {report:#}");
@@ -94,11 +94,11 @@ fn a_program_that_crashes_is_told_first_and_is_no_success() {
         assert_eq!(output.status.code(), Some(2), "{how} {signal}: {said}");
     }
     let output = watch(home.path(), &["--how", "preload", "--format", "json", "--", &program, "-11"]);
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let report = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
     assert_eq!((&report["ended"]["signal"], &report["ended"]["name"]), (&11.into(), &"SIGSEGV".into()), "{report:#}");
     assert_eq!(report["seen"], 30, "what was seen before is told: {report:#}");
     let output = watch(home.path(), &["--how", "preload", "--format", "json", "--", &program]);
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let report = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
     assert_eq!((output.status.code(), &report["ended"]["code"]), (Some(0), &0.into()), "{report:#}");
 }
 
@@ -152,8 +152,7 @@ fn a_file_speaks_for_another_host() {
         let mut check = Command::new(WHICHKERNEL);
         check.args(["check", "--format", "json", "--ledger", &ledger]).arg(&file).env("HOME", home.path());
         let output = check.output().expect("checked");
-        let report: Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+        let report: Value = schema_check::answer(WHICHKERNEL, &output.stdout);
         let grade = &report["claims"][0]["grade"];
         assert_eq!(grade == "unresolved", open, "{host}: {report:#}");
     }

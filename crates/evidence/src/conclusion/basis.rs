@@ -2,11 +2,12 @@
 
 use super::statement::{Conclusion, Says};
 use crate::rung::Rung;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     Bytes,
@@ -62,7 +63,7 @@ impl Unit {
 }
 
 /// Why something is not among the answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// Nobody asked for it: another card, another type, another library.
@@ -110,7 +111,7 @@ impl Why {
 }
 
 /// Something that no answer speaks of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// A proper name: a file, a target, a function. Nothing that needs translating.
     pub what: String,
@@ -120,7 +121,7 @@ pub struct LeftOut {
 }
 
 /// What a conclusion rests on. Gathered by whoever looks; turned into a [`Conclusion`] by its last call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Basis {
     pub(super) unit: Unit,
     /// None where nobody can know how many there are (launches of a live process).

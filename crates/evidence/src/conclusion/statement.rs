@@ -2,11 +2,12 @@
 
 use super::basis::{Basis, LeftOut, Unit};
 use crate::rung::Rung;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What is said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "says", rename_all = "kebab-case")]
 pub enum Says {
     Found { count: u64 },
@@ -28,7 +29,7 @@ impl Says {
 }
 
 /// How far a conclusion reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
     /// Nothing was answered: neither it nor its contrary is known.
@@ -40,7 +41,7 @@ pub enum Reach {
 }
 
 /// What an answer begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     Yes,
@@ -65,7 +66,7 @@ impl Word {
 /// ```compile_fail
 /// let same = evidence::Conclusion { says: evidence::Says::Same, reach: evidence::Reach::Whole, basis: todo!() };
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Conclusion {
     #[serde(flatten)]
     says: Says,

@@ -5,13 +5,14 @@ mod file;
 mod place;
 
 use crate::{About, Claim, Observation, RULES, Rung, Scope, Transfer};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use place::InvestigationError;
 
 /// The same words in both languages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
     pub en: String,
@@ -24,7 +25,7 @@ impl Words {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum PhaseName {
     A,
     B,
@@ -34,7 +35,7 @@ pub enum PhaseName {
     F,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     pub id: PhaseName,
@@ -43,7 +44,7 @@ pub struct Phase {
 }
 
 /// A page of the notes that the claims come from, cited by its title.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
     pub id: String,
@@ -52,7 +53,7 @@ pub struct Page {
 }
 
 /// A claim and how it is said.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stated {
     pub claim: Claim,
     pub phase: PhaseName,
@@ -67,7 +68,7 @@ pub struct Stated {
     pub cannot: Option<Words>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Question {
     pub id: String,
     pub phase: PhaseName,
@@ -82,7 +83,7 @@ pub struct Question {
     pub closes: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ask {
     pub rung: Rung,
     pub topic: String,
@@ -90,7 +91,7 @@ pub struct Ask {
     pub scope: Scope,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Investigation {
     pub title: Words,
     pub subject: Scope,

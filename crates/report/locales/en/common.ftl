@@ -1,3 +1,7 @@
 # Words that every verb uses
 error-next = What to do: { $action }
 total = total
+no-table = This answer is no table: it has text and json only.
+schema-name = name
+schema-about = what it is
+schema-unknown = No answer is called '{ $name }'. `whichkernel schema` lists them.

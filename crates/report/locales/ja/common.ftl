@@ -1,3 +1,7 @@
 # Words that every verb uses
 error-next = 対処: { $action }
 total = 合計
+no-table = この結果は表ではないため、text か json だけで出力できます。
+schema-name = 名前
+schema-about = 内容
+schema-unknown = 「{ $name }」という名前の結果はありません。一覧は `whichkernel schema` で見られます。

@@ -13,7 +13,7 @@ use crate::{
     cache::Cache,
     date, deb,
     error::{Error, Result, at},
-    index::{Index, Package, SCHEMA},
+    index::{Index, Package},
     unpack::{self, Bound, MERGED, Unpacked, Unpacker},
 };
 use sha2::{Digest, Sha256};
@@ -85,7 +85,6 @@ impl Plan {
         progress: &(dyn Fn(Progress<'_>) + Sync),
     ) -> Result<Index> {
         let mut index = Index {
-            schema: SCHEMA.to_owned(),
             name: self.suite.name.to_owned(),
             origin: format!("Debian {} from {}", self.suite.suites.join(" and "), self.mirror),
             linked: false,

@@ -125,7 +125,6 @@ mod tests {
     fn index(parts: &[&str], targets: &[&str]) -> Index {
         let own = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
         Index {
-            schema: crate::index::SCHEMA.into(),
             name: "debian-sid".into(),
             origin: String::new(),
             linked: false,

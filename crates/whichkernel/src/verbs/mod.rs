@@ -19,6 +19,7 @@ mod map;
 mod probe;
 mod report;
 mod runtime;
+pub mod schema;
 mod skeleton;
 mod source;
 mod summary;
@@ -56,6 +57,8 @@ pub enum Verb {
     Runtime(runtime::Args),
     /// Write a model of any shape without weights, for a dry run of any program
     Skeleton(skeleton::Args),
+    /// What the JSON of every verb looks like: the list, or one JSON Schema
+    Schema(schema::Args),
     /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
     Source(source::Args),
     /// Which kernels a process launches: live, or from what somebody recorded
@@ -80,6 +83,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Report(args)) => report::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
         Some(Verb::Skeleton(args)) => skeleton::run(&args, context),
+        Some(Verb::Schema(args)) => schema::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
         Some(Verb::Watch(args)) => watch::run(&args, context),
     }

@@ -50,7 +50,7 @@ pub fn words(parts: &[&str]) -> Vec<OsString> {
 pub fn json(said: &str) -> Value {
     let start = said.find("{\n").unwrap_or_else(|| panic!("no JSON in {said}"));
     let end = said.rfind("\n}").map_or(said.len(), |end| end + 2);
-    serde_json::from_str(&said[start..end]).unwrap_or_else(|error| panic!("{error}: {said}"))
+    schema_check::answer(WHICHKERNEL, &said.as_bytes()[start..end])
 }
 
 /// Records go where this test removes them, whatever happens.

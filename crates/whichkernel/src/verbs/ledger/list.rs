@@ -1,10 +1,10 @@
 //! The rows as a table.
 
 use crate::context::{Context, Format};
-use evidence::{Glance, Observation, Rung, saw};
-use ledger::{Reader, Row, RowKind, WorklogNote};
+use crate::emit::Show;
+use evidence::Rung;
+use ledger::{Line, Listing, Reader, Seen};
 use report::{Column, Lang, Table};
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -16,8 +16,8 @@ pub struct Args {
     filter: Filter,
 }
 
-#[derive(Debug, Default, clap::Args)]
-pub struct Filter {
+#[derive(Debug, Clone, clap::Args)]
+struct Filter {
     /// Only observations of this observer
     #[arg(long, value_name = "NAME")]
     observer: Option<String>,
@@ -41,24 +41,6 @@ fn rung(name: &str) -> Result<Rung, String> {
     found.ok_or_else(|| format!("one of {}", all.join(", ")))
 }
 
-impl Filter {
-    fn takes(&self, row: &Row) -> anyhow::Result<bool> {
-        let only = self.only.as_deref();
-        if self.observer.is_none() && self.rung.is_none() && self.topic.is_none() && only.is_none() {
-            return Ok(true);
-        }
-        let others = self.observer.is_some() || self.rung.is_some() || self.topic.is_some();
-        if row.kind == RowKind::Note {
-            return Ok(only == Some("notes") && !others);
-        }
-        let glance = Glance::at(&row.body)?;
-        Ok(only.is_none_or(|only| glance.rung == only || glance.observer.name == only)
-            && self.observer.as_ref().is_none_or(|name| glance.observer.name == *name)
-            && self.rung.is_none_or(|rung| glance.rung == rung.name())
-            && self.topic.as_ref().is_none_or(|wanted| glance.topic().starts_with(wanted.as_str())))
-    }
-}
-
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     if !reader.exists() && args.format == Format::Text {
@@ -66,26 +48,15 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         context.print(&format!("{}\n", context.lang.text_with("ledger-empty", &[("dir", dir.into())])))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let table = table(&reader, &args.filter, &context.lang)?;
-    if table.is_empty()
-        && let Some(only) = args.filter.only.as_deref()
+    let Filter { observer, rung, topic, only, last } = args.filter.clone();
+    let filter = ledger::Filter { observer, rung, topic, only, last };
+    let listing = reader.list(&filter)?;
+    if listing.rows.is_empty()
+        && let Some(only) = filter.only.as_deref()
     {
         check_only(&reader, only)?;
     }
-    let out = match args.format {
-        Format::Text => table.text(context.width),
-        Format::Csv => table.csv(),
-        Format::Md => table.markdown(),
-        Format::Json => {
-            let json = serde_json::json!({
-                "schema": "whichkernel.ledger-list/1",
-                "ledger": reader.id()?,
-                "rows": table.json(),
-            });
-            format!("{}\n", serde_json::to_string_pretty(&json)?)
-        }
-    };
-    context.print(&out)?;
+    context.emit(args.format, &listing)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -105,88 +76,51 @@ fn check_only(reader: &Reader, only: &str) -> anyhow::Result<()> {
     anyhow::bail!("no row is of '{only}'; there are: notes, the rungs {rungs}, and the observers {}", names.join(", "))
 }
 
-pub fn table(reader: &Reader, filter: &Filter, lang: &Lang) -> anyhow::Result<Table> {
-    let mut table = Table::new(vec![
-        Column::right("row", lang.text("ledger-title-row")),
-        Column::left("time", lang.text("ledger-title-time")),
-        Column::left("id", lang.text("ledger-title-id")),
-        Column::left("observer", lang.text("ledger-title-observer")),
-        Column::left("rung", lang.text("ledger-title-rung")),
-        Column::left("saw", lang.text("ledger-title-saw")),
-        Column::left("subject", lang.text("ledger-title-subject")),
-        Column::left("trust", lang.text("ledger-title-trust")),
-        Column::left("origin", lang.text("ledger-title-origin")),
-    ]);
-    let mut rows: Vec<[String; 9]> = Vec::new();
-    let mut unreadable = None;
-    let enough = |rows: &[[String; 9]]| filter.last.is_some_and(|last| rows.len() >= last);
-    let take = |row: Row| {
-        if enough(&rows) {
-            return Ok(ControlFlow::Break(()));
+impl Show for Listing {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::right("row", lang.text("ledger-title-row")),
+            Column::left("time", lang.text("ledger-title-time")),
+            Column::left("id", lang.text("ledger-title-id")),
+            Column::left("observer", lang.text("ledger-title-observer")),
+            Column::left("rung", lang.text("ledger-title-rung")),
+            Column::left("saw", lang.text("ledger-title-saw")),
+            Column::left("subject", lang.text("ledger-title-subject")),
+            Column::left("trust", lang.text("ledger-title-trust")),
+            Column::left("origin", lang.text("ledger-title-origin")),
+        ]);
+        for line in &self.rows {
+            table.row(cells(line, lang));
         }
-        match filter.takes(&row).and_then(|takes| takes.then(|| cells(&row, lang)).transpose()) {
-            Ok(cells) => {
-                rows.extend(cells);
-                Ok(if enough(&rows) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-            }
-            Err(error) => {
-                unreadable = Some(error.context(format!("row {}", row.seq)));
-                Ok(ControlFlow::Break(()))
-            }
-        }
-    };
-    // The last ones are found from the end: a long ledger need not be read for them.
-    if filter.last.is_some() {
-        reader.rows_back(take)?;
-        rows.reverse();
-    } else {
-        reader.rows(0, take)?;
+        Some(table)
     }
-    if let Some(error) = unreadable {
-        return Err(error);
-    }
-    for cells in rows {
-        table.row(cells);
-    }
-    Ok(table)
 }
 
-fn cells(row: &Row, lang: &Lang) -> anyhow::Result<[String; 9]> {
-    let origin = row.origin.as_deref().map(short_origin).unwrap_or_default();
-    let seq = row.seq.to_string();
-    let time = row.time.get(..19).unwrap_or(&row.time).replace('T', " ");
-    let Some(recorded) = row.observation()? else {
-        let note = WorklogNote::parse(&row.note().unwrap_or_default());
-        let about = [note.phase.map(|phase| format!("[{phase}]")), note.about.map(|about| format!("[{about}]"))];
-        let note: Vec<String> = about.into_iter().flatten().chain([note.text]).collect();
-        let note = note.join(" ");
+fn cells(line: &Line, lang: &Lang) -> [String; 9] {
+    let origin = line.origin.as_deref().map(short_origin).unwrap_or_default();
+    let row = line.row.to_string();
+    let time = line.time.get(..19).unwrap_or(&line.time).replace('T', " ");
+    let Some(seen) = &line.seen else {
+        let about = [&line.phase, &line.about].into_iter().flatten().map(|about| format!("[{about}]"));
+        let note = about.chain(line.note.clone()).collect::<Vec<_>>().join(" ");
         let kind = lang.text("ledger-note");
-        return Ok([seq, time, String::new(), kind, String::new(), note, String::new(), String::new(), origin]);
+        return [row, time, String::new(), kind, String::new(), note, String::new(), String::new(), origin];
     };
-    let observer = format!("{} {}", recorded.observer().name, recorded.observer().version);
-    let rung = report::rung_text(lang, recorded.rung());
-    Ok([
-        seq,
-        time,
-        recorded.id().short().to_owned(),
-        observer,
-        rung,
-        saw(&recorded),
-        recorded.subject().to_string(),
-        trust(&recorded, lang),
-        origin,
-    ])
+    let observer = format!("{} {}", seen.observer, seen.version);
+    let rung = report::rung_text(lang, seen.rung);
+    let (saw, subject) = (seen.saw.clone(), seen.subject.clone());
+    [row, time, seen.id.short().to_owned(), observer, rung, saw, subject, trust(seen, lang), origin]
 }
 
 /// What limits it, if anything does.
-fn trust(observation: &Observation, lang: &Lang) -> String {
+fn trust(seen: &Seen, lang: &Lang) -> String {
     let mut words = Vec::new();
-    if observation.contaminated().is_some() {
+    if seen.contaminated {
         words.push(lang.text("ledger-trust-contaminated"));
     }
-    if observation.coverage().lost > 0 {
-        words.push(lang.text_with("ledger-trust-lost", &[("count", observation.coverage().lost.into())]));
-    } else if !observation.coverage().is_complete() {
+    if seen.lost > 0 {
+        words.push(lang.text_with("ledger-trust-lost", &[("count", seen.lost.into())]));
+    } else if !seen.complete {
         words.push(lang.text("ledger-trust-partial"));
     }
     words.join(", ")

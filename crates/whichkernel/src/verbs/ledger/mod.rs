@@ -1,10 +1,11 @@
 //! What was observed: listing, showing, exporting, merging, proving.
 
 use crate::context::Context;
+use crate::emit::Show as _;
 use anyhow::Context as _;
 use ledger::{Reader, WorklogNote};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -96,16 +97,13 @@ fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
             let file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
             Box::new(BufWriter::new(file))
         }
-        None => Box::new(BufWriter::new(io::stdout().lock())),
+        None => Box::new(BufWriter::new(context.stdout())),
     };
+    let rows = || anyhow::Ok(reader.list(&ledger::Filter::default())?.table(&context.lang).unwrap_or_default());
     match args.format {
         ExportFormat::Json => reader.export(&mut out)?,
-        ExportFormat::Csv => {
-            out.write_all(list::table(&reader, &list::Filter::default(), &context.lang)?.csv().as_bytes())?
-        }
-        ExportFormat::Md => {
-            out.write_all(list::table(&reader, &list::Filter::default(), &context.lang)?.markdown().as_bytes())?;
-        }
+        ExportFormat::Csv => out.write_all(rows()?.csv().as_bytes())?,
+        ExportFormat::Md => out.write_all(rows()?.markdown().as_bytes())?,
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -1,10 +1,12 @@
 //! One row in full: the observation, its chain, its raw evidence.
 
 use crate::context::{Context, Format};
-use evidence::{Recorded, saw};
-use ledger::{Measured, Reader, Row};
+use crate::emit::Show;
+use evidence::saw;
+use ledger::{Measured, Reader, Row, Shown};
+use report::{Lang, Table};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
@@ -26,11 +28,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let Some(row) = find(&reader, &args.which)? else {
         anyhow::bail!(context.lang.text_with("ledger-not-found", &[("which", args.which.as_str().into())]));
     };
-    let recorded = row.observation()?;
     if args.raw {
+        let recorded = row.observation()?;
         let evidence = recorded.iter().flat_map(|recorded| recorded.raw_evidence());
         for evidence in evidence {
-            let mut out = io::stdout().lock();
+            let mut out = context.stdout();
             let what = match reader.blobs().read(evidence, |piece| out.write_all(piece))? {
                 Measured::Same => continue,
                 Measured::Missing => "ledger-raw-missing",
@@ -40,25 +42,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let out = match args.format {
-        Format::Text | Format::Md | Format::Csv => text(&row, recorded.as_ref(), context),
-        Format::Json => {
-            let json = serde_json::json!({
-                "schema": "whichkernel.ledger-row/1",
-                "row": row.seq,
-                "kind": row.kind.name(),
-                "time": row.time,
-                "origin": row.origin,
-                "prev": row.prev.to_string(),
-                "hash": row.hash.to_string(),
-                "id": recorded.as_ref().map(|recorded| recorded.id().as_str()),
-                "observation": recorded.as_ref().map(|recorded| serde_json::to_value(&**recorded)).transpose()?,
-                "note": row.note(),
-            });
-            format!("{}\n", serde_json::to_string_pretty(&json)?)
-        }
-    };
-    context.print(&out)?;
+    context.emit(args.format, &Shown::of(&row)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,8 +68,17 @@ fn find(reader: &Reader, which: &str) -> anyhow::Result<Option<Row>> {
     }
 }
 
-fn text(row: &Row, recorded: Option<&Recorded>, context: &Context) -> String {
-    let lang = &context.lang;
+impl Show for Shown {
+    fn table(&self, _: &Lang) -> Option<Table> {
+        None
+    }
+
+    fn text(&self, context: &Context) -> String {
+        text(self, &context.lang)
+    }
+}
+
+fn text(row: &Shown, lang: &Lang) -> String {
     let mut out = String::new();
     let mut line = |key: &str, value: &str| {
         if !value.is_empty() {
@@ -93,14 +86,16 @@ fn text(row: &Row, recorded: Option<&Recorded>, context: &Context) -> String {
             let _ = writeln!(out, "{label}: {value}");
         }
     };
-    line("row", &row.seq.to_string());
+    line("row", &row.row.to_string());
     line("time", &row.time);
     line("origin", row.origin.as_deref().unwrap_or(""));
-    if let Some(note) = row.note() {
-        line("note", &note);
+    if let Some(note) = &row.note {
+        line("note", note);
     }
-    if let Some(recorded) = recorded {
-        line("id", recorded.id().as_str());
+    if let Some(id) = &row.id {
+        line("id", id.as_str());
+    }
+    if let Some(recorded) = &row.observation {
         line("observer", &format!("{} {}", recorded.observer().name, recorded.observer().version));
         line("rung", &report::rung_text(lang, recorded.rung()));
         line("subject", &recorded.subject().to_string());
@@ -125,8 +120,8 @@ fn text(row: &Row, recorded: Option<&Recorded>, context: &Context) -> String {
             line("evidence", &format!("{} ({}, {} bytes)", evidence.sha256, evidence.kind, evidence.size));
         }
     }
-    line("prev", &row.prev.to_string());
-    line("hash", &row.hash.to_string());
+    line("prev", &row.prev);
+    line("hash", &row.hash);
     out
 }
 

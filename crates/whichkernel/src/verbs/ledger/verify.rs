@@ -3,7 +3,7 @@
 use super::sign::small;
 use crate::context::{CHECK_FAILED, Context, Format};
 use anyhow::Context as _;
-use ledger::{Checkpoint, Hash, Proof, Reader, Verifier};
+use ledger::{Checkpoint, Hash, Proof, Reader, Verdict, Verifier};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,7 +73,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     })?;
     let expected = expected(args, &proof)?;
     let out = match args.format {
-        Format::Json => json(&proof, &expected)?,
+        Format::Json => answer::json(&verdict(&proof, &expected))?,
         _ => text(&proof, &expected, reader.exists(), context),
     };
     context.print(&out)?;
@@ -82,31 +82,28 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// English in every language, as all of JSON is.
-fn json(proof: &Proof, expected: &[Expected]) -> anyhow::Result<String> {
+fn verdict(proof: &Proof, expected: &[Expected]) -> Verdict {
     let lang = report::Lang::new("en");
     let one = |one: &Expected| {
         let (row, problem) = match one.held {
             Held::At(row) => (Some(row), None),
             Held::Not(why) => (None, Some(lang.text(why))),
         };
-        serde_json::json!({ "hash": one.hash.to_string(), "signed_by": one.signed, "row": row, "problem": problem })
+        ledger::Expected { hash: one.hash.to_string(), signed_by: one.signed.clone(), row, problem }
     };
-    let whole = proof.problems.is_empty();
     let key = if expected.is_empty() { "ledger-unproved" } else { "ledger-unproved-after" };
-    let json = serde_json::json!({
-        "schema": "whichkernel.ledger-verify/1",
-        "ledger": proof.ledger,
-        "rows": proof.rows,
-        "blobs": proof.blobs,
-        "blob_bytes": proof.blob_bytes,
-        "head": proof.head.map(|hash| hash.to_string()),
-        "unacknowledged": proof.unacknowledged,
-        "problems": proof.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "expected": expected.iter().map(one).collect::<Vec<_>>(),
-        "proved": whole.then(|| lang.text("ledger-proved")),
-        "not_proved": lang.text(key),
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&json)?))
+    Verdict {
+        ledger: proof.ledger.clone(),
+        rows: proof.rows,
+        blobs: proof.blobs,
+        blob_bytes: proof.blob_bytes,
+        head: proof.head.map(|hash| hash.to_string()),
+        unacknowledged: proof.unacknowledged,
+        problems: proof.problems.iter().map(ToString::to_string).collect(),
+        expected: expected.iter().map(one).collect(),
+        proved: proof.problems.is_empty().then(|| lang.text("ledger-proved")),
+        not_proved: lang.text(key),
+    }
 }
 
 fn text(proof: &Proof, expected: &[Expected], exists: bool, context: &Context) -> String {

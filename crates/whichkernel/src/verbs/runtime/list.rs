@@ -2,9 +2,9 @@
 
 use super::words::bytes;
 use crate::context::{Context, Format};
-use report::{Column, Table};
-use runtime::{Cache, Index, index};
-use serde_json::json;
+use crate::emit::Show;
+use report::{Column, Lang, Table};
+use runtime::{Cache, Holdings, Index, State};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -20,97 +20,80 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let cache = Cache::from_env();
     match &args.name {
-        Some(name) => packages(&Index::read(&cache.runtime(name))?, args.format, context)?,
-        None => all(&cache, args.format, context)?,
+        Some(name) => context.emit(args.format, &Index::read(&cache.runtime(name))?)?,
+        None => context.emit(args.format, &Holdings::of(&cache))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn all(cache: &Cache, format: Format, context: &Context) -> anyhow::Result<()> {
-    let lang = &context.lang;
-    let runtimes = index::list(cache);
-    if format == Format::Json {
-        let entries: Vec<_> = runtimes
-            .iter()
-            .map(|(name, index)| match index {
-                Ok(index) => json!({"name": name, "path": cache.runtime(name), "index": index}),
-                Err(error) => json!({"name": name, "path": cache.runtime(name), "error": error.to_string()}),
-            })
-            .collect();
-        let value = json!({"schema": "whichkernel.runtime/1", "cache": cache.dir(), "runtimes": entries});
-        return context.print(&format!("{value:#}\n"));
-    }
-    if runtimes.is_empty() && format == Format::Text {
-        return context.print(&format!("{}\n", lang.text("runtime-list-empty")));
-    }
-    let mut table = Table::new(vec![
-        Column::left("name", lang.text("runtime-name")),
-        Column::right("size", lang.text("runtime-size")),
-        Column::right("files", lang.text("runtime-files")),
-        Column::left("parts", lang.text("runtime-parts")),
-        Column::left("targets", lang.text("runtime-targets")),
-        Column::left("versions", lang.text("runtime-versions")),
-        Column::left("date", lang.text("runtime-date")),
-        Column::left("origin", lang.text("runtime-origin")),
-    ]);
-    for (name, index) in &runtimes {
-        match index {
-            Ok(index) => table.row([
-                name.clone(),
-                bytes(index.bytes),
-                index.files.to_string(),
-                index.parts.join(","),
-                targets(index, context),
-                versions(index),
-                index.date.get(..10).unwrap_or_default().to_owned(),
-                index.origin.clone(),
-            ]),
-            Err(error) => table.row([name.clone(), String::new(), String::new(), error.to_string()]),
-        }
-    }
-    context.print(&render(&table, format, context))
-}
-
-fn packages(index: &Index, format: Format, context: &Context) -> anyhow::Result<()> {
-    let lang = &context.lang;
-    if format == Format::Json {
-        return context.print(&format!("{:#}\n", serde_json::to_value(index)?));
-    }
-    let mut table = Table::new(vec![
-        Column::left("package", lang.text("runtime-package")),
-        Column::left("version", lang.text("runtime-version")),
-        Column::right("size", lang.text("runtime-size")),
-        Column::right("files", lang.text("runtime-files")),
-        Column::right("skipped_files", lang.text("runtime-skipped")),
-        Column::left("sha256", "SHA-256"),
-    ]);
-    for package in &index.packages {
-        table.row([
-            package.package.clone(),
-            package.version.clone(),
-            bytes(package.bytes),
-            package.files.to_string(),
-            package.skipped_files.to_string(),
-            package.sha256.clone(),
+impl Show for Holdings {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::left("name", lang.text("runtime-name")),
+            Column::right("size", lang.text("runtime-size")),
+            Column::right("files", lang.text("runtime-files")),
+            Column::left("parts", lang.text("runtime-parts")),
+            Column::left("targets", lang.text("runtime-targets")),
+            Column::left("versions", lang.text("runtime-versions")),
+            Column::left("date", lang.text("runtime-date")),
+            Column::left("origin", lang.text("runtime-origin")),
         ]);
+        for one in &self.runtimes {
+            match &one.state {
+                State::Index(index) => table.row([
+                    one.name.clone(),
+                    bytes(index.bytes),
+                    index.files.to_string(),
+                    index.parts.join(","),
+                    targets(index, lang),
+                    versions(index),
+                    index.date.get(..10).unwrap_or_default().to_owned(),
+                    index.origin.clone(),
+                ]),
+                State::Error(error) => table.row([one.name.as_str(), "", "", error]),
+            }
+        }
+        Some(table)
     }
-    context.print(&render(&table, format, context))
+
+    fn text(&self, context: &Context) -> String {
+        if self.runtimes.is_empty() {
+            return format!("{}\n", context.lang.text("runtime-list-empty"));
+        }
+        self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default()
+    }
 }
 
-pub fn render(table: &Table, format: Format, context: &Context) -> String {
-    match format {
-        Format::Csv => table.csv(),
-        Format::Md => table.markdown(),
-        _ => table.text(context.width),
+impl Show for Index {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::left("package", lang.text("runtime-package")),
+            Column::left("version", lang.text("runtime-version")),
+            Column::right("size", lang.text("runtime-size")),
+            Column::right("files", lang.text("runtime-files")),
+            Column::right("skipped_files", lang.text("runtime-skipped")),
+            Column::left("sha256", "SHA-256"),
+        ]);
+        for package in &self.packages {
+            table.row([
+                package.package.clone(),
+                package.version.clone(),
+                bytes(package.bytes),
+                package.files.to_string(),
+                package.skipped_files.to_string(),
+                package.sha256.clone(),
+            ]);
+        }
+        Some(table)
     }
 }
 
 /// Which targets' kernel libraries came; a runtime without such libraries has none to name.
-fn targets(index: &Index, context: &Context) -> String {
+fn targets(index: &Index, lang: &Lang) -> String {
     let split = index.parts.iter().any(|part| part == "rocblas" || part == "hipblaslt");
     match (index.targets.is_empty(), split) {
         (false, _) => index.targets.join(","),
-        (true, true) => context.lang.text("runtime-all-targets"),
+        (true, true) => lang.text("runtime-all-targets"),
         (true, false) => String::new(),
     }
 }

@@ -1,0 +1,52 @@
+//! What makes a verb's answer: a type, the name of its schema with a version, and the JSON Schema itself.
+//!
+//! A room derives `Serialize` and `JsonSchema` for what it answers and names it with [`Answer`]; the command line prints it
+//! in every format and offers its schema. No I/O here.
+#![forbid(unsafe_code)]
+
+mod kind;
+
+pub use kind::Kind;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A whole answer of a verb. It serializes as an object, in which `schema` is not a field of its own: [`json`] puts it first.
+///
+/// ```
+/// #[derive(serde::Serialize, schemars::JsonSchema)]
+/// struct Probe {
+///     /// The LLVM target, `gfx1201`.
+///     target: String,
+/// }
+/// impl answer::Answer for Probe {
+///     const SCHEMA: &'static str = "whichkernel.probe/1";
+/// }
+/// let text = answer::json(&Probe { target: "gfx1201".into() })?;
+/// assert_eq!(text, "{\n  \"schema\": \"whichkernel.probe/1\",\n  \"target\": \"gfx1201\"\n}\n");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub trait Answer: Serialize + JsonSchema {
+    /// `whichkernel.NAME/VERSION`: one name for one shape. A field that goes away or changes its meaning is a new version; a
+    /// new field is not.
+    const SCHEMA: &'static str;
+}
+
+#[derive(Serialize)]
+struct Named<'a, A> {
+    schema: &'static str,
+    #[serde(flatten)]
+    answer: &'a A,
+}
+
+/// The answer as the JSON that a user gets: `schema` first, indented, ended by a newline.
+pub fn json<A: Answer>(answer: &A) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string_pretty(&Named { schema: A::SCHEMA, answer })?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The same as a value, for who puts it into something bigger.
+pub fn value<A: Answer>(answer: &A) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(Named { schema: A::SCHEMA, answer })
+}

@@ -1,0 +1,79 @@
+//! One row in full, and what was proved of the whole, as a program reads them.
+
+use crate::{Row, RowKind};
+use evidence::{Observation, ObservationId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One row of a ledger in full, with its place in the chain.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Shown {
+    pub row: u64,
+    pub kind: RowKind,
+    /// RFC 3339, UTC.
+    pub time: String,
+    pub origin: Option<String>,
+    /// The hash of the row before it.
+    pub prev: String,
+    pub hash: String,
+    pub id: Option<ObservationId>,
+    pub observation: Option<Observation>,
+    pub note: Option<String>,
+}
+
+impl answer::Answer for Shown {
+    const SCHEMA: &'static str = "whichkernel.ledger-row/1";
+}
+
+impl Shown {
+    pub fn of(row: &Row) -> Result<Shown, serde_json::Error> {
+        let recorded = row.observation()?;
+        Ok(Shown {
+            row: row.seq,
+            kind: row.kind,
+            time: row.time.clone(),
+            origin: row.origin.clone(),
+            prev: row.prev.to_string(),
+            hash: row.hash.to_string(),
+            id: recorded.as_ref().map(|recorded| recorded.id().clone()),
+            observation: recorded.map(|recorded| (*recorded).clone()),
+            note: row.note(),
+        })
+    }
+}
+
+/// What could be proved of a ledger by itself, and what was kept elsewhere held against it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Verdict {
+    pub ledger: Option<String>,
+    pub rows: u64,
+    pub blobs: u64,
+    pub blob_bytes: u64,
+    /// The hash of the last row.
+    pub head: Option<String>,
+    /// Rows whose writer died before it could move the head.
+    pub unacknowledged: u64,
+    /// What was altered, lost or moved, a sentence each; empty where the ledger is whole.
+    pub problems: Vec<String>,
+    pub expected: Vec<Expected>,
+    /// What that proves, in words; null where something is wrong.
+    pub proved: Option<String>,
+    /// What it does not prove, in words.
+    pub not_proved: String,
+}
+
+impl answer::Answer for Verdict {
+    const SCHEMA: &'static str = "whichkernel.ledger-verify/1";
+}
+
+/// A hash that was kept elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Expected {
+    pub hash: String,
+    /// Whose signature stood on it; null for a bare hash.
+    pub signed_by: Option<String>,
+    /// The row at which it was found.
+    pub row: Option<u64>,
+    /// Why it does not fit.
+    pub problem: Option<String>,
+}

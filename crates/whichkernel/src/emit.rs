@@ -1,0 +1,85 @@
+//! An answer in the format that was asked for, and what went wrong in the same.
+
+use crate::context::{COULD_NOT_RUN, Context, Format};
+use answer::Answer;
+use report::{Lang, Table};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::ffi::OsStr;
+
+/// How an answer looks to people. As JSON every [`Answer`] can be written already.
+pub trait Show: Answer {
+    /// What text, CSV and Markdown are made of; None for an answer that is no table, which has text and JSON only.
+    fn table(&self, lang: &Lang) -> Option<Table>;
+
+    /// For a terminal or a pipe, ended by a newline.
+    fn text(&self, context: &Context) -> String {
+        self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default()
+    }
+}
+
+impl Context {
+    pub fn emit<A: Show>(&self, format: Format, answer: &A) -> anyhow::Result<()> {
+        let table = || {
+            let none = || anyhow::anyhow!(self.lang.text("no-table"));
+            answer.table(&self.lang).ok_or_else(none)
+        };
+        self.print(&match format {
+            Format::Text => answer.text(self),
+            Format::Json => answer::json(answer)?,
+            Format::Csv => table()?.csv(),
+            Format::Md => table()?.markdown(),
+        })
+    }
+}
+
+/// A verb could not run. Printed on standard output where JSON was asked for and nothing was printed yet, so that a program
+/// that reads JSON gets JSON; the same sentence is on standard error, always.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Failure {
+    /// What went wrong, as on standard error.
+    pub error: String,
+    /// The exit code.
+    pub exit: u8,
+}
+
+impl Answer for Failure {
+    const SCHEMA: &'static str = "whichkernel.error/1";
+}
+
+impl Failure {
+    pub fn new(error: String) -> Failure {
+        Failure { error, exit: COULD_NOT_RUN }
+    }
+}
+
+/// Whether the command line asks for JSON, as far as that can be told before it is understood: what stands behind `--` is
+/// somebody else's.
+pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
+    let mut before = None;
+    for word in line {
+        let word = word.as_ref().to_owned();
+        if word == "--" {
+            return false;
+        }
+        if word == "--format=json" || (word == "json" && before.is_some_and(|before| before == "--format")) {
+            return true;
+        }
+        before = Some(word);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::json_asked;
+
+    #[test]
+    fn json_is_asked_for_before_the_other_command_begins() {
+        assert!(json_asked(["whichkernel", "check", "--format", "json"]));
+        assert!(json_asked(["whichkernel", "watch", "--format=json", "--", "x"]));
+        assert!(!json_asked(["whichkernel", "watch", "--", "x", "--format", "json"]));
+        assert!(!json_asked(["whichkernel", "inspect", "json"]));
+        assert!(!json_asked(["whichkernel", "--format", "text", "json"]));
+    }
+}

@@ -1,0 +1,63 @@
+//! `whichkernel schema`: what the JSON of every verb looks like, for programs that read it.
+
+use crate::answers;
+use crate::context::{Context, Format};
+use crate::emit::Show;
+use report::{Column, Lang, Table};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The value of an answer's field `schema`, or its short name: ledger-list
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// How to print the list: text, json, csv or md
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "name")]
+    format: Format,
+}
+
+/// The kinds of JSON that this version can answer with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Kinds {
+    answers: Vec<Kind>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Kind {
+    /// The value of the field `schema`.
+    name: &'static str,
+    about: String,
+}
+
+impl answer::Answer for Kinds {
+    const SCHEMA: &'static str = "whichkernel.schema-list/1";
+}
+
+impl Show for Kinds {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let columns =
+            vec![Column::left("name", lang.text("schema-name")), Column::left("about", lang.text("schema-about"))];
+        let mut table = Table::new(columns);
+        for one in &self.answers {
+            table.row([one.name, &one.about]);
+        }
+        Some(table)
+    }
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let mut kinds = answers::all();
+    kinds.sort_by_key(answer::Kind::name);
+    let Some(name) = &args.name else {
+        let answers = kinds.iter().map(|kind| Kind { name: kind.name(), about: kind.about() }).collect();
+        context.emit(args.format, &Kinds { answers })?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Some(kind) = kinds.iter().find(|kind| kind.is(name)) else {
+        anyhow::bail!(context.lang.text_with("schema-unknown", &[("name", name.as_str().into())]));
+    };
+    context.print(&format!("{:#}\n", kind.schema()))?;
+    Ok(ExitCode::SUCCESS)
+}

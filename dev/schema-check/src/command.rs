@@ -1,0 +1,86 @@
+//! What the command printed, against what the command says of it.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// Shapes that have a name and no type yet. One that gets a type must leave this list.
+const UNTYPED: &[&str] = &[
+    "whichkernel.certificate/1",
+    "whichkernel.chain/1",
+    "whichkernel.check/1",
+    "whichkernel.diff-kernel/1",
+    "whichkernel.diff-runtime/1",
+    "whichkernel.diff/2",
+    "whichkernel.doctor/1",
+    "whichkernel.dryrun-gpus/1",
+    "whichkernel.dryrun/1",
+    "whichkernel.explain/1",
+    "whichkernel.history/1",
+    "whichkernel.inspect-extract/1",
+    "whichkernel.inspect/1",
+    "whichkernel.investigate/1",
+    "whichkernel.isa-has/1",
+    "whichkernel.isa-list/1",
+    "whichkernel.isa/1",
+    "whichkernel.many/1",
+    "whichkernel.map/1",
+    "whichkernel.probe/1",
+    "whichkernel.report/1",
+    "whichkernel.rocblas-source/1",
+    "whichkernel.runtime-build/1",
+    "whichkernel.skeleton-shapes/1",
+    "whichkernel.skeleton/1",
+    "whichkernel.source/2",
+    "whichkernel.watch/1",
+];
+
+/// The one JSON document in what `program` printed, as its schema says.
+///
+/// # Panics
+/// If it is no JSON, has no schema, or does not fit it.
+pub fn answer(program: &str, printed: &[u8]) -> Value {
+    let whole = || String::from_utf8_lossy(printed);
+    let document: Value = serde_json::from_slice(printed).unwrap_or_else(|error| panic!("{error}: {}", whole()));
+    value(program, document)
+}
+
+/// The same of a document that was read already.
+///
+/// # Panics
+/// If it has no schema or does not fit it.
+pub fn value(program: &str, document: Value) -> Value {
+    let name = document["schema"].as_str().unwrap_or_else(|| panic!("no field 'schema' in {document:#}")).to_owned();
+    assert_eq!(
+        document.as_object().and_then(|fields| fields.keys().next()).map(String::as_str),
+        Some("schema"),
+        "{name}: not first"
+    );
+    match (schema(program, &name), UNTYPED.contains(&name.as_str())) {
+        (Some(schema), false) => {
+            let problems = crate::problems(&schema, &document);
+            assert!(problems.is_empty(), "{name}:\n{}\n{document:#}", problems.join("\n"));
+        }
+        (Some(_), true) => panic!("{name} has a type now: take it from UNTYPED in dev/schema-check/src/command.rs"),
+        (None, true) => {}
+        (None, false) => {
+            panic!("{name} is not among what `whichkernel schema` offers: crates/whichkernel/src/answers.rs")
+        }
+    }
+    document
+}
+
+fn schema(program: &str, name: &str) -> Option<Value> {
+    static KNOWN: Mutex<Option<HashMap<String, Option<Value>>>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if let Some(schema) = known.get(name) {
+        return schema.clone();
+    }
+    let output =
+        Command::new(program).args(["schema", name]).output().unwrap_or_else(|error| panic!("{program}: {error}"));
+    let schema = output.status.success().then(|| serde_json::from_slice(&output.stdout).expect("a schema is JSON"));
+    known.insert(name.to_owned(), schema.clone());
+    schema
+}
