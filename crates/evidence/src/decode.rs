@@ -137,18 +137,27 @@ impl Decoder {
         canonical: &[u8],
         wanted: impl Fn(&Glance<'_>) -> bool,
     ) -> Result<Option<Recorded>, serde_json::Error> {
+        Ok(self.unnamed(canonical, wanted)?.map(|observation| Recorded::named(canonical, observation)))
+    }
+
+    /// The same without its name, which is the hash of the bytes: for whoever hashes many at once.
+    pub fn unnamed(
+        &mut self,
+        canonical: &[u8],
+        wanted: impl Fn(&Glance<'_>) -> bool,
+    ) -> Result<Option<Observation>, serde_json::Error> {
         match self.quickly(canonical, &wanted) {
             Some(read) => Ok(read),
             // Whatever it is that it cannot read: the other way decides, and says what is wrong.
             None => match wanted(&Glance::at(canonical)?) {
-                true => Recorded::from_canonical(canonical).map(Some),
+                true => serde_json::from_slice(canonical).map(Some),
                 false => Ok(None),
             },
         }
     }
 
     /// None: it is not as this version writes it.
-    fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Recorded>> {
+    fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Observation>> {
         let cut: Cut<'_> = serde_json::from_str(std::str::from_utf8(canonical).ok()?).ok()?;
         let observer = self.observers.read(cut.observer).ok()?;
         let view = self.views.read(cut.view?).ok()?;
@@ -179,7 +188,7 @@ impl Decoder {
             time: self.times.read(cut.time).ok()?,
             evidence: self.evidence.read(cut.evidence?).ok()?,
         };
-        Some(Some(Recorded::named(canonical, Observation::try_from(plain).ok()?)))
+        Some(Some(Observation::try_from(plain).ok()?))
     }
 
     fn takes(

@@ -239,9 +239,14 @@ pub struct ObservationId([u8; 64]);
 
 impl ObservationId {
     pub fn of(canonical: &[u8]) -> Self {
+        ObservationId::of_hash(Sha256::digest(canonical).into())
+    }
+
+    /// `hash`: the SHA-256 of the canonical bytes, by whoever hashes many at once.
+    pub fn of_hash(hash: [u8; 32]) -> Self {
         let mut digits = [b'0'; 64];
         // Twice 32 are 64: there is no other error.
-        let _ = hex::encode_to_slice(Sha256::digest(canonical), &mut digits);
+        let _ = hex::encode_to_slice(hash, &mut digits);
         ObservationId(digits)
     }
 
@@ -311,7 +316,12 @@ impl Recorded {
 
     /// `observation` is what these bytes say.
     pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
-        Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
+        Recorded::with_id(ObservationId::of(bytes), observation)
+    }
+
+    /// `id`: of the canonical bytes that `observation` was read from.
+    pub fn with_id(id: ObservationId, observation: Observation) -> Self {
+        Recorded(Arc::new(Entry { id, observation, origin: None }))
     }
 
     /// It came from another ledger: where from, and through whose hands.

@@ -6,7 +6,7 @@
 use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
 use crate::read::Reader;
-use evidence::{Decoder, Glance, Investigation, Recorded};
+use evidence::{Decoder, Glance, Investigation, Observation, ObservationId, Recorded};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -151,16 +151,21 @@ fn read_batch(
         }
         prev = Some(row.hash);
         if row.kind == RowKind::Observation {
-            let read = decoder.read(&row.body, wanted);
+            let read = decoder.unnamed(&row.body, wanted);
             let read = read.map_err(|error| LedgerError::Row {
                 path: path.to_owned(),
                 seq: row.seq,
                 what: format!("not an observation: {error}"),
             })?;
-            kept.extend(read.map(|recorded| recorded.imported(row.origin)));
+            kept.extend(read.map(|observation| (row, observation)));
         }
     }
-    Ok(kept)
+    let bodies: Vec<&[u8]> = kept.iter().map(|(row, _)| row.body.as_slice()).collect();
+    let names = sys::sha256::each(&bodies).into_iter().map(ObservationId::of_hash);
+    let named = |(id, (row, observation)): (ObservationId, (Row, Observation))| {
+        Recorded::with_id(id, observation).imported(row.origin)
+    };
+    Ok(names.collect::<Vec<_>>().into_iter().zip(kept).map(named).collect())
 }
 
 /// The first thing that is wrong, in the order of the rows.
