@@ -18,7 +18,7 @@ pub use crate::libraries::Libraries;
 pub use crate::program_output::Said;
 pub use crate::run::{Observed, Observer, Runner, once};
 pub use crate::server::{Answers, Server};
-pub use crate::sightings::sighting;
+pub use crate::sightings::{Certifier, sighting};
 
 use std::collections::BTreeMap;
 

@@ -5,8 +5,10 @@ use evidence::{
     About, Contamination, Coverage, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused, Rung,
     Selected, View,
 };
-use observe::{Raw, Sighting};
+use observe::{Observer, Raw, Sighting};
 use watch::RecordContext;
+
+const NAME: &str = "certify";
 
 /// What was compared, as facts: the verdict, each point, and the whole as raw evidence. `json`: the certificate as printed.
 ///
@@ -28,7 +30,7 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
         facts.push(Fact::new("certificate.added-ns", about, added.round() as i64));
     }
     let one = |fact: Fact| {
-        let id = ObserverId::new("certify", env!("CARGO_PKG_VERSION"));
+        let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
         let (subject, coverage) = (scene.subject(), Coverage::complete("runs", 3));
         let seen = match scene.account.rung(scene.account.device) {
             Rung::Launched | Rung::Completed => {
@@ -36,13 +38,34 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
             }
             _ => Observation::on::<Selected>(id, subject, Finding::Saw(fact), coverage, scene.time)?,
         };
-        let view = FieldOfView::new(["certificate", "certificate.*"].map(View::new).to_vec())
-            .reach("the same program unobserved, observed, unobserved")
-            .blind("every other run");
-        let seen: Sighting = seen.view(view).contamination(Contamination::Untouched).into();
+        let seen: Sighting = seen.view(in_view()).contamination(Contamination::Untouched).into();
         Ok(seen.with(Raw::text(json)))
     };
     facts.into_iter().map(one).collect()
+}
+
+fn in_view() -> FieldOfView {
+    FieldOfView::new(["certificate", "certificate.*"].map(View::new).to_vec())
+        .reach("the same program unobserved, observed, unobserved")
+        .blind("every other run")
+}
+
+/// `watch --certify`, as an investigation knows it.
+#[derive(Debug)]
+pub struct Certifier;
+
+impl Observer for Certifier {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        [Rung::Launched, Rung::Selected].map(|rung| (rung, in_view())).to_vec()
+    }
+
+    fn verb(&self) -> Option<&'static str> {
+        Some("watch")
+    }
 }
 
 impl Verdict {

@@ -114,6 +114,19 @@ impl Facts {
 }
 
 impl Facts {
+    /// The card that a process launched on which held these device files: the only one whose render node is among them, or the only one that
+    /// there is at all. None where it could have been another.
+    pub fn gpu_held<'a>(&self, mut held: impl Iterator<Item = &'a str> + Clone) -> Option<&Gpu> {
+        let mut among = self.gpus.iter().filter(|gpu| {
+            gpu.render_minor.is_some_and(|minor| held.clone().any(|file| file == format!("/dev/dri/renderD{minor}")))
+        });
+        match (self.gpus.as_slice(), among.next(), among.next()) {
+            ([only], ..) => held.any(|file| file == "/dev/kfd").then_some(only),
+            (_, Some(one), None) => Some(one),
+            _ => None,
+        }
+    }
+
     /// The one card of this machine; an integrated GPU beside it does not count.
     pub fn only_gpu(&self) -> Option<&Gpu> {
         let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);

@@ -1,4 +1,4 @@
-//! Every observer there is, in the order in which `investigate` runs them: cheap and certain first.
+//! Every observer there is: those that `investigate` runs, in that order (cheap and certain first), and those that look through a verb.
 
 use doctor::{Host, HostObserver};
 use dryrun::DryrunObserver;
@@ -6,12 +6,20 @@ use observe::Observer;
 
 /// A new observer adds one line here.
 pub fn registry() -> Vec<Box<dyn Observer>> {
-    vec![
+    let all: Vec<Box<dyn Observer>> = vec![
         Box::new(HostObserver::new(Host::this())),
         Box::new(observe::declared::DeclaredRules),
         Box::new(observe::shipped::ShippedFiles),
         Box::new(observe::libraries::RuntimeLibraries),
         Box::new(observe::census::Isa),
         Box::new(DryrunObserver),
-    ]
+        Box::new(observe::process::ProcessMaps),
+        Box::new(watch::LaunchObserver::PRELOAD),
+        Box::new(watch::LaunchObserver::LOGS),
+        Box::new(watch::LaunchObserver::IMPORTS),
+        Box::new(watch::ServerClaims),
+        Box::new(certify::Certifier),
+    ];
+    let probes = uprobe::OBSERVERS.map(|observer| Box::new(observer) as Box<dyn Observer>);
+    all.into_iter().chain(probes).collect()
 }

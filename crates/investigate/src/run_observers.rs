@@ -39,7 +39,7 @@ pub fn run_observers(
     progress: &mut dyn FnMut(&str),
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
-    for observer in crate::registry() {
+    for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
         let seen = observer.observe(around, progress);
         let (sightings, blocked) = match seen {
             Ok(sightings) => (sightings, None),

@@ -93,8 +93,17 @@ pub trait Observer {
     /// What it would see, by rung, if it were there.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
-    /// Looks. `progress` takes a line for a person when the work takes over a second.
-    fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked>;
+    /// The verb that looks with it, where an investigation cannot by itself: it needs a process, a program or a file that somebody names.
+    fn verb(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Looks. `progress` takes a line for a person when the work takes over a second. One that is asked through its verb has nothing to look
+    /// at here.
+    fn observe(&self, _around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
+        let why = "it looks at what it is given, and was given nothing".to_owned();
+        Err(Blocked { why, fix: format!("whichkernel {} --record", self.verb().unwrap_or_else(|| self.name())) })
+    }
 
     /// Who signs its observations.
     fn id(&self) -> ObserverId {

@@ -35,6 +35,7 @@ locales!(
     "skeleton",
     "source",
     "summary",
+    "unseen",
     "watch",
 );
 

@@ -3,14 +3,36 @@
 use crate::bpf::backend::Backend;
 use crate::bpf::instrument::Probed;
 use crate::bpf::wire::counter;
-use crate::gap::{Gap, Unprobed};
 use crate::probes::entries::Home;
 use crate::probes::library::Library;
 use crate::probes::site::Price;
 use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use watch::{Devices, ObserverReport, Tally, Word};
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use watch::{Devices, Gap, LaunchObserver, ObserverKind, ObserverReport, Tally, Unprobed, Unseen, Word};
+
+/// What probes on a runtime's file can never see.
+const BLIND: &[&str] = &[
+    "what was launched before the attach",
+    "a runtime that is linked into its program, and calls inside the runtime",
+    "what kernels launch themselves: graphs from the device, dynamic parallelism",
+];
+
+/// Probes as an investigation knows them: with BPF, and without.
+pub const OBSERVERS: [LaunchObserver; 2] = [
+    LaunchObserver {
+        kind: ObserverKind::Uprobe,
+        reach: "every launch of every process that uses a runtime's file, with its arguments",
+        blind: BLIND,
+    },
+    LaunchObserver {
+        kind: ObserverKind::Perf,
+        reach: "every launch of every process that uses a runtime's file, by its registers",
+        blind: BLIND,
+    },
+];
 
 #[derive(Debug)]
 pub struct Window {
@@ -27,12 +49,20 @@ pub struct Window {
     pub accepted: u64,
     /// What rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
-    gaps: BTreeSet<(String, String)>,
-    /// Those that are kinds of things, each with how often.
-    typed: BTreeMap<Gap, u64>,
+    /// What was not seen, each with how often.
+    gaps: BTreeMap<Gap, u64>,
     probed: Vec<String>,
-    /// Libraries with kernels: by path, kernels that their static map names, and hash.
-    libraries: BTreeMap<String, (usize, Option<String>)>,
+    /// Libraries with kernels, by path.
+    libraries: BTreeMap<String, Named>,
+}
+
+/// A library with kernels.
+#[derive(Debug)]
+struct Named {
+    /// That its static map names.
+    kernels: usize,
+    hash: Option<String>,
+    inode: u64,
 }
 
 impl Default for Window {
@@ -46,8 +76,7 @@ impl Default for Window {
             returns: 0,
             accepted: 0,
             statuses: BTreeMap::new(),
-            gaps: BTreeSet::new(),
-            typed: BTreeMap::new(),
+            gaps: BTreeMap::new(),
             probed: Vec::new(),
             libraries: BTreeMap::new(),
         }
@@ -55,14 +84,15 @@ impl Default for Window {
 }
 
 impl Window {
-    pub fn gap(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        self.gaps.insert((what.into(), why.into()));
+    /// Something that is said once.
+    pub fn gap(&mut self, gap: Gap) {
+        self.gaps.insert(gap, 1);
     }
 
     /// So many more of a kind.
     pub fn missed(&mut self, gap: Gap, count: u64) {
         if count > 0 {
-            *self.typed.entry(gap).or_default() += count;
+            *self.gaps.entry(gap).or_default() += count;
         }
     }
 
@@ -96,31 +126,32 @@ impl Window {
             self.missed(Gap::Uncounted { library: library(), symbol: symbol.clone() }, 1);
         }
         if let Some(late) = late {
-            self.missed(Gap::Late { library: library(), launches: home.launches(), microseconds: late / 1000 }, 1);
+            let microseconds = late / 1000;
+            self.gap(match home.launches() {
+                true => Gap::LateRuntime { library: library(), microseconds },
+                false => Gap::LateLibrary { library: library(), microseconds },
+            });
         }
     }
 
     pub fn library(&mut self, mapping: &Mapping, library: &Library) {
-        self.libraries.insert(mapping.path.clone(), (library.kernels.len(), library.hash.clone()));
+        let named = Named { kernels: library.kernels.len(), hash: library.hash.clone(), inode: mapping.inode };
+        self.libraries.insert(mapping.path.clone(), named);
         if library.unresolved > 0 {
-            let why = format!("{} registration calls of {} could not be read", library.unresolved, mapping.path);
-            self.gap("names", why);
+            self.gaps.insert(Gap::Registrations { library: mapping.path.clone() }, library.unresolved as u64);
         }
     }
 
-    /// Name and hash of the library that most launches came from.
-    fn subject(&self, tally: &Tally) -> Option<(String, String)> {
-        let mut launches: BTreeMap<&str, u64> = BTreeMap::new();
-        let rows = tally.rows();
-        for row in &rows {
-            *launches.entry(&row.file).or_default() += row.launches;
-        }
-        let hashed = launches.into_iter().filter_map(|(path, count)| {
-            let (_, hash) = self.libraries.get(path)?;
-            let name = path.rsplit('/').next().unwrap_or(path);
-            Some((count, name.to_owned(), hash.clone()?))
-        });
-        hashed.max_by_key(|(count, ..)| *count).map(|(_, name, hash)| (name, hash))
+    /// Name and hash of the library that most launches came from, and where it lies, if its path means the same file to us.
+    fn subject(&self, tally: &Tally) -> (Option<(String, String)>, Option<PathBuf>) {
+        let Some((path, named)) =
+            tally.most_launched_file().and_then(|path| Some((path.clone(), self.libraries.get(path.to_str()?)?)))
+        else {
+            return (None, None);
+        };
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let same = std::fs::metadata(&path).is_ok_and(|file| file.ino() == named.inode);
+        (named.hash.clone().map(|hash| (name, hash)), same.then_some(path))
     }
 }
 
@@ -141,41 +172,30 @@ pub fn account(
         }
         Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
             tally.lost += sampled.lost();
-            let why = "they lie behind pointers, which perf without BPF does not follow";
-            window.gap("argument bytes and the column counts in them", why);
-            window.gap("names of functions that are loaded at run time", why);
-            window.gap("acceptance", "returns are not looked at without BPF");
+            [Gap::NoArguments, Gap::NoLateNames, Gap::NoReturns].into_iter().for_each(|gap| window.gap(gap));
         }
     }
-    if lost_processes > 0 {
-        let why = format!("the kernel dropped {lost_processes} records of forks and mappings");
-        window.gap("some processes or libraries", why);
-    }
+    window.missed(Gap::ProcessesLost, lost_processes);
     if window.probed.is_empty() {
-        window.gap("launches", "no GPU runtime of these processes carried probes while they were watched");
+        window.gap(Gap::NothingProbed);
     }
     let libraries: Vec<String> =
-        window.libraries.iter().map(|(path, (kernels, _))| format!("{path} ({kernels} kernels)")).collect();
+        window.libraries.iter().map(|(path, named)| format!("{path} ({} kernels)", named.kernels)).collect();
     let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
+    let (library, library_path) = window.subject(tally);
     tally.devices = window.devices.clone();
     let device = tally.devices.kind();
-    let mut gaps: Vec<(String, String)> = window.gaps.iter().cloned().collect();
-    gaps.extend(window.typed.iter().map(|(gap, count)| (gap.what(*count), gap.why())));
-    gaps.sort();
-    let blind = [
-        "what was launched before the attach",
-        "a runtime that is linked into its program, and calls inside the runtime",
-        "what kernels launch themselves: graphs from the device, dynamic parallelism",
-    ];
+    let gaps: Vec<Unseen> = window.gaps.iter().map(|(gap, count)| gap.clone().times(*count)).collect();
     ObserverReport {
-        observer: if matches!(backend, Backend::Bpf(_)) { "uprobe" } else { "perf" },
+        observer: if matches!(backend, Backend::Bpf(_)) { ObserverKind::Uprobe } else { ObserverKind::Perf },
         device,
         word: Word::Ours,
-        library: window.subject(tally),
+        library,
+        library_path,
         canary: window.canary.clone(),
         contamination: Contamination::Unchecked,
         reach,
-        blind: blind.map(str::to_owned).to_vec(),
+        blind: BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
         gaps,
         seconds,
         cost_ns: window.cost_ns,

@@ -3,7 +3,6 @@
 use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, Key, REACH, key, kind};
 use crate::coverage;
-use crate::gap::Gap;
 use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
 use crate::target::mapped_file::reachable;
 use crate::target::processes::{Happened, Mapping};
@@ -12,7 +11,7 @@ use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use watch::Seen;
-use watch::{Call, Flow, Kind, KindId, Maker, Name, Part, Phase, Tally};
+use watch::{Call, Flow, Gap, Kind, KindId, Maker, Name, Part, Phase, Tally};
 
 /// How long the runtime's calls are looked at after a launch that nobody could name.
 const NAMING: Duration = Duration::from_millis(100);
@@ -283,8 +282,7 @@ impl Watcher {
             let [batch, type_a, _] = key.block;
             let call = Call { m, n, k, batch: batch.into(), type_a };
             if call.is_unknown() {
-                let why = "the matrix layouts were made before the attach, or cannot be read without BPF";
-                self.window.gap(format!("extents of some calls of {api}"), why);
+                self.window.gap(Gap::NoExtents { call: api.to_owned() });
             }
             return Kind { process: key.tgid, ..Kind::call(api, call) };
         }
@@ -292,8 +290,7 @@ impl Watcher {
         let facts = tally.facts(&named.name);
         let given = Some(key.columns).filter(|columns| *columns != key::NONE).map(u64::from);
         if given.is_none() && columns::place(&facts, &named.args).is_some() {
-            let why = "some launches were made before their library had been read, and are counted without";
-            self.window.gap("column counts", why);
+            self.window.gap(Gap::NoColumns);
         }
         let mut grid = key.grid;
         if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
@@ -325,7 +322,11 @@ impl Watcher {
                 && let Some((library, symbol, what)) = instrument.unknown(key.entry).cloned()
             {
                 tally.lost += if what == Suspect::Launch { count.calls } else { 0 };
-                self.window.missed(Gap::Unknown { library, symbol, what }, count.calls);
+                let gap = match what {
+                    Suspect::Launch => Gap::UnknownLaunch { library, symbol },
+                    Suspect::Graph => Gap::UnknownGraph { library, symbol },
+                };
+                self.window.missed(gap, count.calls);
                 continue;
             }
             let Some(entry) = ENTRIES.get(key.entry as usize) else { continue };
@@ -356,8 +357,7 @@ impl Watcher {
             }
         }
         for (symbol, count) in missing {
-            let why = "the ring was full: they are counted, without their place in the order";
-            self.window.gap(format!("order of {count} calls of {symbol}"), why);
+            self.window.missed(Gap::OrderLost { call: symbol.to_owned() }, count);
         }
         let loose = self.flows.values().map(|flow| flow.graphs.loose()).sum();
         self.window.missed(Gap::LooseNodes, loose);

@@ -8,13 +8,13 @@
 mod bpf;
 mod coverage;
 mod events;
-mod gap;
 mod options;
 mod probes;
 mod target;
 mod watcher;
 
 pub use crate::bpf::instrument::{Choice, Probed, Room};
+pub use crate::coverage::OBSERVERS;
 pub use crate::options::{How, Options};
 pub use crate::probes::arm::{Armed, PROBE_GROUP, arm, armed, disarm};
 pub use crate::probes::entries::{ENTRIES, Home};

@@ -22,7 +22,7 @@ use std::fs::File;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use watch::{Ended, Flow, KindId, ObserverReport, Seen, Source, State, Tally, WatchError};
+use watch::{Ended, Flow, Gap, KindId, ObserverReport, Seen, Source, State, Tally, WatchError};
 
 type Each = Box<dyn FnMut(&Seen<'_>)>;
 
@@ -225,7 +225,7 @@ impl Watcher {
         self.read_slots(pid);
         for (handle, layout) in library.layouts(self.options.arguments) {
             if self.backend.set_layout(pid, handle.wrapping_add(bias), &layout).is_err() {
-                self.window.gap("argument bytes", "there are more kernels than the kernel-side table holds");
+                self.window.gap(Gap::TableFull);
                 break;
             }
         }

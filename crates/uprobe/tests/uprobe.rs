@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 use uprobe::{How, Options, Room, Started, Watcher};
-use watch::{Ended, ObserverReport, Source, State, Tally, WatchError};
+use watch::{Ended, Gap, ObserverKind, ObserverReport, Source, State, Tally, WatchError};
 
 /// With its kernels mapped before the gate, argument layouts are known before the first launch.
 const BACKEND: &str = "/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
@@ -176,7 +176,7 @@ fn a_full_ring_costs_the_order_and_not_the_count() {
     let mut tally = Tally::default();
     let account = watcher.finish(&mut tally).expect("an account");
     assert_eq!(seen(&tally), 5000, "{account:?}");
-    assert!(account.gaps.iter().any(|(what, _)| what.starts_with("order of")), "{account:?}");
+    assert!(account.gaps.iter().any(|unseen| matches!(unseen.gap, Gap::OrderLost { .. })), "{account:?}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn perf_alone_gives_grid_block_and_stream() {
     let options = Options { how: How::Perf, ..Options::default() };
     let (tally, account) = watched(&yard, options, "plain", 1, 4, 25);
     assert_eq!((tally.launches(), tally.lost), (100, 0), "{account:?}");
-    assert_eq!(account.observer, "perf");
+    assert_eq!(account.observer, ObserverKind::Perf);
     let rows = tally.rows();
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((row.grids.as_slice(), row.block, row.shared), (&[[3, 4, 5]][..], [32, 2, 1], 1024));

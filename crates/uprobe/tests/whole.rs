@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use uprobe::{Options, Started, Watcher};
-use watch::{Ended, ObserverReport, Source, State, Tally};
+use watch::{Ended, ObserverReport, Open, Source, State, Tally};
 
 const COUNTING: &str = include_str!("data/counting.c");
 
@@ -97,7 +97,7 @@ fn started(command: &[&Path]) -> (Tally, ObserverReport) {
 }
 
 fn has(account: &ObserverReport, start: &str) -> bool {
-    account.gaps.iter().any(|(what, _)| what.starts_with(start))
+    account.gaps.iter().any(|unseen| unseen.what().starts_with(start))
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn every_way_to_make_change_and_launch_a_graph() {
         assert!(truth.len() > 12, "{truth:?}");
         assert_eq!(launches(&tally), truth, "{runtime}: {account:?}");
         assert_eq!((tally.lost, tally.unknown_replays), (0, 0), "{runtime}: {account:?}");
-        assert!(!account.gaps.iter().any(|(what, _)| what.contains("nodes") || what.contains("graph")), "{account:?}");
+        assert!(!account.gaps.iter().any(|unseen| unseen.gap.open() == Open::Graphs), "{account:?}");
     }
 }
 
@@ -122,7 +122,7 @@ fn graphs_of_a_program_that_we_start_are_counted_from_the_first() {
     let truth = truth(&String::from_utf8_lossy(&told.stdout));
     let (tally, account) = started(&[&ours.program]);
     assert_eq!((launches(&tally), tally.lost, tally.unknown_replays), (truth, 0, 0), "{account:?}");
-    let other: Vec<_> = account.gaps.iter().filter(|(what, _)| !what.contains("device")).collect();
+    let other: Vec<_> = account.gaps.iter().filter(|unseen| !unseen.what().contains("device")).collect();
     assert!(other.is_empty(), "nothing is missing: {other:?}");
 }
 
@@ -266,9 +266,11 @@ fn a_library_that_a_stranger_opens_later_is_a_gap_with_its_name() {
     for (library, what) in [(&hidden.runtime, "libamdhip64.so.6"), (&hidden.blas, "librocblas.so.4")] {
         let words = [library.to_str().expect("a path"), "plain", "wait"];
         let (tally, account, _) = attached(&hidden.program, &words);
-        let told = account.gaps.iter().any(|(gap, _)| {
-            (gap.starts_with("the first") || gap.starts_with("launches through")) && gap.contains(what)
-        });
+        let told = account
+            .gaps
+            .iter()
+            .map(|unseen| unseen.what())
+            .any(|gap| (gap.starts_with("the first") || gap.starts_with("launches through")) && gap.contains(what));
         assert!(told, "{} of 20 calls: {account:?}", tally.launches() + tally.calls());
     }
 }
@@ -338,8 +340,8 @@ int main(int argc, char **argv) {
     child.wait().expect("an end");
     let account = watcher.finish(&mut tally).expect("an account");
     assert_eq!((tally.launches(), tally.lost), (10, 0), "{account:?}");
-    let acceptance = account.gaps.iter().find(|(what, _)| what.starts_with("acceptance of"));
-    assert!(acceptance.is_none_or(|(what, _)| what.ends_with("of 10 launches")), "{account:?}");
+    let acceptance = account.gaps.iter().find(|unseen| unseen.what().starts_with("acceptance of"));
+    assert!(acceptance.is_none_or(|unseen| unseen.what().ends_with("of 10 launches")), "{account:?}");
 }
 
 fn state(pid: &str) -> Option<char> {

@@ -6,6 +6,7 @@ use crate::{Device, Devices, Fallback, Maker, Phase};
 use evidence::DeviceKind;
 use launch::grammar::{Facts, Family, Path};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 #[derive(Debug, Default)]
@@ -261,6 +262,15 @@ impl Tally {
     }
 
     /// Launches whose grids were too many to be kept apart.
+    /// The file that most launches came from.
+    pub fn most_launched_file(&self) -> Option<PathBuf> {
+        let mut launches: BTreeMap<String, u64> = BTreeMap::new();
+        for row in self.rows().into_iter().filter(|row| !row.file.is_empty()) {
+            *launches.entry(row.file).or_default() += row.launches;
+        }
+        launches.into_iter().max_by_key(|(_, count)| *count).map(|(file, _)| PathBuf::from(file))
+    }
+
     pub fn other_grids(&self) -> u64 {
         let other = |id: &KindId| self.known(*id).is_some_and(|known| known.kind.grid == OTHER_GRIDS);
         self.counts.iter().filter(|((.., id), _)| other(id)).map(|(_, count)| count).sum()

@@ -1,13 +1,14 @@
 //! What a watched window says on the ladder. The device decides the rung; what was missed is part of it.
 
-use crate::{Name, Row, Tally};
+use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
 use evidence::{
-    About, Artifact, Canary, Completed, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Launched,
-    Observation, ObserverId, Refused, Rung, Selected, Subject, View,
+    About, Artifact, Basis, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind, Fact, Finding,
+    Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit,
 };
 use observe::{Raw, Sighting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Whose word an account is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,20 +42,21 @@ impl Word {
 /// How well an observer saw: filled by each source when it ends.
 #[derive(Debug, Clone)]
 pub struct ObserverReport {
-    /// `uprobe`, `perf`, `preload`, `logs`.
-    pub observer: &'static str,
+    pub observer: ObserverKind,
     /// All of it together, no better than the least; each row has its own.
     pub device: DeviceKind,
     pub word: Word,
     /// The library whose kernels were launched: file name and SHA-256.
     pub library: Option<(String, String)>,
+    /// Where it lies, as this process sees it; None where that is not known to be the same file.
+    pub library_path: Option<PathBuf>,
     pub canary: Canary,
     pub contamination: Contamination,
     /// Which calls of which processes, in words.
     pub reach: String,
     pub blind: Vec<String>,
-    /// What was not seen: what, why.
-    pub gaps: Vec<(String, String)>,
+    /// What was not seen.
+    pub gaps: Vec<Unseen>,
     /// Seconds from the first to the last moment in view.
     pub seconds: f64,
     /// Added time per launch that was measured, in nanoseconds.
@@ -62,20 +64,32 @@ pub struct ObserverReport {
 }
 
 impl ObserverReport {
-    /// What launches on such a device stand on. A profile has the device's own times.
+    /// What launches on such a device stand on.
     pub fn rung(&self, device: DeviceKind) -> Rung {
-        match device {
-            DeviceKind::Real if self.observer == "import" => Rung::Completed,
-            DeviceKind::Real => Rung::Launched,
-            _ => Rung::Selected,
-        }
+        self.observer.rung(device)
     }
 
-    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps are about.
+    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps leave open.
     pub fn whole(&self) -> bool {
-        const LAUNCHES: [&str; 7] =
-            ["the first moments", "launches", "graphs", "some processes", "records", "processes", "threads"];
-        !self.gaps.iter().any(|(what, _)| LAUNCHES.iter().any(|start| what.starts_with(start)))
+        !self.gaps.iter().any(|unseen| unseen.gap.open().is_of_launches())
+    }
+
+    /// What is concluded of the launches: whether those that were seen are all, or, where none was seen, whether there was none. Made from what
+    /// was seen, what was lost, and what the gaps leave open; without a canary nobody knows whether one would have been seen.
+    /// `word`: how a gap is called, and replays that are not known (None).
+    pub fn conclusion(&self, tally: &Tally, word: impl Fn(Option<&Unseen>) -> String) -> Conclusion {
+        let seen = tally.launches() + tally.rejections();
+        let mut basis = Basis::live(self.rung(self.device), Unit::Launches, seen).lost(tally.lost);
+        if tally.unknown_replays > 0 {
+            basis = basis.without(word(None), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
+        }
+        let no_canary = Unseen::from(Gap::NoCanary);
+        let blind = (seen == 0 && self.canary == Canary::None).then_some(&no_canary);
+        for unseen in self.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).chain(blind) {
+            basis = basis.without(word(Some(unseen)), None, LeftOutWhy::OutOfView);
+        }
+        let basis = basis.by(self.observer.name());
+        if seen == 0 { basis.presence(0) } else { basis.completeness() }
     }
 }
 
@@ -86,7 +100,19 @@ pub struct RecordContext<'a> {
     /// The command or process, as the window's name.
     pub window: &'a str,
     pub model: Option<&'a str>,
+    pub place: Place,
     pub time: &'a str,
+}
+
+/// Which installation launched, on which card of this host: a claim names both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// `ollama-rocm-60303`.
+    pub runtime: Option<String>,
+    /// `gfx1201`; only where there can be no other.
+    pub target: Option<String>,
+    /// `rx-9070-xt`.
+    pub card: Option<String>,
 }
 
 impl RecordContext<'_> {
@@ -101,7 +127,16 @@ impl RecordContext<'_> {
             (None, Some((name, hash))) => Subject::file(name.clone(), hash.clone()),
             (None, None) => Subject::host("this host"),
         };
-        let subject = subject.device(device).window(self.window);
+        let mut subject = subject.device(device).window(self.window);
+        // A file speaks for another host, and the stand-in for none.
+        if account.word == Word::Ours {
+            let card = Some(&self.place).filter(|_| device == DeviceKind::Real);
+            (subject.runtime, subject.target, subject.gpu) = (
+                self.place.runtime.clone(),
+                card.and_then(|place| place.target.clone()),
+                card.and_then(|place| place.card.clone()),
+            );
+        }
         match self.model {
             Some(model) => subject.model(model),
             None => subject,
@@ -118,8 +153,8 @@ impl RecordContext<'_> {
             let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
         }
-        for (what, why) in &self.account.gaps {
-            coverage = coverage.missing(what.clone(), why.clone());
+        for unseen in &self.account.gaps {
+            coverage = coverage.missing(unseen.what(), unseen.why());
         }
         coverage
     }
@@ -153,7 +188,7 @@ impl RecordContext<'_> {
 
     fn one_on(&self, device: DeviceKind, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
         let account = self.account;
-        let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
+        let id = ObserverId::new(account.observer.name(), env!("CARGO_PKG_VERSION"));
         let (subject, mut coverage) = (self.subject_on(device), self.coverage(tally));
         if device == DeviceKind::Real {
             for (pid, _, unseen) in tally.devices.iter().filter(|(.., device)| device.kind() == DeviceKind::Unknown) {
@@ -165,10 +200,7 @@ impl RecordContext<'_> {
             Rung::Launched => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
         };
-        let mut view = FieldOfView::new(
-            ["kernel", "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"].map(View::new).to_vec(),
-        )
-        .reach(account.reach.clone());
+        let mut view = crate::launches_in_view().reach(account.reach.clone());
         for spot in &account.blind {
             view = view.blind(spot.clone());
         }
@@ -215,12 +247,15 @@ mod tests {
     use super::*;
     use crate::{Flow, Kind};
 
+    const TIME: &str = "2026-01-01T00:00:00Z";
+
     fn account(device: DeviceKind) -> ObserverReport {
         ObserverReport {
-            observer: "uprobe",
+            observer: ObserverKind::Uprobe,
             device,
             word: Word::Ours,
             library: Some(("libggml-hip.so".into(), "ab".into())),
+            library_path: None,
             canary: Canary::None,
             contamination: Contamination::Unchecked,
             reach: String::new(),
@@ -245,7 +280,8 @@ mod tests {
             (DeviceKind::Real, Rung::Launched),
         ] {
             let account = account(device);
-            let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+            let scene =
+                RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
             let list = scene.sightings(&tally).expect("observations");
             assert_eq!(list.len(), 2, "one kernel and the sweep; the rejected launch is none");
             assert!(list.iter().all(|seen| seen.observation.rung() == rung));
@@ -267,7 +303,8 @@ mod tests {
         tally.devices.launched(2, crate::Maker::Amd, true);
         tally.devices.launched(1 << 23, crate::Maker::Amd, false);
         let account = account(tally.devices.kind());
-        let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let scene =
+            RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
         let list = scene.sightings(&tally).expect("observations");
         let kinds: Vec<_> =
             list.iter().map(|seen| (seen.observation.rung(), seen.observation.subject().device)).collect();
@@ -278,11 +315,30 @@ mod tests {
     }
 
     #[test]
+    fn what_was_launched_here_names_its_installation_and_on_a_real_device_the_card() {
+        let text = |word: &str| Some(word.to_owned());
+        let place = Place { runtime: text("ollama-rocm-60303"), target: text("gfx1201"), card: text("rx-9070-xt") };
+        let mut account = account(DeviceKind::Real);
+        let subject = |account: &ObserverReport, device: DeviceKind| {
+            let scene = RecordContext { account, window: "test", model: None, place: place.clone(), time: TIME };
+            let subject = scene.subject_on(device);
+            (subject.runtime, subject.target, subject.gpu)
+        };
+        let all = (place.runtime.clone(), place.target.clone(), place.card.clone());
+        assert_eq!(subject(&account, DeviceKind::Real), all);
+        assert_eq!(subject(&account, DeviceKind::StandIn), (place.runtime.clone(), None, None));
+        let (name, sha256) = ("run.csv".to_owned(), "ab".repeat(32));
+        account.word = Word::File { name, sha256, maker: "rocprofv3", host: None };
+        assert_eq!(subject(&account, DeviceKind::Real), (None, None, None), "another host's");
+    }
+
+    #[test]
     fn a_file_speaks_for_its_own_host() {
         let mut account = account(DeviceKind::Real);
         let (name, sha256) = ("run.csv".to_owned(), "ab".repeat(32));
         account.word = Word::File { name, sha256, maker: "rocprofv3", host: None };
-        let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let scene =
+            RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
         let subject = scene.subject();
         assert_eq!(subject.host.as_deref(), Some("an unknown host (run.csv abababababab)"));
         let scope = evidence::Scope::default();

@@ -11,8 +11,12 @@ fn launches(path: &Path) -> (u64, Rows, Vec<String>) {
     let bytes = std::fs::read(path).expect("a file");
     let (tally, account) = read(path, &bytes, HASH).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
     let rows = tally.rows().into_iter().map(|row| (row.name.text(), row.grids[0], row.launches)).collect();
-    assert_eq!((account.observer, account.device), ("import", evidence::DeviceKind::Unknown), "no device is named");
-    (tally.launches(), rows, account.gaps.into_iter().map(|(what, _)| what).collect())
+    assert_eq!(
+        (account.observer, account.device),
+        (watch::ObserverKind::Import, evidence::DeviceKind::Unknown),
+        "no device is named"
+    );
+    (tally.launches(), rows, account.gaps.iter().map(watch::Unseen::what).collect())
 }
 
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -21,7 +25,13 @@ const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab
 fn word(path: &Path) -> (evidence::Rung, Option<String>) {
     let bytes = std::fs::read(path).expect("a file");
     let (tally, account) = read(path, &bytes, HASH).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
-    let scene = watch::RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+    let scene = watch::RecordContext {
+        account: &account,
+        window: "test",
+        model: None,
+        place: watch::Place::default(),
+        time: "2026-01-01T00:00:00Z",
+    };
     let list = scene.sightings(&tally).expect("observations");
     let seen = &list[0].observation;
     let claim = evidence::Scope::default();

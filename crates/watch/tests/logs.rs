@@ -139,7 +139,13 @@ fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
         let mut tally = Tally::default();
         let word = Word::File { name: "amd.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };
         let account = watch::logs::read_log(&text, &mut tally, word).expect("lines");
-        let scene = RecordContext { account: &account, window: "test", model: None, time: "2026-01-01T00:00:00Z" };
+        let scene = RecordContext {
+            account: &account,
+            window: "test",
+            model: None,
+            place: watch::Place::default(),
+            time: "2026-01-01T00:00:00Z",
+        };
         let list = scene.sightings(&tally).expect("observations");
         assert_eq!((tally.launches(), list[0].observation.rung()), (1, rung), "{text}");
         let host = list[0].observation.subject().host.as_deref();

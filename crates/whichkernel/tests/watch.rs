@@ -154,7 +154,7 @@ fn a_trace_a_record_and_the_table_come_from_one_watch() {
     let rejected: u64 = report["rejected"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
     let all = report["seen"].as_u64().unwrap_or(0) + rejected;
     assert_eq!((all, report["lost"].as_u64()), (3000, Some(0)), "{report:#}");
-    assert_eq!((report["rung"].as_str(), report["device"].as_str()), (Some("Selected"), Some("stand-in")));
+    assert_eq!((report["rung"].as_str(), report["device"].as_str()), (Some("selected"), Some("stand-in")));
     let lines = std::fs::read_to_string(&trace).expect("a trace");
     assert_eq!(lines.lines().count() as u64, all);
     let line: serde_json::Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");

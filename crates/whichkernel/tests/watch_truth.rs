@@ -66,8 +66,8 @@ fn a_runtime_that_is_not_ours_is_no_real_device() {
         assert_eq!(output.status.code(), Some(0), "{how}: {said}");
         let report = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
         assert_eq!(report["seen"], 30, "{how}: {report:#}");
-        assert_eq!((&report["device"], &report["rung"]), (&"unknown".into(), &"Selected".into()), "{how}: {report:#}");
-        assert_eq!(report["rows"][0]["rung"], "Selected", "{how}: {report:#}");
+        assert_eq!((&report["device"], &report["rung"]), (&"unknown".into(), &"selected".into()), "{how}: {report:#}");
+        assert_eq!(report["rows"][0]["rung"], "selected", "{how}: {report:#}");
         let known = report["devices"][0]["known"].as_str();
         assert!(matches!(known, Some("none-seen" | "unlooked")), "{how}: {report:#}");
         let output = watch(home.path(), &["--how", how, "--", &program]);

@@ -6,9 +6,11 @@
 
 mod loaded;
 mod maps;
+mod observer;
 
 pub use crate::process::loaded::{Loaded, Origin};
 pub use crate::process::maps::Mapped;
+pub use crate::process::observer::ProcessMaps;
 
 use runtime::linkage::{Chain, FileAt, Inside, Search};
 use std::{

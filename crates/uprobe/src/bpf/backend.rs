@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sys::abi;
-use watch::WatchError;
+use watch::{Gap, WatchError};
 
 #[derive(Debug)]
 pub enum Backend {
@@ -68,7 +68,7 @@ impl Backend {
                 Ok(()) => {}
             }
         }
-        window.gap("threads that were started while the probes went in", "each thread is asked for by itself");
+        window.gap(Gap::NewThreads);
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use crate::bpf::backend::Backend;
 use crate::bpf::instrument::{Calls, Probed};
 use crate::bpf::wire::counter;
-use crate::gap::{Gap, Unprobed};
 use crate::options::How;
 use crate::probes::canary;
 use crate::probes::cost;
@@ -20,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sys::mapped_call::Timing;
-use watch::{Tally, WatchError, is_stand_in};
+use watch::{Gap, Tally, Unprobed, WatchError, is_stand_in};
 
 impl Watcher {
     /// Probes files that a program may map later. One that cannot be probed now is tried again when it is mapped.
@@ -131,8 +130,8 @@ impl Watcher {
             let place = match self.in_place(held, pid, mapping, &stub, probed) {
                 Some(true) => format!("the probe on {} is in place in process {pid}", mapping.name()),
                 Some(false) => {
-                    let why = format!("the memory of process {pid} has the file's own instruction at {}", stub.symbol);
-                    self.window.gap(format!("launches through {} in process {pid}", mapping.path), why);
+                    let (library, symbol) = (mapping.path.clone(), stub.symbol.to_owned());
+                    self.window.gap(Gap::NotPlanted { library, process: pid, symbol });
                     "the probe is not in the target".to_owned()
                 }
                 None => format!("whether the probe is in place in process {pid} could not be read"),
@@ -212,8 +211,7 @@ impl Watcher {
             if seen == calls {
                 self.window.canary_seen(format!("{seen} of {calls} calls of {name}"));
             } else {
-                let why = format!("{seen} of {calls} calls of {name}");
-                self.window.gap("the canary", why);
+                self.window.gap(Gap::Canary { told: format!("{seen} of {calls} calls of {name}") });
             }
         }
     }

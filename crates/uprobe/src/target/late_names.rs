@@ -6,7 +6,7 @@ use crate::target::memory::Memory;
 use crate::watcher::Watcher;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
-use watch::Name;
+use watch::{Gap, Name};
 
 /// Functions that nobody could name, and what was tried for them.
 #[derive(Debug, Default)]
@@ -66,8 +66,7 @@ impl Watcher {
     }
 
     fn unreadable(&mut self) {
-        let why = "the process's memory could not be read, where its libraries keep them";
-        self.window.gap("names of functions that were obtained before the attach", why);
+        self.window.gap(Gap::NamesBefore);
     }
 
     /// A launch of a function that nobody can name.
@@ -134,8 +133,7 @@ impl Watcher {
         match name {
             Some(name) => {
                 self.names.learn(pid, handle, &name);
-                let why = "they were read from the driver's own objects, along a path that gave the right name of every known function";
-                self.window.gap("certainty of some names", why);
+                self.window.gap(Gap::NamesGuessed);
             }
             None => drop(tried.nowhere.insert(handle)),
         }

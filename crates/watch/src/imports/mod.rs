@@ -12,7 +12,7 @@
 mod sqlite;
 mod text;
 
-use crate::{Device, Kind, Name, ObserverReport, Phase, Tally, Word};
+use crate::{Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Tally, Unseen, Word};
 use evidence::{Canary, Contamination};
 use std::path::{Path, PathBuf};
 
@@ -61,8 +61,11 @@ struct Profile {
     span: Option<(i64, i64)>,
     /// Graph launches that were traced as one, without their kernels.
     graphs: u64,
-    gaps: Vec<(String, String)>,
+    gaps: Vec<Unseen>,
 }
+
+/// What it can never see.
+pub const BLIND: &[&str] = &["whatever the profiler dropped", "whether the file is what it says"];
 
 /// Whether these are the first bytes of a database, which is read where it lies.
 pub fn is_database(start: &[u8]) -> bool {
@@ -97,33 +100,23 @@ impl Profile {
 
     fn account(self, path: &Path, sha256: &str) -> (Tally, ObserverReport) {
         let Profile { maker, device, host, mut tally, rows, timeless, span, graphs, mut gaps } = self;
-        let mut gap = |what: &str, why: String| gaps.push((what.to_owned(), why));
-        if timeless > 0 {
-            gap("completion", format!("{timeless} dispatches without times of the device: not counted"));
-        }
-        if graphs > 0 {
-            let why = format!(
-                "{graphs} graph launches were traced as a whole, and their kernels are in no row: profile with --cuda-graph-trace=node"
-            );
-            gap("graph launches", why);
-        }
-        if rows == 0 {
-            gap("dispatches", "the profile has no row: it shows nothing, not that nothing ran".to_owned());
-        }
+        let counted = [(Gap::Timeless, timeless), (Gap::GraphsWhole, graphs), (Gap::NoRow, u64::from(rows == 0))];
+        gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
         tally.devices.told(match device {
             Some(device) => Device::Told { device },
             None => Device::Unlooked { why: "the file names no device".to_owned() },
         });
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let account = ObserverReport {
-            observer: "import",
+            observer: ObserverKind::Import,
             device: tally.devices.kind(),
             word: Word::File { name: name.clone(), sha256: sha256.to_owned(), maker, host },
             library: None,
+            library_path: None,
             canary: Canary::None,
             contamination: Contamination::Unchecked,
             reach: format!("dispatches that {maker} wrote down, according to {name} ({sha256})"),
-            blind: vec!["whatever the profiler dropped".to_owned(), "whether the file is what it says".to_owned()],
+            blind: BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
             seconds: span.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9),
             cost_ns: None,

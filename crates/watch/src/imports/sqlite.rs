@@ -3,6 +3,7 @@
 //! A stranger's database is a stranger's program: only tables are read, never views, no function of its schema is
 //! trusted, nothing is written beside it, and the whole reading has a deadline.
 
+use crate::Gap;
 use crate::imports::{Dispatch, ImportError, Profile};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -25,8 +26,7 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
     let database = open(path, most).map_err(failed)?;
     let schema = Schema::read(&database).map_err(failed)?;
     if beside(path, "-wal").is_some_and(|size| size > 0) {
-        let why = "a write-ahead log lies beside the file, and is not read: sqlite3 FILE 'PRAGMA wal_checkpoint'";
-        into.gaps.push(("the newest rows".to_owned(), why.to_owned()));
+        into.gaps.push(Gap::WriteAhead.into());
     }
     const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
     const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";

@@ -14,3 +14,6 @@ pub use crate::logs::masks::{Variable, explain, wanted};
 pub use crate::logs::reader::{LogAccount, LogReader};
 pub use crate::logs::source::account;
 pub use crate::logs::source::{LogSource, read_log};
+
+/// What it can never see.
+pub const BLIND: &[&str] = &["whatever the masks leave out"];

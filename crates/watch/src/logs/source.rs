@@ -2,7 +2,7 @@
 
 use crate::claims::{Claims, of_line, tree};
 use crate::logs::{LogReader, Variable, explain};
-use crate::{Device, Ended, Maker, ObserverReport, Source, State, Tally, WatchError, Word};
+use crate::{Device, Ended, Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -156,26 +156,24 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
     }
     let mut gaps = Vec::new();
     if seen.is_empty() {
-        let why = "no line of any log that is known here: the libraries were built without logging, or another variable switches it on";
-        gaps.push(("logs".to_owned(), why.to_owned()));
+        gaps.push(Gap::NoLogLine.into());
     } else if seen.dispatches == 0 {
-        let why =
-            "no line of the HIP runtime names a kernel: only what BLAS libraries were asked for and chose is in view";
-        gaps.push(("kernels".to_owned(), why.to_owned()));
+        gaps.push(Gap::NoKernelLine.into());
     }
     if seen.calls.len() > 1 {
         let ways: Vec<&str> = seen.calls.keys().copied().collect();
-        gaps.push(("calls".to_owned(), format!("told in several ways ({}), counted once", ways.join(", "))));
+        gaps.push(Gap::ToldTwice { ways: ways.join(", ") }.into());
     }
     ObserverReport {
-        observer: "logs",
+        observer: ObserverKind::Logs,
         device: if seen.dispatches > 0 { tally.devices.kind() } else { DeviceKind::None },
         word,
         library: None,
+        library_path: None,
         canary: Canary::None,
         contamination: Contamination::Unchecked,
         reach: format!("lines that the libraries wrote of themselves {variables}"),
-        blind: vec!["whatever the masks leave out".to_owned()],
+        blind: crate::logs::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
         gaps,
         seconds,
         cost_ns: None,

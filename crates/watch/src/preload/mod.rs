@@ -21,3 +21,9 @@ pub use crate::preload::preloadable::check;
 pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT, LIMIT_VARIABLE, Session, environment, library};
 pub use crate::preload::source::{PreloadSource, Program};
 pub use crate::preload::tail::{Each, Tail, files};
+
+/// What it can never see.
+pub const BLIND: &[&str] = &[
+    "programs with a static runtime, and those that are set-user-ID",
+    "children that were started with an environment of their own",
+];

@@ -3,7 +3,7 @@
 use crate::Seen;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
-use crate::{Ended, Maker, ObserverReport, Source, State, Tally, WatchError, Word};
+use crate::{Ended, Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, Unseen, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -91,7 +91,7 @@ impl<'a> PreloadSource<'a> {
     }
 
     /// A child of ours calls each runtime that was met, through the same shim.
-    fn call_runtimes(&self, gaps: &mut Vec<(String, String)>) -> Canary {
+    fn call_runtimes(&self, gaps: &mut Vec<Unseen>) -> Canary {
         let mut met: Vec<&launch::trace::Runtime> = Vec::new();
         for runtime in self.tails.values().flat_map(|tail| &tail.runtimes) {
             if !met.iter().any(|known| known.build_id == runtime.build_id) {
@@ -102,7 +102,7 @@ impl<'a> PreloadSource<'a> {
         for runtime in &met {
             match crate::preload::canary::call(runtime) {
                 Ok(what) => heard.push(what),
-                Err(why) => gaps.push(("the canary".into(), why)),
+                Err(told) => gaps.push(Gap::Canary { told }.into()),
             }
         }
         if heard.len() == met.len() && !met.is_empty() {
@@ -145,55 +145,44 @@ impl<'a> PreloadSource<'a> {
     }
 
     /// What a process did that its record cannot show.
-    fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<(String, String)>) {
+    fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
         let mut names = tail.unfollowed.clone();
         names.sort();
         names.dedup();
-        for name in names {
-            match name.as_str() {
-                // It has become another program since, which is seen: it found its way.
-                "chroot" | "unshare" | "setns" if self.tails.values().filter(|other| other.pid == pid).count() > 1 => {}
-                "chroot" | "unshare" | "setns" => gaps.push((
-                    "processes".into(),
-                    format!("process {pid} called {name}: programs that it started from there are not seen"),
-                )),
-                name if name.ends_with("DeviceLaunch") => gaps.push((
-                    "graphs".into(),
-                    format!("process {pid} made a graph that the device can launch ({name}): such launches are not seen"),
-                )),
-                name if ["rocblas_", "cublas", "hipblas"].iter().any(|start| name.starts_with(start)) => gaps.push((
-                    "BLAS calls".into(),
-                    format!("process {pid} can call {name}, which is not followed: the kernels that it launches count, the calls do not"),
-                )),
-                name if name.contains("Launch") => gaps.push((
-                    "launches".into(),
-                    format!("process {pid} can call {name}, a launch function that is not followed: its launches are not counted"),
-                )),
-                name => gaps.push(("graphs".into(), format!("process {pid} called {name}, which is not followed"))),
-            }
-        }
+        let became_another = self.tails.values().filter(|other| other.pid == pid).count() > 1;
+        gaps.extend(names.into_iter().filter_map(|name| unfollowed(pid, name, became_another)).map(Unseen::from));
         let stand_in = |runtime: &launch::trace::Runtime| {
             embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).unwrap_or_default())
         };
         if tail.graphs.unanswered > 0 && !tail.runtimes.iter().all(stand_in) {
-            let why = "whose nodes the runtime did not tell: they count as they were captured";
-            gaps.push(("graphs".into(), format!("{} graphs of process {pid} {why}", tail.graphs.unanswered)));
+            gaps.push(Gap::GraphsUnanswered { process: pid }.times(tail.graphs.unanswered));
         }
         if tail.graphs.unplaced > 0 {
-            let why = "of graphs that were updated before: their kernels count as they were";
-            gaps.push(("graphs".into(), format!("{} changed nodes in process {pid} {why}", tail.graphs.unplaced)));
+            gaps.push(Gap::NodesUnplaced { process: pid }.times(tail.graphs.unplaced));
         }
         if let Some(why) = &tail.broken {
-            gaps.push(("records".into(), format!("the record of process {pid} {why}: it is not read any further")));
+            gaps.push(Gap::RecordBroken { process: pid, why: why.clone() }.into());
         }
         let own = rustix::process::geteuid().as_raw();
         if tail.user != own {
-            gaps.push((
-                "users".into(),
-                format!("process {pid} ran as user {}: what it recorded is its word", tail.user),
-            ));
+            gaps.push(Gap::OtherUser { process: pid, user: tail.user }.into());
         }
+    }
+}
+
+/// What it means that a process called, or can call, a function that is not followed.
+fn unfollowed(process: u32, call: String, became_another: bool) -> Option<Gap> {
+    match call.as_str() {
+        // It has become another program since, which is seen: it found its way.
+        "chroot" | "unshare" | "setns" if became_another => None,
+        "chroot" | "unshare" | "setns" => Some(Gap::Left { process, call }),
+        name if name.ends_with("DeviceLaunch") => Some(Gap::GraphOnDevice { process, call }),
+        name if ["rocblas_", "cublas", "hipblas"].iter().any(|start| name.starts_with(start)) => {
+            Some(Gap::NotFollowedCall { process, call })
+        }
+        name if name.contains("Launch") => Some(Gap::NotFollowedLaunch { process, call }),
+        _ => Some(Gap::NotFollowedGraph { process, call }),
     }
 }
 
@@ -248,29 +237,25 @@ impl Source for PreloadSource<'_> {
             self.drain(tally, true);
             self.done = true;
         }
-        let mut gaps: Vec<(String, String)> = Vec::new();
+        let mut gaps: Vec<Unseen> = Vec::new();
         if tally.lost > 0 {
-            let why = "the directory of the records was full, the reader was too slow, or the process was killed in the middle of one";
-            gaps.push(("records".into(), format!("{} lost: {why}", tally.lost)));
+            gaps.push(Gap::RecordsLost.times(tally.lost));
         }
         for tail in self.tails.values() {
             self.gaps_of(tail, &mut gaps);
         }
         for (path, why) in &self.refused {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            gaps.push(("records".into(), format!("{name} {why}: it is not read")));
+            gaps.push(Gap::RecordRefused { file: name, why: why.clone() }.into());
         }
         if tally.other_grids() > 0 {
-            let why = "launches with grids beyond those that are kept apart: counted by kernel";
-            gaps.push(("grids".into(), format!("{} {why}", tally.other_grids())));
+            gaps.push(Gap::OtherGrids.times(tally.other_grids()));
         }
         if tally.unread > 0 {
-            let why = "of kernels whose library was not found beforehand: column counts come from names alone";
-            gaps.push(("arguments".into(), format!("{} launches {why}", tally.unread)));
+            gaps.push(Gap::NoLayouts.times(tally.unread));
         }
         if self.tails.is_empty() {
-            let why = "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program";
-            gaps.push(("processes".into(), why.into()));
+            gaps.push(Gap::NobodyCalled.into());
         }
         if tally.devices.iter().next().is_none() {
             self.tails.values().for_each(|tail| look_at_device(tail, self.session.path(), tally));
@@ -284,19 +269,18 @@ impl Source for PreloadSource<'_> {
         let cost_ns = if tally.launches() > 0 { crate::preload::canary::cost() } else { None };
         let pids: Vec<String> = self.tails.values().map(|tail| tail.pid.to_string()).collect();
         Ok(ObserverReport {
-            observer: "preload",
+            observer: ObserverKind::Preload,
             device,
             word: Word::Ours,
             library: None,
+            // One that went into another root sees other files under these names.
+            library_path: (!gaps.iter().any(|unseen| matches!(unseen.gap, Gap::Left { .. })))
+                .then(|| tally.most_launched_file())
+                .flatten(),
             canary,
             contamination: Contamination::Unchecked,
             reach: format!("launches through dynamic symbols of the processes {}", pids.join(", ")),
-            blind: [
-                "programs with a static runtime, and those that are set-user-ID",
-                "children that were started with an environment of their own",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            blind: crate::preload::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns,

@@ -50,7 +50,7 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
                 (_, Some(code)) => ("refused", format!("{code}: {}", messages.lines().last().unwrap_or_default())),
             };
             eprintln!("{name}: {verdict} {word}");
-            let rung = report.as_ref().and_then(|report| report["rung"].as_str()).filter(|rung| *rung != "Selected");
+            let rung = report.as_ref().and_then(|report| report["rung"].as_str()).filter(|rung| *rung != "selected");
             let all: u64 = truth.values().sum();
             memory.add(&json!({"name": name, "verdict": verdict, "word": word, "harmed": Value::Null, "rung": rung, "truth": all}))?;
         }

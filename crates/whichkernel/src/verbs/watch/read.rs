@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
 use watch::claims::Claims;
-use watch::{Device, Kind, Name, ObserverReport, Phase, Tally, Word, add_trace};
+use watch::{Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Tally, Word, add_trace};
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();
@@ -35,7 +35,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     };
     let mut claims = Claims::default();
     // A log of the libraries is often the server's own.
-    if account.observer == "logs" {
+    if account.observer == ObserverKind::Logs {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         watch::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
     }
@@ -116,12 +116,9 @@ fn own_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     (tally.launches() + captured + replays > 0).then(|| {
         tally.devices.told(Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() });
         let reach = "the launches that a trace of watch holds".to_owned();
-        let mut account = plain("trace", tally.devices.kind(), reach, word);
+        let mut account = plain(ObserverKind::Trace, tally.devices.kind(), reach, word);
         if captured + replays > 0 {
-            let why = format!(
-                "{captured} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted"
-            );
-            account.gaps.push(("graph launches".to_owned(), why));
+            account.gaps.push(Gap::TraceGraphs { replays }.times(captured));
         }
         (tally, account)
     })
@@ -132,20 +129,19 @@ fn words(path: &Path, bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport
     let mut claims = Claims::default();
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     watch::claims::of_log(&file, &String::from_utf8_lossy(bytes), &mut claims);
-    let mut account = plain("logs", DeviceKind::None, "lines that a server wrote of itself".to_owned(), word);
-    account.gaps.push((
-        "launches".to_owned(),
-        "a server's log has none: watch it, or give a trace with --read and this with --said".to_owned(),
-    ));
+    let mut account =
+        plain(ObserverKind::Logs, DeviceKind::None, "lines that a server wrote of itself".to_owned(), word);
+    account.gaps.push(Gap::OnlyWords.into());
     (!claims.list.is_empty()).then(|| (Tally::default(), account))
 }
 
-fn plain(observer: &'static str, device: DeviceKind, reach: String, word: Word) -> ObserverReport {
+fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) -> ObserverReport {
     ObserverReport {
         observer,
         device,
         word,
         library: None,
+        library_path: None,
         canary: Canary::None,
         contamination: Contamination::Unchecked,
         reach,
@@ -161,7 +157,7 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);
     let standin = trace.writer == Writer::StandIn;
-    let observer = if standin { "dryrun" } else { "preload" };
+    let observer = if standin { ObserverKind::Dryrun } else { ObserverKind::Preload };
     tally.devices.told(match standin {
         true => Device::StandIn,
         false => Device::Unlooked { why: "a trace does not say which device its process had".to_owned() },

@@ -6,7 +6,7 @@ use crate::context::{Context, Format};
 use evidence::{Canary, DeviceKind, Rung};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use watch::{Device, Ended, Maker, ObserverReport, Tally, Word, signal_name};
+use watch::{Device, Ended, Maker, ObserverReport, Tally, Unseen, Word, signal_name};
 
 /// Everything that is told at the end.
 pub struct Told<'a> {
@@ -102,11 +102,15 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
             ("seconds", format!("{:.1}", account.seconds)),
         ],
     );
+    let word =
+        |unseen: Option<&Unseen>| unseen.map_or_else(|| lang.text("watch-replays"), |unseen| said(lang, unseen, ""));
+    let concluded = report::conclusion_text(lang, &account.conclusion(tally, word));
+    line("watch-concluded", &[("text", concluded)]);
     if tally.unknown_replays > 0 {
         line("watch-unknown-replays", &[("count", tally.unknown_replays.to_string())]);
     }
-    for (what, why) in &account.gaps {
-        line("watch-gap", &[("what", what.clone()), ("why", why.clone())]);
+    for unseen in &account.gaps {
+        line("watch-gap", &[("what", said(lang, unseen, "")), ("why", said(lang, unseen, "-why"))]);
     }
     match &account.canary {
         Canary::InTarget { what } => line("watch-canary-target", &[("what", what.clone())]),
@@ -124,6 +128,12 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
         line(key, &args);
     }
     out
+}
+
+/// A gap's sentence, in the reader's language: what it is, or why.
+fn said(lang: &report::Lang, unseen: &Unseen, part: &str) -> String {
+    let args: Vec<_> = unseen.args().into_iter().map(|(name, value)| (name, value.into())).collect();
+    lang.text_with(&format!("unseen-{}{part}", unseen.key()), &args)
 }
 
 type Line = (&'static str, Vec<(&'static str, String)>);
@@ -149,7 +159,7 @@ fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
             Device::Real { .. } => "watch-rung-launched",
             Device::StandIn => "watch-rung-standin",
             Device::NoneSeen | Device::Unlooked { .. } => "watch-rung-unknown",
-            Device::Told { .. } if account.observer == "import" => "watch-rung-completed",
+            Device::Told { .. } if account.rung(DeviceKind::Real) == Rung::Completed => "watch-rung-completed",
             Device::Told { .. } => "watch-rung-told",
         };
         let of = if several && !pids.is_empty() { format!(" ({})", pids.join(", ")) } else { String::new() };
@@ -160,11 +170,7 @@ fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
 
 fn as_json(told: &Told<'_>) -> Value {
     let Told { tally, account, judged, ended } = told;
-    let rung = |device: DeviceKind| match account.rung(device) {
-        Rung::Completed => "Completed",
-        Rung::Launched => "Launched",
-        _ => "Selected",
-    };
+    let rung = |device: DeviceKind| account.rung(device).name().to_lowercase();
     let rows: Vec<Value> = tally
         .rows()
         .iter()
@@ -183,16 +189,17 @@ fn as_json(told: &Told<'_>) -> Value {
             families.into_iter().map(|(family, n)| (family.key().to_owned(), json!(n))).collect();
         json!({"launches": all, "families": families})
     });
-    let gaps: Vec<Value> = account.gaps.iter().map(|(what, why)| json!({"what": what, "why": why})).collect();
+    let english = |unseen: Option<&Unseen>| unseen.map_or_else(|| "replays of graphs".to_owned(), Unseen::what);
+    let concluded = account.conclusion(tally, english);
     let fallbacks: Vec<Value> = tally.fallback.signs().map(|(sign, heard)| alarm::json(sign, heard)).collect();
     json!({
-        "schema": "whichkernel.watch/1", "observer": account.observer, "device": account.device.name(),
+        "schema": "whichkernel.watch/1", "observer": account.observer.name(), "device": account.device.name(),
         "rung": rung(account.device), "devices": devices(tally), "word": word(account), "ended": ended.map(ended_json),
         "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "whole": account.whole(), "unnamed": tally.unnamed(),
         "unread": tally.unread, "unknown_replays": tally.unknown_replays, "rejected": tally.rejected_kernels(),
         "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,
         "seconds": account.seconds, "cost_ns": account.cost_ns, "canary": account.canary,
-        "contamination": account.contamination, "reach": account.reach, "blind": account.blind, "gaps": gaps,
+        "contamination": account.contamination, "reach": account.reach, "blind": account.blind, "gaps": account.gaps, "conclusion": concluded,
         "claims": judged.json(), "rows": rows,
     })
 }
@@ -213,6 +220,26 @@ fn word(account: &ObserverReport) -> Value {
         Word::Ours => json!({"whose": "ours"}),
         Word::File { name, sha256, maker, host } => {
             json!({"whose": "file", "file": name, "sha256": sha256, "maker": maker, "host": host})
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use watch::Gap;
+
+    #[test]
+    fn every_gap_is_said_in_both_languages_and_in_english_as_the_ledger_keeps_it() {
+        let (en, ja) = (report::Lang::new("en"), report::Lang::new("ja"));
+        // Fluent sets what comes from outside apart by marks of direction, which nobody sees.
+        let plain = |text: String| text.replace(['\u{2068}', '\u{2069}'], "");
+        for gap in Gap::samples() {
+            let unseen = gap.times(3);
+            assert_eq!(plain(said(&en, &unseen, "")), unseen.what());
+            assert_eq!(plain(said(&en, &unseen, "-why")), unseen.why());
+            let japanese = format!("{}: {}", plain(said(&ja, &unseen, "")), plain(said(&ja, &unseen, "-why")));
+            assert!(!japanese.contains("unseen-") && japanese.chars().any(|c| c > '\u{3000}'), "{japanese}");
         }
     }
 }

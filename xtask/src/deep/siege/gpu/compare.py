@@ -79,7 +79,7 @@ else:
         verdict = "said" if covered else "silent"
         if covered:
             word = f"{word}; {covered}"
-    if report["rung"] not in ("Launched", "Completed"):
+    if report["rung"] not in ("launched", "completed"):
         notes.append(f"rung {report['rung']} on a real device")
     notes.append(f"lost {lost}, unknown replays {unknown}, unnamed {report['unnamed']}, cost {report.get('cost_ns')} ns, device {report['device']}")
 total = sum(seen.values())

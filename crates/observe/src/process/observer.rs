@@ -1,0 +1,24 @@
+//! The libraries of a live process as an observer: what it could close is what it has in view.
+
+use crate::Observer;
+use evidence::{FieldOfView, Rung, View};
+
+/// `inspect PID`.
+#[derive(Debug)]
+pub struct ProcessMaps;
+
+impl Observer for ProcessMaps {
+    fn name(&self) -> &'static str {
+        "maps"
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let views = ["library", "library.*"].map(View::new).to_vec();
+        let reach = "the files that one process has mapped, at one moment";
+        vec![(Rung::Loaded, FieldOfView::new(views).reach(reach).blind("what was closed before, or opened since"))]
+    }
+
+    fn verb(&self) -> Option<&'static str> {
+        Some("inspect")
+    }
+}

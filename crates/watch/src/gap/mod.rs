@@ -1,0 +1,259 @@
+//! What was not seen, as kinds of things: what each leaves open decides, its sentence only tells.
+//!
+//! Every observer of launches says its gaps with these. The English sentence ([`Unseen::what`], [`Unseen::why`]) is what the ledger and
+//! JSON keep; a person reads the message of the same key (`unseen-*` in `watch.ftl`), which in English says the same.
+
+mod wording;
+
+use serde::{Serialize, Serializer};
+
+/// What a gap leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Open {
+    /// How many launches there were.
+    Launches,
+    /// How many launches graphs made.
+    Graphs,
+    /// How many calls of BLAS libraries there were.
+    Calls,
+    /// Which kernel it was.
+    Names,
+    /// Grids, arguments, column counts, extents.
+    Arguments,
+    /// In which order.
+    Order,
+    /// Whether the runtime accepted it.
+    Acceptance,
+    /// Whether a known event would have been seen.
+    Canary,
+    /// Nothing but whose word it is.
+    Trust,
+}
+
+impl Open {
+    /// Whether "lost 0" cannot be said beside it.
+    pub fn is_of_launches(self) -> bool {
+        matches!(self, Open::Launches | Open::Graphs)
+    }
+}
+
+/// Why a library carries no probe.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unprobed {
+    /// Its file could not be opened.
+    Unreachable,
+    /// Its process was over first.
+    Over,
+    /// It has none of the functions that are watched.
+    NoneThere,
+    /// The kernel or the file refused.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Gap {
+    // Probes
+    /// A library that was mapped and carries no probe.
+    Unprobed { library: String, why: Unprobed },
+    /// A file that was mapped as code and could not be opened: what it is, nobody knows.
+    Unread { library: String, why: Unprobed },
+    /// A library that exports a launch function, and is no runtime by its name and SONAME.
+    Unrecognised { library: String, symbol: &'static str },
+    /// A runtime was opened while the watch went on: what was called before its probes were in was not seen.
+    LateRuntime { library: String, microseconds: u64 },
+    /// The same of a library above the runtime.
+    LateLibrary { library: String, microseconds: u64 },
+    /// A function that by its name launches, and that the list does not have: called so often.
+    UnknownLaunch { library: String, symbol: String },
+    /// The same of one that changes what a graph launches.
+    UnknownGraph { library: String, symbol: String },
+    /// A function that by its name launches, where calls are not even counted.
+    Uncounted { library: String, symbol: String },
+    /// The target's memory has the file's own instruction where the probe should be.
+    NotPlanted { library: String, process: u32, symbol: String },
+    /// No runtime carried probes.
+    NothingProbed,
+    /// Forks and mappings that the kernel could not tell of.
+    ProcessesLost,
+    /// A process ended and its number was given to another, while records were lost.
+    Reused,
+    /// Threads that were started while the probes went in.
+    NewThreads,
+    // Graphs
+    /// A capture had begun when the probes went in: so many launches on its stream count as launched, some or all of which were captured.
+    CaptureUnderWay,
+    /// Nodes that were given another kernel, without it being known which they had.
+    ChangedNodes,
+    /// Nodes that were removed or switched off or on, without it being known what they are.
+    UnknownNodes,
+    /// Nodes that were added to graphs which nobody saw made.
+    LooseNodes,
+    /// Graphs that kernels may launch.
+    DeviceLaunch,
+    /// Calls about graphs, captures, names and refusals that found no room.
+    Untold,
+    // What is known of a launch
+    /// Launches whose return was not looked at, of all that were made.
+    Unchecked { all: u64 },
+    /// Returns are not looked at without BPF.
+    NoReturns,
+    /// Functions that were obtained before the attach, and the process's memory could not be read.
+    NamesBefore,
+    /// Names that were read out of the driver's own objects.
+    NamesGuessed,
+    /// Registration calls of a library that could not be read.
+    Registrations { library: String },
+    /// Names of functions that are loaded at run time, without BPF.
+    NoLateNames,
+    /// Argument bytes, without BPF.
+    NoArguments,
+    /// More kernels than the kernel-side table of arguments holds.
+    TableFull,
+    /// Launches that were made before their library had been read.
+    NoColumns,
+    /// Calls whose matrix layouts are not known.
+    NoExtents { call: String },
+    /// Calls that were counted without their place in the order.
+    OrderLost { call: String },
+    /// What was seen of the canary's calls.
+    Canary { told: String },
+    /// No known event was made.
+    NoCanary,
+    // The library inside the process
+    /// A process went where the record's directory is not.
+    Left { process: u32, call: String },
+    /// A launch function that a process can call and nobody follows.
+    NotFollowedLaunch { process: u32, call: String },
+    /// A BLAS function that a process can call and nobody follows.
+    NotFollowedCall { process: u32, call: String },
+    /// A call about graphs that nobody follows.
+    NotFollowedGraph { process: u32, call: String },
+    /// A graph that the device can launch.
+    GraphOnDevice { process: u32, call: String },
+    /// Graphs whose nodes the runtime did not tell.
+    GraphsUnanswered { process: u32 },
+    /// Changed nodes of graphs that had been updated before.
+    NodesUnplaced { process: u32 },
+    /// A record that cannot be read further.
+    RecordBroken { process: u32, why: String },
+    /// A file among the records that is none.
+    RecordRefused { file: String, why: String },
+    /// Records that found no room or no reader.
+    RecordsLost,
+    /// A process of another user wrote its record.
+    OtherUser { process: u32, user: u32 },
+    /// Launches with grids beyond those that are kept apart.
+    OtherGrids,
+    /// Launches of kernels whose library was not found beforehand.
+    NoLayouts,
+    /// No process called a wrapped function.
+    NobodyCalled,
+    // Logs, profiles, traces
+    /// No line of any known log.
+    NoLogLine,
+    /// No line of the runtime names a kernel.
+    NoKernelLine,
+    /// Calls that several logs told of.
+    ToldTwice { ways: String },
+    /// A write-ahead log lies beside a database.
+    WriteAhead,
+    /// Dispatches without times of the device.
+    Timeless,
+    /// Graphs that were traced as a whole.
+    GraphsWhole,
+    /// A profile without a row.
+    NoRow,
+    /// Captured launches and replays of a trace that does not tell which graph is which.
+    TraceGraphs { replays: u64 },
+    /// A server's log, in which nobody launches.
+    OnlyWords,
+}
+
+/// A gap, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Unseen {
+    pub gap: Gap,
+    pub count: u64,
+}
+
+impl From<Gap> for Unseen {
+    fn from(gap: Gap) -> Unseen {
+        Unseen { gap, count: 1 }
+    }
+}
+
+impl Gap {
+    pub fn times(self, count: u64) -> Unseen {
+        Unseen { gap: self, count }
+    }
+
+    pub fn open(&self) -> Open {
+        match self {
+            Gap::Unprobed { .. }
+            | Gap::Unread { .. }
+            | Gap::Unrecognised { .. }
+            | Gap::LateRuntime { .. }
+            | Gap::UnknownLaunch { .. }
+            | Gap::Uncounted { .. }
+            | Gap::NotPlanted { .. }
+            | Gap::NothingProbed
+            | Gap::ProcessesLost
+            | Gap::Reused
+            | Gap::NewThreads
+            | Gap::Left { .. }
+            | Gap::NotFollowedLaunch { .. }
+            | Gap::RecordBroken { .. }
+            | Gap::RecordRefused { .. }
+            | Gap::RecordsLost
+            | Gap::NobodyCalled
+            | Gap::NoLogLine
+            | Gap::NoKernelLine
+            | Gap::WriteAhead
+            | Gap::Timeless
+            | Gap::NoRow
+            | Gap::OnlyWords => Open::Launches,
+            Gap::UnknownGraph { .. }
+            | Gap::CaptureUnderWay
+            | Gap::ChangedNodes
+            | Gap::UnknownNodes
+            | Gap::LooseNodes
+            | Gap::DeviceLaunch
+            | Gap::Untold
+            | Gap::NotFollowedGraph { .. }
+            | Gap::GraphOnDevice { .. }
+            | Gap::GraphsUnanswered { .. }
+            | Gap::NodesUnplaced { .. }
+            | Gap::GraphsWhole
+            | Gap::TraceGraphs { .. } => Open::Graphs,
+            Gap::LateLibrary { .. } | Gap::NotFollowedCall { .. } | Gap::ToldTwice { .. } => Open::Calls,
+            Gap::NamesBefore | Gap::NamesGuessed | Gap::Registrations { .. } | Gap::NoLateNames => Open::Names,
+            Gap::NoArguments
+            | Gap::TableFull
+            | Gap::NoColumns
+            | Gap::NoExtents { .. }
+            | Gap::OtherGrids
+            | Gap::NoLayouts => Open::Arguments,
+            Gap::OrderLost { .. } => Open::Order,
+            Gap::Unchecked { .. } | Gap::NoReturns => Open::Acceptance,
+            Gap::Canary { .. } | Gap::NoCanary => Open::Canary,
+            Gap::OtherUser { .. } => Open::Trust,
+        }
+    }
+}
+
+/// As JSON has it: the English sentence, and what a program decides by.
+impl Serialize for Unseen {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Plain {
+            key: &'static str,
+            open: Open,
+            count: u64,
+            what: String,
+            why: String,
+        }
+        let (key, open, count) = (self.key(), self.gap.open(), self.count);
+        Plain { key, open, count, what: self.what(), why: self.why() }.serialize(to)
+    }
+}

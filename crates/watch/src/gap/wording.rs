@@ -1,0 +1,434 @@
+//! The sentences of the gaps, in English, with names for what changes: the same templates stand in `unseen.ftl`, which a test compares.
+
+use crate::gap::{Gap, Unprobed, Unseen};
+
+/// One gap's sentences. `{name}` stands for an argument.
+#[derive(Debug)]
+struct Wording {
+    key: &'static str,
+    what: &'static str,
+    why: &'static str,
+}
+
+const fn says(key: &'static str, what: &'static str, why: &'static str) -> Wording {
+    Wording { key, what, why }
+}
+
+impl Unseen {
+    /// What a program knows it by, and a message's key behind `unseen-`.
+    pub fn key(&self) -> &'static str {
+        self.gap.wording().key
+    }
+
+    /// What was not seen.
+    pub fn what(&self) -> String {
+        self.filled(self.gap.wording().what)
+    }
+
+    pub fn why(&self) -> String {
+        self.filled(self.gap.wording().why)
+    }
+
+    /// What stands in the sentences for the names in them.
+    pub fn args(&self) -> Vec<(&'static str, String)> {
+        let mut args = self.gap.args();
+        args.push(("count", self.count.to_string()));
+        args
+    }
+
+    fn filled(&self, template: &str) -> String {
+        let mut out = template.to_owned();
+        for (name, value) in self.args() {
+            out = out.replace(&format!("{{{name}}}"), &value);
+        }
+        out
+    }
+}
+
+impl Gap {
+    fn args(&self) -> Vec<(&'static str, String)> {
+        let text = |name: &'static str, value: &str| (name, value.to_owned());
+        match self {
+            Gap::Unprobed { library, why } | Gap::Unread { library, why } => {
+                let why = if let Unprobed::Refused(why) = why { why.as_str() } else { "" };
+                vec![text("library", library), text("reason", why)]
+            }
+            Gap::Unrecognised { library, symbol } => vec![text("library", library), text("symbol", symbol)],
+            Gap::LateRuntime { library, microseconds } | Gap::LateLibrary { library, microseconds } => {
+                vec![text("library", library), ("late", format!("{:.1}", *microseconds as f64 / 1e3))]
+            }
+            Gap::UnknownLaunch { library, symbol }
+            | Gap::UnknownGraph { library, symbol }
+            | Gap::Uncounted { library, symbol } => vec![text("library", library), text("symbol", symbol)],
+            Gap::NotPlanted { library, process, symbol } => {
+                vec![text("library", library), ("process", process.to_string()), text("symbol", symbol)]
+            }
+            Gap::Unchecked { all } => vec![("all", all.to_string())],
+            Gap::Registrations { library } => vec![text("library", library)],
+            Gap::NoExtents { call } | Gap::OrderLost { call } => vec![text("call", call)],
+            Gap::Canary { told } => vec![text("told", told)],
+            Gap::Left { process, call }
+            | Gap::NotFollowedLaunch { process, call }
+            | Gap::NotFollowedCall { process, call }
+            | Gap::NotFollowedGraph { process, call }
+            | Gap::GraphOnDevice { process, call } => vec![("process", process.to_string()), text("call", call)],
+            Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } => {
+                vec![("process", process.to_string())]
+            }
+            Gap::RecordBroken { process, why } => vec![("process", process.to_string()), text("reason", why)],
+            Gap::RecordRefused { file, why } => vec![text("file", file), text("reason", why)],
+            Gap::OtherUser { process, user } => vec![("process", process.to_string()), ("user", user.to_string())],
+            Gap::ToldTwice { ways } => vec![text("ways", ways)],
+            Gap::TraceGraphs { replays } => vec![("replays", replays.to_string())],
+            _ => Vec::new(),
+        }
+    }
+
+    fn wording(&self) -> Wording {
+        const NO_POINTERS: &str = "they lie behind pointers, which perf without BPF does not follow";
+        const NOT_OPENED: &str = "its file could not be opened through /proc";
+        const OVER: &str = "its process was over before a probe was in place";
+        match self {
+            Gap::Unprobed { why: Unprobed::Unreachable, .. } => says(
+                "unprobed-unreachable",
+                "launches through {library}",
+                "its file could not be opened through /proc, so it carries no probe",
+            ),
+            Gap::Unprobed { why: Unprobed::Over, .. } => says("unprobed-over", "launches through {library}", OVER),
+            Gap::Unprobed { why: Unprobed::NoneThere, .. } => says(
+                "unprobed-none-there",
+                "launches through {library}",
+                "it exports none of the functions that are watched",
+            ),
+            Gap::Unprobed { why: Unprobed::Refused(_), .. } => {
+                says("unprobed-refused", "launches through {library}", "{reason}")
+            }
+            Gap::Unread { why: Unprobed::Over, .. } => {
+                says("unread-over", "launches through {library}, if it is a runtime", OVER)
+            }
+            Gap::Unread { .. } => says("unread", "launches through {library}, if it is a runtime", NOT_OPENED),
+            Gap::Unrecognised { .. } => says(
+                "unrecognised",
+                "launches through {symbol} of {library}",
+                "neither its name nor its SONAME is a runtime's: what it does not pass on to one that carries probes was not seen",
+            ),
+            Gap::LateRuntime { .. } => says(
+                "late-runtime",
+                "the first moments of {library}",
+                "it was opened after the watch began, and carried probes {late} ms later: calls in between were not seen",
+            ),
+            Gap::LateLibrary { .. } => says(
+                "late-library",
+                "the first calls of {library}",
+                "it was opened after the watch began, and carried probes {late} ms later: calls in between were not seen",
+            ),
+            Gap::UnknownLaunch { .. } => says(
+                "unknown-launch",
+                "launches through {count} calls of {symbol} ({library})",
+                "this version does not know the function; it is in the library's exports, and was called",
+            ),
+            Gap::UnknownGraph { .. } => says(
+                "unknown-graph",
+                "launches through graphs that {count} calls of {symbol} ({library}) made or changed",
+                "this version does not know the function; it is in the library's exports, and was called",
+            ),
+            Gap::Uncounted { .. } => says(
+                "uncounted",
+                "launches through {symbol} ({library})",
+                "this version does not know the function, and without BPF it is not known whether it was called",
+            ),
+            Gap::NotPlanted { .. } => says(
+                "not-planted",
+                "launches through {library} in process {process}",
+                "the memory of process {process} has the file's own instruction at {symbol}",
+            ),
+            Gap::NothingProbed => says(
+                "nothing-probed",
+                "launches",
+                "no GPU runtime of these processes carried probes while they were watched",
+            ),
+            Gap::ProcessesLost => says(
+                "processes-lost",
+                "some processes or libraries",
+                "the kernel dropped {count} records of forks and mappings",
+            ),
+            Gap::Reused => says(
+                "reused",
+                "processes: a number was given out twice while records were lost",
+                "launches that were only counted cannot be told apart",
+            ),
+            Gap::NewThreads => says(
+                "new-threads",
+                "threads that were started while the probes went in",
+                "each thread is asked for by itself",
+            ),
+            Gap::CaptureUnderWay => says(
+                "capture-under-way",
+                "launches through a capture that was under way: {count} count as launched",
+                "it began before the probes were in; its replays are counted as unknown",
+            ),
+            Gap::ChangedNodes => says(
+                "changed-nodes",
+                "what {count} changed nodes of graphs had launched",
+                "their graphs were captured, and which node is which is not told: the sum of launches is right, their kernels may not be",
+            ),
+            Gap::UnknownNodes => says(
+                "unknown-nodes",
+                "what {count} nodes that were removed or switched launch",
+                "their graphs were captured, and which node is which is not told; replays are counted as unknown",
+            ),
+            Gap::LooseNodes => says(
+                "loose-nodes",
+                "launches through {count} nodes of graphs that nobody saw made",
+                "the graphs were made before the attach, or by a function that is not watched",
+            ),
+            Gap::DeviceLaunch => says(
+                "device-launch",
+                "launches through {count} graphs that kernels may launch",
+                "what a kernel launches passes no function of the host",
+            ),
+            Gap::Untold => says(
+                "untold",
+                "records of {count} calls about graphs, captures, names and refusals",
+                "there was no room for them: what replays launch, and some names, may be wrong",
+            ),
+            Gap::Unchecked { .. } => says(
+                "unchecked",
+                "acceptance of {count} of {all} launches",
+                "their returns were not looked at, for there were too many in too short a time: one that was rejected counts as launched",
+            ),
+            Gap::NoReturns => says("no-returns", "acceptance", "returns are not looked at without BPF"),
+            Gap::NamesBefore => says(
+                "names-before",
+                "names of functions that were obtained before the attach",
+                "the process's memory could not be read, where its libraries keep them",
+            ),
+            Gap::NamesGuessed => says(
+                "names-guessed",
+                "certainty of some names",
+                "they were read from the driver's own objects, along a path that gave the right name of every known function",
+            ),
+            Gap::Registrations { .. } => says(
+                "registrations",
+                "names of some kernels of {library}",
+                "{count} of its registration calls could not be read",
+            ),
+            Gap::NoLateNames => says("no-late-names", "names of functions that are loaded at run time", NO_POINTERS),
+            Gap::NoArguments => says("no-arguments", "argument bytes and the column counts in them", NO_POINTERS),
+            Gap::TableFull => says(
+                "table-full",
+                "argument bytes of some kernels",
+                "there are more kernels than the kernel-side table holds",
+            ),
+            Gap::NoColumns => says(
+                "no-columns",
+                "column counts",
+                "some launches were made before their library had been read, and are counted without",
+            ),
+            Gap::NoExtents { .. } => says(
+                "no-extents",
+                "extents of some calls of {call}",
+                "the matrix layouts were made before the attach, or cannot be read without BPF",
+            ),
+            Gap::OrderLost { .. } => says(
+                "order-lost",
+                "order of {count} calls of {call}",
+                "the ring was full: they are counted, without their place in the order",
+            ),
+            Gap::Canary { .. } => says("canary", "the canary", "{told}"),
+            Gap::NoCanary => says("no-canary", "whether a launch would have been seen", "no known event was made"),
+            Gap::Left { .. } => says(
+                "left",
+                "processes",
+                "process {process} called {call}: programs that it started from there are not seen",
+            ),
+            Gap::NotFollowedLaunch { .. } => says(
+                "not-followed-launch",
+                "launches",
+                "process {process} can call {call}, a launch function that is not followed: its launches are not counted",
+            ),
+            Gap::NotFollowedCall { .. } => says(
+                "not-followed-call",
+                "BLAS calls",
+                "process {process} can call {call}, which is not followed: the kernels that it launches count, the calls do not",
+            ),
+            Gap::NotFollowedGraph { .. } => {
+                says("not-followed-graph", "graphs", "process {process} called {call}, which is not followed")
+            }
+            Gap::GraphOnDevice { .. } => says(
+                "graph-on-device",
+                "graphs",
+                "process {process} made a graph that the device can launch ({call}): such launches are not seen",
+            ),
+            Gap::GraphsUnanswered { .. } => says(
+                "graphs-unanswered",
+                "graphs",
+                "{count} graphs of process {process} whose nodes the runtime did not tell: they count as they were captured",
+            ),
+            Gap::NodesUnplaced { .. } => says(
+                "nodes-unplaced",
+                "graphs",
+                "{count} changed nodes in process {process} of graphs that were updated before: their kernels count as they were",
+            ),
+            Gap::RecordBroken { .. } => {
+                says("record-broken", "records", "the record of process {process} {reason}: it is not read any further")
+            }
+            Gap::RecordRefused { .. } => says("record-refused", "records", "{file} {reason}: it is not read"),
+            Gap::RecordsLost => says(
+                "records-lost",
+                "records",
+                "{count} lost: the directory of the records was full, the reader was too slow, or the process was killed in the middle of one",
+            ),
+            Gap::OtherUser { .. } => {
+                says("other-user", "users", "process {process} ran as user {user}: what it recorded is its word")
+            }
+            Gap::OtherGrids => says(
+                "other-grids",
+                "grids",
+                "{count} launches with grids beyond those that are kept apart: counted by kernel",
+            ),
+            Gap::NoLayouts => says(
+                "no-layouts",
+                "arguments",
+                "{count} launches of kernels whose library was not found beforehand: column counts come from names alone",
+            ),
+            Gap::NobodyCalled => says(
+                "nobody-called",
+                "processes",
+                "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program",
+            ),
+            Gap::NoLogLine => says(
+                "no-log-line",
+                "logs",
+                "no line of any log that is known here: the libraries were built without logging, or another variable switches it on",
+            ),
+            Gap::NoKernelLine => says(
+                "no-kernel-line",
+                "kernels",
+                "no line of the HIP runtime names a kernel: only what BLAS libraries were asked for and chose is in view",
+            ),
+            Gap::ToldTwice { .. } => says("told-twice", "calls", "told in several ways ({ways}), counted once"),
+            Gap::WriteAhead => says(
+                "write-ahead",
+                "the newest rows",
+                "a write-ahead log lies beside the file, and is not read: sqlite3 FILE 'PRAGMA wal_checkpoint'",
+            ),
+            Gap::Timeless => {
+                says("timeless", "completion", "{count} dispatches without times of the device: not counted")
+            }
+            Gap::GraphsWhole => says(
+                "graphs-whole",
+                "graph launches",
+                "{count} graph launches were traced as a whole, and their kernels are in no row: profile with --cuda-graph-trace=node",
+            ),
+            Gap::NoRow => {
+                says("no-row", "dispatches", "the profile has no row: it shows nothing, not that nothing ran")
+            }
+            Gap::TraceGraphs { .. } => says(
+                "trace-graphs",
+                "graph launches",
+                "{count} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted",
+            ),
+            Gap::OnlyWords => says(
+                "only-words",
+                "launches",
+                "a server's log has none: watch it, or give a trace with --read and this with --said",
+            ),
+        }
+    }
+
+    /// One of each kind, for tests of the sentences.
+    #[doc(hidden)]
+    pub fn samples() -> Vec<Gap> {
+        let library = || "libamdhip64.so.6".to_owned();
+        let (symbol, call, why) =
+            (|| "hipLaunchNew".to_owned(), || "hipGraphNew".to_owned(), || "is no file".to_owned());
+        let unprobed = [Unprobed::Unreachable, Unprobed::Over, Unprobed::NoneThere, Unprobed::Refused(why())];
+        let mut all: Vec<Gap> = unprobed.into_iter().map(|why| Gap::Unprobed { library: library(), why }).collect();
+        all.extend([Unprobed::Over, Unprobed::Unreachable].map(|why| Gap::Unread { library: library(), why }));
+        all.extend([
+            Gap::Unrecognised { library: library(), symbol: "hipLaunchKernel" },
+            Gap::LateRuntime { library: library(), microseconds: 1234 },
+            Gap::LateLibrary { library: library(), microseconds: 1234 },
+            Gap::UnknownLaunch { library: library(), symbol: symbol() },
+            Gap::UnknownGraph { library: library(), symbol: symbol() },
+            Gap::Uncounted { library: library(), symbol: symbol() },
+            Gap::NotPlanted { library: library(), process: 7, symbol: symbol() },
+            Gap::NothingProbed,
+            Gap::ProcessesLost,
+            Gap::Reused,
+            Gap::NewThreads,
+            Gap::CaptureUnderWay,
+            Gap::ChangedNodes,
+            Gap::UnknownNodes,
+            Gap::LooseNodes,
+            Gap::DeviceLaunch,
+            Gap::Untold,
+            Gap::Unchecked { all: 9 },
+            Gap::NoReturns,
+            Gap::NamesBefore,
+            Gap::NamesGuessed,
+            Gap::Registrations { library: library() },
+            Gap::NoLateNames,
+            Gap::NoArguments,
+            Gap::TableFull,
+            Gap::NoColumns,
+            Gap::NoExtents { call: call() },
+            Gap::OrderLost { call: call() },
+            Gap::Canary { told: "3 of 64 calls".into() },
+            Gap::NoCanary,
+            Gap::Left { process: 7, call: "chroot".into() },
+            Gap::NotFollowedLaunch { process: 7, call: call() },
+            Gap::NotFollowedCall { process: 7, call: call() },
+            Gap::NotFollowedGraph { process: 7, call: call() },
+            Gap::GraphOnDevice { process: 7, call: call() },
+            Gap::GraphsUnanswered { process: 7 },
+            Gap::NodesUnplaced { process: 7 },
+            Gap::RecordBroken { process: 7, why: why() },
+            Gap::RecordRefused { file: "seen.7.0".into(), why: why() },
+            Gap::RecordsLost,
+            Gap::OtherUser { process: 7, user: 1000 },
+            Gap::OtherGrids,
+            Gap::NoLayouts,
+            Gap::NobodyCalled,
+            Gap::NoLogLine,
+            Gap::NoKernelLine,
+            Gap::ToldTwice { ways: "rocblas, hipblaslt".into() },
+            Gap::WriteAhead,
+            Gap::Timeless,
+            Gap::GraphsWhole,
+            Gap::NoRow,
+            Gap::TraceGraphs { replays: 4 },
+            Gap::OnlyWords,
+        ]);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_kind_has_a_key_of_its_own_and_sentences_without_holes() {
+        let samples = Gap::samples();
+        let keys: BTreeSet<&str> = samples.iter().map(|gap| gap.wording().key).collect();
+        assert_eq!(keys.len(), samples.len());
+        for gap in samples {
+            let unseen = gap.times(3);
+            let text = format!("{}: {}", unseen.what(), unseen.why());
+            assert!(!text.contains(['{', '}']), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_gap_says_what_how_often_and_why() {
+        let library = || "libamdhip64.so.9".to_owned();
+        let gap = Gap::UnknownLaunch { library: library(), symbol: "hipLaunchNew".into() }.times(3);
+        assert_eq!(gap.what(), "launches through 3 calls of hipLaunchNew (libamdhip64.so.9)");
+        let gap = Unseen::from(Gap::LateRuntime { library: library(), microseconds: 1234 });
+        assert_eq!(gap.what(), "the first moments of libamdhip64.so.9");
+        assert!(gap.why().contains("1.2 ms"));
+    }
+}

@@ -1,0 +1,91 @@
+//! The observers of launches, as an investigation knows them: what each could close is what it has in view.
+
+use crate::ObserverKind;
+use evidence::{DeviceKind, FieldOfView, Rung, View};
+use observe::Observer;
+
+/// What the rows of a watched window speak of, and a sweep of it is silent about.
+const TOPICS: [&str; 5] = ["kernel", "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
+
+/// The topics that every observer of launches has in view.
+pub fn launches_in_view() -> FieldOfView {
+    FieldOfView::new(TOPICS.map(View::new).to_vec())
+}
+
+/// Whoever sees launches, by its kind. `reach`: which of them, in words; `blind`: what it can never see.
+#[derive(Debug)]
+pub struct LaunchObserver {
+    pub kind: ObserverKind,
+    pub reach: &'static str,
+    pub blind: &'static [&'static str],
+}
+
+impl LaunchObserver {
+    pub const PRELOAD: LaunchObserver = LaunchObserver {
+        kind: ObserverKind::Preload,
+        reach: "launches through dynamic symbols, of a program that is started with a library of ours",
+        blind: crate::preload::BLIND,
+    };
+    pub const LOGS: LaunchObserver = LaunchObserver {
+        kind: ObserverKind::Logs,
+        reach: "lines that the libraries of a program write of themselves",
+        blind: crate::logs::BLIND,
+    };
+    pub const IMPORTS: LaunchObserver = LaunchObserver {
+        kind: ObserverKind::Import,
+        reach: "dispatches that a profiler wrote down",
+        blind: crate::imports::BLIND,
+    };
+}
+
+impl Observer for LaunchObserver {
+    fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// On a real device, and where which one it was is not known or it is our stand-in.
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let view = self.blind.iter().fold(launches_in_view().reach(self.reach), |view, spot| view.blind(*spot));
+        let rungs = [DeviceKind::Real, DeviceKind::StandIn].map(|device| self.kind.rung(device));
+        rungs.map(|rung| (rung, view.clone())).to_vec()
+    }
+
+    fn verb(&self) -> Option<&'static str> {
+        Some("watch")
+    }
+}
+
+/// What a server says of itself.
+#[derive(Debug)]
+pub struct ServerClaims;
+
+impl Observer for ServerClaims {
+    fn name(&self) -> &'static str {
+        "claims"
+    }
+
+    fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
+        let reach = "lines of a server's log, and what it answers about itself";
+        vec![(Rung::Loaded, FieldOfView::topic("server.claim").reach(reach).blind("whether it is true"))]
+    }
+
+    fn verb(&self) -> Option<&'static str> {
+        Some("watch")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_completes_and_everybody_else_launches() {
+        let rungs =
+            |observer: &LaunchObserver| observer.field_of_view().into_iter().map(|(rung, _)| rung).collect::<Vec<_>>();
+        assert_eq!(rungs(&LaunchObserver::IMPORTS), [Rung::Completed, Rung::Selected]);
+        assert_eq!(rungs(&LaunchObserver::PRELOAD), [Rung::Launched, Rung::Selected]);
+        let blocked =
+            LaunchObserver::LOGS.observe(&observe::ObserveContext::default(), &mut |_| {}).expect_err("no log");
+        assert_eq!(blocked.fix, "whichkernel watch --record");
+    }
+}
