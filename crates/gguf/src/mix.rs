@@ -111,6 +111,10 @@ impl Mix {
                 kind(if row.is_multiple_of(256) { "Q6_K" } else { "Q8_0" })
             }
             "attn_v" if eight => kind("Q8_0"),
+            // Eight heads share them in the models of 70 billion, which are known by their 80 layers.
+            "attn_v" if layers == 80 && shape.heads > shape.kv_heads => {
+                kind(if more && matches!(self, Mix::Q4KM | Mix::Q5KM) { "Q6_K" } else { "Q5_K" })
+            }
             "attn_v" => kind(match self {
                 Mix::Q3KM if layer < 2 => "Q5_K",
                 Mix::Q4KS if layer < 4 => "Q5_K",

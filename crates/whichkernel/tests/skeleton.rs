@@ -1,6 +1,7 @@
 //! `whichkernel skeleton`: models that Debian's real llama.cpp takes, in a dry run.
 
 use serde_json::Value;
+use std::io::Read;
 use std::process::{Command, Output};
 
 fn run(args: &[&str]) -> Output {
@@ -48,6 +49,53 @@ fn the_real_program_takes_each_model() {
         let experts = rows.iter().filter(|row| row["experts"] == true).count();
         let routed = shape.contains("moe") || shape.contains("a3b") || shape.contains("oss") || shape.contains("deep");
         assert_eq!(experts > 0, routed, "{shape}");
+    }
+}
+
+/// The type that the real llama-quantize would give each tensor: `[ 1/ 76] output.weight - [...], type = f16, ... (q6_K)`.
+fn quantized(model: &str, mix: &str) -> Vec<(String, String)> {
+    let ask =
+        ["dryrun", "--gpu", "gfx1100", "--runtime", "debian-sid", "--", "llama-quantize", "--dry-run", model, mix];
+    let said = words(&run(&ask));
+    let tensor = |line: &str| {
+        let (_, rest) = line.strip_prefix('[')?.split_once(']')?;
+        let (name, rest) = rest.split_once(" - [")?;
+        let plain = rest.split_once("type =")?.1.trim_start().split(',').next()?;
+        let new = rest.rsplit_once('(').and_then(|(_, end)| end.trim_end().strip_suffix(')'));
+        Some((name.trim().to_owned(), new.unwrap_or(plain).to_ascii_uppercase()))
+    };
+    said.lines().filter_map(tensor).collect()
+}
+
+#[test]
+fn a_mix_is_tensor_by_tensor_what_llama_quantize_makes() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let made = |shape: &str, mix: &str, layers: &str| {
+        let file = home.path().join(format!("{shape}-{mix}.gguf"));
+        let path = file.display().to_string();
+        let output = run(&["skeleton", shape, "--type", mix, "--layers", layers, "--no-words", "-o", &path]);
+        assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+        file
+    };
+    // With all its 80 layers the last one has a rule of its own.
+    let models = MODELS.map(|(shape, mix, _)| (shape, mix, "9"));
+    for (shape, mix, layers) in models.into_iter().chain([("llama-3-70b", "Q4_K_M", "0")]) {
+        let plain = made(shape, "F16", layers).display().to_string();
+        for mix in [mix, "Q3_K_M"] {
+            let mut header = Vec::new();
+            let file = std::fs::File::open(made(shape, mix, layers)).expect("a file");
+            file.take(1 << 20).read_to_end(&mut header).expect("its beginning");
+            let ours = gguf::Gguf::parse(&header).expect("a header");
+            let theirs = quantized(&plain, mix);
+            assert_eq!(theirs.len(), ours.tensors.len(), "{shape} {mix}");
+            for (name, kind) in theirs {
+                let tensor = ours.tensors.iter().find(|tensor| tensor.name == name).expect("a tensor of the same name");
+                assert_eq!(tensor.kind.name(), kind, "{shape} {mix} {name}");
+            }
+        }
     }
 }
 
