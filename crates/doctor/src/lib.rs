@@ -56,6 +56,8 @@ pub struct Facts {
     pub container: Container,
     pub tracing: Tracing,
     pub cards: Vec<Card>,
+    /// Whether there was a `/sys` to look for cards in: a tree of files may have none.
+    pub devices_seen: bool,
     pub gpus: Vec<Gpu>,
     pub kfd: KfdDevice,
     /// A Linux inside Windows: the GPU is behind `/dev/dxg`.
@@ -85,6 +87,7 @@ impl Facts {
             container: Container::read(host),
             tracing: Tracing::read(host),
             cards: pci::read(host),
+            devices_seen: host.exists("/sys/class") || host.exists("/sys/bus"),
             gpus: gpus::read(host),
             kfd: KfdDevice::read(host),
             wsl: host.exists("/dev/dxg"),

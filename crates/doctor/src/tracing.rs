@@ -9,6 +9,8 @@ pub use uprobe::PROBE_GROUP as GROUP;
 pub struct Tracing {
     /// Where tracefs is mounted, if it is.
     pub tracefs: Option<String>,
+    /// Whether there was a table of mounts to read: a tree of files may have none.
+    pub mounts_seen: bool,
     /// Whether `uprobe_events` opens for reading and for appending; both really tried, nothing written.
     pub readable: bool,
     pub writable: bool,
@@ -32,6 +34,7 @@ impl Tracing {
             btf: host.exists("/sys/kernel/btf/vmlinux"),
             leftovers: text.as_deref().map(leftovers).unwrap_or_default(),
             tracefs,
+            mounts_seen: host.exists("/proc/self/mounts"),
         }
     }
 }

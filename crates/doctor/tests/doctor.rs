@@ -241,6 +241,17 @@ fn whatever_lasts_comes_with_the_command_that_takes_it_back() {
 }
 
 #[test]
+fn a_tree_that_holds_nothing_leaves_everything_open() {
+    let empty = tempfile::tempdir().unwrap();
+    let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
+    assert!(report.cases.is_empty() && !report.facts.devices_seen, "{:?}", report.cases);
+    // Nothing works, nothing is refused: nothing was there to be asked.
+    for observer in report.observers.iter().filter(|observer| observer.status != Status::Absent) {
+        assert_eq!((observer.status, &observer.fix), (Status::Untested, &None), "{}", observer.name);
+    }
+}
+
+#[test]
 fn a_tree_without_processes_says_nothing_about_any() {
     let report = examine(&Machine::new().rx_9070_xt().unit("").without("/proc/self/status"));
     assert!(!report.facts.servers.processes_seen);

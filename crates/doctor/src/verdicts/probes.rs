@@ -75,6 +75,9 @@ fn blocked_by_kernel(
 pub fn tracefs(facts: &Facts) -> Verdict {
     let name = "tracefs";
     let tracing = &facts.tracing;
+    if !tracing.mounts_seen {
+        return Verdict::untested(name);
+    }
     let Some(place) = &tracing.tracefs else {
         let place = "/sys/kernel/tracing";
         let fix = Fix::change(format!("sudo mount -t tracefs nodev {place}"), format!("sudo umount {place}"));

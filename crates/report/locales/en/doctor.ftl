@@ -181,3 +181,4 @@ doctor-case-nvidia-loaded-fix = the module is loaded already: {"`"}sudo dmesg | 
 doctor-case-container-no-gpu = This container ({ $kind }) has ROCm libraries, but no GPU was handed in (no /dev/kfd, no topology): everything in it computes on the CPU.
 doctor-case-override-nowhere = { $place } has { $name }={ $value }, but the node of that number is no GPU (GPUs are nodes { $nodes }): it has no effect.
 doctor-strict = { $count } problems: exit status 1 (--strict)
+doctor-gpu-unseen = not known: there is no /sys here to look in

@@ -181,3 +181,4 @@ doctor-case-nvidia-loaded-fix = モジュールはすでにロード済みです
 doctor-case-container-no-gpu = このコンテナー({ $kind })には ROCm のライブラリがありますが、GPU が渡されていません(/dev/kfd もトポロジーもなし)。中の計算はすべて CPU で行われます。
 doctor-case-override-nowhere = { $place } に { $name }={ $value } がありますが、トポロジーのその番号のノードは GPU ではありません(GPU はノード { $nodes })。効果はありません。
 doctor-strict = 問題が { $count } 件あるため、終了コードは 1 です(--strict)
+doctor-gpu-unseen = 不明: 調べるべき /sys がここにありません

@@ -125,7 +125,8 @@ impl Page<'_> {
             }
         }
         if facts.gpus.is_empty() && !facts.nvidia.present() {
-            self.line(2, &self.lang().text("doctor-gpu-none"));
+            let key = if facts.devices_seen { "doctor-gpu-none" } else { "doctor-gpu-unseen" };
+            self.line(2, &self.lang().text(key));
         }
     }
 
