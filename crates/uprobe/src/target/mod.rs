@@ -7,5 +7,7 @@ pub mod late_names;
 pub mod mapped_file;
 pub mod memory;
 pub mod names;
+pub mod proc;
 pub mod processes;
+mod records;
 pub mod spawn;

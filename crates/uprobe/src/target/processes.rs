@@ -1,6 +1,8 @@
 //! Which processes are watched and what they have mapped, from the kernel's own account: forks, execs, exits and mappings
 //! come as perf records, so that a child or a library that is there for a moment is not missed.
 
+use crate::target::proc::{alive, children, clock, executable, start_of, state_of};
+use crate::target::records::{COMM, EXIT, FORK, LOST, MMAP2, long, mapping, time_of, word};
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -347,109 +349,9 @@ impl Processes {
     }
 }
 
-// PERF_RECORD_*
-const LOST: u32 = 2;
-const COMM: u32 = 3;
-const EXIT: u32 = 4;
-const FORK: u32 = 7;
-const MMAP2: u32 = 10;
-
-fn word(body: &[u8], at: usize) -> u32 {
-    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-fn long(body: &[u8], at: usize) -> u64 {
-    body.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
-/// Every record ends with `pid, tid, time`.
-fn time_of(body: &[u8]) -> u64 {
-    long(body, body.len().saturating_sub(8))
-}
-
-/// `pid tid addr len pgoff maj min ino generation prot flags filename`
-fn mapping(body: &[u8]) -> Option<Mapping> {
-    const EXECUTABLE: u32 = 4;
-    if word(body, 56) & EXECUTABLE == 0 {
-        return None;
-    }
-    let name = body.get(64..body.len().saturating_sub(16))?;
-    let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
-    let path = String::from_utf8_lossy(name).into_owned();
-    let (start, len) = (long(body, 8), long(body, 16));
-    path.starts_with('/').then(|| Mapping {
-        start,
-        end: start.saturating_add(len),
-        offset: long(body, 24),
-        device: (word(body, 32), word(body, 36)),
-        inode: long(body, 40),
-        path,
-    })
-}
-
-/// A line of /proc/PID/maps, where it is an executable mapping of a file.
-fn executable(line: &str) -> Option<Mapping> {
-    let mut fields = line.splitn(6, ' ');
-    let (start, end) = fields.next()?.split_once('-')?;
-    let permissions = fields.next()?;
-    let offset = fields.next()?;
-    let (major, minor) = fields.next()?.split_once(':')?;
-    let inode: u64 = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
-    let path = fields.next()?.trim_start();
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let small = |text: &str| u32::from_str_radix(text, 16).ok();
-    (permissions.contains('x') && path.starts_with('/')).then_some(Mapping {
-        start: hex(start)?,
-        end: hex(end)?,
-        offset: hex(offset)?,
-        device: (small(major)?, small(minor)?),
-        inode,
-        path: path.to_owned(),
-    })
-}
-
-/// Processes whose parent this is, by any of its threads.
-pub fn children(pid: u32) -> Vec<u32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let lists = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
-}
-
-/// Neither gone nor a zombie.
-pub fn alive(pid: u32) -> bool {
-    !matches!(state_of(&format!("/proc/{pid}/stat")), None | Some('Z' | 'X'))
-}
-
-fn state_of(stat: &str) -> Option<char> {
-    fs::read_to_string(stat).ok()?.rsplit_once(") ")?.1.chars().next()
-}
-
-/// When a process began, in ticks since the machine did (proc(5): field 22 of its stat).
-pub fn start_of(pid: u32) -> Option<u64> {
-    const BEHIND_NAME: usize = 19;
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split_whitespace().nth(BEHIND_NAME)?.parse().ok()
-}
-
-/// CLOCK_MONOTONIC in nanoseconds: the clock of every record.
-pub fn clock() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_executable_mappings_of_files() {
-        let line = "7f1200000000-7f1200010000 r-xp 00001000 08:02 99  /usr/lib/libamdhip64.so.6.4 (deleted)";
-        let mapping = executable(line).expect("a mapping");
-        assert_eq!((mapping.start, mapping.offset, mapping.inode), (0x7f12_0000_0000, 0x1000, 99));
-        assert_eq!(mapping.name(), "libamdhip64.so.6.4");
-        assert!(executable("7f1200000000-7f1200010000 rw-p 00000000 00:00 0").is_none());
-        assert!(executable("7f1200000000-7f1200010000 r--p 00000000 08:02 99  /usr/lib/x").is_none());
-    }
 
     /// A record of a fork or an exit: process, parent, thread, parent's thread, time; then who wrote it, and when.
     fn record(pid: u32, parent: u32, time: u64) -> Vec<u8> {

@@ -4,7 +4,7 @@ use crate::bpf::backend::Backend;
 use crate::options::Options;
 use crate::probes::preprobe::candidates;
 use crate::target::hold::Hold;
-use crate::target::processes::clock;
+use crate::target::proc::clock;
 use crate::watcher::Watcher;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
