@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Ty, Value};
-use crate::ast::{Base, Binary, Expr, ExprKind, Name, Unary};
+use crate::ast::{Base, Binary, Expr, ExprKind, Name, TemplateArg, Unary};
 use crate::integer::IntTy;
 use crate::sym::Sym;
 
@@ -98,7 +98,13 @@ impl Machine<'_> {
             }
         }
         if found.is_none() && matches!(program.text(last), "min" | "max" | "abs") {
-            return self.type_of(args.first()?);
+            // std::min<int64_t>(a, b) is of the type that is named, whatever it is given.
+            let given = name.path.last().and_then(|segment| segment.args.as_ref()?.first());
+            return match given {
+                Some(TemplateArg::Type(ty)) => self.resolve(ty).ok(),
+                Some(TemplateArg::Expr(_)) => None,
+                None => self.type_of(args.first()?),
+            };
         }
         found
     }
