@@ -2,7 +2,6 @@
 
 use dryrun::Ending;
 use onstage::{WHICHKERNEL, json, kept_in, launcher, on_the_stand_in, words};
-use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
