@@ -429,11 +429,16 @@ mod recorded {
     use evidence::{GradeKind, Recorded, Why, default_investigation};
     use observe::{ObserveContext, Observer};
 
-    fn grades(machine: &Machine) -> impl Fn(&str) -> GradeKind + use<> {
+    /// `host`: which machine of the notes this is, if it is one.
+    fn grades(machine: &Machine, host: Option<&str>) -> impl Fn(&str) -> GradeKind + use<> {
         let around = ObserveContext { time: "2025-01-01T00:00:00Z".to_owned(), ..ObserveContext::default() };
         let sightings = HostObserver::new(machine.host()).observe(&around, &mut |_| {}).unwrap();
         let observations: Vec<Recorded> = sightings.into_iter().map(|s| Recorded::new(s.observation)).collect();
-        let (readings, _) = default_investigation().unwrap().read(&observations, &[]);
+        let mut notes = default_investigation().unwrap();
+        if let Some(host) = host {
+            notes.is_about_this_machine(host);
+        }
+        let (readings, _) = notes.read(&observations, &[]);
         move |id| readings.iter().find(|reading| reading.claim == id).unwrap().grade.kind()
     }
 
@@ -449,7 +454,7 @@ mod recorded {
             .ollama("60303", &["gfx1201"])
             .process(900, "/usr/local/bin/ollama serve --port 18568", &[], &LIBS)
             .file("/var/log/ollama.log", log);
-        let grade = grades(&machine);
+        let grade = grades(&machine, Some("field-notes"));
         for id in [
             "ptrace-scope-1",
             "rocminfo-target",
@@ -464,16 +469,23 @@ mod recorded {
         }
         // 16,695,296 KB are 15.9 GiB, not 16.7.
         assert_eq!(grade("rocminfo-pool"), GradeKind::Refuted);
+        // Another machine with the same card speaks for the card, and not for theirs.
+        let grade = grades(&machine, None);
+        assert_eq!(grade("rocminfo-device-id"), GradeKind::Confirmed);
+        for id in ["ptrace-scope-1", "runtime-directory", "log-offloaded", "server-port"] {
+            assert_eq!(grade(id), GradeKind::Unresolved(Why::OtherMachine), "{id}");
+        }
     }
 
     #[test]
     fn a_machine_without_the_card_says_so() {
-        let grade = grades(&Machine::new());
+        let grade = grades(&Machine::new(), None);
         assert_eq!(grade("decode-mmvq"), GradeKind::Unresolved(Why::NotHere));
         assert_eq!(grade("size-96"), GradeKind::Unresolved(Why::NotHere));
         // What the notes say of their host is neither confirmed nor refuted by another machine.
-        for id in ["ptrace-scope-1", "attach-blocked", "rocminfo-target", "host-rocm-72"] {
-            assert_eq!(grade(id), GradeKind::Unresolved(Why::NoDevice), "{id}");
+        assert_eq!(grade("rocminfo-target"), GradeKind::Unresolved(Why::NoDevice));
+        for id in ["ptrace-scope-1", "attach-blocked", "host-rocm-72"] {
+            assert_eq!(grade(id), GradeKind::Unresolved(Why::OtherMachine), "{id}");
         }
     }
 }

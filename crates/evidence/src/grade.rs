@@ -14,6 +14,8 @@ pub enum Why {
     Contaminated,
     /// Somebody looked, and could not have seen it all: the blind spots are named.
     Blind,
+    /// The claim is about one machine, and this is another.
+    OtherMachine,
     /// The runtime, file or source that the claim is about is not on this machine.
     NotHere,
     /// The device that the claim is about is not on this machine.
@@ -33,6 +35,7 @@ impl Why {
             Why::Contaminated => "contaminated",
             Why::Blind => "blind",
             Why::Blocked => "blocked",
+            Why::OtherMachine => "other-machine",
             Why::NotHere => "not-here",
             Why::NoDevice => "no-device",
             Why::NotInView => "not-in-view",

@@ -72,7 +72,7 @@ impl Investigation {
         let asked = self.asked(question);
         let step = |(rung, alone): (Rung, &ObservationIndex<'_>)| {
             let scope = self.scope_on(question, rung, &asked);
-            let ask = Ask { rung, topic: asked.topic.clone(), about: asked.about.clone(), scope };
+            let ask = Ask { rung, topic: asked.topic.clone(), about: asked.about.clone(), scope, yes: None };
             let found = look_up(&question.id, &ask, index, able);
             let others = others(&ask, index);
             let elsewhere = others.into_iter().map(|subject| {
@@ -101,13 +101,13 @@ impl Investigation {
 
     /// What it asks; a question that only names claims asks what the first of them is about.
     fn asked(&self, question: &Question) -> Ask {
-        let first = || question.claims.first().and_then(|id| self.claim(id)).map(|stated| &stated.claim);
+        let first = || question.all_claims().next().and_then(|(id, _)| self.claim(id)).map(|stated| &stated.claim);
         question.ask.clone().or_else(|| question.elsewhere.clone()).unwrap_or_else(|| {
             let (rung, topic, about, scope) = first().map_or_else(
                 || (Rung::Declared, String::new(), crate::About::default(), Scope::default()),
                 |claim| (claim.rung, claim.topic.clone(), claim.about.clone(), claim.scope.clone()),
             );
-            Ask { rung, topic, about, scope }
+            Ask { rung, topic, about, scope, yes: None }
         })
     }
 
@@ -117,7 +117,7 @@ impl Investigation {
         if let Some(ask) = question.ask.as_ref().filter(|ask| ask.rung == rung) {
             return ask.scope.clone();
         }
-        let own = question.claims.iter().filter_map(|id| self.claim(id));
+        let own = question.all_claims().filter_map(|(id, _)| self.claim(id));
         let stated =
             own.chain(&self.claims).find(|stated| stated.claim.rung == rung && stated.claim.topic == asked.topic);
         stated.map_or_else(|| inherited(&self.subject, rung), |stated| stated.claim.scope.clone())

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod absence;
+mod answer;
 mod claim;
 mod conclusion;
 mod coverage;

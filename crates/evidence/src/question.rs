@@ -1,11 +1,15 @@
 //! Answering a question: by the claims that would settle it, and by what was seen on its topic.
 
+use crate::answer::conclude;
 use crate::investigation::Ask;
 use crate::judge::judge_in;
 use crate::observation_index::{ObservationIndex, sorted};
 use crate::relevant::memo;
 use crate::value::Likeness;
-use crate::{Ability, About, Claim, Expected, Grade, Investigation, Question, Reading, Recorded, Subject, Value};
+use crate::{
+    Ability, About, Answer, Claim, Conclusion, Expected, Fact, Grade, Investigation, Question, Reading, Recorded, Rung,
+    Subject, Value,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -21,46 +25,71 @@ pub struct Found {
     #[serde(flatten)]
     pub grade: Grade,
     pub reading: Reading,
+    #[serde(skip)]
+    pub(crate) is_nothing: bool,
+    #[serde(skip)]
+    fact: Fact,
+}
+
+impl Found {
+    pub(crate) fn holds(&self, expected: &Expected) -> bool {
+        expected.ask(&self.fact) == Answer::Holds
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuestionReading {
     pub question: String,
+    /// The rung that it is about: what runs is asked of `launched`.
+    pub asked_of: Rung,
+    /// Yes, no, partly, not known; and from which rung.
+    pub conclusion: Conclusion,
     /// The readings of the claims that would answer it, in the order of the file.
     pub claims: Vec<String>,
     /// Claims among them for which something speaks.
     pub settled_by: Vec<String>,
     pub refuted: Vec<String>,
     pub found: Vec<Found>,
+    /// What was seen on the rung that it is about, where `found` is of a lower one.
+    pub live: Vec<Found>,
     /// What was seen of another subject or on another rung: it says something, and never answers the question.
     pub elsewhere: Vec<Found>,
+    /// Not answered, or only from a lower rung, in part or by inference.
     pub open: bool,
 }
 
-/// Values are shown once each; a topic with more than this many is a table, not an answer.
-const MOST: usize = 12;
+/// Values are shown once each; a topic with more than this many is no answer.
+const MOST: usize = 256;
 
-pub(crate) fn answer(
+fn answer(
     question: &Question,
+    investigation: &Investigation,
     readings: &[Reading],
     index: &ObservationIndex<'_>,
     able: &[Ability],
 ) -> QuestionReading {
     let of = |id: &String| readings.iter().find(|reading| reading.claim == *id);
     let having = |keep: fn(Grade) -> bool| {
-        question.claims.iter().filter(|id| of(id).is_some_and(|reading| keep(reading.grade))).cloned().collect()
+        let ids = question.all_claims().map(|(id, _)| id);
+        ids.filter(|id| of(id).is_some_and(|reading| keep(reading.grade))).cloned().collect()
     };
-    let settled_by: Vec<String> = having(|grade| grade.strength() > 0);
-    let refuted: Vec<String> = having(Grade::is_refuted);
     let seen = |ask: &Option<Ask>| ask.as_ref().map_or_else(Vec::new, |ask| look_up(&question.id, ask, index, able));
     let found = seen(&question.ask);
-    let elsewhere = seen(&question.elsewhere);
-    // One claim makes a yes-or-no question: refuted, the answer is no. Of several possible answers some may be refuted
-    // and none be the answer.
-    let no = question.claims.len() == 1 && refuted.len() == 1;
-    let open = settled_by.is_empty() && !no && !found.iter().any(|found| found.grade.strength() > 0);
-    let (question, claims) = (question.id.clone(), question.claims.clone());
-    QuestionReading { question, claims, settled_by, refuted, found, elsewhere, open }
+    let live = seen(&question.live);
+    let all: Vec<&Found> = found.iter().chain(&live).collect();
+    let conclusion = conclude(question, investigation, readings, &all);
+    QuestionReading {
+        question: question.id.clone(),
+        asked_of: question.rung,
+        claims: question.all_claims().map(|(id, _)| id.clone()).collect(),
+        settled_by: having(|grade| grade.strength() > 0),
+        refuted: having(Grade::is_refuted),
+        elsewhere: seen(&question.elsewhere),
+        open: !conclusion.is_whole(),
+        found,
+        live,
+        conclusion,
+    }
 }
 
 pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &[Ability]) -> Vec<Found> {
@@ -103,6 +132,8 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
                 value: value.to_string(),
                 grade: reading.grade,
                 reading,
+                is_nothing: value.is_nothing(),
+                fact: Fact::new(&ask.topic, about.clone(), value.clone()),
             }
         })
         .collect()
@@ -113,7 +144,7 @@ impl Investigation {
     pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
         let index = ObservationIndex::new(observations);
         let readings: Vec<Reading> = self.claims.iter().map(|stated| judge_in(&stated.claim, &index, able)).collect();
-        let questions = self.questions.iter().map(|question| answer(question, &readings, &index, able)).collect();
+        let questions = self.questions.iter().map(|question| answer(question, self, &readings, &index, able)).collect();
         (readings, questions)
     }
 }

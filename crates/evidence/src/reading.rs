@@ -1,7 +1,7 @@
 //! A reading: a claim, its grade, and everything that a person needs to judge the judge. Data, for any report.
 
 use crate::subject::Part;
-use crate::{Grade, Observation, ObservationId, ObserverId, Recorded, Rung};
+use crate::{Fact, Grade, Observation, ObservationId, ObserverId, Recorded, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -87,6 +87,10 @@ pub enum Reason {
         saw: String,
     },
     /// Runtime, file or source named by the claim and not found here.
+    /// The claim is about that machine, and nothing of it is in this ledger.
+    OtherMachine {
+        host: String,
+    },
     NotHere {
         what: String,
     },
@@ -152,6 +156,11 @@ pub struct Citation {
     pub saw: String,
     pub time: String,
     pub evidence: Vec<String>,
+    /// The subject in a word or two, for people: `ollama 4fda6980`, `debian-sid`.
+    #[serde(skip)]
+    pub of: String,
+    #[serde(skip)]
+    pub fact: Option<Fact>,
     /// Another ledger's word, where it was imported: `LEDGER#ROW@HASH`, with the hands through which it came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
@@ -167,6 +176,8 @@ impl Citation {
             saw: saw(recorded),
             time: recorded.time().to_owned(),
             evidence: recorded.raw_evidence().iter().map(|evidence| evidence.sha256.clone()).collect(),
+            of: recorded.subject().short(),
+            fact: recorded.fact().cloned(),
             imported_from: recorded.origin().map(str::to_owned),
         }
     }

@@ -113,6 +113,20 @@ impl Subject {
         }
     }
 
+    /// In a word or two: the installation, else the source and its commit, else the file or the machine.
+    pub fn short(&self) -> String {
+        let is_hash = |commit: &str| commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+        match (&self.runtime, &self.artifact) {
+            (Some(runtime), _) => runtime.clone(),
+            (None, Artifact::Source { name, commit, .. }) => {
+                let commit = if is_hash(commit) { commit.get(..8).unwrap_or(commit) } else { commit };
+                format!("{name} {commit}")
+            }
+            (None, Artifact::File { name, .. } | Artifact::Host { name }) => name.clone(),
+            (None, Artifact::None) => self.host.clone().unwrap_or_else(|| "-".to_owned()),
+        }
+    }
+
     /// The same subject, in windows that have something in common.
     pub fn overlaps(&self, other: &Subject) -> bool {
         let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;

@@ -1,6 +1,7 @@
 //! Why nothing could be said: each cause with its evidence, the weightiest first.
 
 use crate::absence::weigh;
+use crate::fact::glob;
 use crate::judge::{Ability, Judgement};
 use crate::observation_index::{DEVICE, RUNTIME};
 use crate::reading::saw;
@@ -29,6 +30,7 @@ pub(crate) fn unresolved<R: RungKind>(
     for recorded in own.silent.iter().map(|seen| seen.recorded()) {
         causes.push((Why::Blind, Reason::Silent { observation: recorded.id().clone(), saw: saw(recorded) }));
     }
+    causes.extend(other_machine(claim, concerning).map(|host| (Why::OtherMachine, Reason::OtherMachine { host })));
     causes.extend(not_here(claim, concerning).map(|what| (Why::NotHere, Reason::NotHere { what })));
     causes.extend(no_device(claim, concerning).map(|what| (Why::NoDevice, Reason::NoDevice { what })));
     causes.extend(blocked::<R>(claim, concerning).map(|reason| (Why::Blocked, reason)));
@@ -73,6 +75,13 @@ fn blocked<'a, R: RungKind>(
             fix: fix.clone(),
         })
     })
+}
+
+/// The machine that the claim names, where nothing that was ever recorded is of it.
+fn other_machine(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
+    let host = claim.scope.host.as_ref().filter(|host| *host != "*")?;
+    let from_there = |recorded: &&Recorded| recorded.subject().host.as_deref().is_some_and(|given| glob(given, host));
+    (!concerning.iter().any(from_there)).then(|| host.clone())
 }
 
 /// The runtime that the claim names, where somebody looked for runtimes and did not find it.

@@ -5,7 +5,7 @@ use crate::fact::{fits, glob};
 use crate::glance::Saw;
 use crate::investigation::Ask;
 use crate::observation_index::{DEVICE, RUNTIME};
-use crate::{About, FieldOfView, Glance, Investigation, Span};
+use crate::{About, FieldOfView, Glance, Investigation, Question, Span};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +25,7 @@ impl Investigation {
         for stated in &self.claims {
             claims.entry(&stated.claim.topic).or_default().push(&stated.claim.about);
         }
-        let asks = self.questions.iter().flat_map(|question| question.ask.iter().chain(&question.elsewhere));
+        let asks = self.questions.iter().flat_map(Question::asks);
         Wanted { claims, asks: asks.collect(), wide: false, missed: AtomicBool::new(false) }
     }
 }

@@ -53,6 +53,20 @@ fn a_choice_is_one_or_several_or_not_known() {
     assert_eq!(cells(2, 0).choice(Vec::<String>::new()).word(), Word::NotKnown);
 }
 
+#[test]
+fn what_runs_is_only_partly_answered_by_what_a_source_declares() {
+    let declared = || Basis::new(Rung::Declared, Unit::Cells, 2, 2).asked_of(Rung::Launched);
+    for conclusion in [declared().choice(["MMQ"]), declared().presence(1), declared().equality(1), declared().of_all(0)]
+    {
+        assert_eq!((conclusion.reach(), conclusion.word()), (Reach::Answered, Word::Partly), "{conclusion:?}");
+        assert_eq!(conclusion.not_observed(), Some(Rung::Launched));
+    }
+    let seen = Basis::new(Rung::Launched, Unit::Cells, 2, 2).asked_of(Rung::Selected).choice(["MMQ"]);
+    assert_eq!((seen.word(), seen.not_observed()), (Word::Yes, None));
+    let nothing = Basis::new(Rung::Declared, Unit::Cells, 2, 0).asked_of(Rung::Launched).choice(Vec::<String>::new());
+    assert_eq!(nothing.word(), Word::NotKnown);
+}
+
 proptest! {
     /// Whatever is lost, left out or unanswered: no universal sentence reaches over it.
     #[test]

@@ -1,8 +1,8 @@
 //! The embedded investigation: complete, in both languages, open until somebody looks, and decidable then.
 
 use evidence::{
-    About, Coverage, Declared, DeviceKind, Fact, Finding, GradeKind, Investigation, Observation, ObserverId, PhaseName,
-    Recorded, Selected, Subject, default_investigation,
+    About, Coverage, Declared, DeviceKind, Fact, Finding, GradeKind, Investigation, Launched, Loaded, Observation,
+    ObserverId, PhaseName, Recorded, Rung, Selected, Subject, Why, Word, default_investigation,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +88,12 @@ fn the_column_thresholds_are_decided_by_what_an_evaluator_records() {
     assert_eq!(grade("blas-above-256"), GradeKind::Refuted);
     assert_eq!(grade("blas-at-290"), GradeKind::Refuted);
     let boundary = questions.iter().find(|question| question.question == "boundary-290").unwrap();
-    assert!(!boundary.open && boundary.found.iter().any(|found| found.value == "MMQ"));
+    assert!(boundary.found.iter().any(|found| found.value == "MMQ"));
+    // A rule answers only in part what a prompt does.
+    assert_eq!((boundary.conclusion.word(), boundary.conclusion.rung()), (Word::Partly, Rung::Declared));
+    assert_eq!((boundary.conclusion.not_observed(), boundary.open), (Some(Rung::Launched), true));
+    let path = questions.iter().find(|question| question.question == "which-path").unwrap();
+    assert_eq!((path.conclusion.word(), path.conclusion.rung(), path.open), (Word::Partly, Rung::Declared, true));
     // A rule is not a run: what was launched stays open.
     assert!(matches!(grade("reading-290-blas"), GradeKind::Unresolved(_)));
 }
@@ -116,4 +121,62 @@ fn another_build_is_shown_and_answers_nothing() {
     let owner = questions.iter().find(|question| question.question == "bundle-96-owner").unwrap();
     assert!(owner.open && owner.found.is_empty());
     assert!(owner.elsewhere.iter().any(|found| found.value == "114"), "{:?}", owner.elsewhere);
+}
+
+/// A machine with the notes' card, and another setting.
+fn another_machine(observer: &str, value: impl Into<evidence::Value>, topic: &str, about: About) -> Recorded {
+    let subject = Subject::host("this").target("gfx1201").gpu("rx-9070-xt").device(DeviceKind::Real);
+    let seen = Observation::on::<Loaded>(
+        ObserverId::new(observer, "1"),
+        subject,
+        Finding::Saw(Fact::new(topic, about, value)),
+        Coverage::complete("settings", 1),
+        "2025-01-01T00:00:00Z",
+    );
+    Recorded::new(seen.unwrap())
+}
+
+#[test]
+fn what_the_notes_say_of_their_machine_is_not_refuted_by_another_with_that_card() {
+    let seen = [
+        another_machine("host", 0, "host.setting", About::new([("name", "kernel.yama.ptrace_scope")])),
+        another_machine("host", "absent", "observer.result", About::new([("observer", "phase-proxy")])),
+        another_machine("host", "works", "observer.result", About::new([("observer", "uprobe")])),
+    ];
+    let mut notes = notes();
+    let grade = |notes: &Investigation, id: &str| {
+        let (readings, _) = notes.read(&seen, &[]);
+        readings.iter().find(|reading| reading.claim == id).unwrap().grade.kind()
+    };
+    for id in ["ptrace-scope-1", "proxy-works", "proxy-only", "host-rocm-72"] {
+        assert_eq!(grade(&notes, id), GradeKind::Unresolved(Why::OtherMachine), "{id}");
+    }
+    // On the notes' own machine it is said so, and the same observations decide.
+    notes.is_about_this_machine("field-notes");
+    for id in ["ptrace-scope-1", "proxy-works", "proxy-only"] {
+        assert_eq!(grade(&notes, id), GradeKind::Refuted, "{id}");
+    }
+}
+
+#[test]
+fn a_question_that_asks_whether_is_answered_with_yes_or_no() {
+    let safe = Observation::on::<Launched>(
+        ObserverId::new("certify", "1"),
+        Subject::file("libggml-hip.so", "00")
+            .runtime("ollama-rocm-60303")
+            .target("gfx1201")
+            .gpu("rx-9070-xt")
+            .device(DeviceKind::Real),
+        Finding::Saw(Fact::new("certificate", About::new([("observer", "uprobe")]), "dispatch-safe")),
+        Coverage::complete("runs", 3),
+        "2025-01-01T00:00:00Z",
+    );
+    let (_, questions) = notes().read(&[Recorded::new(safe.unwrap())], &[]);
+    let word = |id: &str| questions.iter().find(|question| question.question == id).unwrap().conclusion.word();
+    assert_eq!(word("dispatch-safe-observer"), Word::Yes);
+    assert_eq!(word("hipblaslt-used"), Word::NotKnown);
+    let seen = [another_machine("host", "blocked", "observer.result", About::new([("observer", "rocprofv3")]))];
+    let (_, questions) = notes().read(&seen, &[]);
+    let portable = questions.iter().find(|question| question.question == "methodology-portable").unwrap();
+    assert_eq!((portable.conclusion.word(), portable.open), (Word::No, false));
 }

@@ -31,7 +31,7 @@ page = "p"
 en = "e"
 ja = "e"
 rung = "loaded"
-topic = "library.loaded"
+topic = "library"
 expected = { equals = true }
 closes = "whichkernel watch"
 [[questions]]

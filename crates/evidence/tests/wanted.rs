@@ -14,7 +14,7 @@ page = "p"
 en = "e"
 ja = "e"
 rung = "loaded"
-topic = "library.loaded"
+topic = "library"
 expected = { equals = true }
 closes = "whichkernel watch"
 [[questions]]

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod file_type;
 mod layers;
 mod metadata;
 mod mix;
@@ -15,6 +16,7 @@ mod types;
 mod write;
 
 pub use error::Error;
+pub use file_type::{file_types, mix};
 pub use mix::Mix;
 pub use read::{Gguf, Tensor, Value};
 pub use shape::{Experts, Latent, Shape, known, names};

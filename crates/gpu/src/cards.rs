@@ -57,6 +57,10 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     if let Some(card) = all().iter().find(named) {
         return Ok(card.clone());
     }
+    let bare = core(&key);
+    if let Some(card) = all().iter().find(|card| core(&plain(&card.name)) == bare) {
+        return Ok(card.clone());
+    }
     if let Ok(target) = TargetId::parse(wanted) {
         let reference = all().iter().find(|card| card.reference && card.processor() == target.processor);
         let mut card =
@@ -72,8 +76,17 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
 }
 
 /// `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are one name.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Without the maker and the series: `AMD Radeon RX 9070 XT`, `9070xt` and `rx-9070-xt` are one card.
+fn core(plain: &str) -> &str {
+    let mut rest = plain;
+    for word in ["amd", "radeon", "instinct", "rx"] {
+        rest = rest.strip_prefix(word).filter(|rest| !rest.is_empty()).unwrap_or(rest);
+    }
+    rest.strip_suffix("graphics").unwrap_or(rest)
 }
 
 /// Edit distance, for "did you mean"; long input is no reason to compute it.
@@ -117,11 +130,13 @@ mod tests {
     #[test]
     fn names_are_unique_and_each_target_has_one_reference() {
         let mut names = BTreeSet::new();
+        let mut cores = BTreeSet::new();
         let mut targets = BTreeSet::new();
         for card in all() {
             for name in card.aliases.iter().chain([&card.name]) {
                 assert!(names.insert(plain(name)), "{name} twice");
             }
+            assert!(cores.insert(core(&plain(&card.name)).to_owned()), "{} twice without its series", card.name);
             if card.reference {
                 assert!(targets.insert(card.processor()), "{} has two reference cards", card.processor());
             }
@@ -150,6 +165,9 @@ mod tests {
             ("gfx1201", "rx-9070-xt"),
         ] {
             assert_eq!(find(target).map(|found| found.name), Ok(card.to_owned()));
+        }
+        for name in ["9070xt", "AMD Radeon RX 9070 XT", "Radeon 9070 XT", "rx9070xt"] {
+            assert_eq!(find(name).map(|card| card.name), Ok("rx-9070-xt".to_owned()), "{name}");
         }
         assert_eq!(find("RX 9070 XT").map(|card| card.gcn_arch_name), Ok("gfx1201".to_owned()));
         assert_eq!(find("gfx90a:xnack+").map(|card| card.gcn_arch_name), Ok("gfx90a:xnack+".to_owned()));

@@ -6,11 +6,14 @@
 
 pub mod arch;
 pub mod cards;
+mod nvidia;
 pub mod occupancy;
 pub mod profile;
 pub mod target;
 
 pub use arch::{Arch, How, Taken, UnknownArch};
+pub(crate) use cards::plain;
 pub use cards::{all, find};
+pub use nvidia::{nvidia_names, nvidia_target};
 pub use profile::{Number, Profile, ProfileError};
 pub use target::TargetId;

@@ -6,7 +6,20 @@ use evidence::{Ability, FieldOfView, Rung, View};
 
 /// Verbs whose observations no observer of the registry makes yet: verb, rung, topics. A verb counts where this build has it.
 const RECORDERS: &[(&str, Rung, &[&str])] = &[
-    ("source", Rung::Declared, &["matmul.*", "flash-attn.*", "source.*", "gpu.generation", "gpu.target"]),
+    (
+        "source",
+        Rung::Declared,
+        &[
+            "matmul.*",
+            "source.chain",
+            "source.remap",
+            "source.split-mode",
+            "source.split-request",
+            "source.enum",
+            "source.lines",
+            "source.branch",
+        ],
+    ),
     ("probe", Rung::Loaded, &["probe.response", "server.timing", "server.log"]),
 ];
 

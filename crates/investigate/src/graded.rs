@@ -1,7 +1,11 @@
 //! An investigation with its readings: what `check` and `investigate` both print.
 
 use crate::abilities::abilities;
-use evidence::{GradeKind, Investigation, QuestionReading, Reading, Reason, Recorded, Stated, Why};
+use crate::advice::{Advice, Places};
+use evidence::{
+    Basis, Conclusion, GradeKind, Investigation, PhaseName, Question, QuestionReading, Reading, Recorded, Rung, Stated,
+    Unit,
+};
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
@@ -10,15 +14,20 @@ pub struct Graded {
     /// One per claim, in the same order.
     pub readings: Vec<Reading>,
     pub questions: Vec<QuestionReading>,
+    /// Where things lie, for what is advised.
+    places: Places,
+    verbs: Vec<String>,
+    /// What the file says would close each claim and question; `investigation` has it filled.
+    closes: BTreeMap<String, String>,
 }
 
-/// A command, and how much of what is open it would close.
+/// What is advised, and how much of what is open it would close.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
-    pub command: String,
+    pub advice: Advice,
     pub claims: usize,
     pub questions: usize,
-    /// Nothing that it needs is known to be missing here, and this build has the verb.
+    /// It needs nothing that is not here.
     pub possible: bool,
 }
 
@@ -35,7 +44,47 @@ impl Graded {
     /// `verbs`: those that this build offers.
     pub fn from_ledger(investigation: Investigation, observations: &[Recorded], verbs: &[String]) -> Graded {
         let (readings, questions) = investigation.read(observations, &abilities(verbs));
-        Graded { investigation, readings, questions }
+        let looked = observations.iter().any(|recorded| recorded.observer().name == "host");
+        let places = Places { looked, ..Places::default() };
+        let claims = investigation.claims.iter().map(|stated| (stated.claim.id.clone(), stated.closes.clone()));
+        let asked = investigation.questions.iter().map(|question| (question.id.clone(), question.closes.clone()));
+        let closes = claims.chain(asked).collect();
+        Graded { investigation, readings, questions, places, verbs: verbs.to_vec(), closes }.filled()
+    }
+
+    pub fn at(self, places: Places) -> Graded {
+        let looked = self.places.looked;
+        Graded { places: Places { looked, ..places }, ..self }.filled()
+    }
+
+    /// Whoever prints what closes a claim prints a command of this machine, never what the file has in its place.
+    fn filled(mut self) -> Graded {
+        let fill = |id: &str, runtime: Option<&str>| self.places.fill(self.template(id), runtime).command;
+        let claims: Vec<String> = self
+            .claims()
+            .map(|(stated, reading)| {
+                let advice = self.advice(stated, reading).map(|advice| advice.command);
+                advice.unwrap_or_else(|| fill(&stated.claim.id, stated.claim.scope.runtime.as_deref()))
+            })
+            .collect();
+        let runtime = self.investigation.subject.runtime.as_deref();
+        let asked: Vec<String> = self
+            .investigation
+            .questions
+            .iter()
+            .zip(&self.questions)
+            .map(|(question, answer)| {
+                let advice = self.question_advice(question, answer).map(|advice| advice.command);
+                advice.unwrap_or_else(|| fill(&question.id, runtime))
+            })
+            .collect();
+        for (stated, command) in self.investigation.claims.iter_mut().zip(claims) {
+            stated.closes = command;
+        }
+        for (question, command) in self.investigation.questions.iter_mut().zip(asked) {
+            question.closes = command;
+        }
+        self
     }
 
     pub fn claims(&self) -> impl Iterator<Item = (&Stated, &Reading)> {
@@ -54,14 +103,98 @@ impl Graded {
         }
     }
 
-    /// Claims expected to hold that are refuted.
+    /// Claims expected to hold for which nothing speaks: refuted, or still open. What nobody could look at did not pass.
     pub fn failed(&self) -> usize {
-        self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.is_refuted()).count()
+        self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.strength() == 0).count()
+    }
+
+    /// Do the claims hold that are expected to? None where nothing is expected.
+    pub fn expectation(&self) -> Option<Conclusion> {
+        let expected: Vec<&Reading> = self.claims().filter(|(stated, _)| stated.must_hold).map(|(_, it)| it).collect();
+        let rung = expected.iter().map(|reading| reading.rung).min().unwrap_or(Rung::Declared);
+        let answered = expected.iter().filter(|reading| !reading.grade.is_unresolved()).count() as u64;
+        let refuted = expected.iter().filter(|reading| reading.grade.is_refuted()).count() as u64;
+        let basis = Basis::new(rung, Unit::Claims, expected.len() as u64, answered);
+        (!expected.is_empty()).then(|| basis.of_all(refuted))
+    }
+
+    /// How each phase stands.
+    pub fn counts_by_phase(&self) -> Vec<(PhaseName, Counts)> {
+        let of = |phase: PhaseName| {
+            let readings = self.claims().filter(|(stated, _)| stated.phase == phase).map(|(_, reading)| reading);
+            (phase, Counts::of(readings))
+        };
+        self.investigation.phases.keys().copied().map(of).filter(|(_, counts)| counts.total() > 0).collect()
+    }
+
+    /// What would close this claim here. None where nothing that this build has would.
+    pub fn advice(&self, stated: &Stated, reading: &Reading) -> Option<Advice> {
+        self.known(self.places.advise(
+            self.template(&stated.claim.id),
+            stated.claim.scope.runtime.as_deref(),
+            reading,
+        )?)
+    }
+
+    /// The same of a question; it needs what the claims need that would answer it.
+    pub fn question_advice(&self, question: &Question, answer: &QuestionReading) -> Option<Advice> {
+        if !answer.open {
+            return None;
+        }
+        let runtime = self.investigation.subject.runtime.as_deref();
+        let reading = |id: &String| self.readings.iter().find(|reading| reading.claim == *id);
+        let open = question.all_claims().filter_map(|(id, _)| reading(id)).filter(|it| it.grade.is_unresolved());
+        let advised = open
+            .filter(|it| it.rung == question.rung)
+            .find_map(|it| self.places.advise(self.template(&question.id), runtime, it));
+        self.known(advised.unwrap_or_else(|| self.places.fill(self.template(&question.id), runtime)))
+    }
+
+    fn template(&self, id: &str) -> &str {
+        self.closes.get(id).map_or("", String::as_str)
+    }
+
+    fn known(&self, advice: Advice) -> Option<Advice> {
+        let verb = advice.command.strip_prefix("whichkernel ").and_then(|rest| rest.split(' ').next());
+        let known = verb.is_none_or(|verb| self.verbs.iter().any(|name| name == verb));
+        let taken = self.places.takes.is_none_or(|takes| takes(&advice.command));
+        (known && taken).then_some(advice)
     }
 
     pub fn counts(&self) -> Counts {
+        Counts::of(&self.readings)
+    }
+
+    /// Commands that would close what is open, the most rewarding first; what cannot be done here comes last.
+    pub fn next(&self) -> Vec<Next> {
+        let mut all: BTreeMap<Advice, Next> = BTreeMap::new();
+        let mut count = |advice: Option<Advice>, claims: usize, questions: usize| {
+            let Some(advice) = advice else { return };
+            let possible = advice.needs.is_empty();
+            let next = || Next { advice: advice.clone(), claims: 0, questions: 0, possible };
+            let next = all.entry(advice.clone()).or_insert_with(next);
+            next.claims += claims;
+            next.questions += questions;
+        };
+        for (stated, reading) in self.claims().filter(|(_, reading)| reading.grade.is_unresolved()) {
+            count(self.advice(stated, reading), 1, 0);
+        }
+        for (question, answer) in self.investigation.questions.iter().zip(&self.questions) {
+            count(self.question_advice(question, answer), 0, 1);
+        }
+        let mut all: Vec<Next> = all.into_values().collect();
+        // A question is what the person came for.
+        all.sort_by_key(|next| {
+            (!next.possible, std::cmp::Reverse(next.claims + 5 * next.questions), next.advice.clone())
+        });
+        all
+    }
+}
+
+impl Counts {
+    fn of<'a>(readings: impl IntoIterator<Item = &'a Reading>) -> Counts {
         let mut counts = Counts::default();
-        for reading in &self.readings {
+        for reading in readings {
             *match reading.grade.kind() {
                 GradeKind::Confirmed => &mut counts.confirmed,
                 GradeKind::Inferred => &mut counts.inferred,
@@ -73,42 +206,7 @@ impl Graded {
         counts
     }
 
-    /// Commands that would close what is open, the most rewarding first; what cannot be done here comes last.
-    pub fn next(&self, verbs: &[String]) -> Vec<Next> {
-        let known = |command: &str| {
-            let verb = command.strip_prefix("whichkernel ").and_then(|rest| rest.split(' ').next());
-            verb.is_none_or(|verb| verbs.iter().any(|name| name == verb))
-        };
-        let mut commands: BTreeMap<String, Next> = BTreeMap::new();
-        let mut count = |command: &str, possible: bool, claims: usize, questions: usize| {
-            let next = commands.entry(command.to_owned()).or_insert_with(|| Next {
-                command: command.to_owned(),
-                claims: 0,
-                questions: 0,
-                possible: known(command),
-            });
-            next.claims += claims;
-            next.questions += questions;
-            next.possible &= possible;
-        };
-        for (stated, reading) in self.claims().filter(|(_, reading)| reading.grade.is_unresolved()) {
-            let fix = reading.reasons.iter().find_map(|reason| match reason {
-                Reason::Blocked { fix, .. } if reading.grade.why() == Some(Why::Blocked) => Some(fix.as_str()),
-                _ => None,
-            });
-            let here = !matches!(reading.grade.why(), Some(Why::NotHere | Why::NoDevice | Why::NotInView));
-            count(fix.filter(|fix| !fix.is_empty()).unwrap_or(&stated.closes), here, 1, 0);
-        }
-        for (question, reading) in self.investigation.questions.iter().zip(&self.questions) {
-            if reading.open {
-                count(&question.closes, true, 0, 1);
-            }
-        }
-        let mut all: Vec<Next> = commands.into_values().collect();
-        // A question is what the person came for.
-        all.sort_by_key(|next| {
-            (!next.possible, std::cmp::Reverse(next.claims + 5 * next.questions), next.command.clone())
-        });
-        all
+    pub fn total(&self) -> usize {
+        self.confirmed + self.inferred + self.limited + self.refuted + self.unresolved
     }
 }

@@ -4,11 +4,20 @@
 #![forbid(unsafe_code)]
 
 mod abilities;
+mod advice;
+mod fetchable;
 mod graded;
+mod here;
+mod live_path;
 mod registry;
 mod run_observers;
+mod unchanged;
 
 pub use abilities::abilities;
+pub use advice::{Advice, FETCH, Need, Places};
+pub use fetchable::{Step, What};
 pub use graded::{Counts, Graded, Next};
+pub use live_path::{Here, Seen, live_path};
 pub use registry::registry;
 pub use run_observers::{Looked, RunError, run_observers};
+pub use unchanged::Unchanged;

@@ -1,5 +1,6 @@
 //! Runs every observer and records what it saw. A run that says the same as the observer's last one is not kept again.
 
+use crate::unchanged::Unchanged;
 use evidence::{
     Completed, Coverage, Declared, FieldOfView, Finding, Investigation, Launched, Loaded, Observation, ObservationId,
     Recorded, Refused, Rung, Selected, Shipped, Subject,
@@ -36,10 +37,18 @@ pub fn run_observers(
     around: &ObserveContext,
     before: &[Recorded],
     mut ledger: Option<&mut Ledger>,
+    unchanged: &mut Unchanged,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
+        let last = before.iter().filter(|recorded| recorded.observer().name == observer.name()).count();
+        // Its last run stands in the ledger, and nothing that it looked at has changed since.
+        if let Some(blocked) = unchanged.last(observer.name()).filter(|_| last > 0 && ledger.is_some()) {
+            looked.push(Looked { observer: observer.name(), observations: last, recorded: 0, blocked });
+            continue;
+        }
+        progress(observer.name());
         let seen = observer.observe(around, progress);
         let (sightings, blocked) = match seen {
             Ok(sightings) => (sightings, None),
@@ -53,8 +62,10 @@ pub fn run_observers(
             Some(ledger) => recorded = observe::record(ledger, sightings)?,
             None => unkept.extend(sightings.into_iter().map(|sighting| sighting.observation)),
         }
+        unchanged.ran(observer.name(), blocked.as_deref());
         looked.push(Looked { observer: observer.name(), observations, recorded, blocked });
     }
+    unchanged.keep();
     Ok((looked, unkept))
 }
 

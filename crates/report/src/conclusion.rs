@@ -1,6 +1,6 @@
 //! A conclusion as a sentence: the only place where "none", "same", "all" or "complete" is worded.
 
-use crate::Lang;
+use crate::{Lang, rung_text};
 use evidence::{Conclusion, Reach, Says};
 
 /// More names than this are counted, not listed.
@@ -52,6 +52,9 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     }
     if conclusion.unanswered() > 0 {
         parts.push(number("gap-unanswered", conclusion.unanswered()));
+    }
+    if let Some(rung) = conclusion.not_observed() {
+        parts.push(lang.text_with("gap-rung", &[("rung", rung_text(lang, rung).into())]));
     }
     for left in conclusion.left_out().iter().take(NAMED) {
         let why = lang.text(&format!("left-out-{}", left.why.key()));

@@ -20,6 +20,7 @@ locales!(
     "dryrun",
     "explain",
     "family",
+    "glossary",
     "history",
     "inspect",
     "investigate",

@@ -4,13 +4,20 @@
 #![forbid(unsafe_code)]
 
 mod conclusion;
+mod glossary;
 mod lang;
+mod phrases;
 mod plain;
+mod plain_words;
 mod readings;
 mod table;
 
 pub use conclusion::{conclusion_text, gaps};
+pub use glossary::{term, terms};
 pub use lang::Lang;
+pub use phrases::phrase;
 pub use plain::{guarded, plain};
+pub use plain_words::{plain_about, plain_fact, plain_reason};
+pub(crate) use readings::reason_with;
 pub use readings::{grade_text, grade_word, paint, reason_text, reasons, rung_text};
 pub use table::{Align, Column, Table, csv_line, wrap};

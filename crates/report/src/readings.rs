@@ -39,7 +39,16 @@ pub fn reasons(lang: &Lang, reading: &Reading) -> Vec<String> {
 }
 
 pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
-    let who = |id: &ObservationId| who(reading, id);
+    reason_with(lang, reason, &|id| who(reading, id), &|_, saw| saw.to_owned())
+}
+
+/// `who` names an observation, `said` tells what it saw: in full or for people.
+pub(crate) fn reason_with(
+    lang: &Lang,
+    reason: &Reason,
+    who: &dyn Fn(&ObservationId) -> String,
+    said: &dyn Fn(&ObservationId, &str) -> String,
+) -> String {
     let say = |key: &str, args: &[(&'static str, String)]| {
         let args: Vec<(&str, FluentValue<'_>)> =
             args.iter().map(|(name, text)| (*name, text.as_str().into())).collect();
@@ -47,9 +56,11 @@ pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     };
     let list = |items: &[String]| items.join(lang.text("check-list-comma").trim_matches('"'));
     match reason {
-        Reason::Holds { observation, saw } => say("holds", &[("who", who(observation)), ("saw", saw.clone())]),
+        Reason::Holds { observation, saw } => {
+            say("holds", &[("who", who(observation)), ("saw", said(observation, saw))])
+        }
         Reason::Contradicts { observation, saw } => {
-            say("contradicts", &[("who", who(observation)), ("saw", saw.clone())])
+            say("contradicts", &[("who", who(observation)), ("saw", said(observation, saw))])
         }
         Reason::NotThere { observation } => say("not-there", &[("who", who(observation))]),
         Reason::Partial { observation, missing } => {
@@ -76,9 +87,12 @@ pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
             };
             say(key, &[("who", who(observation)), ("what", what)])
         }
-        Reason::Silent { observation, saw } => say("silent", &[("who", who(observation)), ("saw", saw.clone())]),
+        Reason::Silent { observation, saw } => {
+            say("silent", &[("who", who(observation)), ("saw", said(observation, saw))])
+        }
         Reason::Blocked { observation, why, fix } => {
-            say("blocked", &[("who", who(observation)), ("why", why.clone()), ("fix", fix.clone())])
+            let why = crate::phrase(lang, why);
+            say("blocked", &[("who", who(observation)), ("why", why), ("fix", fix.clone())])
         }
         Reason::Transferred { observation, rule, differs, assumptions } => say(
             "transferred",
@@ -99,8 +113,10 @@ pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
             ],
         ),
         Reason::Elsewhere { observation, differs, saw } => {
-            say("elsewhere", &[("who", who(observation)), ("differs", parts(lang, differs)), ("saw", saw.clone())])
+            let saw = said(observation, saw);
+            say("elsewhere", &[("who", who(observation)), ("differs", parts(lang, differs)), ("saw", saw)])
         }
+        Reason::OtherMachine { host } => say("other-machine", &[("host", host.clone())]),
         Reason::NotHere { what } => say("not-here", &[("what", what.clone())]),
         Reason::NoDevice { what } => say("no-device", &[("what", what.clone())]),
         Reason::NotInView { rung, topic } => {
@@ -149,6 +165,7 @@ mod tests {
             Why::Contaminated,
             Why::Blind,
             Why::Blocked,
+            Why::OtherMachine,
             Why::NotHere,
             Why::NoDevice,
             Why::NotInView,

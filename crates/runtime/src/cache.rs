@@ -63,6 +63,16 @@ impl Cache {
         }
     }
 
+    /// Takes a runtime out, and gives back how many bytes that were. What it only points to stays where it is.
+    pub fn remove(&self, name: &str) -> Result<u64> {
+        check_name(name)?;
+        let place = self.runtime(name);
+        let _lock = self.lock(name)?;
+        let bytes = crate::Index::read(&place).map_or(0, |index| index.bytes);
+        fs::remove_dir_all(&place).map_err(at(&place))?;
+        Ok(bytes)
+    }
+
     pub fn free_bytes(&self) -> Result<u64> {
         fs::create_dir_all(&self.dir).map_err(at(&self.dir))?;
         let stat = rustix::fs::statvfs(&self.dir).map_err(|errno| at(&self.dir)(errno.into()))?;

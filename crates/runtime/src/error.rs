@@ -22,6 +22,8 @@ pub enum Error {
     NoApt { advice: String },
     #[error("{command} failed: {said}")]
     Apt { command: String, said: String },
+    #[error("{command} failed: {said}")]
+    Git { command: String, said: String },
     #[error("no Debian mirror is named in this system's apt sources; give one: --mirror URL")]
     NoMirror,
     #[error(

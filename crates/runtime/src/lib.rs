@@ -20,6 +20,7 @@ pub mod index;
 pub mod inputs;
 pub mod installed;
 pub mod linkage;
+pub mod sources;
 pub mod stack;
 pub mod unpack;
 

@@ -68,6 +68,10 @@ impl Device {
         if let Some(device) = nvidia(name) {
             return Ok(device);
         }
+        if let Some(mut device) = gpu::nvidia_target(name).and_then(nvidia) {
+            device.card = Some(name.to_ascii_lowercase());
+            return Ok(device);
+        }
         if let Ok(card) = gpu::find(name) {
             let mut device = amd(card.processor()).ok_or_else(|| DeviceError::Unknown(name.to_owned()))?;
             // A bare target means its reference card.

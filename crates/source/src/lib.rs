@@ -28,6 +28,7 @@ mod survey;
 pub mod table;
 pub mod tree;
 mod unknown_defines;
+pub mod versions;
 
 pub use device::{ALL as ALL_GPUS, DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use fused_paths::FusedPath;

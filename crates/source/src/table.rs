@@ -197,6 +197,22 @@ impl Table {
         Ok(entries)
     }
 
+    /// Every stretch of column counts with its path: from, to (None: as far as the table goes), path.
+    pub fn stretches(&self, target: &str, ty: &str) -> Vec<(i64, Option<i64>, &str)> {
+        let plan =
+            self.targets.get(target).and_then(|target| target.types.get(ty)).and_then(|plan| self.plans.get(*plan));
+        let mut out: Vec<(i64, Option<i64>, &str)> = Vec::new();
+        let mut from = 1;
+        for entry in plan.into_iter().flatten() {
+            match out.last_mut().filter(|last| last.2 == entry.path) {
+                Some(last) => last.1 = entry.to,
+                None => out.push((from, entry.to, &entry.path)),
+            }
+            from = entry.to.unwrap_or(COLUMNS) + 1;
+        }
+        out
+    }
+
     pub fn look_up(&self, target: &str, ty: &str, columns: i64) -> Option<Found<'_>> {
         let entries = self.plans.get(*self.targets.get(target)?.types.get(ty)?)?;
         let mut from = 1;

@@ -1,10 +1,14 @@
 //! The command line: one file per verb, each thin.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod advice_tests;
 mod answers;
 mod context;
 mod emit;
+mod labelled;
 mod status;
+mod taken;
 mod verbs;
 
 use clap::Parser;

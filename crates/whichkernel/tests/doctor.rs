@@ -1,4 +1,4 @@
-//! The doctor verb and the one-sentence summary, as a user runs them.
+//! The doctor verb and the summary of this machine, as a user runs them.
 
 use serde_json::Value;
 use std::process::Command;
@@ -97,10 +97,10 @@ fn a_tree_that_is_not_there_is_named() {
 }
 
 #[test]
-fn the_summary_is_one_sentence_and_says_what_to_run_next() {
+fn the_summary_is_a_few_lines_and_says_what_to_run_next() {
     for lang in ["en", "ja"] {
         let text = whichkernel(&["--lang", lang], None);
-        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!((4..=8).contains(&text.lines().count()), "{text}");
         assert!(text.contains("whichkernel ") && !text.contains("summary-"), "{text}");
     }
 }

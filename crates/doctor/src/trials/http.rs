@@ -20,6 +20,8 @@ pub struct Answer {
     pub version: Option<String>,
     /// Loaded models, as the server names them.
     pub models: Vec<String>,
+    /// Their types, where it says so: `Q4_K_M`.
+    pub types: Vec<String>,
     /// Why there was no answer.
     pub error: Option<String>,
 }
@@ -59,7 +61,8 @@ fn address(value: &str) -> Option<(String, u16)> {
 }
 
 fn who(url: &str, host: &str, port: u16) -> Answer {
-    let mut answer = Answer { url: url.to_owned(), server: None, version: None, models: Vec::new(), error: None };
+    let mut answer =
+        Answer { url: url.to_owned(), server: None, version: None, models: Vec::new(), types: Vec::new(), error: None };
     let text = |value: Option<&serde_json::Value>| value.and_then(|value| value.as_str()).map(str::to_owned);
     match get(host, port, "/api/version") {
         Err(error) => {
@@ -71,7 +74,10 @@ fn who(url: &str, host: &str, port: u16) -> Answer {
             answer.version = text(json.get("version"));
             let list = get(host, port, "/api/ps").ok().flatten();
             let models = list.as_ref().and_then(|json| json.get("models")?.as_array());
-            answer.models = models.into_iter().flatten().filter_map(|model| text(model.get("name"))).collect();
+            let models = || models.into_iter().flatten();
+            answer.models = models().filter_map(|model| text(model.get("name"))).collect();
+            let ty = |model: &serde_json::Value| text(model.get("details")?.get("quantization_level"));
+            answer.types = models().filter_map(ty).collect();
             return answer;
         }
         Ok(_) => {}

@@ -82,10 +82,14 @@ pub enum Why {
     OutOfView,
     /// What is known of another target stood in for it.
     OtherTarget,
+    /// Some of it was seen, and not all.
+    InPart,
+    /// It follows by a rule, and was not seen itself.
+    Inferred,
 }
 
 impl Why {
-    pub const ALL: [Why; 8] = [
+    pub const ALL: [Why; 10] = [
         Why::NotAsked,
         Why::Unreadable,
         Why::Undetermined,
@@ -94,6 +98,8 @@ impl Why {
         Why::Lost,
         Why::OutOfView,
         Why::OtherTarget,
+        Why::InPart,
+        Why::Inferred,
     ];
 
     pub fn key(self) -> &'static str {
@@ -106,6 +112,8 @@ impl Why {
             Why::Lost => "lost",
             Why::OutOfView => "out-of-view",
             Why::OtherTarget => "other-target",
+            Why::InPart => "in-part",
+            Why::Inferred => "inferred",
         }
     }
 }
@@ -130,6 +138,9 @@ pub struct Basis {
     pub(super) lost: u64,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) rung: Rung,
+    /// The rung that the question is about, where that may be another: what runs is not answered by a rule in a source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) asked_of: Option<Rung>,
     /// The observers' names.
     pub(super) by: BTreeSet<String>,
 }
@@ -137,7 +148,16 @@ pub struct Basis {
 impl Basis {
     /// `asked` units were asked for, of which `answered` have an answer.
     pub fn new(rung: Rung, unit: Unit, asked: u64, answered: u64) -> Self {
-        Basis { unit, asked: Some(asked), answered, lost: 0, left_out: Vec::new(), rung, by: BTreeSet::new() }
+        Basis {
+            unit,
+            asked: Some(asked),
+            answered,
+            lost: 0,
+            left_out: Vec::new(),
+            rung,
+            asked_of: None,
+            by: BTreeSet::new(),
+        }
     }
 
     /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
@@ -163,9 +183,22 @@ impl Basis {
         self
     }
 
+    /// The question is about this rung: an answer from a lower one is no whole answer to it.
+    #[must_use]
+    pub fn asked_of(mut self, rung: Rung) -> Self {
+        self.asked_of = Some(rung);
+        self
+    }
+
+    /// The answers stand on the rung that was asked about, or above it.
+    pub(super) fn is_high_enough(&self) -> bool {
+        self.asked_of.is_none_or(|asked| self.rung >= asked)
+    }
+
     /// Everything that there is was asked for and answered.
     pub(super) fn is_whole(&self) -> bool {
-        self.lost == 0 && self.left_out.is_empty() && self.asked.is_none_or(|asked| asked <= self.answered)
+        let answered = self.asked.is_none_or(|asked| asked <= self.answered);
+        self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()
     }
 
     /// Is it there? `found` of it were.

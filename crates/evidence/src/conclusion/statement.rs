@@ -78,9 +78,10 @@ pub struct Conclusion {
 impl Conclusion {
     pub(super) fn new(says: Says, basis: Basis) -> Self {
         let empty = matches!(&says, Says::Chosen { choices } if choices.is_empty());
-        let reach = if says.stands_on_a_case() || (basis.is_whole() && !nothing_asked(&basis) && !empty) {
+        let on_a_case = says.stands_on_a_case() && basis.is_high_enough();
+        let reach = if on_a_case || (basis.is_whole() && !nothing_asked(&basis) && !empty) {
             Reach::Whole
-        } else if basis.answered == 0 || empty {
+        } else if (basis.answered == 0 && !says.stands_on_a_case()) || empty {
             Reach::Unknown
         } else {
             Reach::Answered
@@ -98,6 +99,11 @@ impl Conclusion {
 
     pub fn rung(&self) -> Rung {
         self.basis.rung
+    }
+
+    /// The rung that was asked about, where the answers stand on a lower one.
+    pub fn not_observed(&self) -> Option<Rung> {
+        self.basis.asked_of.filter(|_| !self.basis.is_high_enough())
     }
 
     pub fn unit(&self) -> Unit {
@@ -141,6 +147,7 @@ impl Conclusion {
             return Word::NotKnown;
         }
         match &self.says {
+            _ if self.not_observed().is_some() => Word::Partly,
             Says::Found { .. } => Word::Yes,
             Says::Different { .. } | Says::NotAll { .. } | Says::Incomplete => Word::No,
             Says::Nothing if self.is_whole() => Word::No,

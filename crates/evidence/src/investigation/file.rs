@@ -2,6 +2,7 @@
 //! exist.
 
 use super::place::InvestigationError;
+use super::topics;
 use super::{Ask, Investigation, Page, Phase, PhaseName, Question, Stated, Words, inherited};
 use crate::{About, Claim, Expected, Rung, Scope, Transfer};
 use serde::Deserialize;
@@ -71,7 +72,13 @@ struct QuestionEntry {
     en: String,
     ja: String,
     #[serde(default)]
+    rung: Option<Rung>,
+    #[serde(default)]
     claims: Vec<Spanned<String>>,
+    #[serde(default)]
+    yes: Vec<Spanned<String>>,
+    #[serde(default)]
+    no: Vec<Spanned<String>>,
     #[serde(default)]
     ask: Option<AskEntry>,
     #[serde(default)]
@@ -83,11 +90,13 @@ struct QuestionEntry {
 #[serde(deny_unknown_fields)]
 struct AskEntry {
     rung: Rung,
-    topic: String,
+    topic: Spanned<String>,
     #[serde(default)]
     about: About,
     #[serde(default)]
     scope: Scope,
+    #[serde(default)]
+    yes: Option<Expected>,
 }
 
 pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
@@ -143,24 +152,35 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
     let mut questions = Vec::new();
     for entry in file.questions {
         known(&entry.id, &entry.page, &entry.phase)?;
-        let missing = entry.claims.iter().find(|id| !claims.iter().any(|stated| stated.claim.id == *id.get_ref()));
-        if let Some(id) = missing {
-            return Err(fail(Some(id.span()), format!("no claim has the id '{}'", id.get_ref())));
+        for ask in entry.ask.iter().chain(&entry.elsewhere) {
+            known_topic(&ask.topic).map_err(|(span, what)| fail(Some(span), what))?;
         }
-        if entry.claims.is_empty() && entry.ask.is_none() {
-            let what =
-                format!("the question '{}' needs `claims` or `ask`: nothing could answer it", entry.id.get_ref());
+        let mut rungs: Vec<Rung> = entry.ask.iter().map(|ask| ask.rung).collect();
+        for id in entry.claims.iter().chain(&entry.yes).chain(&entry.no) {
+            let Some(stated) = claims.iter().find(|stated| stated.claim.id == *id.get_ref()) else {
+                return Err(fail(Some(id.span()), format!("no claim has the id '{}'", id.get_ref())));
+            };
+            rungs.push(stated.claim.rung);
+        }
+        let Some(highest) = rungs.into_iter().max() else {
+            let what = format!(
+                "the question '{}' needs `claims`, `yes`, `no` or `ask`: nothing could answer it",
+                entry.id.get_ref()
+            );
             return Err(fail(Some(entry.id.span()), what));
-        }
-        questions.push(question(entry, &file.subject));
+        };
+        questions.push(question(entry, highest, &file.subject));
     }
     Ok(Investigation { title: file.title, subject: file.subject, phases, pages, claims, questions })
 }
 
+/// A topic that no observer writes can never be graded: a slip of the pen, told where it stands.
+fn known_topic(topic: &Spanned<String>) -> Result<(), (Range<usize>, String)> {
+    topics::check(topic.get_ref()).map_err(|what| (topic.span(), what))
+}
+
 fn check_claim(entry: &ClaimEntry) -> Result<(), (Range<usize>, String)> {
-    if entry.topic.get_ref().is_empty() {
-        return Err((entry.topic.span(), "the topic is empty".to_owned()));
-    }
+    known_topic(&entry.topic)?;
     if let Expected::Present(false) | Expected::Absent(false) = entry.expected.get_ref() {
         return Err((entry.expected.span(), "write `present = true` or `absent = true`".to_owned()));
     }
@@ -199,20 +219,33 @@ fn stated(entry: ClaimEntry, subject: &Scope) -> Stated {
     }
 }
 
-fn question(entry: QuestionEntry, subject: &Scope) -> Question {
+fn question(entry: QuestionEntry, highest: Rung, subject: &Scope) -> Question {
+    let ids = |ids: Vec<Spanned<String>>| ids.into_iter().map(Spanned::into_inner).collect();
     let of = |ask: AskEntry| Ask {
         scope: ask.scope.over(&inherited(subject, ask.rung)),
         rung: ask.rung,
-        topic: ask.topic,
+        topic: ask.topic.into_inner(),
         about: ask.about,
+        yes: ask.yes,
     };
+    let rung = entry.rung.unwrap_or(highest);
+    let ask = entry.ask.map(of);
+    let live = ask.as_ref().filter(|ask| ask.rung < rung && rung >= Rung::Selected).map(|ask| Ask {
+        rung,
+        scope: inherited(subject, rung),
+        ..ask.clone()
+    });
     Question {
         id: entry.id.into_inner(),
         phase: entry.phase.into_inner(),
         page: entry.page.into_inner(),
         words: Words { en: entry.en, ja: entry.ja },
-        claims: entry.claims.into_iter().map(Spanned::into_inner).collect(),
-        ask: entry.ask.map(of),
+        rung,
+        live,
+        claims: ids(entry.claims),
+        yes: ids(entry.yes),
+        no: ids(entry.no),
+        ask,
         elsewhere: entry.elsewhere.map(of),
         closes: entry.closes,
     }

@@ -3,8 +3,9 @@
 
 mod file;
 mod place;
+mod topics;
 
-use crate::{About, Claim, Observation, RULES, Rung, Scope, Transfer};
+use crate::{About, Claim, Expected, Observation, RULES, Rung, Scope, Transfer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -74,10 +75,18 @@ pub struct Question {
     pub phase: PhaseName,
     pub page: String,
     pub words: Words,
+    /// The rung that it is about: the highest of its claims and of what it looks up, unless the file says which.
+    pub rung: Rung,
     /// Claims that are possible answers.
     pub claims: Vec<String>,
-    /// What to look up: on these rungs, highest first, this topic.
+    /// Claims that, where they hold, answer with yes; refuted, with no.
+    pub yes: Vec<String>,
+    /// Claims that, where they hold, answer with no; refuted, with yes.
+    pub no: Vec<String>,
+    /// What to look up: on this rung, this topic.
     pub ask: Option<Ask>,
+    /// The same on the rung that the question is about, where `ask` looks on a lower one.
+    pub live: Option<Ask>,
     /// Where something near to it may have been seen: another subject, a lower rung. Shown, never an answer.
     pub elsewhere: Option<Ask>,
     pub closes: String,
@@ -89,6 +98,26 @@ pub struct Ask {
     pub topic: String,
     pub about: About,
     pub scope: Scope,
+    /// The question asks whether, not which: yes where a value is like this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yes: Option<Expected>,
+}
+
+impl Question {
+    /// Everything that it looks up.
+    pub fn asks(&self) -> impl Iterator<Item = &Ask> {
+        self.ask.iter().chain(&self.live).chain(&self.elsewhere)
+    }
+
+    pub fn is_yes_or_no(&self) -> bool {
+        !self.yes.is_empty() || !self.no.is_empty() || self.ask.as_ref().is_some_and(|ask| ask.yes.is_some())
+    }
+
+    /// Every claim that it names, and what it means where it holds: yes, no, or neither.
+    pub fn all_claims(&self) -> impl Iterator<Item = (&String, Option<bool>)> {
+        let neither = self.claims.iter().map(|id| (id, None));
+        neither.chain(self.yes.iter().map(|id| (id, Some(true)))).chain(self.no.iter().map(|id| (id, Some(false))))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -122,9 +151,21 @@ impl Investigation {
         claims
             .filter(|claim| fact.topic == claim.topic && fact.about.speaks_for(&claim.about))
             .any(|claim| near(claim.rung, &claim.scope, &claim.transfer))
-            || self.questions.iter().flat_map(|question| question.ask.iter().chain(&question.elsewhere)).any(|ask| {
+            || self.questions.iter().flat_map(Question::asks).any(|ask| {
                 fact.topic == ask.topic && fact.about.speaks_for(&ask.about) && near(ask.rung, &ask.scope, &[])
             })
+    }
+
+    /// This machine is the one that the file calls `host`: what is claimed of it is then claimed of this one.
+    pub fn is_about_this_machine(&mut self, host: &str) {
+        let asks = self
+            .questions
+            .iter_mut()
+            .flat_map(|question| question.ask.iter_mut().chain(&mut question.live).chain(&mut question.elsewhere));
+        let scopes = asks.map(|ask| &mut ask.scope).chain(self.claims.iter_mut().map(|stated| &mut stated.claim.scope));
+        for scope in scopes.chain([&mut self.subject]).filter(|scope| scope.host.as_deref() == Some(host)) {
+            scope.host = None;
+        }
     }
 
     pub fn claim(&self, id: &str) -> Option<&Stated> {

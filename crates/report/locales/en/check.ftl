@@ -14,6 +14,7 @@ check-why-conflict = observers disagree
 check-why-contaminated = contaminated
 check-why-blind = blind spot
 check-why-blocked = observer blocked
+check-why-other-machine = about another machine
 check-why-not-here = runtime not here
 check-why-no-device = device not here
 check-why-not-in-view = no observer has it in view
@@ -59,11 +60,22 @@ check-reason-blocked = { $who } could not look: { $why }. Fix: { $fix }
 check-reason-transferred = { $who } observed another subject ({ $differs }); carried over by the rule { $rule }, assuming that { $assumptions }
 check-reason-follows = follows from the rung '{ $rung }' ({ $who }) by the rule { $rule }, assuming that { $assumptions }; nothing was observed on this rung
 check-reason-elsewhere = seen of another subject ({ $differs }) by { $who }: { $saw }
+check-reason-other-machine = it is about the machine '{ $host }', and this is another one
 check-reason-not-here = { $what } is not on this machine
 check-reason-no-device = there is no { $what } in this machine
 check-reason-not-in-view = no observer of this version sees { $topic } on the rung '{ $rung }'
 check-reason-never-tried = nothing that could have seen it has run
 check-reason-never-tried-by = no observation yet; { $observers } could make it
+check-reason-not-in-view-plain = no observer of this version can see it ({ $rung })
+plain-fact = { $value } ({ $about })
+plain-nothing = nothing
+plain-at-least = at least { $value }
+plain-about-columns = columns { $value }
+plain-about-prompt = prompt of { $value }
+plain-about-bundle = bundle { $value }
+plain-about-phase = { $value }
+plain-who = { $observer } ({ $of })
+plain-this-machine = this machine
 check-title-claim = claim
 check-title-grade = grade
 check-title-rung = rung
@@ -77,7 +89,7 @@ check-answer-open = open
 check-answer-by = { $grade } ({ $rung }): { $text }
 check-answer-value = { $grade } ({ $rung }; { $subject }): { $seen }
 check-answer-elsewhere = elsewhere, { $grade } ({ $rung }; { $subject }): { $seen }
-check-answer-not = not: { $text }
+check-answer-refuted = refuted ({ $rung }): { $text }
 check-said-on = said on "{ $page }"
 check-expected = expected on the rung '{ $rung }': { $topic } { $expected }
 check-subject = of: { $subject }
@@ -86,18 +98,57 @@ check-cannot = cannot show: { $text }
 check-closes = closed by: { $command }
 check-ladder = ladder: { $steps }
 check-must-hold = expected to hold
-check-failed = { $count } { $count ->
+check-answer-known = Known
+check-answer-on = { $rung }
+check-answer-below = { $rung }; not observed live
+check-needs-runtime = { $name } is not here
+check-needs-device = no { $name } GPU is here
+check-needs-machine = only on the machine '{ $name }' itself
+check-needs = needs: { $needs }
+check-no-advice = nothing in this version would close it
+check-screen-claims = { $count } claims
+check-screen-tokens = Tokens
+check-screen-source = Source ({ $of })
+check-screen-dryrun = Dry run ({ $of })
+check-screen-live = Live
+check-screen-not-observed = not observed
+check-screen-no-device = not observed: no { $target } here
+check-screen-no-runtime = not observed: { $runtime } is not here
+check-screen-counts = { $confirmed } confirmed, { $inferred } inferred, { $limited } limited, { $refuted } refuted, { $open } open
+check-screen-open = Open: { $list }
+check-open-not-here = { $count } need { $name }
+check-open-no-device = { $count } need a { $name } GPU
+check-open-other-machine = { $count } are about another machine
+check-open-other = { $count } { $why }
+check-screen-refuted = Refuted: { $text }
+check-screen-seen = Seen instead: { $saw }
+check-screen-more-refuted = and { $count } more
+check-screen-more = More: whichkernel check --only refuted
+check-screen-phase = Phase
+check-screen-confirmed = confirmed
+check-screen-inferred = inferred
+check-screen-limited = limited
+check-screen-refuted-title = refuted
+check-screen-open-title = open
+check-only-none = No claim of these { $count } is { $only }.
+check-expected-word = { $word }: { $conclusion }
+check-expected-question = Do the claims hold that are expected to?
+check-failed = { $refuted } refuted and { $open } open of { $total } { $total ->
     [one] claim
    *[other] claims
-  } expected to hold { $count ->
-    [one] is
-   *[other] are
-  } refuted
+  } expected to hold
 check-summary = { $total } claims: { $confirmed } confirmed, { $inferred } inferred, { $limited } limited, { $refuted } refuted, { $unresolved } unresolved
 check-empty-ledger = The ledger in { $dir } is empty: nothing has been observed yet.
 check-next = Next:
-check-next-closes = { $count } open { $count ->
-    [one] claim
-   *[other] claims
-  } would close
-check-more = whichkernel check --claim ID tells all about one claim
+check-next-closes = can close { $count }
+check-more = More on one: whichkernel check --claim { $id }
+check-only-confirmed = confirmed
+check-only-inferred = inferred
+check-only-limited = limited
+check-only-unresolved = unresolved
+check-only-open = open
+check-only-refuted = refuted
+check-only-failed = expected to hold and failing
+check-answer-head = { $word } ({ $on }):
+check-screen-dryrun-none = Dry run
+check-answer-seen = { $seen } ({ $subject })

@@ -33,6 +33,7 @@ gap-unanswered = { $count } not answered
 gap-named = { $what } ({ $why })
 gap-counted = { $count } of { $what } ({ $why })
 gap-more = { $count } more
+gap-rung = what is { $rung } (not observed)
 gap-separator = {", "}
 
 left-out-not-asked = not asked
@@ -43,6 +44,8 @@ left-out-refused = refused by the system
 left-out-lost = lost
 left-out-out-of-view = out of view
 left-out-other-target = not shipped: by the metadata of another target
+left-out-in-part = seen only in part
+left-out-inferred = inferred, not seen itself
 
 unit-bytes = bytes
 unit-calls = calls

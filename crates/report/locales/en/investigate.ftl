@@ -1,9 +1,8 @@
 # investigate
-investigate-looked = Looked with: { $list }
-investigate-seen = { $seen } seen, { $new } new
-investigate-blocked = could not look
-investigate-no-observers = No observer in this build could look.
-investigate-nothing = Nothing of it could be confirmed or refuted with what is on this machine.
-investigate-open = Open: { $claims } claims, { $questions } questions ({ $why })
-investigate-could-fetch = No runtime with GPU code is here: what is shipped and selected stays open. `{ $command }` fetches Debian's llama.cpp for ROCm (about 125 MB).
-investigate-not-fetched = The runtime could not be fetched: { $why }
+investigate-could-fetch = `{ $command }` fetches it and looks.
+investigate-not-fetched = { $what } could not be fetched: { $why }
+investigate-can-close = Not here: { $what } ({ $size }); it can close { $count } open claims.
+investigate-did-close = { $what } closed { $count } of the { $of } claims that it could.
+investigate-step-source = the source of { $name } at { $commit }
+investigate-step-debian = Debian's llama.cpp for ROCm
+investigate-could-not-look = Could not look: { $who }. { $first }: { $why }

@@ -45,3 +45,4 @@ runtime-built = { $library }: { $units } of { $all } units for { $target } ({ $c
 runtime-built-part = A part of the backend, under the name { $name }: for inspect and isa, not to be run. Next: whichkernel inspect { $library }
 runtime-built-no-tools = The tree's own tools are not beside it, and those of another commit may abort on it. Next: whichkernel inspect { $library }
 runtime-built-next = With { $tools } of the same tree, under the name { $name }. Next: whichkernel dryrun --gpu { $target } --runtime { $name }
+runtime-removed = { $name } removed from the cache ({ $size }).

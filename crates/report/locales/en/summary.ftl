@@ -1,13 +1,19 @@
-# No verb: one sentence
-summary-sentence = { $gpu }, { $server }, { $path }. Next: { $next }
-summary-gpu = { $gpus } is here
-summary-no-gpu = No GPU is here
-summary-server = { $server } { $version } at { $url } has { $models } loaded
-summary-server-idle = { $server } { $version } at { $url } has no model loaded
-summary-server-silent = { $server } (pid { $pid }) runs but does not answer
-summary-server-unasked = { $server } (pid { $pid }) runs, and where it listens cannot be seen without permission
-summary-no-server = no server runs
-summary-path = and the ledger says { $path } for { $about } ({ $subject }: { $rung }, { $grade }; nothing was seen to run)
-summary-path-live = and the ledger says { $path } for { $about } ({ $subject }: { $rung }, { $grade })
-summary-no-path = and which path a matrix multiplication takes is not in the ledger yet
-summary-ledger-broken = and the ledger cannot be read (`whichkernel ledger verify` says why)
+# No verb: this machine in a second
+summary-looking = looking at this machine
+summary-gpu = GPU
+summary-server = Server
+summary-path = Path
+summary-problem = Problem
+summary-next = Next
+summary-no-gpu = none here
+summary-server-model = { $server } { $version }, { $models }
+summary-server-idle = { $server } { $version }, no model loaded
+summary-server-silent = { $server } (pid { $pid }) runs and does not answer
+summary-server-unasked = { $server } (pid { $pid }) runs; where it listens cannot be seen without permission
+summary-no-server = none runs
+summary-path-no-gpu = not observed: there is no GPU here
+summary-path-unseen = not observed.
+summary-path-source = Source says: { $says }
+summary-path-seen = { $seen } ({ $type }; launched, seen live on this server)
+summary-path-seen-part = { $seen } ({ $type }; launched, seen live on this server, not all of it)
+summary-ledger-broken = not known: the ledger cannot be read (whichkernel ledger verify says why)

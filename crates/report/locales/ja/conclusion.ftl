@@ -33,6 +33,7 @@ gap-unanswered = { $count } 件が未回答
 gap-named = { $what } ({ $why })
 gap-counted = { $what } の { $count } 件 ({ $why })
 gap-more = ほか { $count } 件
+gap-rung = 「{ $rung }」の段(観測なし)
 gap-separator = 、
 
 left-out-not-asked = 問われていない
@@ -43,6 +44,8 @@ left-out-refused = システムが拒否
 left-out-lost = 欠落
 left-out-out-of-view = 視野の外
 left-out-other-target = 同梱されておらず、別のターゲットのメタデータによる
+left-out-in-part = 一部のみ観測
+left-out-inferred = 推論であり直接の観測なし
 
 unit-bytes = バイト
 unit-calls = 呼び出し

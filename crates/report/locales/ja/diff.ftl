@@ -1,6 +1,6 @@
 # diff
 diff-source-lines = 両者が分かれる判断:
-diff-source-more = { "" }（ほか { $count } 件）
+diff-source-more = { "" }(ほか { $count } 件)
 diff-source-causes = 原因はほかに { $count } 件あります。--format json にはすべて含まれます。
 diff-runtime-what = 項目
 diff-kernel-none = その名前のカーネルはどちらにもありません

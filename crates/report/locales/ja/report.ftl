@@ -1,7 +1,7 @@
 # report: ページ群
-report-written = 報告: { $path }（{ $size }）
+report-written = 報告: { $path }({ $size })
 report-problem = 台帳をすべては読めませんでした。報告の最初のページにそう書いてあります: { $what }
 report-at = 報告: { $path }
 report-not-written = 報告を書けませんでした: { $why }
 report-not-opened = 報告を開けませんでした: { $why }
-report-bundled = バンドル: { $path }（観測 { $observations } 件、生の証拠 { $evidence } 件）。人の言葉である { $left } 行と、テキストでない証拠 { $evidenceleft } 件は除きました。添付する前に目を通してください。
+report-bundled = バンドル: { $path }(観測 { $observations } 件、生の証拠 { $evidence } 件)。人の言葉である { $left } 行と、テキストでない証拠 { $evidenceleft } 件は除きました。添付する前に目を通してください。

@@ -1,13 +1,19 @@
-# 動詞なし: 一文の要約
-summary-sentence = { $gpu }、{ $server }、{ $path }。次: { $next }
-summary-gpu = { $gpus } があり
-summary-no-gpu = GPU はなく
-summary-server = { $url } の { $server } { $version } が { $models } をロード中で
-summary-server-idle = { $url } の { $server } { $version } にモデルはロードされておらず
-summary-server-silent = { $server }(pid { $pid })は動いているが応答せず
-summary-server-unasked = { $server }(pid { $pid })は動いているが、権限がないため待ち受け先は見えず
-summary-no-server = サーバーは動いておらず
-summary-path = 台帳によれば { $about } は { $path } です({ $subject }: { $rung }、{ $grade }。実行は観測されていません)
-summary-path-live = 台帳によれば { $about } は { $path } です({ $subject }: { $rung }、{ $grade })
-summary-no-path = 行列積がどの経路を通るかはまだ台帳にありません
-summary-ledger-broken = 台帳を読めません(理由は `whichkernel ledger verify`)
+# 動詞なし: このマシンの要約
+summary-looking = このマシンを調べています
+summary-gpu = GPU
+summary-server = サーバー
+summary-path = 経路
+summary-problem = 問題
+summary-next = 次の一手
+summary-no-gpu = なし
+summary-server-model = { $server } { $version }、{ $models } をロード済み
+summary-server-idle = { $server } { $version }、ロード済みのモデルなし
+summary-server-silent = { $server }(pid { $pid })は動作中だが応答なし
+summary-server-unasked = { $server }(pid { $pid })は動作中。権限がないため待ち受け先は見えず
+summary-no-server = 動作中のサーバーなし
+summary-path-no-gpu = 観測できず: ここに GPU がない
+summary-path-unseen = 観測できず。
+summary-path-source = ソース上は { $says }
+summary-path-seen = { $seen }({ $type }。このサーバーの起動を実機で観測)
+summary-path-seen-part = { $seen }({ $type }。このサーバーの起動を実機で一部観測)
+summary-ledger-broken = 不明: 台帳を読めない(理由は whichkernel ledger verify)

@@ -66,7 +66,7 @@ fn small_ladder(study: &Study<'_>, ladder: &Ladder) -> Markup {
 fn one(study: &Study<'_>, question: &Question, reading: &QuestionReading, ladder: &Ladder) -> Page {
     let title = Pair::from(&question.words);
     let id = slug(&question.id);
-    let claims: Vec<_> = question.claims.iter().filter_map(|id| study.reading(id)).collect();
+    let claims: Vec<_> = question.all_claims().filter_map(|(id, _)| study.reading(id)).collect();
     let body = html! {
         p.kicker { a href="chain.html" { (study.words.say("site-nav-chain")) } " · " span.mono { (shown(&question.id)) } }
         h1 { (title.clone()) }
@@ -144,7 +144,7 @@ fn rung(study: &Study<'_>, question: &Question, ladder: &Ladder, step: &LadderSt
 
 /// What closes this rung: a claim's own command on it, else the question's where it is the question's rung or above.
 fn close(study: &Study<'_>, question: &Question, ladder: &Ladder, step: &LadderStep) -> Option<String> {
-    let own = question.claims.iter().filter_map(|id| study.reading(id)).map(|(stated, _)| stated);
+    let own = question.all_claims().filter_map(|(id, _)| study.reading(id)).map(|(stated, _)| stated);
     let near = own.chain(&study.input.investigation.claims);
     let stated = { near }.find(|stated| stated.claim.rung == step.rung && stated.claim.topic == ladder.topic);
     let asks = question.ask.as_ref().is_some_and(|ask| ask.rung == step.rung);

@@ -2,6 +2,7 @@
 
 mod chain;
 mod declare;
+pub mod look;
 mod rocblas;
 pub mod rules;
 

@@ -1,30 +1,36 @@
-//! No verb: one sentence in about a second. GPU, server, model, which path, how sure, what to run next.
+//! No verb: this machine in a second. GPU, server, model, which path, what is wrong, what to run next.
 
 use super::doctor::say;
+use super::explain::tokens;
 use crate::context::Context;
-use doctor::{Facts, Host, Message, Report, Trials, Weight};
-use evidence::{Claim, Expected, Glance, Recorded, Rung, Scope, judge};
+use crate::labelled::labelled;
+use doctor::{Facts, Host, Report, Trials, Weight};
+use evidence::Glance;
+use inventory::{File, Sha256};
+use investigate::{Here, live_path};
 use ledger::Reader;
+use source::versions::{Known, resolve};
 use std::process::ExitCode;
 
 pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
     let host = Host::this();
+    context.progress(&context.lang.text("summary-looking"));
     let facts = Facts::read(&host);
     let trials = Trials::answers_only(&host, &facts);
     let verbs = super::names();
     let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     let report = Report::judge(facts, trials, &verbs);
     let lang = &context.lang;
-    let sentence = Message::new("summary-sentence")
-        .with("gpu", say(&gpu(&report.facts), lang))
-        .with("server", say(&server(&report), lang))
-        .with("path", say(&path(&report.facts, context), lang))
-        .with("next", next(&report, &verbs));
-    context.print(&format!("{}\n", say(&sentence, lang)))?;
+    let mut rows = vec![("summary-gpu", gpu(&report.facts, context)), ("summary-server", server(&report, context))];
+    rows.push(("summary-path", path(&report, context)));
+    let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem);
+    rows.extend(problems.take(2).map(|case| ("summary-problem", say(&case.what, lang))));
+    rows.push(("summary-next", next(&report)));
+    context.print(&labelled(&rows, context))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn gpu(facts: &Facts) -> Message {
+fn gpu(facts: &Facts, context: &Context) -> String {
     let titles: Vec<String> = facts
         .gpus
         .iter()
@@ -37,87 +43,129 @@ fn gpu(facts: &Facts) -> Message {
         })
         .chain(facts.nvidia.cards.iter().cloned())
         .collect();
-    if titles.is_empty() {
-        Message::new("summary-no-gpu")
-    } else {
-        Message::new("summary-gpu").with("gpus", titles.join(", "))
-    }
+    if titles.is_empty() { context.lang.text("summary-no-gpu") } else { titles.join(", ") }
 }
 
-fn server(report: &Report) -> Message {
+fn serving(report: &Report) -> Option<&doctor::Answer> {
     let answers = || report.trials.answers.iter().filter(|answer| answer.server.is_some());
     // One that has a model says more than one that has none.
-    let Some(answer) = answers().find(|answer| !answer.models.is_empty()).or_else(|| answers().next()) else {
+    answers().find(|answer| !answer.models.is_empty()).or_else(|| answers().next())
+}
+
+fn server(report: &Report, context: &Context) -> String {
+    let lang = &context.lang;
+    let Some(answer) = serving(report) else {
         // Not having asked is not the same as getting no answer.
         let key = if report.trials.answers.is_empty() { "summary-server-unasked" } else { "summary-server-silent" };
         return match report.facts.servers.running.first() {
-            Some(process) => Message::new(key).with("server", process.role.name()).with("pid", process.pid),
-            None => Message::new("summary-no-server"),
+            Some(process) => {
+                lang.text_with(key, &[("server", process.role.name().into()), ("pid", process.pid.into())])
+            }
+            None => lang.text("summary-no-server"),
         };
     };
-    let key = if answer.models.is_empty() { "summary-server-idle" } else { "summary-server" };
-    Message::new(key)
-        .with("server", answer.server.as_deref().unwrap_or_default())
-        .with("version", answer.version.as_deref().unwrap_or("?"))
-        .with("url", &answer.url)
-        .with("models", answer.models.join(", "))
+    let key = if answer.models.is_empty() { "summary-server-idle" } else { "summary-server-model" };
+    let types = if answer.types.is_empty() { String::new() } else { format!(" ({})", answer.types.join(", ")) };
+    let args = [
+        ("server", answer.server.clone().unwrap_or_default().into()),
+        ("version", answer.version.clone().unwrap_or_else(|| "?".to_owned()).into()),
+        ("models", format!("{}{types}", answer.models.join(", ")).into()),
+    ];
+    lang.text_with(key, &args)
 }
 
-/// The highest rung on which the ledger has a path for this GPU (or, where there is none, for any), and its grade.
-fn path(facts: &Facts, context: &Context) -> Message {
-    // The paths themselves, and what else the judge asks for: sweeps, runtimes and devices that are here.
-    let topics = ["matmul.path", "runtime.installed", "gpu.present"];
-    let wanted = |glance: &Glance<'_>| glance.saw().is_none() || topics.contains(&glance.topic());
-    let Ok(observations) = Reader::open(&context.ledger).and_then(|reader| reader.observations_where(wanted)) else {
-        return Message::new("summary-ledger-broken");
-    };
-    let targets = facts.targets();
-    let here = |recorded: &&Recorded| {
-        let subject = recorded.subject();
-        let target = subject.target.as_deref();
-        subject.host.is_none() && (targets.is_empty() || target.is_some_and(|target| targets.contains(&target)))
-    };
-    let best = observations
-        .iter()
-        .filter(|recorded| recorded.fact().is_some_and(|fact| fact.topic == "matmul.path"))
-        .filter(|recorded| recorded.contaminated().is_none())
-        .filter(here)
-        .max_by_key(|recorded| (recorded.rung(), recorded.time()));
-    let Some((best, fact)) = best.and_then(|best| Some((best, best.fact()?))) else {
-        return Message::new("summary-no-path");
-    };
-    let scope =
-        Scope { target: best.subject().target.clone(), runtime: best.subject().runtime.clone(), ..Scope::default() };
-    let claim = Claim {
-        id: "summary".to_owned(),
-        rung: best.rung(),
-        topic: fact.topic.clone(),
-        about: fact.about.clone(),
-        expected: Expected::Equals(fact.value.clone()),
-        scope,
-        transfer: Vec::new(),
-    };
-    let grade = judge(&claim, &observations, &[]).grade;
-    let key = if best.rung() >= Rung::Launched { "summary-path-live" } else { "summary-path" };
-    Message::new(key)
-        .with("about", &fact.about)
-        .with("path", &fact.value)
-        .with("subject", best.subject())
-        .with("rung", best.rung())
-        .with("grade", grade.name())
+/// What was launched by this server's own library on this machine's own GPU, of the loaded model's types. Nothing else
+/// speaks for it: what the source declares is said beside it, as such.
+fn path(report: &Report, context: &Context) -> String {
+    let lang = &context.lang;
+    let targets: Vec<String> = report.facts.targets().into_iter().map(str::to_owned).collect();
+    if targets.is_empty() && report.facts.nvidia.cards.is_empty() {
+        return lang.text("summary-path-no-gpu");
+    }
+    let types = types(report);
+    let here = Here { targets: targets.clone(), types: types.clone(), ..Here::default() };
+    let declared = source_says(report, &targets, &types, context);
+    match seen(report, here, context) {
+        Err(()) => lang.text("summary-ledger-broken"),
+        Ok(Some(seen)) => seen,
+        Ok(None) => format!("{} {declared}", lang.text("summary-path-unseen")).trim_end().to_owned(),
+    }
 }
 
-/// Only verbs that this build has.
-fn next(report: &Report, verbs: &[&str]) -> String {
-    let has = |verb: &str| verbs.contains(&verb);
+fn types(report: &Report) -> Vec<String> {
+    let Some(answer) = serving(report) else { return Vec::new() };
+    let named = answer.types.iter().chain(&answer.models).map(|name| name.to_ascii_uppercase());
+    let known = |name: String| {
+        let mut all: Vec<&str> = gguf::file_types().collect();
+        all.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
+        all.into_iter().find(|ty| name.contains(ty)).and_then(gguf::mix).map(<[&str]>::to_vec).or_else(|| {
+            let bare = ["Q8_0", "Q6_K", "BF16", "F16", "F32", "MXFP4"];
+            bare.into_iter().find(|ty| name.contains(ty)).map(|ty| vec![ty])
+        })
+    };
+    named.into_iter().find_map(known).unwrap_or_default().into_iter().map(str::to_owned).collect()
+}
+
+fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<String>, ()> {
+    let lang = &context.lang;
+    let wanted = |glance: &Glance<'_>| glance.rung == "launched" && glance.topic() == "matmul.path";
+    let reader = Reader::open(&context.ledger).map_err(|_| ())?;
+    let observations = reader.observations_where(wanted).map_err(|_| ())?;
+    if observations.is_empty() || here.types.is_empty() {
+        return Ok(None);
+    }
+    let libraries = report.facts.servers.running.iter().filter_map(|process| process.libraries.found()).flatten();
+    let mut backends = libraries.filter(|it| it.path.contains("libggml-hip") || it.path.contains("libggml-cuda"));
+    let hash = |path: &str| {
+        let file = File::open(std::path::Path::new(path)).ok()?;
+        Some(Sha256::of(&file, |_, _| {}).ok()?.to_string())
+    };
+    here.library = backends.next().and_then(|library| hash(&library.path));
+    let Some((seen, conclusion)) = live_path(&observations, &here) else { return Ok(None) };
+    let seen: Vec<String> = seen.iter().map(|one| format!("{} {}", one.columns.replace("..", "-"), one.path)).collect();
+    let key = if conclusion.is_whole() { "summary-path-seen" } else { "summary-path-seen-part" };
+    let args = [("seen", seen.join(", ").into()), ("type", here.types.first().cloned().unwrap_or_default().into())];
+    Ok(Some(lang.text_with(key, &args)))
+}
+
+/// `Source says (Q4_K, llama.cpp b10586): 1-8 MMVQ, 9+ MMQ`; empty where type or card is not known.
+fn source_says(report: &Report, targets: &[String], types: &[String], context: &Context) -> String {
+    let (Some(target), Some(ty)) = (targets.first(), types.first()) else { return String::new() };
+    let asked = serving(report).and_then(|answer| {
+        let server = answer.server.as_deref().filter(|server| *server == "ollama")?;
+        resolve(&format!("{server}@{}", answer.version.as_deref()?))
+    });
+    let known = asked.or_else(|| resolve("llama.cpp"));
+    let tables = match &known {
+        Some(Known::Exact(table)) => vec![*table],
+        Some(Known::Between { below, above, .. }) => below.iter().chain(above).copied().collect(),
+        None => Vec::new(),
+    };
+    let mut says: Vec<(String, String)> = Vec::new();
+    for table in tables {
+        let text = tokens(&table.stretches(target, ty));
+        match says.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, of)) => *of = format!("{of}, {}", table.version),
+            None if text.is_empty() => {}
+            None => says.push((text, format!("{} {}", table.source, table.version))),
+        }
+    }
+    let says: Vec<String> = says.into_iter().map(|(text, of)| format!("{text} ({ty}, {of})")).collect();
+    if says.is_empty() {
+        return String::new();
+    }
+    context.lang.text_with("summary-path-source", &[("says", says.join(" | ").into())])
+}
+
+/// A command that can be copied as it stands.
+fn next(report: &Report) -> String {
     let trouble = report.cases.iter().any(|case| case.weight == Weight::Problem);
-    let serving = report.trials.answers.iter().find_map(|answer| answer.server.as_deref());
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());
-    match (serving, card) {
+    match (serving(report).and_then(|answer| answer.server.as_deref()), card) {
         _ if trouble => "whichkernel doctor".to_owned(),
-        (Some(server), _) if has("watch") => format!("whichkernel watch --name {server}"),
-        (_, Some(card)) if has("explain") => format!("whichkernel explain --gpu {card} --type Q4_K --columns 290"),
-        _ if has("investigate") => "whichkernel investigate".to_owned(),
-        _ => "whichkernel doctor".to_owned(),
+        (Some(server), Some(_)) => format!("whichkernel watch --name {server}"),
+        (Some(server), None) if !report.facts.nvidia.cards.is_empty() => format!("whichkernel watch --name {server}"),
+        (_, Some(card)) => format!("whichkernel explain {card}"),
+        _ => "whichkernel investigate".to_owned(),
     }
 }

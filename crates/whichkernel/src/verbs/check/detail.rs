@@ -1,6 +1,6 @@
 //! Everything about one claim: the chain of evidence, what it can show and what it cannot.
 
-use super::text::{bold, hanging};
+use super::text::{bold, closes, hanging};
 use crate::context::Context;
 use investigate::Graded;
 use report::{grade_text, paint, reasons, rung_text};
@@ -40,7 +40,9 @@ pub fn render(graded: &Graded, context: &Context) -> String {
                 line(key, &[("text", words(said))]);
             }
         }
-        line("check-closes", &[("command", stated.closes.clone())]);
+        if reading.grade.is_unresolved() {
+            let _ = writeln!(out, "  {}", closes(lang, graded.advice(stated, reading).as_ref()));
+        }
         for reason in reasons(lang, reading) {
             hanging(&mut out, context, "- ", 2, &reason);
         }

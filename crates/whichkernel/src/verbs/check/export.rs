@@ -33,7 +33,8 @@ pub fn json(graded: &Graded, schema: &str) -> Value {
                 "ladder": reading.ladder,
                 "shows": stated.shows,
                 "cannot": stated.cannot,
-                "closes": stated.closes,
+                "closes": graded.advice(stated, reading).map(|advice| advice.command),
+                "needs": graded.advice(stated, reading).map(|advice| advice.needs),
             })
         })
         .collect();
@@ -47,19 +48,24 @@ pub fn json(graded: &Graded, schema: &str) -> Value {
                 "phase": question.phase,
                 "page": investigation.pages.get(&question.page),
                 "text": question.words,
+                "answer": reading.conclusion.word(),
+                "asked_of": reading.asked_of,
+                "conclusion": reading.conclusion,
                 "open": reading.open,
                 "claims": reading.claims,
                 "settled_by": reading.settled_by,
                 "refuted": reading.refuted,
                 "found": reading.found,
-                "closes": question.closes,
+                "live": reading.live,
+                "elsewhere": reading.elsewhere,
+                "closes": graded.question_advice(question, reading).map(|advice| advice.command),
             })
         })
         .collect();
     let next: Vec<Value> = graded
-        .next(&crate::verbs::names())
+        .next()
         .into_iter()
-        .map(|next| json!({"command": next.command, "claims": next.claims, "questions": next.questions, "possible": next.possible}))
+        .map(|next| json!({"command": next.advice.command, "needs": next.advice.needs, "claims": next.claims, "questions": next.questions, "possible": next.possible}))
         .collect();
     json!({
         "schema": schema,
@@ -95,7 +101,7 @@ pub fn csv(graded: &Graded, lang: &Lang) -> String {
             if stated.must_hold { "holds" } else { "any" }.to_owned(),
             stated.words.in_language(lang.code()).to_owned(),
             because(lang, reading).join(" / "),
-            stated.closes.clone(),
+            graded.advice(stated, reading).map(|advice| advice.command).unwrap_or_default(),
         ]);
     }
     table.csv()
@@ -118,7 +124,7 @@ pub fn markdown(graded: &Graded, lang: &Lang) -> String {
                 rung_text(lang, reading.rung),
                 because(lang, reading).join("<br>"),
                 page.to_owned(),
-                format!("`{}`", stated.closes),
+                graded.advice(stated, reading).map(|advice| format!("`{}`", advice.command)).unwrap_or_default(),
             ]);
         }
         if !table.is_empty() {
@@ -131,15 +137,15 @@ pub fn markdown(graded: &Graded, lang: &Lang) -> String {
     }
     for (question, reading) in investigation.questions.iter().zip(&graded.questions) {
         let _ = writeln!(out, "- {}", question.words.in_language(lang.code()));
-        for answer in answers(graded, reading, lang) {
+        for answer in answers(graded, question, reading, lang) {
             let _ = writeln!(out, "  - {answer}");
         }
-        if reading.open {
-            let _ = writeln!(out, "  - {}: `{}`", lang.text("check-answer-open"), question.closes);
+        if let Some(advice) = graded.question_advice(question, reading) {
+            let _ = writeln!(out, "  - {}: `{}`", lang.text("check-answer-open"), advice.command);
         }
     }
-    if let Some(next) = graded.next(&crate::verbs::names()).first() {
-        let _ = write!(out, "\n{} `{}`\n", lang.text("check-next"), next.command);
+    if let Some(next) = graded.next().first() {
+        let _ = write!(out, "\n{} `{}`\n", lang.text("check-next"), next.advice.command);
     }
     out
 }

@@ -1,20 +1,23 @@
 //! Grades the claims of an investigation from the ledger.
 
 use crate::context::{CHECK_FAILED, Context, Format};
-use investigate::Graded;
+use investigate::{Graded, Places};
+use observe::ObserveContext;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod answer;
 mod detail;
 mod export;
+mod paths;
+pub mod screen;
 mod text;
 mod words;
 
 pub use export::{csv, json, markdown};
-pub use text::{answers, bold, hanging};
-pub use words::{because, load, summary};
+pub use words::{load, near};
 
-/// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted
+/// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
@@ -25,38 +28,72 @@ pub struct Args {
     format: Format,
 
     /// Tell everything about one claim: evidence, reasons, what it can show and what it cannot
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["only", "all"])]
     claim: Option<String>,
 
-    /// Only claims of this grade: confirmed, inferred, limited, unresolved, refuted
-    #[arg(long, value_name = "GRADE", value_parser = ["confirmed", "inferred", "limited", "unresolved", "refuted"])]
+    /// List the claims of this grade (open: unresolved; failed: expected to hold, and do not)
+    #[arg(long, value_name = "GRADE", value_parser = ["confirmed", "inferred", "limited", "unresolved", "open", "refuted", "failed"])]
     only: Option<String>,
+
+    /// List every claim and question
+    #[arg(long, conflicts_with = "only")]
+    all: bool,
+
+    /// This machine is the one that the file calls NAME: what it says of that machine is then graded here
+    #[arg(long, value_name = "NAME")]
+    here: Option<String>,
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let investigation = load(args.file.as_deref())?;
+    let mut investigation = load(args.file.as_deref())?;
+    if let Some(host) = &args.here {
+        investigation.is_about_this_machine(host);
+    }
     let reader = ledger::Reader::open(&context.ledger)?;
     // Of a long ledger only what the claims can use is kept; every row is held to the chain all the same.
     let observations = reader.observations_for(&investigation)?;
-    let mut graded = Graded::from_ledger(investigation, &observations, &super::names());
+    let places = Places::of_this_machine(&ObserveContext::default(), crate::taken::takes);
+    let mut graded = Graded::from_ledger(investigation, &observations, &super::names()).at(places);
     drop(observations);
     let failed = graded.failed();
+    let total = graded.readings.len();
     if let Some(id) = &args.claim {
+        let known: Vec<String> = graded.investigation.claims.iter().map(|stated| stated.claim.id.clone()).collect();
         graded.keep(|stated, _| stated.claim.id == *id);
         if graded.readings.is_empty() {
-            anyhow::bail!("no claim has the id '{id}'; `whichkernel check` lists them");
+            let near = near(id, known.iter().map(String::as_str));
+            let hint = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+            anyhow::bail!("no claim has the id '{id}'{hint} `whichkernel check --all` lists them");
         }
     }
     if let Some(only) = &args.only {
-        graded.keep(|_, reading| reading.grade.name() == only);
+        graded.keep(|stated, reading| match only.as_str() {
+            "open" => reading.grade.is_unresolved(),
+            "failed" => stated.must_hold && reading.grade.strength() == 0,
+            grade => reading.grade.name() == grade,
+        });
         graded.questions.clear();
     }
-    let out = match (args.format, &args.claim) {
-        (Format::Text, Some(_)) => detail::render(&graded, context),
-        (Format::Text, None) => text::render(&graded, context, reader.exists()),
-        (Format::Json, _) => format!("{}\n", serde_json::to_string_pretty(&json(&graded, "whichkernel.check/1"))?),
-        (Format::Csv, _) => export::csv(&graded, &context.lang),
-        (Format::Md, _) => markdown(&graded, &context.lang),
+    let lang = &context.lang;
+    let out = match (args.format, &args.claim, &args.only) {
+        (Format::Text, Some(_), _) => detail::render(&graded, context),
+        (Format::Text, None, Some(only)) if graded.readings.is_empty() => {
+            let only = lang.text(&format!("check-only-{only}"));
+            format!("{}\n", lang.text_with("check-only-none", &[("count", total.into()), ("only", only.into())]))
+        }
+        (Format::Text, None, only) if only.is_some() || args.all => text::render(&graded, context),
+        (Format::Text, ..) => {
+            let mut out = screen::render(&graded, &[], true, context);
+            if !reader.exists() {
+                let dir = context.ledger.to_string_lossy();
+                out.push_str(&lang.text_with("check-empty-ledger", &[("dir", dir.into())]));
+                out.push('\n');
+            }
+            out
+        }
+        (Format::Json, ..) => format!("{}\n", serde_json::to_string_pretty(&json(&graded, "whichkernel.check/1"))?),
+        (Format::Csv, ..) => export::csv(&graded, lang),
+        (Format::Md, ..) => markdown(&graded, lang),
     };
     context.print(&out)?;
     Ok(if failed > 0 { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })

@@ -1,20 +1,18 @@
-//! The readings for a person: phase by phase, each claim with its grade and why, then what to do next.
+//! Every reading for a person: phase by phase, each claim with its grade, why, and what would close it.
 
-use super::words::{because, summary};
+use super::answer::answer_line;
+use super::words::{advice_text, because, summary};
 use crate::context::Context;
-use evidence::{Found, Grade, QuestionReading, Reading, Rung, Stated};
-use investigate::Graded;
+use evidence::{Found, Grade, Question, QuestionReading, Reading, Rung, Stated};
+use investigate::{Advice, Graded};
 use report::{Lang, grade_word, paint, rung_text, wrap};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
-pub fn render(graded: &Graded, context: &Context, ledger: bool) -> String {
+/// Every claim, phase by phase.
+pub fn render(graded: &Graded, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = format!("{}\n", bold(context, graded.investigation.title.in_language(lang.code())));
-    if !ledger {
-        let dir = context.ledger.to_string_lossy();
-        let _ = writeln!(out, "{}", lang.text_with("check-empty-ledger", &[("dir", dir.into())]));
-    }
     for (id, name) in &graded.investigation.phases {
         let mut claims = graded.claims().filter(|(stated, _)| stated.phase == *id).peekable();
         if claims.peek().is_none() {
@@ -23,24 +21,18 @@ pub fn render(graded: &Graded, context: &Context, ledger: bool) -> String {
         let args = [("id", format!("{id:?}").into()), ("name", name.in_language(lang.code()).into())];
         let _ = writeln!(out, "\n{}", bold(context, &lang.text_with("check-phase", &args)));
         for (stated, reading) in claims {
-            claim(&mut out, stated, reading, context);
+            claim(&mut out, graded, stated, reading, context);
         }
     }
     questions(&mut out, graded, context);
     let _ = writeln!(out, "\n{}", bold(context, &summary(graded, lang)));
-    let failed = graded.failed();
-    if failed > 0 {
-        let _ = writeln!(out, "{}", lang.text_with("check-failed", &[("count", failed.into())]));
+    if let Some((stated, _)) = graded.claims().next() {
+        let _ = writeln!(out, "{}", lang.text_with("check-more", &[("id", stated.claim.id.as_str().into())]));
     }
-    if let Some(next) = graded.next(&crate::verbs::names()).into_iter().next() {
-        let closes = lang.text_with("check-next-closes", &[("count", (next.claims + next.questions).into())]);
-        let _ = writeln!(out, "{} {}  ({closes})", lang.text("check-next"), next.command);
-    }
-    let _ = writeln!(out, "{}", lang.text("check-more"));
     out
 }
 
-fn claim(out: &mut String, stated: &Stated, reading: &Reading, context: &Context) {
+fn claim(out: &mut String, graded: &Graded, stated: &Stated, reading: &Reading, context: &Context) {
     let lang = &context.lang;
     let words = stated.words.in_language(lang.code());
     let label = grade_word(lang, reading.grade);
@@ -58,8 +50,15 @@ fn claim(out: &mut String, stated: &Stated, reading: &Reading, context: &Context
         hanging(out, context, &indent, inner, &reason);
     }
     if reading.grade.is_unresolved() {
-        let closes = lang.text_with("check-closes", &[("command", stated.closes.as_str().into())]);
-        hanging(out, context, &indent, inner, &closes);
+        let _ = writeln!(out, "{indent}{}", closes(lang, graded.advice(stated, reading).as_ref()));
+    }
+}
+
+/// A command is never broken: it is there to be copied.
+pub fn closes(lang: &Lang, advice: Option<&Advice>) -> String {
+    match advice {
+        Some(advice) => lang.text_with("check-closes", &[("command", advice_text(lang, advice).into())]),
+        None => lang.text("check-no-advice"),
     }
 }
 
@@ -71,18 +70,24 @@ fn questions(out: &mut String, graded: &Graded, context: &Context) {
     let _ = writeln!(out, "\n{}", bold(context, &lang.text("check-questions")));
     for (question, reading) in graded.investigation.questions.iter().zip(&graded.questions) {
         hanging(out, context, "", 2, question.words.in_language(lang.code()));
-        for answer in answers(graded, reading, lang) {
-            hanging(out, context, "    ", 4, &answer);
+        for line in answers(graded, question, reading, lang) {
+            hanging(out, context, "    ", 4, &line);
         }
         if reading.open {
-            let closes = lang.text_with("check-closes", &[("command", question.closes.as_str().into())]);
-            hanging(out, context, "    ", 4, &format!("{}; {closes}", lang.text("check-answer-open")));
+            let _ = writeln!(out, "    {}", closes(lang, graded.question_advice(question, reading).as_ref()));
         }
     }
 }
 
-/// What answers a question, one line each: claims that hold, values seen, claims that were refuted.
-pub fn answers(graded: &Graded, reading: &QuestionReading, lang: &Lang) -> Vec<String> {
+/// The answer, and what was seen of another subject.
+pub fn answers(graded: &Graded, question: &Question, reading: &QuestionReading, lang: &Lang) -> Vec<String> {
+    let mut lines = vec![answer_line(graded, question, reading, lang)];
+    lines.extend(values(&reading.elsewhere, "check-answer-elsewhere", lang));
+    lines
+}
+
+/// The claims that speak on a question, one line each.
+pub fn claims_seen(graded: &Graded, reading: &QuestionReading, lang: &Lang) -> Vec<String> {
     let claim = |id: &String| graded.claims().find(|(stated, _)| stated.claim.id == *id);
     let mut lines = Vec::new();
     for (stated, reading) in reading.settled_by.iter().filter_map(claim) {
@@ -93,17 +98,24 @@ pub fn answers(graded: &Graded, reading: &QuestionReading, lang: &Lang) -> Vec<S
         ];
         lines.push(lang.text_with("check-answer-by", &args));
     }
-    lines.extend(values(&reading.found, "check-answer-value", lang));
-    lines.extend(values(&reading.elsewhere, "check-answer-elsewhere", lang));
-    for (stated, _) in reading.refuted.iter().filter_map(claim) {
-        lines.push(lang.text_with("check-answer-not", &[("text", stated.words.in_language(lang.code()).into())]));
+    for (stated, reading) in reading.refuted.iter().filter_map(claim) {
+        let args =
+            [("rung", rung_text(lang, reading.rung).into()), ("text", stated.words.in_language(lang.code()).into())];
+        lines.push(lang.text_with("check-answer-refuted", &args));
     }
     lines
 }
 
+/// The values that were seen on this rung.
+pub fn values_seen(reading: &QuestionReading, rung: Rung, lang: &Lang) -> Vec<String> {
+    let of = [&reading.found, &reading.live].into_iter().flatten().filter(|one| one.reading.rung == rung);
+    let found: Vec<Found> = of.cloned().collect();
+    values(&found, "check-answer-seen", lang)
+}
+
 /// What was seen, one line for each grade and subject: a value without its rung and subject would say too much.
 fn values(found: &[Found], key: &str, lang: &Lang) -> Vec<String> {
-    let subject = |found: &Found| found.reading.cites.first().map_or_else(String::new, |cite| cite.subject.clone());
+    let subject = |found: &Found| found.reading.cites.first().map_or_else(String::new, |cite| cite.of.clone());
     let mut groups: Vec<(Grade, String, Vec<&Found>)> = Vec::new();
     for one in found.iter().filter(|found| found.grade.strength() > 0) {
         let (grade, subject) = (one.grade, subject(one));
@@ -125,7 +137,7 @@ fn values(found: &[Found], key: &str, lang: &Lang) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// `columns=8 type=Q4_K` and `columns=9 type=Q4_K` with one value are one thing: `columns=8,9 type=Q4_K = MMQ`.
+/// `columns=8 type=Q4_K` and `columns=9 type=Q4_K` with one value are one thing: `columns 8,9, Q4_K: MMQ`.
 fn together(pairs: &[(&str, &str)]) -> Vec<String> {
     type Words<'a> = Vec<(&'a str, Vec<&'a str>)>;
     let mut rows: Vec<(Words<'_>, &str)> = Vec::new();
@@ -156,10 +168,15 @@ fn together(pairs: &[(&str, &str)]) -> Vec<String> {
             .map(|(key, values)| {
                 let mut values = values.clone();
                 values.sort_by_key(|value| (number(value), *value));
-                if values == [""] { (*key).to_owned() } else { format!("{key}={}", values.join(",")) }
+                let values = values.join(",").replace("..", "-");
+                if values.is_empty() || matches!(*key, "type" | "name" | "observer") {
+                    if values.is_empty() { (*key).to_owned() } else { values }
+                } else {
+                    format!("{key} {values}")
+                }
             })
             .collect();
-        format!("{} = {value}", about.join(" ")).trim_start_matches(" = ").to_owned()
+        if about.join("").is_empty() { (*value).to_owned() } else { format!("{}: {value}", about.join(", ")) }
     };
     rows.iter().map(text).collect()
 }
@@ -199,8 +216,7 @@ mod tests {
             ("columns=9 type=Q6_K", "MMQ"),
             ("", "140"),
         ];
-        let expected =
-            ["columns=1..8 type=Q4_K = MMVQ", "columns=9,12 type=Q4_K = MMQ", "columns=9 type=Q6_K = MMQ", "140"];
+        let expected = ["columns 1-8, Q4_K: MMVQ", "columns 9,12, Q4_K: MMQ", "columns 9, Q6_K: MMQ", "140"];
         assert_eq!(together(&pairs), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use evidence::{Investigation, Reading, Reason, default_investigation};
-use investigate::Graded;
+use investigate::{Advice, Graded, Need};
 use report::Lang;
 use std::path::Path;
 
@@ -29,11 +29,53 @@ pub fn summary(graded: &Graded, lang: &Lang) -> String {
     lang.text_with("check-summary", &args)
 }
 
+/// The known word that is nearest to a slip, where one is near.
+pub fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let close = |word: &&str| strsim(wanted, word) <= 2.max(wanted.len() / 4);
+    known.filter(close).min_by_key(|word| strsim(wanted, word))
+}
+
+/// Edit distance; long input is no reason to compute it.
+fn strsim(a: &str, b: &str) -> usize {
+    if a.len() > 64 || b.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for ((y, diagonal), up) in b.iter().zip(&row).zip(row.iter().skip(1)) {
+            let left = next.last().copied().unwrap_or(i + 1);
+            next.push((up + 1).min(left + 1).min(diagonal + usize::from(x != *y)));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
+
+/// The command, and what it needs that is not here.
+pub fn advice_text(lang: &Lang, advice: &Advice) -> String {
+    let need = |need: &Need| {
+        let (key, name) = match need {
+            Need::Runtime(name) => ("runtime", name),
+            Need::Device(name) => ("device", name),
+            Need::Machine(name) => ("machine", name),
+        };
+        lang.text_with(&format!("check-needs-{key}"), &[("name", name.as_str().into())])
+    };
+    if advice.needs.is_empty() {
+        return advice.command.clone();
+    }
+    let needs: Vec<String> = advice.needs.iter().map(need).collect();
+    let needs = needs.join(lang.text("check-list-comma").trim_matches('"'));
+    format!("{}  ({})", advice.command, lang.text_with("check-needs", &[("needs", needs.into())]))
+}
+
 /// Why, in as few words as will do: the weightiest reason of what is open, else the evidence.
 pub fn because(lang: &Lang, reading: &Reading) -> Vec<String> {
     let most = if reading.grade.is_unresolved() { 1 } else { 2 };
     let elsewhere = reading.reasons.iter().filter(|_| reading.grade.is_unresolved());
     let elsewhere = elsewhere.filter(|reason| matches!(reason, Reason::Elsewhere { .. })).take(1);
     let first = reading.reasons.iter().take(most).filter(|reason| !matches!(reason, Reason::Elsewhere { .. }));
-    first.chain(elsewhere).map(|reason| report::reason_text(lang, reading, reason)).collect()
+    first.chain(elsewhere).map(|reason| report::plain_reason(lang, reading, reason)).collect()
 }

@@ -1,16 +1,15 @@
-//! The main job: look with everything there is, record, grade, and say it in ten lines.
+//! The main job: look with everything there is, record, grade, and say it in a screen.
 
-use super::check::{json, load, markdown};
+use super::check::{json, load, markdown, screen};
 use crate::context::{CHECK_FAILED, Context, Format};
-use evidence::{Investigation, Recorded, View};
-use investigate::{Graded, Looked, run_observers};
+use evidence::{Investigation, Question, Recorded, View};
+use investigate::{Graded, Looked, Places, Unchanged, run_observers};
 use ledger::{LedgerError, Reader};
 use observe::ObserveContext;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod offer_fetch;
-mod summary;
 
 /// Look with every observer there is, record what they see, and grade every claim and question
 #[derive(Debug, clap::Args)]
@@ -18,7 +17,7 @@ pub struct Args {
     /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
     file: Option<PathBuf>,
 
-    /// text: the ten lines; md, json: the whole; csv: the claims
+    /// text: a screen; md, json: the whole; csv: the claims
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
@@ -26,11 +25,15 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     path: Vec<PathBuf>,
 
-    /// Exit 1 if a claim that is expected to hold is refuted
+    /// This machine is the one that the file calls NAME: what it says of that machine is then graded here
+    #[arg(long, value_name = "NAME")]
+    here: Option<String>,
+
+    /// Exit 1 if a claim that is expected to hold is refuted, or still open
     #[arg(long)]
     strict: bool,
 
-    /// Where no runtime is here, fetch one without asking (its size is said; a terminal asks, a pipe never fetches)
+    /// Fetch what would close claims without asking (each is named with its size; a terminal asks, a pipe never fetches)
     #[arg(long)]
     yes: bool,
 
@@ -48,7 +51,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let investigation = load(args.file.as_deref())?;
+    let mut investigation = load(args.file.as_deref())?;
+    if let Some(host) = &args.here {
+        investigation.is_about_this_machine(host);
+    }
     for path in &args.path {
         anyhow::ensure!(path.exists(), "{}: no such file or directory", path.display());
     }
@@ -59,9 +65,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         time: ledger::now(),
         deep: args.deep,
     };
-    if !args.offline && args.path.is_empty() {
-        offer_fetch::offer(&around, args.yes, context);
-    }
     // Where nothing can be written the answer is still worth having: it is graded and not kept.
     let (mut ledger, kept) = match context.open_ledger() {
         Ok(ledger) => (Some(ledger), None),
@@ -71,14 +74,33 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(error) = kept {
         context.note(&format!("whichkernel: {error}"));
     }
+    let known = Reader::open(&context.ledger)?.observations_for(&investigation)?;
+    let start = Graded::from_ledger(investigation.clone(), &known, &super::names());
+    let mut fetched = Vec::new();
+    if !args.offline {
+        fetched = offer_fetch::offer(&start, &around, args.yes, context)?;
+    }
+    if ledger.is_some() {
+        // Its writer lets go of the ledger while the trees are read into it.
+        ledger = None;
+        offer_fetch::look_at_trees(&start, &known, &args.path, context);
+        ledger.replace(context.open_ledger()?);
+    }
+    drop(known);
     // Of a long ledger: what each observer said last, and then what the claims can use.
     let before = Reader::open(&context.ledger)?.last_runs()?;
+    let looked = runtime::Cache::from_env().dir().join("looked.json");
+    let mut unchanged = Unchanged::read(&looked, &context.ledger, &around);
     let (looked, unkept) =
-        run_observers(&investigation, &around, &before, ledger.as_mut(), &mut |line| context.progress(line))?;
+        run_observers(&investigation, &around, &before, ledger.as_mut(), &mut unchanged, &mut |line| {
+            context.progress(line)
+        })?;
     drop(before);
     let mut observations = Reader::open(&context.ledger)?.observations_for(&investigation)?;
     observations.extend(unkept.into_iter().map(Recorded::new));
-    let graded = Graded::from_ledger(investigation, &observations, &super::names());
+    let places = Places::of_this_machine(&around, crate::taken::takes);
+    let graded = Graded::from_ledger(investigation, &observations, &super::names()).at(places);
+    offer_fetch::told(&fetched, &graded, context);
     context.print(&render(args.format, &graded, &looked, context)?)?;
     super::report::after(graded.investigation.clone(), args.open, context);
     let failed = args.strict && graded.failed() > 0;
@@ -88,14 +110,14 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 /// What the claims and questions ask for, so that an observer can leave out what nobody asks.
 fn asked(investigation: &Investigation) -> Vec<View> {
     let claims = investigation.claims.iter().map(|stated| (&stated.claim.topic, &stated.claim.about));
-    let questions = investigation.questions.iter().flat_map(|question| question.ask.iter().chain(&question.elsewhere));
+    let questions = investigation.questions.iter().flat_map(Question::asks);
     let questions = questions.map(|ask| (&ask.topic, &ask.about));
     claims.chain(questions).map(|(topic, about)| View { topic: topic.clone(), about: about.clone() }).collect()
 }
 
 fn render(format: Format, graded: &Graded, looked: &[Looked], context: &Context) -> anyhow::Result<String> {
     Ok(match format {
-        Format::Text => summary::render(graded, looked, context),
+        Format::Text => screen::render(graded, looked, false, context),
         Format::Md => markdown(graded, &context.lang),
         Format::Csv => super::check::csv(graded, &context.lang),
         Format::Json => {

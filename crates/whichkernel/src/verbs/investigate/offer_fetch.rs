@@ -1,11 +1,16 @@
-//! Where no runtime with GPU code is here: offers to fetch a real one, its size said first. Never by itself in a pipe.
+//! What is not here and would close claims: said with its size and what it can close, fetched if the person agrees, and
+//! afterwards said what it did close. Never by itself in a pipe.
 
 use crate::context::Context;
 use crate::verbs::runtime::fetch::bring;
+use crate::verbs::source::look::look;
+use evidence::{Artifact, Recorded};
+use investigate::{Graded, Places, Step, What};
 use observe::ObserveContext;
+use runtime::Cache;
 use runtime::fetch::Request;
-use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
 
 const SUITE: &str = "debian-sid";
 /// ggml and its tools are all that the quick lane needs; the rest of the stack is recorded, not run.
@@ -14,16 +19,97 @@ const QUICK: [&str; 2] = ["ggml", "tools"];
 const DEEP: [&str; 3] = ["ggml", "tools", "rocblas"];
 const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 
-pub fn offer(around: &ObserveContext, yes: bool, context: &Context) {
-    let is_backend = |path: &PathBuf| path.is_dir() && has_backend(path) || path.ends_with("libggml-hip.so");
-    if around.runtimes().iter().any(|installed| installed.parts.iter().any(is_backend)) {
-        return;
+/// Gives back what was fetched, with the claims that it can close.
+pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> anyhow::Result<Vec<Step>> {
+    let lang = &context.lang;
+    let has_runtime = Places::of_this_machine(around, crate::taken::takes).files.contains_key("libggml-hip.so");
+    let mut steps = before.fetchable(has_runtime);
+    let cache = Cache::from_env();
+    steps.retain(|step| !matches!(step.what, What::Tree(tree) if tree.here(&cache).is_some()));
+    if steps.is_empty() {
+        return Ok(Vec::new());
     }
-    let command = [("command", "whichkernel investigate --yes".into())];
+    for step in &steps {
+        let args =
+            [("what", name(step, context).into()), ("size", size(step).into()), ("count", step.can_close.len().into())];
+        context.note(&lang.text_with("investigate-can-close", &args));
+    }
     let watched = io::stdin().is_terminal() && io::stderr().is_terminal();
     if !(yes || watched) {
-        context.note(&context.lang.text_with("investigate-could-fetch", &command));
-        return;
+        let command = [("command", investigate::FETCH.into())];
+        context.note(&lang.text_with("investigate-could-fetch", &command));
+        return Ok(Vec::new());
+    }
+    if !yes && !agreed(context)? {
+        return Ok(Vec::new());
+    }
+    // What cannot be fetched leaves its claims open; the rest is still worth saying.
+    steps.retain(|step| match fetch(step, around, context) {
+        Ok(()) => true,
+        Err(error) => {
+            let args = [("what", name(step, context).into()), ("why", format!("{error:#}").into())];
+            context.note(&lang.text_with("investigate-not-fetched", &args));
+            false
+        }
+    });
+    Ok(steps)
+}
+
+/// The trees that are here, looked at where the ledger does not have them yet.
+pub fn look_at_trees(before: &Graded, known: &[Recorded], paths: &[PathBuf], context: &Context) {
+    let cache = Cache::from_env();
+    for path in paths.iter().filter(|path| path.join(".git").exists()) {
+        if let Err(error) = look(&path.to_string_lossy(), &before.investigation, context) {
+            context.note(&format!("{}: {error:#}", path.display()));
+        }
+    }
+    for tree in runtime::sources::TREES {
+        let seen = |recorded: &Recorded| {
+            matches!(&recorded.subject().artifact, Artifact::Source { name, commit, .. } if name == tree.name && commit == tree.commit)
+                && recorded.fact().is_some_and(|fact| fact.topic.starts_with("source."))
+        };
+        let Some(spec) = tree.here(&cache).filter(|_| !known.iter().any(seen)) else { continue };
+        if let Err(error) = look(&spec, &before.investigation, context) {
+            context.note(&format!("{spec}: {error:#}"));
+        }
+    }
+}
+
+/// What each did close.
+pub fn told(steps: &[Step], after: &Graded, context: &Context) {
+    for step in steps {
+        let args = [
+            ("what", name(step, context).into()),
+            ("count", after.closed(&step.can_close).len().into()),
+            ("of", step.can_close.len().into()),
+        ];
+        context.note(&context.lang.text_with("investigate-did-close", &args));
+    }
+}
+
+fn name(step: &Step, context: &Context) -> String {
+    match step.what {
+        What::Tree(tree) => {
+            let commit = tree.commit.get(..8).unwrap_or(tree.commit);
+            let args = [("name", tree.name.into()), ("commit", commit.into())];
+            context.lang.text_with("investigate-step-source", &args)
+        }
+        What::Debian => context.lang.text("investigate-step-debian"),
+    }
+}
+
+fn size(step: &Step) -> String {
+    match step.what {
+        What::Tree(tree) => format!("{} MB", tree.megabytes),
+        What::Debian => "129 MB".to_owned(),
+    }
+}
+
+fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> anyhow::Result<()> {
+    context.progress(&name(step, context));
+    if let What::Tree(tree) = step.what {
+        tree.fetch(&Cache::from_env())?;
+        return Ok(());
     }
     let parts: &[&str] = if around.deep { &DEEP } else { &QUICK };
     let request = Request {
@@ -33,24 +119,12 @@ pub fn offer(around: &ObserveContext, yes: bool, context: &Context) {
         mirror: None,
         keyring: None,
     };
-    // What cannot be fetched leaves its claims open; the rest is still worth saying.
-    if let Err(error) = bring(&request, false, yes, context) {
-        let args = [("why", format!("{error:#}").into())];
-        context.note(&context.lang.text_with("investigate-not-fetched", &args));
-    }
+    bring(&request, false, true, context).map(|_| ())
 }
 
-/// ggml's HIP backend, at most as deep as a distribution puts it (`usr/lib/TRIPLET/ggml/backends0`).
-fn has_backend(dir: &Path) -> bool {
-    let mut level = vec![dir.to_owned()];
-    for _ in 0..6 {
-        let entries = level.iter().flat_map(|dir| std::fs::read_dir(dir).into_iter().flatten().flatten());
-        let entries: Vec<_> = entries.collect();
-        if entries.iter().any(|entry| entry.file_name() == "libggml-hip.so") {
-            return true;
-        }
-        let is_dir = |entry: &&std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        level = entries.iter().filter(is_dir).map(std::fs::DirEntry::path).collect();
-    }
-    false
+fn agreed(context: &Context) -> anyhow::Result<bool> {
+    eprint!("{} ", context.lang.text("runtime-fetch-ask"));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod list;
+mod place;
 mod show;
 mod sign;
 mod verify;
@@ -48,6 +49,8 @@ enum What {
     },
     /// Check every row, raw evidence and the head against their hashes; exits 1 if something was altered, lost or moved
     Verify(verify::Args),
+    /// Where the ledger and the cache lie, and how big they are: to look at, keep or delete
+    Where,
     /// Sign where the ledger ends now with a key of yours; keep it elsewhere, `verify --checkpoint` holds the ledger to it
     Sign(sign::SignArgs),
     /// Make a key to sign with
@@ -81,6 +84,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         What::Export(args) => export(args, context),
         What::Import { path } => import(path, context),
         What::Note { phase, about, text } => note(phase.as_deref(), about.as_deref(), text, context),
+        What::Where => place::run(context),
         What::Verify(args) => verify::run(args, context),
         What::Sign(args) => sign::run(args, context),
         What::Key { what } => sign::key(what, context),

@@ -49,7 +49,7 @@ impl Gathered {
     }
 
     pub fn site(&self, context: &Context, single: bool) -> site::Site {
-        let next: Vec<Next> = self.graded.next(&crate::verbs::names()).into_iter().map(next).collect();
+        let next: Vec<Next> = self.graded.next().into_iter().map(next).collect();
         let ladders = self.graded.investigation.ladders(&self.observations, &self.able);
         let blobs = Reader::open_as_it_is(&context.ledger).ok().map(|reader| reader.blobs());
         let raw = |evidence: &Evidence| {
@@ -78,8 +78,8 @@ impl Gathered {
 }
 
 fn next(next: investigate::Next) -> Next {
-    let investigate::Next { command, claims, questions, possible } = next;
-    Next { command, claims, questions, possible }
+    let investigate::Next { advice, claims, questions, possible } = next;
+    Next { command: advice.command, claims, questions, possible }
 }
 
 fn notes_of(reader: &Reader) -> Result<Vec<Note>, LedgerError> {

@@ -5,7 +5,10 @@ mod build;
 pub mod fetch;
 mod find;
 mod list;
+mod remove;
 mod words;
+
+pub use words::bytes;
 
 use crate::context::Context;
 use clap::Subcommand;
@@ -29,6 +32,8 @@ enum Command {
     Build(build::Args),
     /// Show the runtimes in the cache
     List(list::Args),
+    /// Take a runtime out of the cache; a directory that was added where it is stays there
+    Remove(remove::Args),
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -38,5 +43,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Command::Fetch(args) => fetch::run(args, context),
         Command::Build(args) => build::run(args, context),
         Command::List(args) => list::run(args, context),
+        Command::Remove(args) => remove::run(args, context),
     }
 }

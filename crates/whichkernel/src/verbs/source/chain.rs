@@ -9,7 +9,7 @@ use source::Tree;
 use std::process::ExitCode;
 
 /// Routes that a server of language models serves, the most telling first.
-const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
+pub const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
 
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
 pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {

@@ -121,6 +121,9 @@ fn write(tree: &Tree, name: &str, facts: Vec<Fact>, files: usize, context: &Cont
             time.clone(),
         )?);
     }
+    if observations.is_empty() {
+        return Ok(());
+    }
     let receipts = context.open_ledger()?.append(&observations)?;
     context.note(&context.lang.text_with("chain-recorded", &[("count", receipts.len().into())]));
     Ok(())

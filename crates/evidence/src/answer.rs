@@ -1,0 +1,105 @@
+//! What a question's answer comes to: a [`Conclusion`] on the rung that the question is about.
+//!
+//! A question that asks what runs is not answered by what a source declares: such an answer is partly one, and says
+//! on which rung it stands.
+
+use crate::investigation::{Investigation, Question};
+use crate::question::Found;
+use crate::{Basis, Conclusion, Expected, GradeKind, LeftOutWhy, Reading, Reason, Rung, Unit};
+
+/// Something that speaks on the question.
+struct Voice {
+    rung: Rung,
+    /// The answer to a question that asks which.
+    choice: String,
+    /// The answer to a question that asks whether.
+    yes: bool,
+    /// What its grade leaves open.
+    short: Option<(String, LeftOutWhy)>,
+}
+
+pub(crate) fn conclude(
+    question: &Question,
+    investigation: &Investigation,
+    readings: &[Reading],
+    found: &[&Found],
+) -> Conclusion {
+    let asked_of = question.rung;
+    let voices = voices(question, investigation, readings, found);
+    let possible = question.all_claims().count() + usize::from(question.ask.is_some());
+    let Some(best) = voices.iter().map(|voice| voice.rung).max() else {
+        return Basis::new(asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
+    };
+    // What was seen higher up overrules what was said further down.
+    let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
+    let count = voices.len() as u64;
+    // Which one: a possible answer of that rung that nobody could decide is a gap.
+    let undecided = |(id, _): &(&String, Option<bool>)| {
+        readings.iter().any(|it| it.claim == **id && it.rung == best && it.grade.is_unresolved())
+    };
+    let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
+    let mut basis = Basis::new(best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    // One that stands without reserve is enough.
+    if voices.iter().all(|voice| voice.short.is_some()) {
+        for (what, why) in voices.iter().filter_map(|voice| voice.short.as_ref()) {
+            basis = basis.without(what, None, *why);
+        }
+    }
+    if !question.is_yes_or_no() {
+        return basis.choice(voices.iter().map(|voice| voice.choice.clone()));
+    }
+    let yes = voices.iter().filter(|voice| voice.yes).count() as u64;
+    let short = voices.iter().all(|voice| voice.short.is_some());
+    match (yes, yes < count) {
+        (0, _) => basis.presence(0),
+        // A case seen in part, or inferred, is no case yet.
+        (_, false) if short => basis.of_all(0),
+        (_, false) => basis.presence(yes),
+        (_, true) => basis.choice(["yes", "no"]),
+    }
+}
+
+fn voices(question: &Question, investigation: &Investigation, readings: &[Reading], found: &[&Found]) -> Vec<Voice> {
+    let mut voices = Vec::new();
+    for (id, means_yes) in question.all_claims() {
+        let Some(reading) = readings.iter().find(|reading| reading.claim == *id) else { continue };
+        let holds = reading.grade.strength() > 0;
+        // A refuted claim answers whether, never which.
+        let speaks = holds || (reading.grade.is_refuted() && question.is_yes_or_no());
+        let Some(means_yes) = means_yes.or((!question.is_yes_or_no()).then_some(true)).filter(|_| speaks) else {
+            continue;
+        };
+        let choice = match investigation.claim(id).map(|stated| &stated.claim.expected) {
+            Some(Expected::Equals(value)) => value.to_string(),
+            _ => id.clone(),
+        };
+        voices.push(voice(reading, choice, means_yes == holds));
+    }
+    let yes = question.ask.as_ref().and_then(|ask| ask.yes.as_ref());
+    let graded: Vec<&Found> = found.iter().copied().filter(|one| one.grade.strength() > 0).collect();
+    if question.is_yes_or_no() && !graded.is_empty() {
+        let says_yes = |one: &&&Found| yes.is_none_or(|yes| one.holds(yes)) && !one.is_nothing;
+        // "Is there one": one is enough, and all must be without it for a no.
+        let (yes, no): (Vec<&Found>, Vec<&Found>) = graded.iter().partition(says_yes);
+        let (side, is_yes) = if yes.is_empty() { (no, false) } else { (yes, true) };
+        voices.extend(side.iter().map(|one| voice(&one.reading, one.value.clone(), is_yes)));
+    } else {
+        voices.extend(graded.iter().map(|one| voice(&one.reading, one.value.clone(), true)));
+    }
+    voices
+}
+
+fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
+    let of = || reading.cites.first().map_or_else(|| reading.claim.clone(), |cite| cite.subject.clone());
+    // What follows from a lower rung was not seen on this one.
+    let from = reading.reasons.iter().find_map(|reason| match reason {
+        Reason::Follows { from, .. } => Some(*from),
+        _ => None,
+    });
+    let short = match reading.grade.kind() {
+        GradeKind::Limited => Some((of(), LeftOutWhy::InPart)),
+        GradeKind::Inferred => Some((of(), LeftOutWhy::Inferred)),
+        _ => None,
+    };
+    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short }
+}

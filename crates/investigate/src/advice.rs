@@ -1,0 +1,183 @@
+//! What would close a claim on this machine: a command that can be copied, and what it needs that is not here.
+//!
+//! An investigation file names what it means (`{runtime}`, `{source:rocBLAS}`); here the paths of this machine are put in.
+//! Nothing with a hole in it is ever shown: where something is missing, the advice is how to get it.
+
+use evidence::{Reading, Reason, Why};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a command needs that this machine has not.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "need", content = "name", rename_all = "kebab-case")]
+pub enum Need {
+    /// An installation, by its name: `ollama-rocm-60303`.
+    Runtime(String),
+    /// A GPU of this target.
+    Device(String),
+    /// That machine itself.
+    Machine(String),
+}
+
+/// A command without holes, and what it needs beyond this machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Advice {
+    pub command: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+}
+
+/// Where things lie on this machine.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Installations by name.
+    pub runtimes: BTreeMap<String, PathBuf>,
+    /// Source trees by name, as `source` takes them.
+    pub trees: BTreeMap<String, String>,
+    /// A library of that name that somebody could look into.
+    pub files: BTreeMap<String, PathBuf>,
+    /// The process that a server has its model in.
+    pub runner: Option<u32>,
+    pub server_log: Option<PathBuf>,
+    /// Every observer has looked here already: to look again would say the same again.
+    pub looked: bool,
+    /// Whether the program's own parser takes a command: what it refuses is not advised.
+    pub takes: Option<fn(&str) -> bool>,
+}
+
+/// Nobody has tried, and an observer that looks by itself could see it.
+fn in_view(reason: &Reason) -> bool {
+    matches!(reason, Reason::NeverTried { observers } if observers.iter().any(|one| !one.starts_with("whichkernel ")))
+}
+
+/// Fetches what can be fetched and looks with everything: the way to a source tree that is not here.
+pub const FETCH: &str = "whichkernel investigate --yes";
+const LOOK: &str = "whichkernel investigate";
+
+impl Places {
+    /// What would close what is open in this reading; None where nothing that this build can do would.
+    pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
+        match reading.grade.why()? {
+            // Somebody looked already: the same again says the same again.
+            Why::Conflict | Why::Contaminated | Why::Blind | Why::NotInView => return None,
+            Why::Blocked => {
+                let fix = reading.reasons.iter().find_map(|reason| match reason {
+                    Reason::Blocked { fix, .. } if !fix.is_empty() => Some(fix.clone()),
+                    _ => None,
+                });
+                if let Some(command) = fix.filter(|fix| fix.starts_with("whichkernel ") || fix.starts_with("sudo ")) {
+                    return Some(Advice { command, needs: Vec::new() });
+                }
+            }
+            Why::OtherMachine | Why::NotHere | Why::NoDevice | Why::NeverTried => {}
+        }
+        let machine = reading.reasons.iter().find_map(|reason| match reason {
+            Reason::OtherMachine { host } => Some(host.clone()),
+            _ => None,
+        });
+        if let Some(host) = machine {
+            let command = format!("{LOOK} --here {host}");
+            return Some(Advice { command, needs: vec![Need::Machine(host)] });
+        }
+        let mut advice = if !self.looked && reading.reasons.iter().any(in_view) {
+            Advice { command: LOOK.to_owned(), needs: Vec::new() }
+        } else {
+            self.fill(closes, runtime)
+        };
+        for reason in &reading.reasons {
+            match reason {
+                Reason::NotHere { what } => advice.needs.push(Need::Runtime(what.clone())),
+                Reason::NoDevice { what } => advice.needs.push(Need::Device(what.clone())),
+                _ => {}
+            }
+        }
+        advice.needs.sort();
+        advice.needs.dedup();
+        Some(advice)
+    }
+
+    /// The command with this machine's paths in it.
+    pub fn fill(&self, closes: &str, runtime: Option<&str>) -> Advice {
+        let mut command = String::new();
+        let mut rest = closes;
+        while let Some((before, (name, after))) =
+            rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        {
+            command.push_str(before);
+            match self.path(name, runtime) {
+                Ok(path) => command.push_str(&path),
+                Err(instead) => return instead,
+            }
+            rest = after;
+        }
+        command.push_str(rest);
+        Advice { command, needs: Vec::new() }
+    }
+
+    fn path(&self, name: &str, runtime: Option<&str>) -> Result<String, Advice> {
+        let instead = |command: &str, needs: Vec<Need>| Err(Advice { command: command.to_owned(), needs });
+        let quoted = |path: &PathBuf| shell_word(&path.to_string_lossy());
+        match name.split_once(':').unwrap_or((name, "")) {
+            ("runtime", _) => match runtime.and_then(|name| self.runtimes.get(name)) {
+                Some(path) => Ok(quoted(path)),
+                // Where it is installed, a look finds it by itself.
+                None => instead(LOOK, runtime.map(|name| Need::Runtime(name.to_owned())).into_iter().collect()),
+            },
+            ("source", tree) => {
+                let (name, _) = tree.split_once('@').unwrap_or((tree, ""));
+                match self.trees.get(tree).or_else(|| self.trees.get(name)) {
+                    Some(tree) => Ok(shell_word(tree)),
+                    None => instead(FETCH, Vec::new()),
+                }
+            }
+            ("file", file) => match self.files.get(file) {
+                Some(path) => Ok(quoted(path)),
+                None => instead("whichkernel runtime fetch debian-sid --yes", Vec::new()),
+            },
+            ("runner", _) => {
+                Ok(self.runner.map_or_else(|| "$(pgrep -o -f 'ollama runner')".to_owned(), |pid| pid.to_string()))
+            }
+            ("server-log", _) => {
+                Ok(self.server_log.as_ref().map_or_else(|| "<(journalctl -u ollama -o cat)".to_owned(), quoted))
+            }
+            // A file of somebody else's: what stands there is his.
+            _ => Ok(format!("{{{name}}}")),
+        }
+    }
+}
+
+/// A path as a shell takes it for one word.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:=,%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_this_machine_are_put_in() {
+        let mut places = Places::default();
+        let inspect = "whichkernel inspect {runtime}/libggml-hip.so --record";
+        let missing = places.fill(inspect, Some("ollama-rocm-60303"));
+        assert_eq!(missing, Advice { command: LOOK.into(), needs: vec![Need::Runtime("ollama-rocm-60303".into())] });
+        places.runtimes.insert("ollama-rocm-60303".into(), "/opt/my ollama/rocm".into());
+        let filled = places.fill(inspect, Some("ollama-rocm-60303")).command;
+        assert_eq!(filled, "whichkernel inspect '/opt/my ollama/rocm'/libggml-hip.so --record");
+        let chain = "whichkernel source {source:ollama@4fda6980} --chain --record";
+        assert_eq!(places.fill(chain, None).command, FETCH);
+        places.trees.insert("ollama".into(), "/src/ollama@4fda6980".into());
+        assert_eq!(places.fill(chain, None).command, "whichkernel source /src/ollama@4fda6980 --chain --record");
+        places.runner = Some(4711);
+        assert_eq!(
+            places.fill("whichkernel inspect {runner} --record", None).command,
+            "whichkernel inspect 4711 --record"
+        );
+    }
+}

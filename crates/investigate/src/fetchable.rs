@@ -1,0 +1,109 @@
+//! What could be fetched, and which of the open claims it can close: computed before anything moves, and again after.
+
+use crate::{Graded, abilities};
+use evidence::{Reading, Rung, Scope, Stated, Subject};
+use runtime::sources::{SourceTree, TREES};
+
+/// Something to fetch, and the claims that it can close.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub what: What,
+    /// Ids of claims that are open now.
+    pub can_close: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Tree(&'static SourceTree),
+    /// Debian's llama.cpp for ROCm, with its tools.
+    Debian,
+}
+
+/// The targets of Debian's libggml-hip.so (0.9 to 0.27): what it has no code for it says nothing on.
+const DEBIAN: &str = "debian-sid";
+const DEBIAN_TARGETS: &[&str] = &[
+    "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1031", "gfx1032", "gfx1100", "gfx1101",
+    "gfx1102",
+];
+
+impl Graded {
+    /// What of all that can be fetched would close something, the most rewarding first. `has_runtime`: there is one with GPU
+    /// code here already.
+    pub fn fetchable(&self, has_runtime: bool) -> Vec<Step> {
+        let mut steps: Vec<Step> = TREES
+            .iter()
+            .map(|tree| Step { what: What::Tree(tree), can_close: self.open(|stated| closed_by_tree(tree, stated)) })
+            .collect();
+        if !has_runtime {
+            steps.push(Step { what: What::Debian, can_close: self.open(closed_by_debian) });
+        }
+        steps.retain(|step| !step.can_close.is_empty());
+        steps.sort_by_key(|step| std::cmp::Reverse(step.can_close.len()));
+        steps
+    }
+
+    fn open(&self, closes: impl Fn(&Stated) -> bool) -> Vec<String> {
+        let open = self.claims().filter(|(_, reading): &(_, &Reading)| reading.grade.is_unresolved());
+        open.filter(|(stated, _)| closes(stated)).map(|(stated, _)| stated.claim.id.clone()).collect()
+    }
+
+    /// Which of these are closed now.
+    pub fn closed<'a>(&self, ids: &'a [String]) -> Vec<&'a String> {
+        let open = |id: &&String| self.readings.iter().any(|it| it.claim == **id && it.grade.is_unresolved());
+        ids.iter().filter(|id| !open(id)).collect()
+    }
+}
+
+/// A tree can close what an observer of trees has in view, of that very tree.
+fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
+    let claim = &stated.claim;
+    let subject = Subject::source(tree.name, tree.commit, Default::default());
+    let mut scope = Scope { target: None, defines: None, ..claim.scope.clone() };
+    scope.host = None;
+    let named = scope.source.is_some();
+    let seen = abilities(&["source".to_owned()]).into_iter().any(|able| {
+        able.rung == claim.rung
+            && able.observer.starts_with("whichkernel")
+            && able.view.covers(&claim.topic, &claim.about)
+    });
+    // The rules themselves are in the tables that come with the program.
+    claim.rung == Rung::Declared
+        && named
+        && seen
+        && !claim.topic.starts_with("matmul.")
+        && scope.differences(&subject).is_empty()
+}
+
+fn closed_by_debian(stated: &Stated) -> bool {
+    let claim = &stated.claim;
+    let near = |target: &str| {
+        let subject = Subject::file("libggml-hip.so", "").runtime(DEBIAN).target(target);
+        claim.scope.differences(&subject).is_empty()
+    };
+    matches!(claim.rung, Rung::Shipped | Rung::Selected) && DEBIAN_TARGETS.iter().any(|target| near(target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evidence::{Recorded, default_investigation};
+
+    fn graded(observations: &[Recorded]) -> Graded {
+        Graded::from_ledger(default_investigation().unwrap(), observations, &["source".to_owned()])
+    }
+
+    #[test]
+    fn what_closes_nothing_is_not_offered() {
+        let steps = graded(&[]).fetchable(false);
+        let of = |name: &str| {
+            let tree = |step: &&Step| matches!(step.what, What::Tree(tree) if tree.name == name);
+            steps.iter().find(tree).map_or(0, |step| step.can_close.len())
+        };
+        assert!(of("rocBLAS") >= 10 && of("ollama") >= 8, "{steps:?}");
+        // The notes' own target is in no library of Debian's: it must not be said to close what it cannot.
+        let debian = steps.iter().find(|step| step.what == What::Debian);
+        assert!(debian.is_none_or(|step| step.can_close == ["wavefront-gfx900"]), "{debian:?}");
+        let all: Vec<String> = graded(&[]).readings.iter().map(|reading| reading.claim.clone()).collect();
+        assert!(graded(&[]).closed(&all).is_empty());
+    }
+}

@@ -1,0 +1,84 @@
+//! What was seen, for somebody who knows neither topics nor hashes: `MMQ (Q4_K, columns 9-1024)`.
+
+use crate::{Lang, reason_with, rung_text};
+use evidence::{About, Bound, Citation, Fact, ObservationId, Reading, Reason};
+
+/// A fact in words.
+pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
+    let value = match (fact.value.is_nothing(), fact.bound) {
+        (true, _) => lang.text("plain-nothing"),
+        (false, Bound::AtLeast) => lang.text_with("plain-at-least", &[("value", fact.value.to_string().into())]),
+        (false, Bound::Exact) => fact.value.to_string(),
+    };
+    let value = shortened(&value);
+    match plain_about(lang, &fact.about) {
+        about if about.is_empty() => value,
+        about => lang.text_with("plain-fact", &[("value", value.into()), ("about", about.into())]),
+    }
+}
+
+/// What it is about, in words: types and names bare, the rest with their names.
+pub fn plain_about(lang: &Lang, about: &About) -> String {
+    let mut parts: Vec<(u8, String)> = Vec::new();
+    for (key, value) in about.0.iter() {
+        let value = value.replace("..", "-");
+        parts.push(match key.as_str() {
+            "type" | "name" | "observer" | "field" | "function" => (0, value),
+            "columns" | "prompt" | "bundle" | "phase" => {
+                (1, lang.text_with(&format!("plain-about-{key}"), &[("value", value.into())]))
+            }
+            _ => (2, format!("{key} {value}")),
+        });
+    }
+    parts.sort();
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    parts.join(lang.text("check-list-comma").trim_matches('"'))
+}
+
+/// A reason without hashes, versions and topics.
+pub fn plain_reason(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
+    let cite = |id: &ObservationId| reading.cites.iter().find(|cite| cite.observation == *id);
+    let who = |id: &ObservationId| cite(id).map_or_else(String::new, |cite| plain_who(lang, cite));
+    let saw = |id: &ObservationId, said: &str| {
+        let fact = cite(id).and_then(|cite| cite.fact.as_ref());
+        fact.map_or_else(|| said.to_owned(), |fact| plain_fact(lang, fact))
+    };
+    match reason {
+        Reason::NotInView { rung, .. } => {
+            lang.text_with("check-reason-not-in-view-plain", &[("rung", rung_text(lang, *rung).into())])
+        }
+        _ => reason_with(lang, reason, &who, &saw),
+    }
+}
+
+/// `source (ollama 4fda6980)`.
+fn plain_who(lang: &Lang, cite: &Citation) -> String {
+    let of =
+        if cite.of == "this" || cite.of == "this host" { lang.text("plain-this-machine") } else { cite.of.clone() };
+    lang.text_with("plain-who", &[("observer", cite.observer.name.as_str().into()), ("of", of.into())])
+}
+
+/// A list of fifty steps is no part of a sentence.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 70;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(MOST).collect();
+    format!("{}...", cut.rsplit_once([' ', ',']).map_or(cut.as_str(), |(start, _)| start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_is_said_without_its_topic() {
+        let about = About::new([("type", "Q4_K"), ("columns", "9..1024")]);
+        let fact = Fact::new("matmul.path", about, "MMQ");
+        assert_eq!(plain_fact(&Lang::new("en"), &fact), "MMQ (Q4_K, columns 9-1024)");
+        assert_eq!(plain_fact(&Lang::new("ja"), &fact), "MMQ(Q4_K、9-1024 列)");
+        let none = Fact::new("library", About::new([("name", "libMIOpen.so")]), evidence::Value::Nothing);
+        assert_eq!(plain_fact(&Lang::new("en"), &none), "nothing (libMIOpen.so)");
+    }
+}

@@ -1,0 +1,83 @@
+//! Source trees that claims are about, each at one commit: fetched with git into the cache, never checked out.
+
+use crate::cache::Cache;
+use crate::error::{Error, Result, at};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A tree at a commit, and about how much there is to fetch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceTree {
+    pub name: &'static str,
+    pub url: &'static str,
+    pub commit: &'static str,
+    pub megabytes: u64,
+}
+
+pub const TREES: &[SourceTree] = &[
+    SourceTree {
+        name: "ollama",
+        url: "https://github.com/ollama/ollama",
+        commit: "4fda69809a3fecf73d0f71657ef50f8f7e8f43f7",
+        megabytes: 13,
+    },
+    // The last commit of the repository before it was retired.
+    SourceTree {
+        name: "rocBLAS",
+        url: "https://github.com/ROCm/rocBLAS",
+        commit: "b520bc83fa67045bed4544f33ba83ce3a7c39c44",
+        megabytes: 5,
+    },
+];
+
+impl SourceTree {
+    fn place(&self, cache: &Cache) -> PathBuf {
+        cache.dir().join("sources").join(format!("{}.git", self.name))
+    }
+
+    /// As `source` takes it, `DIR@COMMIT`; None where it was not fetched yet.
+    pub fn here(&self, cache: &Cache) -> Option<String> {
+        let place = self.place(cache);
+        let done = fs::read_to_string(place.join("whichkernel-commit")).ok()?;
+        (done.trim() == self.commit).then(|| format!("{}@{}", place.display(), self.commit))
+    }
+
+    /// One commit, without its history. Where it fails, what came of it is taken away.
+    pub fn fetch(&self, cache: &Cache) -> Result<String> {
+        if let Some(here) = self.here(cache) {
+            return Ok(here);
+        }
+        let place = self.place(cache);
+        let _lock = cache.lock(&format!("source-{}", self.name))?;
+        fs::create_dir_all(&place).map_err(at(&place))?;
+        let init = Command::new("git").arg("init").arg("--quiet").arg("--bare").arg(&place).output();
+        let fetched = done("git init", init).and_then(|()| {
+            let mut git = Command::new("git");
+            git.arg("--git-dir").arg(&place).args(["fetch", "--quiet", "--depth", "1", self.url, self.commit]);
+            done("git fetch", git.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).output())
+        });
+        if let Err(error) = fetched {
+            let _ = fs::remove_dir_all(&place);
+            return Err(error);
+        }
+        let mark = place.join("whichkernel-commit");
+        fs::write(&mark, self.commit).map_err(at(&mark))?;
+        Ok(format!("{}@{}", place.display(), self.commit))
+    }
+}
+
+fn done(command: &str, output: std::io::Result<std::process::Output>) -> Result<()> {
+    let failed = |said: String| Error::Git { command: command.to_owned(), said };
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(failed(said.lines().last().unwrap_or("no word from git").trim().to_owned()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(failed("git is not here; install it".to_owned()))
+        }
+        Err(error) => Err(failed(error.to_string())),
+    }
+}

@@ -1,0 +1,106 @@
+//! Versions that people have (`0.12.6`, `b9999`, `ollama@0.12.6`) against the releases that there is a table of.
+//!
+//! An Ollama release is known by the llama.cpp that it vendors: `tables/ollama-pins.tsv` (release, date, llama.cpp build,
+//! commit), read from Ollama's repository (LLAMA_CPP_VERSION, Makefile.sync, llm/llama.cpp). Ollama's own patches are not
+//! in those tables; a commit that has a table of its own is exact.
+
+use crate::table::{Table, all, find};
+
+const PINS: &str = include_str!("../tables/ollama-pins.tsv");
+
+/// Which tables speak for a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// There is a table of exactly this.
+    Exact(&'static Table),
+    /// It lies between two that there is a table of (or beyond the last): both are asked.
+    Between {
+        /// As it was meant: `ollama 0.12.6 (llama.cpp b6752)`.
+        what: String,
+        below: Option<&'static Table>,
+        above: Option<&'static Table>,
+    },
+}
+
+/// None where the version means nothing here.
+pub fn resolve(wanted: &str) -> Option<Known> {
+    let (source, version) = match wanted.split_once(['@', ' ']) {
+        Some((source, version)) => (source, version),
+        None => ("", wanted),
+    };
+    let release = version.strip_prefix('v').unwrap_or(version);
+    if source != "llama.cpp"
+        && let Some(pin) = pin(release)
+    {
+        return Some(around(&format!("ollama {release} (llama.cpp {})", pin.build), number(pin.build)?));
+    }
+    if let Some(table) = find(wanted).or_else(|| find(version)) {
+        return Some(Known::Exact(table));
+    }
+    let build = number(version)?;
+    Some(around(&format!("llama.cpp b{build}"), build))
+}
+
+struct Pin {
+    build: &'static str,
+}
+
+fn pin(release: &str) -> Option<Pin> {
+    let mut rows = PINS.lines().map(|line| line.split('\t'));
+    rows.find_map(|mut row| (row.next()? == release).then(|| row.nth(1).map(|build| Pin { build }))?)
+}
+
+/// Every Ollama release whose llama.cpp is known, oldest first.
+pub fn ollama_releases() -> impl Iterator<Item = &'static str> {
+    PINS.lines().filter_map(|line| line.split('\t').next())
+}
+
+fn number(build: &str) -> Option<u64> {
+    build.strip_prefix('b')?.parse().ok()
+}
+
+fn around(what: &str, build: u64) -> Known {
+    let numbered = || all().iter().filter_map(|table| Some((number(&table.version)?, table)));
+    if let Some((_, table)) = numbered().find(|(known, _)| *known == build) {
+        return Known::Exact(table);
+    }
+    let below = numbered().filter(|(known, _)| *known < build).max_by_key(|(known, _)| *known).map(|(_, table)| table);
+    let above = numbered().filter(|(known, _)| *known > build).min_by_key(|(known, _)| *known).map(|(_, table)| table);
+    Known::Between { what: what.to_owned(), below, above }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(wanted: &str) -> (String, Option<&'static str>, Option<&'static str>) {
+        match resolve(wanted) {
+            Some(Known::Exact(table)) => (table.version.clone(), None, None),
+            Some(Known::Between { what, below, above }) => {
+                (what, below.map(|it| it.version.as_str()), above.map(|it| it.version.as_str()))
+            }
+            None => (String::new(), None, None),
+        }
+    }
+
+    #[test]
+    fn versions_that_people_have_find_their_neighbours() {
+        let ollama = ("ollama 0.12.6 (llama.cpp b6752)".to_owned(), Some("b6201"), Some("b6841"));
+        assert_eq!(names("0.12.6"), ollama);
+        assert_eq!(names("v0.12.6"), ollama);
+        assert_eq!(names("ollama@0.12.6"), ollama);
+        assert_eq!(names("b9999"), ("llama.cpp b9999".to_owned(), Some("b9000"), Some("b10000")));
+        assert_eq!(names("b99999"), ("llama.cpp b99999".to_owned(), Some("b10586"), None));
+        assert_eq!(names("b10586").0, "b10586");
+        assert_eq!(names("4fda6980").0, "4fda6980");
+        assert_eq!(names("ollama@4fda6980").0, "4fda6980");
+        assert_eq!(resolve("nonsense"), None);
+    }
+
+    #[test]
+    fn the_pins_are_in_order_and_whole() {
+        let builds: Vec<u64> = PINS.lines().filter_map(|line| number(line.split('\t').nth(2)?)).collect();
+        assert_eq!(builds.len(), PINS.lines().count());
+        assert!(builds.len() > 200, "{}", builds.len());
+    }
+}

@@ -1,0 +1,25 @@
+//! Lines of a label and a text, aligned; a text that is too long goes on below itself. A command is never broken.
+
+use crate::context::Context;
+use report::wrap;
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr;
+
+/// `rows`: the label's key in the message files (none: the row goes on with the one above), and the text.
+pub fn labelled(rows: &[(&str, String)], context: &Context) -> String {
+    let label = |key: &str| if key.is_empty() { String::new() } else { context.lang.text(key) };
+    let labels: Vec<String> = rows.iter().map(|(key, _)| label(key)).collect();
+    let width = labels.iter().map(|label| label.width()).max().unwrap_or(0) + 2;
+    let room = context.width.map_or(usize::MAX, |columns| columns.saturating_sub(width).max(20));
+    let mut out = String::new();
+    for (label, (_, text)) in labels.iter().zip(rows) {
+        let lines = if text.starts_with("whichkernel ") { vec![text.clone()] } else { wrap(text, room) };
+        for (i, line) in lines.iter().enumerate() {
+            let label = if i == 0 { label.as_str() } else { "" };
+            let pad = " ".repeat(width.saturating_sub(label.width()));
+            let label = if context.color && i == 0 { format!("\x1b[1m{label}\x1b[0m") } else { label.to_owned() };
+            let _ = writeln!(out, "{label}{pad}{line}");
+        }
+    }
+    out
+}

@@ -1,0 +1,39 @@
+//! Whether the command line takes a command that somebody is about to be told: what it refuses is not said.
+
+use crate::Cli;
+use clap::Parser;
+use clap::error::ErrorKind;
+
+/// Words as a shell makes them; a substitution stands for one word.
+pub fn words(command: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let (mut quoted, mut depth) = (false, 0_i32);
+    for c in command.chars() {
+        match c {
+            '\'' if depth == 0 => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth -= 1,
+            ' ' if !quoted && depth == 0 => out.push(String::new()),
+            _ => out.last_mut().map_or((), |word| word.push(c)),
+        }
+    }
+    out.retain(|word| !word.is_empty());
+    out
+}
+
+/// Several may stand behind each other.
+pub fn parses(commands: &str) -> Result<(), clap::Error> {
+    for one in commands.split("; ") {
+        let words = words(one.strip_prefix("sudo ").unwrap_or(one));
+        if let Err(error) = Cli::try_parse_from(&words)
+            && error.kind() != ErrorKind::DisplayHelp
+        {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+pub fn takes(commands: &str) -> bool {
+    parses(commands).is_ok()
+}

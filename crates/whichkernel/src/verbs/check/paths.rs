@@ -1,0 +1,97 @@
+//! The headline table: for how many tokens which path, as the source says, as the dry run selected, as it was seen live.
+
+use evidence::{Basis, Found, Question, QuestionReading, Reason, Rung, Span, Unit};
+use investigate::Graded;
+use report::{Column, Lang, Table, conclusion_text};
+
+const TOPIC: &str = "matmul.path";
+
+/// Of the first question, where that is which path is taken: the question, and what each rung says.
+pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
+    let (question, reading) = graded.investigation.questions.iter().zip(&graded.questions).next()?;
+    let ask = question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;
+    let declared = spans(&reading.found);
+    let selected = spans(&reading.elsewhere);
+    let live = spans(&reading.live);
+    let rows = if declared.is_empty() { bounds(&selected) } else { declared.iter().map(|(span, _)| *span).collect() };
+    if rows.is_empty() {
+        return None;
+    }
+    let of = |key: &str, found: &[Found]| {
+        let of = found.iter().find_map(|one| one.reading.cites.first()).map(|cite| cite.of.clone());
+        match of {
+            Some(of) => lang.text_with(key, &[("of", of.into())]),
+            None => lang.text("check-screen-dryrun-none"),
+        }
+    };
+    let source = ask.scope.source.clone().map(|source| match &ask.scope.commit {
+        Some(commit) => format!("{source} {commit}"),
+        None => source,
+    });
+    let source = lang.text_with("check-screen-source", &[("of", source.unwrap_or_else(|| "-".to_owned()).into())]);
+    let mut table = Table::new(vec![
+        Column::left("columns", lang.text("check-screen-tokens")),
+        Column::left("declared", source),
+        Column::left("selected", of("check-screen-dryrun", &reading.elsewhere)),
+        Column::left("launched", lang.text("check-screen-live")),
+    ]);
+    let unseen = unseen(graded, question, reading, lang);
+    for row in rows {
+        let cell = |rung: Rung, all: &[(Span, String)], nothing: &str| {
+            let here: Vec<&(Span, String)> = all.iter().filter(|(span, _)| span.overlaps(row)).collect();
+            if here.is_empty() {
+                return nothing.to_owned();
+            }
+            let count = here.len() as u64;
+            let chosen =
+                Basis::new(rung, Unit::Cells, count, count).choice(here.iter().map(|(_, value)| value.clone()));
+            conclusion_text(lang, &chosen)
+        };
+        let not_observed = lang.text("check-screen-not-observed");
+        table.row([
+            row.to_string().replace("..", "-"),
+            cell(Rung::Declared, &declared, &not_observed),
+            cell(Rung::Selected, &selected, &not_observed),
+            cell(Rung::Launched, &live, &unseen),
+        ]);
+    }
+    Some((question.words.in_language(lang.code()).to_owned(), table))
+}
+
+fn spans(found: &[Found]) -> Vec<(Span, String)> {
+    let seen = found.iter().filter(|one| one.grade.strength() > 0);
+    let mut all: Vec<(Span, String)> = seen
+        .filter_map(|one| {
+            let columns = one.about.split(' ').find_map(|word| word.strip_prefix("columns="))?;
+            Some((Span::parse(columns)?, one.value.clone()))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// Without a rule, what was asked of the program itself.
+fn bounds(all: &[(Span, String)]) -> Vec<Span> {
+    let mut rows: Vec<Span> = all.iter().map(|(span, _)| *span).collect();
+    rows.dedup();
+    rows
+}
+
+/// Why nothing was seen live: what is not here.
+fn unseen(graded: &Graded, question: &Question, reading: &QuestionReading, lang: &Lang) -> String {
+    let of = |id: &String| graded.readings.iter().find(|reading| reading.claim == *id);
+    let open = question.all_claims().filter_map(|(id, _)| of(id)).filter(|it| it.rung == reading.asked_of);
+    let mut missing = (None, None);
+    for reason in open.flat_map(|reading| &reading.reasons) {
+        match reason {
+            Reason::NoDevice { what } => missing.0 = Some(what.clone()),
+            Reason::NotHere { what } => missing.1 = Some(what.clone()),
+            _ => {}
+        }
+    }
+    match missing {
+        (Some(target), _) => lang.text_with("check-screen-no-device", &[("target", target.into())]),
+        (None, Some(runtime)) => lang.text_with("check-screen-no-runtime", &[("runtime", runtime.into())]),
+        (None, None) => lang.text("check-screen-not-observed"),
+    }
+}

@@ -1,0 +1,161 @@
+//! What was asked: each word is told by what it is, a GPU, a type, a number, a version or a term.
+
+use super::Args;
+use anyhow::bail;
+use doctor::{Facts, Host};
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use report::Lang;
+use source::Device;
+use source::table::{COLUMNS, Found, Table};
+use source::versions::{Known, resolve};
+
+pub enum Asked {
+    Term { written: &'static str, text: String },
+    Kernel(Question),
+}
+
+pub struct Question {
+    pub device: Device,
+    /// As it was typed: `Q4_K_M`.
+    pub named: String,
+    /// The types that it holds, the most frequent first.
+    pub types: Vec<String>,
+    /// None: every count that the tables have.
+    pub columns: Option<i64>,
+    pub known: Known,
+}
+
+/// Cards for "what if it were another one": one per generation that people have.
+pub const OTHERS: &[&str] =
+    &["gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "sm_75", "sm_89", "sm_90", "sm_120"];
+
+impl Question {
+    /// The tables that speak for the version that was asked: one, or the two that it lies between.
+    pub fn tables(&self) -> Vec<&'static Table> {
+        match &self.known {
+            Known::Exact(table) => vec![table],
+            Known::Between { below, above, .. } => below.iter().chain(above).copied().collect(),
+        }
+    }
+
+    pub fn main_type(&self) -> &str {
+        self.types.first().map_or("", String::as_str)
+    }
+
+    /// At this many columns; asked about all, at the most that the tables have.
+    pub fn at(&self) -> i64 {
+        self.columns.unwrap_or(COLUMNS)
+    }
+
+    pub fn found(&self) -> Vec<(&'static Table, Found<'static>)> {
+        let look = |table: &'static Table| {
+            table.look_up(&self.device.target, self.main_type(), self.at()).map(|it| (table, it))
+        };
+        self.tables().into_iter().filter_map(look).collect()
+    }
+
+    /// What is chosen: from rules alone, so at most partly what runs. Two neighbours that differ are two answers.
+    pub fn conclusion(&self) -> Conclusion {
+        let found = self.found();
+        let asked = self.tables().len() as u64;
+        let mut basis = Basis::new(Rung::Declared, Unit::Cells, asked, found.len() as u64).asked_of(Rung::Launched);
+        if let Known::Between { what, .. } = &self.known {
+            basis = basis.without(what, None, LeftOutWhy::NotAsked);
+        }
+        basis.choice(found.iter().map(|(_, found)| choice(found)))
+    }
+}
+
+pub fn choice(found: &Found<'_>) -> String {
+    found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
+}
+
+pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
+    let (mut gpu, mut ty) = (args.gpu.clone(), args.ty.clone());
+    let (mut columns, mut version) = (args.columns, args.version.clone());
+    // A name of several words without quotes: `rx 9070 xt`.
+    let words = joined(&args.words);
+    let plain = gpu.is_none() && ty.is_none() && columns.is_none() && version.is_none();
+    if let ([word], true) = (words.as_slice(), plain)
+        && let Some((written, text)) = report::term(lang, word)
+        && Device::find(word).is_err()
+    {
+        return Ok(Asked::Term { written, text });
+    }
+    for word in &words {
+        if let Ok(number) = word.parse::<i64>() {
+            columns = Some(number);
+        } else if types(word).is_some() {
+            ty = Some(word.clone());
+        } else if Device::find(word).is_ok() {
+            gpu = Some(word.clone());
+        } else if resolve(word).is_some() {
+            version = Some(word.clone());
+        } else {
+            bail!("{word:?} is no GPU, type, number, version or term known here{}", hint(word));
+        }
+    }
+    let here = || Facts::read(&Host::this()).only_gpu().and_then(|gpu| gpu.card.clone().or_else(|| gpu.target.clone()));
+    let Some(gpu) = gpu.or_else(here) else {
+        bail!("there is no GPU here that is known: name one, as in `whichkernel explain rx-9070-xt Q4_K 290`");
+    };
+    let Ok(device) = Device::find(&gpu) else { bail!("{gpu:?} is no GPU known here{}", hint(&gpu)) };
+    let named = ty.unwrap_or_else(|| "Q4_K".to_owned()).trim_start_matches("GGML_TYPE_").to_ascii_uppercase();
+    let Some(types) = types(&named) else { bail!("{named:?} is no type known here{}", hint(&named)) };
+    let wanted = version.as_deref().unwrap_or("llama.cpp");
+    let Some(known) = resolve(wanted) else {
+        let newest = source::table::all().last().map_or("", |table| table.version.as_str());
+        bail!(
+            "no table knows the version {wanted:?}: give a llama.cpp build (b10586), an Ollama release (0.12.6) or a commit; the last is {newest}"
+        );
+    };
+    if let Some(columns) = columns.filter(|columns| !(1..=COLUMNS).contains(columns)) {
+        bail!("{columns} tokens: the tables go from 1 to {COLUMNS}; the `source` verb evaluates a tree at any width");
+    }
+    let question = Question { device, named, types, columns, known };
+    if question.found().is_empty() {
+        let known: Vec<&str> =
+            question.tables().first().map(|it| it.targets.keys().map(String::as_str).collect()).unwrap_or_default();
+        bail!("no table has {} with {}; targets: {}", question.device.target, question.main_type(), known.join(", "));
+    }
+    Ok(Asked::Kernel(question))
+}
+
+/// The tensor types that a type, or a file's type, holds.
+fn types(name: &str) -> Option<Vec<String>> {
+    let name = name.trim_start_matches("GGML_TYPE_").to_ascii_uppercase();
+    let tensor =
+        |ty: &str| source::table::all().last().is_some_and(|it| it.targets.values().any(|t| t.types.contains_key(ty)));
+    // `Q2_K` is a tensor's type first.
+    if tensor(&name) {
+        return Some(vec![name]);
+    }
+    gguf::mix(&name).map(|mix| mix.iter().map(|ty| (*ty).to_owned()).collect())
+}
+
+/// Words that only together are a GPU are one; all others stand alone.
+fn joined(words: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = words;
+    while !rest.is_empty() {
+        let is_gpu = |n: &usize| *n > 1 && Device::find(&rest.get(..*n).unwrap_or_default().join(" ")).is_ok();
+        let taken = (1..=rest.len().min(6)).rev().find(is_gpu).unwrap_or(1);
+        out.push(rest.get(..taken).unwrap_or_default().join(" "));
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    out
+}
+
+/// The nearest thing that is known.
+fn hint(word: &str) -> String {
+    let table = source::table::all().last();
+    let types =
+        table.into_iter().flat_map(|table| table.targets.values().next()).flat_map(|target| target.types.keys());
+    let all =
+        gpu::all().iter().map(|card| card.name.as_str()).chain(gpu::nvidia_names()).chain(types.map(String::as_str));
+    let all = all.chain(gguf::file_types()).chain(report::terms()).chain(source::versions::ollama_releases());
+    match crate::verbs::check::near(word, all) {
+        Some(near) => format!("; did you mean {near}?"),
+        None => "; `whichkernel explain --terms` lists the words, `whichkernel source --help` the rest".to_owned(),
+    }
+}

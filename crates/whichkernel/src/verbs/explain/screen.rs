@@ -1,0 +1,208 @@
+//! The screen: the answer with its rung, why, and what it would be for other token counts, cards and versions.
+
+use super::ask::{OTHERS, Question, choice};
+use crate::context::Context;
+use crate::labelled::labelled;
+use evidence::Says;
+use report::rung_text;
+use source::table::{self, COLUMNS, Rule, Table};
+use source::versions::Known;
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr;
+
+pub fn term(written: &str, text: &str, context: &Context) -> String {
+    let head = if context.color { format!("\x1b[1m{written}\x1b[0m") } else { written.to_owned() };
+    let lines = report::wrap(text, context.width.unwrap_or(usize::MAX));
+    format!("{head}\n{}\n", lines.join("\n"))
+}
+
+/// `1-8 MMVQ | 9-1024 MMQ`.
+pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
+    let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
+        Some(to) if to == from => format!("{from} {path}"),
+        Some(to) => format!("{from}-{to} {path}"),
+        // As far as the tables go, and no further.
+        None => format!("{from}-{COLUMNS} {path}"),
+    };
+    stretches.iter().map(one).collect::<Vec<_>>().join(" | ")
+}
+
+pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str, String)> {
+    let lang = &context.lang;
+    let target = question.device.target.as_str();
+    let ty = question.main_type();
+    let mut rows = Vec::new();
+    if let Known::Between { what, below, above } = &question.known {
+        let name = |table: &Option<&'static Table>| table.map(|table| table.version.clone());
+        let key = match (below, above) {
+            (Some(_), Some(_)) if differ(question) => "explain-between-differ",
+            (Some(_), Some(_)) => "explain-between",
+            _ => "explain-beyond",
+        };
+        let args = [
+            ("what", what.clone().into()),
+            ("below", name(below).or_else(|| name(above)).unwrap_or_default().into()),
+            ("above", name(above).unwrap_or_default().into()),
+        ];
+        rows.push(("explain-version", lang.text_with(key, &args)));
+    }
+    for (table, found) in question.found().iter().rev().take(1) {
+        let cc = table.targets.get(target).and_then(|target| target.cc);
+        // What a function returns says nothing that its condition did not.
+        let rules = found.rule.iter().filter(|rule| !rule.condition.starts_with("return true"));
+        let rules = rules.map(|rule| shown(rule, cc, ty, question.at())).enumerate();
+        rows.extend(rules.map(|(i, rule)| (if i == 0 { "explain-why" } else { "" }, rule)));
+    }
+    for table in question.tables().into_iter().rev().take(1) {
+        rows.push(("explain-by-tokens", tokens(&table.stretches(target, ty))));
+        rows.push(("explain-by-gpu", by_gpu(question, table, context)));
+    }
+    rows.push(("explain-by-version", by_version(question)));
+    if question.types.len() > 1 {
+        rows.push(("explain-mix", mix(question, context)));
+    }
+    rows.push(("explain-cannot", lang.text("explain-cannot-text")));
+    rows.push(("explain-see", "whichkernel watch --name ollama".to_owned()));
+    rows
+}
+
+pub fn kernel(question: &Question, context: &Context) -> String {
+    let lang = &context.lang;
+    let conclusion = question.conclusion();
+    let title = question.device.card.as_deref().and_then(|card| gpu::find(card).ok()).map(|card| card.title);
+    let card =
+        title.map(|title| title.trim_start_matches("AMD Radeon ").trim_start_matches("AMD Instinct ").to_owned());
+    let card = card.or_else(|| question.device.card.clone());
+    let gpu =
+        card.map_or_else(|| question.device.target.clone(), |card| format!("{card} ({})", question.device.target));
+    let chosen = match (question.columns, conclusion.says()) {
+        (None, _) if !differ(question) => question
+            .tables()
+            .last()
+            .map(|it| tokens(&it.stretches(&question.device.target, question.main_type())))
+            .unwrap_or_default(),
+        (_, Says::Chosen { choices }) => choices.iter().cloned().collect::<Vec<_>>().join(" | "),
+        _ => String::new(),
+    };
+    let says = [
+        ("gpu", gpu.into()),
+        ("type", question.named.clone().into()),
+        ("columns", question.at().into()),
+        ("kernel", chosen.into()),
+    ];
+    let head = lang.text_with(if question.columns.is_some() { "explain-answer" } else { "explain-answer-all" }, &says);
+    let rung = rung_text(lang, conclusion.rung());
+    let rung = lang.text_with("explain-rung", &[("rung", rung.into())]);
+    let room = context.width.unwrap_or(80).min(120).saturating_sub(head.width() + rung.width());
+    let mut out = String::new();
+    let bold = |text: &str| if context.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
+    if room >= 2 {
+        let _ = writeln!(out, "{}{}{rung}", bold(&head), " ".repeat(room));
+    } else {
+        for line in report::wrap(&head, context.width.unwrap_or(usize::MAX)) {
+            let _ = writeln!(out, "{}", bold(&line));
+        }
+        let _ = writeln!(out, "{rung}");
+    }
+    out.push_str(&labelled(&kernel_lines(question, context), context));
+    out
+}
+
+/// Do the two releases that it lies between choose differently?
+fn differ(question: &Question) -> bool {
+    let target = question.device.target.as_str();
+    let at = |table: &&Table| match question.columns {
+        Some(columns) => table.look_up(target, question.main_type(), columns).map(|found| choice(&found)),
+        None => Some(tokens(&table.stretches(target, question.main_type()))),
+    };
+    let tables = question.tables();
+    tables.first().map(at) != tables.last().map(at)
+}
+
+/// A rule with the values that the question gave it: `mmq.cu:472  amd_wmma_available(cc) = true`.
+fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
+    let mut values: Vec<String> = rule.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let word = |wanted: &str| {
+        rule.condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == wanted)
+    };
+    if word("cc")
+        && let Some(cc) = cc
+    {
+        let cc = if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() };
+        values.push(format!("cc = {cc}"));
+    }
+    if word("type") {
+        values.push(format!("type = {ty}"));
+    }
+    if word("ne11") {
+        values.push(format!("ne11 = {columns}"));
+    }
+    let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
+    let file = rule.file.rsplit('/').next().unwrap_or(&rule.file);
+    format!("{file}:{}  {} -> {}{values}", rule.line, rule.condition, rule.outcome)
+}
+
+/// The rarer paths by name, the commonest by its number: `BLAS on gfx90a | MMQ on the 7 others compared`.
+fn by_gpu(question: &Question, table: &Table, context: &Context) -> String {
+    let mut paths: Vec<(String, Vec<&str>)> = Vec::new();
+    for target in OTHERS.iter().filter(|target| **target != question.device.target) {
+        let Some(found) = table.look_up(target, question.main_type(), question.at()) else { continue };
+        match paths.iter_mut().find(|(path, _)| path == found.path) {
+            Some((_, targets)) => targets.push(target),
+            None => paths.push((found.path.to_owned(), vec![target])),
+        }
+    }
+    paths.sort_by_key(|(_, targets)| targets.len());
+    let last = paths.len().saturating_sub(1);
+    let text = |(i, (path, targets)): (usize, &(String, Vec<&str>))| {
+        let (key, what) = if i == last && targets.len() > 2 {
+            ("explain-on-others", targets.len().to_string())
+        } else {
+            ("explain-on", targets.join(", "))
+        };
+        context.lang.text_with(key, &[("path", path.as_str().into()), ("what", what.into())])
+    };
+    paths.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
+}
+
+/// llama.cpp's releases in their order: `BLAS up to b6841 | MMQ from b7148 (2025-11-24)`.
+fn by_version(question: &Question) -> String {
+    let mut runs: Vec<(&str, &Table, &Table)> = Vec::new();
+    for table in table::all().iter().filter(|table| table.version.starts_with('b')) {
+        let Some(found) = table.look_up(&question.device.target, question.main_type(), question.at()) else { continue };
+        match runs.last_mut().filter(|run| run.0 == found.path) {
+            Some(run) => run.2 = table,
+            None => runs.push((found.path, table, table)),
+        }
+    }
+    let only = runs.len() == 1;
+    let text = |(i, (path, first, last)): (usize, &(&str, &Table, &Table))| match i {
+        0 if only => format!("{path} {} - {}", first.version, last.version),
+        0 => format!("{path} - {}", last.version),
+        _ if i + 1 == runs.len() => format!("{path} {} ({}) -", first.version, first.date),
+        _ => format!("{path} {} - {}", first.version, last.version),
+    };
+    runs.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
+}
+
+/// What else a file of this type holds, and whether it goes the same way.
+fn mix(question: &Question, context: &Context) -> String {
+    let lang = &context.lang;
+    let Some(table) = question.tables().last().copied() else { return String::new() };
+    let path = |ty: &str| table.look_up(&question.device.target, ty, question.at()).map(|found| found.path.to_owned());
+    let main = path(question.main_type());
+    let others = question.types.iter().skip(1).map(|ty| match path(ty) {
+        Some(other) if Some(&other) == main.as_ref() => {
+            lang.text_with("explain-mix-same", &[("type", ty.as_str().into())])
+        }
+        Some(other) => lang.text_with("explain-mix-other", &[("type", ty.as_str().into()), ("path", other.into())]),
+        None => lang.text_with("explain-mix-unknown", &[("type", ty.as_str().into())]),
+    });
+    let others: Vec<String> = others.collect();
+    let args = [
+        ("name", question.named.clone().into()),
+        ("main", question.main_type().to_owned().into()),
+        ("others", others.join(lang.text("check-list-comma").trim_matches('"')).into()),
+    ];
+    lang.text_with("explain-mix-text", &args)
+}

@@ -1,0 +1,35 @@
+//! `ledger where`: the two directories that this program ever writes to, with their sizes.
+
+use crate::context::Context;
+use crate::labelled::labelled;
+use crate::verbs::runtime::bytes;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+    let cache = runtime::Cache::from_env();
+    let row = |dir: &Path| match fs::symlink_metadata(dir) {
+        Ok(_) => format!("{} ({})", dir.display(), bytes(size(dir))),
+        Err(_) => format!("{} ({})", dir.display(), context.lang.text("ledger-where-none")),
+    };
+    let rows = [
+        ("ledger-where-ledger", row(&context.ledger)),
+        ("ledger-where-cache", row(cache.dir())),
+        ("ledger-where-delete", context.lang.text("ledger-where-how")),
+    ];
+    context.print(&labelled(&rows, context))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What lies below; links are counted, not followed.
+fn size(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => size(&entry.path()),
+            Ok(meta) => meta.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,35 @@
+//! A tree looked at for an investigation: what `source --chain --record` and `source TREE --record` would write, at once.
+
+use super::{chain, declare, rocblas};
+use crate::context::Context;
+use callchain::File;
+use evidence::Investigation;
+use source::Tree;
+
+/// `spec`: as the verb takes it. Follows the ways that the claims ask about, beside those of a request.
+pub fn look(spec: &str, investigation: &Investigation, context: &Context) -> anyhow::Result<()> {
+    context.progress(spec);
+    let tree = Tree::open(spec)?;
+    if let Some(found) = rocblas::find(&tree) {
+        let files = tree.paths().filter(|path| callchain::rocblas::wanted(path)).count();
+        return declare::rocblas(&tree, &found, files, context);
+    }
+    let (texts, _) = source::tree::collect(std::slice::from_ref(&tree), callchain::wanted);
+    let files: Vec<File> = texts.into_iter().map(File::from).collect();
+    let index = callchain::index(&files);
+    let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
+    if let Some(route) = chain::USUAL_ROUTES.into_iter().find(served) {
+        let chains = callchain::trace(&index, route);
+        declare::chains(&tree, &chains, &callchain::facts(&files), files.len(), context)?;
+    }
+    let name = if index.files.iter().any(|path| path.ends_with(".go")) { "ollama" } else { "llama.cpp" };
+    let claims = investigation.claims.iter().map(|stated| &stated.claim).filter(|claim| claim.topic == "source.chain");
+    let ends = claims.filter_map(|claim| Some((claim.about.get("from")?, claim.about.get("to")?)));
+    let there = |name: &str| !index.named(name).is_empty();
+    for (from, to) in ends.filter(|(from, to)| there(from) && there(to)) {
+        let found = callchain::between(&index, from, to);
+        let way = declare::Way { from, to, steps: found.as_deref() };
+        declare::ways(&tree, name, &[way], files.len(), context)?;
+    }
+    Ok(())
+}

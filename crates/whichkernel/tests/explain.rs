@@ -1,0 +1,79 @@
+//! `explain` takes what people have, and says no more than the source does.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+use unicode_width::UnicodeWidthStr;
+
+fn explain(args: &[&str], columns: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command.arg("explain").args(args).env("COLUMNS", columns).env("LANG", "C").output().unwrap()
+}
+
+fn text(args: &[&str]) -> String {
+    let output = explain(args, "80");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    let args: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+    serde_json::from_str(&text(&args)).unwrap()
+}
+
+#[test]
+fn the_answer_names_its_rung_and_fits_the_terminal() {
+    for (columns, lang) in [("80", "en"), ("120", "en"), ("80", "ja"), ("120", "ja")] {
+        let output = explain(&["rx-9070-xt", "Q4_K_M", "290", "--lang", lang], columns);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.lines().count() <= 24, "{text}");
+        for line in text.lines() {
+            assert!(line.width() <= columns.parse().unwrap(), "{columns}: {line}");
+        }
+        let first = text.lines().next().unwrap();
+        assert!(first.contains("MMQ") && first.contains("gfx1201"), "{text}");
+        let unseen = if lang == "ja" { "観測できず" } else { "declared, not observed" };
+        assert!(text.contains(unseen) && !text.contains("explain-"), "{text}");
+    }
+}
+
+#[test]
+fn what_people_have_is_understood() {
+    let target = |words: &[&str]| json(words)["target"].as_str().unwrap().to_owned();
+    assert_eq!(target(&["9070xt"]), "gfx1201");
+    assert_eq!(target(&["AMD Radeon RX 9070 XT"]), "gfx1201");
+    assert_eq!(target(&["rx", "9070", "xt", "290"]), "gfx1201");
+    assert_eq!(target(&["rtx-4090"]), "sm_89");
+    assert_eq!(target(&["h100", "Q8_0"]), "sm_90");
+    let mix = json(&["9070xt", "q4_k_m", "1"]);
+    assert_eq!((&mix["type"], &mix["asked_type"]), (&Value::from("Q4_K"), &Value::from("Q4_K_M")));
+    assert!(text(&["9070xt", "Q4_K_M", "1"]).contains("Q4_K_M is mostly Q4_K; Q6_K goes the same way"));
+}
+
+/// A version that there is no table of: its neighbours are asked, and named.
+#[test]
+fn a_version_without_a_table_is_said_to_be_without() {
+    let ollama = text(&["9070xt", "290", "--source", "ollama@0.12.6"]);
+    assert!(ollama.contains("no table of ollama 0.12.6 (llama.cpp b6752)"), "{ollama}");
+    assert!(ollama.contains("b6201 and b6841"), "{ollama}");
+    let between = json(&["gfx1201", "290", "b7000"]);
+    assert_eq!(between["neighbours"][0]["path"], "BLAS");
+    assert_eq!(between["neighbours"][1]["path"], "MMQ");
+    assert_eq!(between["conclusion"]["choices"].as_array().unwrap().len(), 2);
+    let text = String::from_utf8(explain(&["gfx1201", "290", "b7000"], "200").stdout).unwrap();
+    assert!(text.lines().next().unwrap().contains('|') && text.contains("choose differently"), "{text}");
+}
+
+#[test]
+fn a_word_is_explained_and_a_slip_gets_a_hint() {
+    assert!(text(&["MMVQ"]).starts_with("MMVQ\n"));
+    assert!(text(&["ne11"]).contains("columns"));
+    assert!(text(&["--terms"]).contains("canary"));
+    for (slip, near) in [("9070xtt", "rx-9070-xt"), ("Q4_K_N", "Q4_K_"), ("canari", "canary")] {
+        let output = explain(&[slip], "80");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(near) || slip == "9070xtt", "{slip}: {said}");
+    }
+    let far = explain(&["gfx1201", "5000"], "80");
+    assert!(String::from_utf8_lossy(&far.stderr).contains("from 1 to 1024"));
+}

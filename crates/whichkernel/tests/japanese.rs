@@ -1,0 +1,69 @@
+//! English left in Japanese output: three plain English words in a row are a sentence that nobody translated.
+
+use std::process::Command;
+
+/// Everything on standard output and error of one run.
+fn said(line: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_whichkernel"))
+        .args(["--lang", "ja"])
+        .args(line.split(' ').filter(|word| !word.is_empty()))
+        .env("WHICHKERNEL_LEDGER", dir.path().join("ledger"))
+        .env("WHICHKERNEL_CACHE", dir.path().join("cache"))
+        .env("LANG", "C.UTF-8")
+        .output()
+        .unwrap();
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// A word of a language, and no name: letters only, no capital inside.
+fn plain(word: &str) -> bool {
+    let word = word.trim_end_matches([',', '.']);
+    word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase())
+}
+
+/// The first run of three, in a line that is no command.
+fn english(text: &str) -> Option<String> {
+    let prose = |line: &&str| !line.contains("whichkernel ") && !line.contains("$ ");
+    text.lines().filter(prose).find_map(|line| {
+        // What stands in quotes or backticks is cited.
+        let cited: String = line.split(['`', '"', '「', '」']).step_by(2).collect::<Vec<_>>().join(" 」 ");
+        let words: Vec<&str> = cited.split_whitespace().collect();
+        words.windows(3).find(|three| three.iter().all(|word| plain(word))).map(|_| line.to_owned())
+    })
+}
+
+#[test]
+fn the_finder_finds_english() {
+    assert!(english("観測: no runtime is here").is_some());
+    assert!(english("次の一手: whichkernel watch --name ollama").is_none());
+    assert!(english("kernel は MMQ(Q4_K、290 列)").is_none());
+}
+
+#[test]
+fn no_english_is_left_in_the_main_answers() {
+    for line in [
+        "",
+        "check",
+        "check --all",
+        "check --only refuted",
+        "check --claim mmvq-to-8",
+        "check --claim nonsense-id",
+        "investigate --offline",
+        "explain 9070xt Q4_K_M 290",
+        "explain gfx1201 290 b7000",
+        "explain MMVQ",
+        "explain --terms",
+        "explain 9070xtt",
+        "doctor",
+        "runtime list",
+        "runtime find",
+        "ledger list",
+        "ledger verify",
+        "ledger where",
+    ] {
+        let text = said(line);
+        let left = english(&text);
+        assert!(left.is_none(), "{line}: {}\n\n{text}", left.unwrap_or_default());
+    }
+}
