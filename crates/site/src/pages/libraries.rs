@@ -87,6 +87,8 @@ impl Stack {
                 _ => {}
             }
         }
+        // Who saw a library loaded has looked.
+        stack.watched_loaded |= !stack.loaded.is_empty();
         stack
     }
 

@@ -22,8 +22,24 @@ use crate::input::Study;
 use crate::write::Page;
 
 /// In the order of the list beside the page; each has a message `site-nav-NAME`.
-pub const NAV: &[&str] =
-    &["index", "map", "chain", "phases", "questions", "shows", "sources", "worklog", "observations", "legend"];
+pub const NAV: &[&str] = &[
+    "index",
+    "map",
+    "chain",
+    "generations",
+    "observers",
+    "inventory",
+    "census",
+    "libraries",
+    "phases",
+    "questions",
+    "shows",
+    "sources",
+    "probes",
+    "worklog",
+    "observations",
+    "legend",
+];
 
 pub fn all(study: &Study<'_>) -> Vec<Page> {
     let mut pages = vec![overview::page(study), map::page(study)];
