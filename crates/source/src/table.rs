@@ -121,6 +121,17 @@ pub fn find(wanted: &str) -> Option<&'static Table> {
     all().iter().rev().find(fits)
 }
 
+/// `1-8 MMVQ | 9-1024 MMQ`.
+pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
+    let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
+        Some(to) if to == from => format!("{from} {path}"),
+        Some(to) => format!("{from}-{to} {path}"),
+        // As far as the tables go, and no further.
+        None => format!("{from}-{COLUMNS} {path}"),
+    };
+    stretches.iter().map(one).collect::<Vec<_>>().join(" | ")
+}
+
 /// One answer of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found<'t> {

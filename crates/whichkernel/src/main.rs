@@ -4,9 +4,11 @@
 #[cfg(test)]
 mod advice_tests;
 mod answers;
+mod bytes;
 mod context;
 mod emit;
 mod labelled;
+mod near;
 mod status;
 mod taken;
 mod verbs;

@@ -1,7 +1,6 @@
 //! No verb: this machine in a second. GPU, server, model, which path, what is wrong, what to run next.
 
 use super::doctor::say;
-use super::explain::tokens;
 use crate::context::Context;
 use crate::labelled::labelled;
 use doctor::{Facts, Host, Report, Trials, Weight};
@@ -9,6 +8,7 @@ use evidence::Glance;
 use inventory::{File, Sha256};
 use investigate::{Here, live_path};
 use ledger::Reader;
+use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
 

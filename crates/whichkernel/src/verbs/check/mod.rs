@@ -15,7 +15,7 @@ mod text;
 mod words;
 
 pub use export::{csv, json, markdown};
-pub use words::{load, near};
+pub use words::load;
 
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         let known: Vec<String> = graded.investigation.claims.iter().map(|stated| stated.claim.id.clone()).collect();
         graded.keep(|stated, _| stated.claim.id == *id);
         if graded.readings.is_empty() {
-            let near = near(id, known.iter().map(String::as_str));
+            let near = crate::near::near(id, known.iter().map(String::as_str));
             let hint = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
             anyhow::bail!("no claim has the id '{id}'{hint} `whichkernel check --all` lists them");
         }

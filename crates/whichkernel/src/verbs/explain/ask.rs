@@ -154,7 +154,7 @@ fn hint(word: &str) -> String {
     let all =
         gpu::all().iter().map(|card| card.name.as_str()).chain(gpu::nvidia_names()).chain(types.map(String::as_str));
     let all = all.chain(gguf::file_types()).chain(report::terms()).chain(source::versions::ollama_releases());
-    match crate::verbs::check::near(word, all) {
+    match crate::near::near(word, all) {
         Some(near) => format!("; did you mean {near}?"),
         None => "; `whichkernel explain --terms` lists the words, `whichkernel source --help` the rest".to_owned(),
     }

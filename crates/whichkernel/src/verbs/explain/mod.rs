@@ -10,8 +10,6 @@ use ask::{Asked, Question};
 use report::terms;
 use std::process::ExitCode;
 
-pub use screen::tokens;
-
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What you have, in any order: a GPU (9070xt, "AMD Radeon RX 9070 XT", rtx-4090, gfx1201), a type (Q4_K, Q4_K_M), a

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::labelled::labelled;
 use evidence::Says;
 use report::rung_text;
-use source::table::{self, COLUMNS, Rule, Table};
+use source::table::{self, Rule, Table, tokens};
 use source::versions::Known;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -14,17 +14,6 @@ pub fn term(written: &str, text: &str, context: &Context) -> String {
     let head = if context.color { format!("\x1b[1m{written}\x1b[0m") } else { written.to_owned() };
     let lines = report::wrap(text, context.width.unwrap_or(usize::MAX));
     format!("{head}\n{}\n", lines.join("\n"))
-}
-
-/// `1-8 MMVQ | 9-1024 MMQ`.
-pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
-    let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
-        Some(to) if to == from => format!("{from} {path}"),
-        Some(to) => format!("{from}-{to} {path}"),
-        // As far as the tables go, and no further.
-        None => format!("{from}-{COLUMNS} {path}"),
-    };
-    stretches.iter().map(one).collect::<Vec<_>>().join(" | ")
 }
 
 pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str, String)> {

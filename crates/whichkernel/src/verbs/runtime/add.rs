@@ -1,6 +1,6 @@
 //! `runtime add`: a directory or archives into the cache.
 
-use super::words::bytes;
+use crate::bytes::bytes;
 use crate::context::Context;
 use anyhow::Context as _;
 use runtime::{Cache, add};

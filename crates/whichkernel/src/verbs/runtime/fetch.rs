@@ -1,6 +1,6 @@
 //! `runtime fetch`: says what it would bring and how big it is, asks, and brings it.
 
-use super::words::bytes;
+use crate::bytes::bytes;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use runtime::{

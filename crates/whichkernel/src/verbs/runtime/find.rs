@@ -1,6 +1,6 @@
 //! `runtime find`: Ollama, llama.cpp, ROCm and CUDA on this machine.
 
-use super::words::bytes;
+use crate::bytes::bytes;
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use report::{Column, Lang, Table};

@@ -1,6 +1,6 @@
 //! `runtime list`: what is in the cache, with sizes and versions.
 
-use super::words::bytes;
+use crate::bytes::bytes;
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use report::{Column, Lang, Table};

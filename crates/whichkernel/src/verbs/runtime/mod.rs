@@ -6,9 +6,6 @@ pub mod fetch;
 mod find;
 mod list;
 mod remove;
-mod words;
-
-pub use words::bytes;
 
 use crate::context::Context;
 use clap::Subcommand;

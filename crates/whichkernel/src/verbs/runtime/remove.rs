@@ -1,8 +1,8 @@
 //! `runtime remove`: takes a runtime out of the cache.
 
-use super::words::bytes;
+use crate::bytes::bytes;
 use crate::context::Context;
-use crate::verbs::check::near;
+use crate::near::near;
 use anyhow::bail;
 use runtime::{Cache, index};
 use std::process::ExitCode;
