@@ -47,3 +47,10 @@ fn a_verb_that_could_not_run_says_so_in_the_format_that_was_asked_for() {
     let plain = run(&["inspect", "/there/is/no/such/file"]);
     assert_eq!((plain.status.code(), plain.stdout.len()), (Some(2), 0));
 }
+
+#[test]
+fn a_rung_is_written_as_everywhere_else() {
+    let line = ["explain", "--gpu", "gfx1201", "--type", "Q4_K", "--columns", "8", "--format", "json"];
+    let answer = schema_check::answer(WHICHKERNEL, &run(&line).stdout);
+    assert_eq!(answer["rung"], "declared");
+}

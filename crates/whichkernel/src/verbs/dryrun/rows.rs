@@ -89,6 +89,6 @@ pub fn head(plan: &Plan, standing: Standing) -> Value {
         "gpu": plan.card.given, "card": plan.card.profile.name, "title": plan.card.profile.title,
         "target": plan.card.profile.gcn_arch_name, "overridden_from": plan.card.overridden,
         "strict": plan.strict, "ships": plan.described.ships, "metadata_of": plan.described.near,
-        "shipped": plan.described.shipped, "grade": standing.name(), "rung": "Selected", "device": "stand-in",
+        "shipped": plan.described.shipped, "grade": standing.name(), "rung": evidence::Rung::Selected, "device": "stand-in",
     })
 }

@@ -463,7 +463,7 @@ fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
         .map(|way| json!({"function": way.function, "calls": way.calls, "path": way.path.name(), "file": way.file, "lines": way.lines, "switch": way.switch}))
         .collect();
     Ok(json!({
-        "schema": "whichkernel.source/2", "rung": "Declared", "tree": tree.label, "commit": tree.commit, "presets": presets,
+        "schema": "whichkernel.source/2", "rung": evidence::Rung::Declared, "tree": tree.label, "commit": tree.commit, "presets": presets,
         "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons, "bypasses": fused,
     }))
 }
