@@ -131,7 +131,7 @@ fn mutant(random: &mut Random) -> Mutant {
     }
     for index in 0..1 + maker.random.below(3) {
         let (ty, value) = (maker.random.of(TYPES), maker.number(2));
-        let _ = write!(body, "    {}{ty} v{index} = {value};\n", maker.random.of(&["const ", ""]));
+        let _ = writeln!(body, "    {}{ty} v{index} = {value};", maker.random.of(&["const ", ""]));
         maker.names.push(format!("v{index}"));
     }
     match maker.random.below(5) {
@@ -155,20 +155,20 @@ fn mutant(random: &mut Random) -> Mutant {
             );
         }
         2 => {
-            let _ = write!(
+            let _ = writeln!(
                 body,
-                "    switch (ne11 % 3) {{ case 0: return {}; case 1: break; default: return {}; }}\n",
+                "    switch (ne11 % 3) {{ case 0: return {}; case 1: break; default: return {}; }}",
                 maker.truth(1),
                 maker.truth(1)
             );
         }
         3 => {
             let cond = maker.truth(2);
-            let _ = write!(body, "    if ({cond}) {{ return {}; }}\n", maker.truth(1));
+            let _ = writeln!(body, "    if ({cond}) {{ return {}; }}", maker.truth(1));
         }
         _ => {}
     }
-    let _ = write!(body, "    return {};\n", maker.truth(2));
+    let _ = writeln!(body, "    return {};", maker.truth(2));
     Mutant { before, body, elsewhere }
 }
 
@@ -185,9 +185,9 @@ fn compiled(mutants: &[Mutant]) -> Vec<Vec<bool>> {
     }
     text.push_str("int main() {\n");
     for index in 0..mutants.len() {
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "    for (int64_t n = {FROM}; n <= {TO}; n++) putchar('0' + m{index}::rule(n)); putchar('\\n');\n"
+            "    for (int64_t n = {FROM}; n <= {TO}; n++) putchar('0' + m{index}::rule(n)); putchar('\\n');"
         );
     }
     text.push_str("}\n");

@@ -59,7 +59,7 @@ fn every_launch_of_a_real_program_with_its_argument_bytes() {
     assert_eq!((tally.lost, tally.unnamed(), tally.unknown_replays), (0, 0, 0), "{account:?}");
     // Replays multiplied out, evaluations and tokens as the record itself gives them.
     let mut expected = Tally::default();
-    outcome.traces.iter().for_each(|trace| watch::add_trace(&mut expected, trace, Some(&outcome.table)));
+    outcome.traces.iter().for_each(|trace| watch::add_trace(&mut expected, trace, outcome.tables.first()));
     assert_eq!((tally.launches(), tally.tokens()), (expected.launches(), expected.tokens()));
     assert_eq!(tally.tokens(), 8);
 }

@@ -434,7 +434,7 @@ fn a_real_program_with_graphs_that_is_started_under_the_watch() {
         stage.open();
         let outcome = running.finish().expect("a run");
         let mut tally = Tally::default();
-        outcome.traces.iter().for_each(|trace| watch::add_trace(&mut tally, trace, Some(&outcome.table)));
+        outcome.traces.iter().for_each(|trace| watch::add_trace(&mut tally, trace, outcome.tables.first()));
         return std::fs::write(file, format!("{} {}", tally.launches(), tally.tokens())).expect("written");
     }
     let dir = tempfile::tempdir().expect("a directory");
