@@ -19,12 +19,10 @@ pub enum What {
     Debian,
 }
 
-/// The targets of Debian's libggml-hip.so (0.9 to 0.27): what it has no code for it says nothing on.
 const DEBIAN: &str = "debian-sid";
-const DEBIAN_TARGETS: &[&str] = &[
-    "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1031", "gfx1032", "gfx1100", "gfx1101",
-    "gfx1102",
-];
+/// The targets of Debian's libggml-hip.so, as `inspect` lists those of 0.27: what it has no code for it says nothing on.
+const DEBIAN_TARGETS: &[&str] =
+    &["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102"];
 
 impl Graded {
     /// What of all that can be fetched would close something, the most rewarding first. `has_runtime`: there is one with GPU
