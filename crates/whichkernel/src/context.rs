@@ -164,8 +164,8 @@ fn say_json(error: String) {
     }
 }
 
-/// Says what went wrong and exits with 2. A reader that went away (`| head`) is no error.
-pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
+/// Says what went wrong in the reader's language and exits with 2. A reader that went away (`| head`) is no error.
+pub fn fail(error: &anyhow::Error, json: bool, lang: &Lang) -> ExitCode {
     let gone = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     };
@@ -183,7 +183,7 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     }
     // Addresses and command lines come into errors from everywhere.
     let text = ledger::redact::text(&text);
-    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&text, false));
+    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&report::phrase(lang, &text), false));
     if json {
         say_json(text.into());
     }

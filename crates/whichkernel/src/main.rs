@@ -15,6 +15,7 @@ mod verbs;
 
 use clap::Parser;
 use context::Context;
+use report::Lang;
 use std::process::ExitCode;
 
 /// Which GPU kernel actually ran, and how do we know?
@@ -37,5 +38,5 @@ fn main() -> ExitCode {
     let ran = verbs::run(cli.verb, &context);
     let json = json && !context.has_printed();
     drop(context);
-    ran.unwrap_or_else(|error| context::fail(&error, json))
+    ran.unwrap_or_else(|error| context::fail(&error, json, &Lang::choose(cli.global.lang.as_deref())))
 }

@@ -29,7 +29,11 @@ fn english(text: &str) -> Option<String> {
         // What stands in quotes or backticks is cited.
         let cited: String = line.split(['`', '"', '「', '」']).step_by(2).collect::<Vec<_>>().join(" 」 ");
         let words: Vec<&str> = cited.split_whitespace().collect();
-        words.windows(3).find(|three| three.iter().all(|word| plain(word))).map(|_| line.to_owned())
+        // Names with commas between them are a list of what one may type, no sentence.
+        let sentence = |three: &&[&str]| {
+            three.iter().all(|word| plain(word)) && !three[..2].iter().any(|word| word.ends_with(','))
+        };
+        words.windows(3).find(sentence).map(|_| line.to_owned())
     })
 }
 
@@ -38,6 +42,7 @@ fn the_finder_finds_english() {
     assert!(english("観測: no runtime is here").is_some());
     assert!(english("次の一手: whichkernel watch --name ollama").is_none());
     assert!(english("kernel は MMQ(Q4_K、290 列)").is_none());
+    assert!(english("用語: tile, rung, declared, shipped").is_none());
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub fn over(
                     let value = json!({ "file": path.to_string_lossy(), "error": format!("{error:#}") });
                     context.print(&format!("{comma}{value}\n"))?;
                 }
-                crate::context::fail(&error, false);
+                crate::context::fail(&error, false, &context.lang);
             }
         }
     }
