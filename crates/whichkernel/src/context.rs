@@ -4,6 +4,7 @@ use crate::emit::Failure;
 use crate::status::StatusLine;
 use clap::{Args, ValueEnum};
 use report::Lang;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -162,6 +163,16 @@ fn say_json(error: String) {
     if let Ok(text) = answer::json(&Failure::new(error)) {
         let _ = io::stdout().write_all(text.as_bytes());
     }
+}
+
+/// A line on stderr. That nobody reads it any more (`2>&1 | head`) is no reason to fail.
+pub fn tell(line: fmt::Arguments) {
+    tell_part(format_args!("{line}\n"));
+}
+
+/// A question, or what ends its lines itself.
+pub fn tell_part(text: fmt::Arguments) {
+    let _ = io::stderr().write_fmt(text);
 }
 
 /// Says what went wrong in the reader's language and exits with 2. A reader that went away (`| head`) is no error.

@@ -1,5 +1,7 @@
 //! The command line: one file per verb, each thin.
 #![forbid(unsafe_code)]
+// Both panic where the reader went away; `Context::print` and `context::tell` do not.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(test)]
 mod advice_tests;

@@ -5,7 +5,7 @@ use crate::logs::{LogReader, Variable, explain};
 use crate::{Device, Ended, Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, WatchError, Word};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -73,7 +73,7 @@ impl LogSource {
         self.number += 1;
         if !self.reader.line(line, tally) {
             of_line("output", self.number, line, &mut self.claims);
-            eprintln!("{line}");
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
 }

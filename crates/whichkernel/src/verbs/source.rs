@@ -81,10 +81,16 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
     const SHOWN: usize = 5;
     for what in skipped.told.iter().take(SHOWN) {
-        eprintln!("{}", context.lang.text_with("source-skipped", &[("what", what.clone().into())]));
+        crate::context::tell(format_args!(
+            "{}",
+            context.lang.text_with("source-skipped", &[("what", what.clone().into())])
+        ));
     }
     if skipped.len() > SHOWN {
         let count = skipped.len() - SHOWN;
-        eprintln!("{}", context.lang.text_with("source-skipped-more", &[("count", count.into())]));
+        crate::context::tell(format_args!(
+            "{}",
+            context.lang.text_with("source-skipped-more", &[("count", count.into())])
+        ));
     }
 }

@@ -34,7 +34,7 @@ pub fn compare(
     if format != Format::Json {
         for (tree, survey) in [(a, &left), (b, &right)] {
             for note in notes(survey, context) {
-                eprintln!("{}: {note}", tree.label);
+                crate::context::tell(format_args!("{}: {note}", tree.label));
             }
             crate::verbs::source::tell_skipped(&tree.skipped, context);
         }

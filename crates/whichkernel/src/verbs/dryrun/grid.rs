@@ -88,7 +88,7 @@ pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Ve
                 let color = context.color;
                 survey.run(&kinds, &args.columns, &|line| {
                     if color {
-                        eprintln!("dryrun: {line}");
+                        crate::context::tell(format_args!("dryrun: {line}"));
                     }
                 })?
             }

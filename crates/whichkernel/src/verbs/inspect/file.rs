@@ -132,10 +132,14 @@ pub fn verdict(path: &Path, found: &FileReport) -> ExitCode {
     const SHOWN: usize = 20;
     let problems = found.all_problems().count();
     for error in found.all_problems().take(SHOWN) {
-        eprintln!("whichkernel: {}", report::plain(&format!("{}: {error}", path.display())));
+        crate::context::tell(format_args!("whichkernel: {}", report::plain(&format!("{}: {error}", path.display()))));
     }
     if problems > SHOWN {
-        eprintln!("whichkernel: {}: {} more; --format json has them all", path.display(), problems - SHOWN);
+        crate::context::tell(format_args!(
+            "whichkernel: {}: {} more; --format json has them all",
+            path.display(),
+            problems - SHOWN
+        ));
     }
     if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) }
 }

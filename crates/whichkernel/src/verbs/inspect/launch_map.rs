@@ -46,7 +46,12 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         Format::Md => context.print(&table(&rows, context).markdown())?,
     }
     for unresolved in map.completeness.unresolved.iter().take(20) {
-        eprintln!("whichkernel: {}: call at {:#x}: {}", file.path().display(), unresolved.site, unresolved.why);
+        crate::context::tell(format_args!(
+            "whichkernel: {}: call at {:#x}: {}",
+            file.path().display(),
+            unresolved.site,
+            unresolved.why
+        ));
     }
     Ok(if map.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }

@@ -13,7 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn complain(file: &File, found: &Inventory) {
     let inside = found.rows.iter().filter_map(|row| row.error.as_ref());
     for error in found.sections.iter().flat_map(|s| &s.errors).chain(inside).take(20) {
-        eprintln!("whichkernel: {}", report::plain(&format!("{}: {error}", file.path().display())));
+        crate::context::tell(format_args!(
+            "whichkernel: {}",
+            report::plain(&format!("{}: {error}", file.path().display()))
+        ));
     }
 }
 

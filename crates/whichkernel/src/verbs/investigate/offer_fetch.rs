@@ -123,7 +123,7 @@ fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> anyhow::Res
 }
 
 fn agreed(context: &Context) -> anyhow::Result<bool> {
-    eprint!("{} ", context.lang.text("runtime-fetch-ask"));
+    crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))

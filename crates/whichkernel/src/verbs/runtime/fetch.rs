@@ -148,7 +148,7 @@ fn agreed(context: &Context) -> anyhow::Result<bool> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         bail!("{}", context.lang.text("runtime-fetch-needs-yes"));
     }
-    eprint!("{} ", context.lang.text("runtime-fetch-ask"));
+    crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))

@@ -188,7 +188,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
     let question = args.ask.question(&args.gpu)?;
     let mut survey = Survey::run(tree, question, &args.ask.overrides()?)?;
     if args.format != Format::Json {
-        notes(&survey, context).iter().for_each(|line| eprintln!("{line}"));
+        notes(&survey, context).iter().for_each(|line| crate::context::tell(format_args!("{line}")));
         super::tell_skipped(&tree.skipped, context);
     }
     if args.record {

@@ -41,7 +41,7 @@ pub fn disarm(context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 fn say(context: &Context, key: &str, count: usize) {
-    eprintln!("{}", context.lang.text_with(key, &[("count", count.to_string().into())]));
+    crate::context::tell(format_args!("{}", context.lang.text_with(key, &[("count", count.to_string().into())])));
 }
 
 /// The usual places of the HIP and CUDA runtimes; each file once.

@@ -84,6 +84,6 @@ pub fn in_target(
     let count = count.to_string();
     source.canary_in_target(format!("a one-token request to {server} gave {count} launches"));
     let args = [("server", server.into()), ("count", count.into())];
-    eprintln!("{}", context.lang.text_with("watch-canary-asked", &args));
+    crate::context::tell(format_args!("{}", context.lang.text_with("watch-canary-asked", &args)));
     Ok(None)
 }

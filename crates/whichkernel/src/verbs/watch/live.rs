@@ -37,7 +37,7 @@ pub fn run(
             context.progress(&line);
         }
         for (sign, heard) in tally.fallback.news(started.elapsed()) {
-            eprintln!("{}", alarm::line(&sign, &heard, context));
+            crate::context::tell(format_args!("{}", alarm::line(&sign, &heard, context)));
         }
         if screen.show(tally, started.elapsed())? {
             gatherer.look();

@@ -154,7 +154,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let mut source = target::source(args, writer.as_ref())?;
     let mut gatherer = claims::gatherer(args)?;
     for line in target::told(args, context)? {
-        eprintln!("{line}");
+        crate::context::tell(format_args!("{line}"));
     }
     let mut tally = Tally::default();
     let blind = match &args.url {

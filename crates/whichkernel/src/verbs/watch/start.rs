@@ -54,7 +54,10 @@ pub fn variables(args: &Args) -> anyhow::Result<Vec<(Variable, String)>> {
             )
         };
         let (variable, value) = wanted(text).with_context(unknown)?;
-        eprintln!("{}", explain(&variable, &value).unwrap_or_else(|| format!("{}={value}", variable.name)));
+        crate::context::tell(format_args!(
+            "{}",
+            explain(&variable, &value).unwrap_or_else(|| format!("{}={value}", variable.name))
+        ));
         variables.push((variable, value));
     }
     Ok(variables)

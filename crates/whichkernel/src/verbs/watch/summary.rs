@@ -23,7 +23,7 @@ impl Told<'_> {
         // First: everything below is of a run that came to no good end.
         let failed = ended.filter(|ended| ended.failed()).map(|how| ended_line(how, context));
         if let (Some(line), Format::Csv | Format::Md | Format::Json) = (&failed, format) {
-            eprint!("{line}");
+            crate::context::tell_part(format_args!("{line}"));
         }
         let failed = failed.unwrap_or_default();
         match format {
