@@ -77,3 +77,14 @@ fn a_word_is_explained_and_a_slip_gets_a_hint() {
     let far = explain(&["gfx1201", "5000"], "80");
     assert!(String::from_utf8_lossy(&far.stderr).contains("from 1 to 1024"));
 }
+
+/// Ada at eight columns: MMVQ, then MMQ, then MMVQ again in the newest that is known. The last one that was looked at ends the row.
+#[test]
+fn the_versions_end_with_the_one_that_the_answer_is_from() {
+    let text = String::from_utf8(explain(&["rtx-4090", "Q4_K", "8"], "200").stdout).unwrap();
+    let row = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim().to_owned();
+    let path = text.lines().next().and_then(|line| line.split_once("-> ")?.1.split_once(','));
+    let newest = row("Version").replace("llama.cpp ", "");
+    let last = format!("{} {newest}", path.expect("a path").0);
+    assert!(row("By version").ends_with(&last) && !newest.is_empty(), "{last}: {text}");
+}

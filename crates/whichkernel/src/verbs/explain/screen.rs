@@ -35,6 +35,10 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
         ];
         rows.push(("explain-version", lang.text_with(key, &args)));
     }
+    // The newest is taken where none was named: which one that is belongs to the answer.
+    if let Known::Exact(table) = &question.known {
+        rows.push(("explain-version", format!("{} {}", table.source, dated(table))));
+    }
     for (table, found) in question.found().iter().rev().take(1) {
         let cc = table.targets.get(target).and_then(|target| target.cc);
         // What a function returns says nothing that its condition did not.
@@ -154,24 +158,28 @@ fn by_gpu(question: &Question, table: &Table, context: &Context) -> String {
     paths.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
 }
 
-/// llama.cpp's releases in their order: `BLAS up to b6841 | MMQ from b7148 (2025-11-24)`.
+/// llama.cpp's releases in their order: `BLAS - b6841 | MMQ b7148 (2025-11-24) - ggml-0.28.0`. It ends with the last that was
+/// looked at: nothing is said of those after it.
 fn by_version(question: &Question) -> String {
     let mut runs: Vec<(&str, &Table, &Table)> = Vec::new();
-    for table in table::all().iter().filter(|table| table.version.starts_with('b')) {
+    for table in table::all().iter().filter(|table| table.source == "llama.cpp") {
         let Some(found) = table.look_up(&question.device.target, question.main_type(), question.at()) else { continue };
         match runs.last_mut().filter(|run| run.0 == found.path) {
             Some(run) => run.2 = table,
             None => runs.push((found.path, table, table)),
         }
     }
-    let only = runs.len() == 1;
     let text = |(i, (path, first, last)): (usize, &(&str, &Table, &Table))| match i {
-        0 if only => format!("{path} {} - {}", first.version, last.version),
-        0 => format!("{path} - {}", last.version),
-        _ if i + 1 == runs.len() => format!("{path} {} ({}) -", first.version, first.date),
-        _ => format!("{path} {} - {}", first.version, last.version),
+        0 if runs.len() > 1 => format!("{path} - {}", last.version),
+        _ if first.version == last.version => format!("{path} {}", dated(first)),
+        _ => format!("{path} {} - {}", dated(first), last.version),
     };
     runs.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
+}
+
+/// A release, with its day where that is known.
+fn dated(table: &Table) -> String {
+    if table.date.is_empty() { table.version.clone() } else { format!("{} ({})", table.version, table.date) }
 }
 
 /// What else a file of this type holds, and whether it goes the same way.
