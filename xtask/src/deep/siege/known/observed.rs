@@ -88,12 +88,16 @@ impl Place {
     }
 
     fn gather(&self, exit: Option<i32>, line: Option<String>) -> anyhow::Result<Run> {
-        // One that outlives its parent is waited for, a moment: what it did counts.
+        // One that outlives its parent is waited for, to its end or until nothing moves any more: what it did counts.
+        const STILL: u32 = 10;
         let until = Instant::now() + Duration::from_secs(2);
         let mut count = Count::read(&self.count)?;
-        while !count.done && count.launches() == 0 && Instant::now() < until {
+        let mut still = 0;
+        while !count.done && still < STILL && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
-            count = Count::read(&self.count)?;
+            let now = Count::read(&self.count)?;
+            still = if now.launches() > 0 && now.launches() == count.launches() { still + 1 } else { 0 };
+            count = now;
         }
         let messages = String::from_utf8_lossy(&std::fs::read(&self.messages).unwrap_or_default()).into_owned();
         let out = String::from_utf8_lossy(&std::fs::read(&self.out).unwrap_or_default()).into_owned();
