@@ -14,7 +14,12 @@ pub enum OpenError {
     Io { path: PathBuf, source: io::Error },
     #[error("{path} is {what}, not a file that can be read at offsets. Copy it to a file first")]
     NotAFile { path: PathBuf, what: &'static str },
+    #[error("{path} claims {bytes} bytes, more than any file with GPU code has: at most {LONGEST} are read")]
+    TooLong { path: PathBuf, bytes: u64 },
 }
+
+/// A sparse file claims any length, and reading all of it would never end. The largest libraries have a few GiB.
+const LONGEST: u64 = 256 << 30;
 
 /// A regular file, open for reading, and what it looked like when it was opened.
 #[derive(Debug)]
@@ -34,6 +39,9 @@ impl File {
         let found = regular_file::open_or_kind(path).map_err(io)?;
         let file = found.map_err(|what| OpenError::NotAFile { path: path.to_owned(), what })?;
         let metadata = file.metadata().map_err(io)?;
+        if metadata.len() > LONGEST {
+            return Err(OpenError::TooLong { path: path.to_owned(), bytes: metadata.len() });
+        }
         Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
     }
 

@@ -161,14 +161,14 @@ fn archives(name: &str, paths: &[PathBuf], staging: &Path, only: &[String], step
 }
 
 fn packing(path: &Path) -> Result<Packing> {
-    let mut file = fs::File::open(path).map_err(at(path))?;
+    let mut file = sys::regular_file::open(path).map_err(at(path))?;
     let mut head = Vec::new();
     (&mut file).take(512).read_to_end(&mut head).map_err(at(path))?;
     sniff(&head).ok_or_else(|| Error::UnknownArchive { path: path.to_owned() })
 }
 
 fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<Unpacked> {
-    let mut file = BufReader::with_capacity(1 << 20, fs::File::open(path).map_err(at(path))?);
+    let mut file = BufReader::with_capacity(1 << 20, sys::regular_file::open(path).map_err(at(path))?);
     let damaged = |source: io::Error| match Swollen::behind(&source) {
         Some(swollen) => Error::Swollen { path: path.to_owned(), why: swollen.to_string() },
         None => Error::Archive { path: path.to_owned(), member: "its content".to_owned(), source },

@@ -6,9 +6,12 @@ use investigate::{Advice, Graded, Need};
 use report::Lang;
 use std::path::Path;
 
+/// An investigation is written by hand.
+const LONGEST: u64 = 16 << 20;
+
 pub fn load(file: Option<&Path>) -> anyhow::Result<Investigation> {
     let Some(path) = file else { return Ok(default_investigation()?) };
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = sys::regular_file::whole(path, LONGEST).with_context(|| format!("cannot read {}", path.display()))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         anyhow::anyhow!("{}: byte {at} is not UTF-8; an investigation file is TOML", path.display())

@@ -1,0 +1,49 @@
+//! A name that a user gives may lead to a pipe, a device or a file without end: every verb says so and ends.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Only so that a hang is a failure instead of a test that never ends.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn ends_with_2(words: &[&str], file: &Path, home: &Path) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command
+        .args(words)
+        .arg(file)
+        .env("WHICHKERNEL_LEDGER", home.join("ledger"))
+        .env("WHICHKERNEL_CACHE", home.join("cache"));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(2), "{words:?} {}", file.display());
+            return;
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{words:?} {}: it does not end", file.display());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn pipes_devices_and_endless_files_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (pipe, sparse) = (dir.path().join("pipe"), dir.path().join("sparse"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let long = std::fs::File::create(&sparse).unwrap();
+    // As long as the file system takes.
+    let lengths = [8_u64 << 40, 1 << 40];
+    assert!(lengths.into_iter().any(|length| long.set_len(length).is_ok()));
+    for words in
+        [&["watch", "--read"][..], &["inspect"], &["isa"], &["ledger", "import"], &["runtime", "add"], &["check"]]
+    {
+        for file in [pipe.as_path(), &sparse, Path::new("/dev/zero")] {
+            ends_with_2(words, file, dir.path());
+        }
+    }
+}
