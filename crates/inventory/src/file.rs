@@ -14,7 +14,7 @@ pub enum OpenError {
     Io { path: PathBuf, source: io::Error },
     #[error("{path} is {what}, not a file that can be read at offsets. Copy it to a file first")]
     NotAFile { path: PathBuf, what: &'static str },
-    #[error("{path} claims {bytes} bytes, more than any file with GPU code has: at most {LONGEST} are read")]
+    #[error("{path} claims {bytes} bytes: at most {LONGEST} are read")]
     TooLong { path: PathBuf, bytes: u64 },
 }
 
