@@ -55,7 +55,7 @@ pub struct History {
     pub events: Vec<Event>,
     pub first: Commit,
     pub last: Commit,
-    /// Commits that touch the backend; of these, those whose sources had to be evaluated.
+    /// Both ends and the commits between them that touch the backend; of these, those whose sources had to be evaluated.
     pub commits: usize,
     pub evaluated: usize,
     /// Commits that have no dispatcher that can be read, with why.

@@ -196,11 +196,13 @@ pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) ->
         Some(Commit { id: parts.next()?, date: parts.next()?, subject: parts.next()? })
     });
     let mut list: Vec<Commit> = parsed.collect();
-    if let Some(since) = since
-        && !list.is_empty()
-    {
+    // Both ends are looked at, whether they touch these paths or not: what is said is said of them.
+    if let Some(since) = since {
         let id = commit(&dir, &name, since)?;
         list.insert(0, Commit { id, date: String::new(), subject: String::new() });
+        if list.last().is_none_or(|end| end.id != last) {
+            list.push(Commit { id: last, date: String::new(), subject: String::new() });
+        }
     }
     Ok(list)
 }
