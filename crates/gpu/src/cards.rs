@@ -91,21 +91,7 @@ fn core(plain: &str) -> &str {
 
 /// Edit distance, for "did you mean"; long input is no reason to compute it.
 pub(crate) fn distance(a: &str, b: &str) -> usize {
-    if b.len() > 32 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let (up, left, diagonal) = (row.get(j + 1), next.get(j), row.get(j));
-            let (Some(up), Some(left), Some(diagonal)) = (up, left, diagonal) else { return usize::MAX };
-            next.push((up + 1).min(left + 1).min(diagonal + usize::from(x != *y)));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(usize::MAX)
+    if b.len() > 32 { usize::MAX } else { strsim::levenshtein(a, b) }
 }
 
 #[cfg(test)]
