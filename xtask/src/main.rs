@@ -9,6 +9,7 @@ mod fuzz;
 mod isa_oracle;
 mod isa_tables;
 mod packages;
+mod python;
 mod test;
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use std::{env, fs, io};
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::packages::ensure();
+    crate::python::ensure();
     // Offline this names what is missing and goes on: `test_artifacts::need` decides per test.
     crate::fetch::run(false)?;
     let place = tempfile::tempdir()?;

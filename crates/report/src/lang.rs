@@ -21,6 +21,7 @@ locales!(
     "explain",
     "family",
     "glossary",
+    "help",
     "history",
     "inspect",
     "investigate",

@@ -5,6 +5,7 @@
 
 mod conclusion;
 mod glossary;
+mod help_texts;
 mod lang;
 mod phrases;
 mod plain;
@@ -14,6 +15,7 @@ mod table;
 
 pub use conclusion::{conclusion_text, gaps};
 pub use glossary::{term, terms};
+pub use help_texts::{help_text, help_texts};
 pub use lang::Lang;
 pub use phrases::phrase;
 pub use plain::{guarded, plain};

@@ -17,6 +17,7 @@
 //! | [`mount`] | mount(2), and tracefs |
 //! | [`interrupt`] | Ctrl-C and TERM as a question that is asked |
 //! | [`rights`] | capabilities: which are kept and for what, all else given up |
+//! | [`look_only`] | a process that can only look: Landlock |
 //! | [`private_dir`] | directories that nobody else can list, and that the next one clears away |
 //! | [`regular_file`] | files that somebody else named: judged before they are opened |
 //! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
@@ -34,6 +35,7 @@ pub mod guard;
 pub mod hip_runtime;
 pub mod http;
 pub mod interrupt;
+pub mod look_only;
 pub mod mapped_call;
 pub mod mount;
 pub mod namespaces;

@@ -6,9 +6,11 @@ use clap::{Args, ValueEnum};
 use report::Lang;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// A check that was asked for failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
@@ -18,15 +20,15 @@ pub const COULD_NOT_RUN: u8 = 2;
 #[derive(Debug, Args)]
 pub struct Global {
     /// Language of the output: en or ja [default: from LC_ALL, LC_MESSAGES, LANG]
-    #[arg(long, global = true, value_name = "LANG")]
+    #[arg(long, global = true, value_name = "LANG", display_order = 901)]
     pub lang: Option<String>,
 
     /// The ledger's directory [default: $WHICHKERNEL_LEDGER, else the user's data directory]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", display_order = 902)]
     pub ledger: Option<PathBuf>,
 
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 903)]
     pub color: When,
 }
 
@@ -58,9 +60,43 @@ pub struct Context {
     /// Bytes on stdout so far.
     written: AtomicU64,
     printed: AtomicBool,
+    looking: Option<Mutex<Looked>>,
+}
+
+/// What was said where nobody sees standard output: the answer, and remarks beside it.
+#[derive(Debug, Default)]
+struct Looked {
+    answer: Vec<u8>,
+    notes: Vec<String>,
 }
 
 impl Context {
+    /// For verbs that are asked by a program: what they print is kept, in English, and the ledger is not written.
+    pub fn looking(of: &Context) -> Self {
+        Context {
+            lang: Lang::new("en"),
+            color: false,
+            width: None,
+            ledger: of.ledger.clone(),
+            status: StatusLine::silent(),
+            written: AtomicU64::new(0),
+            printed: AtomicBool::new(false),
+            looking: Some(Mutex::default()),
+        }
+    }
+
+    /// Whether only what looks may be done.
+    pub fn only_looks(&self) -> bool {
+        self.looking.is_some()
+    }
+
+    /// What was said since the last time.
+    pub fn take(&self) -> (Vec<u8>, Vec<String>) {
+        let said =
+            self.looking.as_ref().map(|said| mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner)));
+        said.map(|said| (said.answer, said.notes)).unwrap_or_default()
+    }
+
     pub fn new(global: &Global) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = match global.color {
@@ -76,13 +112,18 @@ impl Context {
             status: StatusLine::new(),
             written: AtomicU64::new(0),
             printed: AtomicBool::new(false),
+            looking: None,
         }
     }
 
     /// What is printed obeys nobody but us: control characters that came in with somebody else's text are escaped.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
-        let mut out = self.stdout();
         let text = report::guarded(text, self.color || self.width.is_some());
+        if let Some(said) = &self.looking {
+            said.lock().unwrap_or_else(PoisonError::into_inner).answer.extend_from_slice(text.as_bytes());
+            return Ok(());
+        }
+        let mut out = self.stdout();
         out.write_all(text.as_bytes())?;
         out.flush()?;
         self.written.fetch_add(text.len() as u64, Ordering::Relaxed);
@@ -107,6 +148,12 @@ impl Context {
 
     /// For writing. What of it others could read until now is said once: from now on they cannot.
     pub fn open_ledger(&self) -> Result<ledger::Ledger, ledger::LedgerError> {
+        if self.only_looks() {
+            return Err(ledger::LedgerError::ReadOnly {
+                path: self.ledger.clone(),
+                source: io::ErrorKind::ReadOnlyFilesystem.into(),
+            });
+        }
         let ledger = ledger::Ledger::open(&self.ledger)?;
         if ledger.closed_to_others() > 0 {
             let args = [("count", ledger.closed_to_others().into()), ("dir", self.ledger.to_string_lossy().into())];
@@ -122,6 +169,10 @@ impl Context {
 
     /// A remark that is not the answer: a line on stderr that stays.
     pub fn note(&self, line: &str) {
+        if let Some(said) = &self.looking {
+            said.lock().unwrap_or_else(PoisonError::into_inner).notes.push(ledger::redact::text(line).into_owned());
+            return;
+        }
         self.status.clear();
         let _ = writeln!(io::stderr(), "{}", report::guarded(&ledger::redact::text(line), self.color));
     }
@@ -148,10 +199,15 @@ fn default_ledger() -> PathBuf {
 }
 
 /// A command line that could not be understood, or one that asked for help.
-pub fn misunderstood(error: &clap::Error, json: bool) -> ExitCode {
-    let _ = error.print();
+pub fn misunderstood(error: &clap::Error, json: bool, lang: &Lang) -> ExitCode {
     if !error.use_stderr() {
+        let _ = error.print();
         return ExitCode::SUCCESS;
+    }
+    if lang.is_japanese() {
+        tell_part(format_args!("{}", report::guarded(&crate::help::misunderstood(error, lang), false)));
+    } else {
+        let _ = error.print();
     }
     if json {
         say_json(error.render().to_string().trim_end().to_owned());
@@ -183,6 +239,16 @@ pub fn fail(error: &anyhow::Error, json: bool, lang: &Lang) -> ExitCode {
     if error.chain().any(gone) {
         return ExitCode::SUCCESS;
     }
+    let text = said(error);
+    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&report::phrase(lang, &text), false));
+    if json {
+        say_json(text);
+    }
+    ExitCode::from(COULD_NOT_RUN)
+}
+
+/// An error with its causes, in one line.
+pub fn said(error: &anyhow::Error) -> String {
     // Some errors name their cause themselves; it is not said twice.
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
@@ -193,10 +259,5 @@ pub fn fail(error: &anyhow::Error, json: bool, lang: &Lang) -> ExitCode {
         }
     }
     // Addresses and command lines come into errors from everywhere.
-    let text = ledger::redact::text(&text);
-    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&report::phrase(lang, &text), false));
-    if json {
-        say_json(text.into());
-    }
-    ExitCode::from(COULD_NOT_RUN)
+    ledger::redact::text(&text).into_owned()
 }

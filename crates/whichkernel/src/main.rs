@@ -9,13 +9,14 @@ mod answers;
 mod bytes;
 mod context;
 mod emit;
+mod help;
 mod labelled;
 mod near;
 mod status;
 mod taken;
 mod verbs;
 
-use clap::Parser;
+use clap::{FromArgMatches as _, Parser};
 use context::Context;
 use report::Lang;
 use std::process::ExitCode;
@@ -32,9 +33,13 @@ struct Cli {
 
 fn main() -> ExitCode {
     let json = emit::json_asked(std::env::args_os());
-    let cli = match Cli::try_parse() {
+    let asked = Lang::choose(help::lang_asked(std::env::args_os()).as_deref());
+    let mut command = help::command(&asked);
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|found| Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command)));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return context::misunderstood(&error, json),
+        Err(error) => return context::misunderstood(&error, json, &asked),
     };
     let context = Context::new(&cli.global);
     let ran = verbs::run(cli.verb, &context);

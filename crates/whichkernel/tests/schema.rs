@@ -54,3 +54,34 @@ fn a_rung_is_written_as_everywhere_else() {
     let answer = schema_check::answer(WHICHKERNEL, &run(&line).stdout);
     assert_eq!(answer["rung"], "declared");
 }
+
+/// The Python SDK, which validates what it is sent: tools, answers, resources.
+#[test]
+fn a_real_client_of_the_model_context_protocol_is_served() {
+    let packages = test_artifacts::cache().join(test_artifacts::MCP_CLIENT);
+    if !packages.is_dir() {
+        return test_artifacts::skip("the Python package mcp", "cargo xtask test installs it");
+    }
+    let Some(python) = test_artifacts::program("python3", "apt-get install python3") else { return };
+    let place = tempfile::tempdir().expect("a directory");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mcp_client.py");
+    let ledger = place.path().join("ledger");
+    let mut client = Command::new(python);
+    client.args(["-B", script, WHICHKERNEL, "--ledger"]).arg(&ledger).arg("mcp").env("PYTHONPATH", packages);
+    let output = client.current_dir(place.path()).output().expect("run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(said["server"], "whichkernel");
+    for tool in ["explain", "map", "diff", "inspect", "isa", "source", "check", "doctor", "probe", "history"] {
+        assert_eq!(said["tools"][tool]["annotations"]["readOnlyHint"], true, "{tool}");
+    }
+    let answer = schema_check::value(WHICHKERNEL, said["explain"]["structuredContent"].clone());
+    assert_eq!((&answer["rung"], &answer["path"]), (&"declared".into(), &"MMQ".into()));
+    assert_eq!((&said["slip"]["isError"], &said["unknown"]["isError"]), (&true.into(), &true.into()));
+    assert_eq!(said["whole"], "whichkernel.check/1");
+    assert_eq!(said["self"]["structuredContent"]["schema"], "whichkernel.inspect/1");
+    assert_eq!(said["doctor"]["isError"], false);
+    // It left nothing behind, not even the ledger that `check` reads.
+    let left: Vec<_> = std::fs::read_dir(place.path()).expect("the directory").collect();
+    assert!(left.is_empty(), "{left:?}");
+}

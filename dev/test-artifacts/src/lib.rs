@@ -18,6 +18,9 @@ pub use skip::{LOG, program, root, skip};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// A client of the Model Context Protocol with all that it needs, below [`cache`]; `cargo xtask test` installs it.
+pub const MCP_CLIENT: &str = "python-mcp-2.3.0";
+
 /// `$WHICHKERNEL_TEST_CACHE`, else `whichkernel-tests` in the user's cache directory: never the cache that the product
 /// uses, which may hold anything. `.cargo/runner` gives it to tests, also as the product's.
 pub fn cache() -> PathBuf {

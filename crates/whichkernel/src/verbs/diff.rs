@@ -38,6 +38,7 @@ pub struct Args {
     #[command(flatten)]
     pub kernels: kernel::KernelAsk,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -49,6 +50,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if both(kernel::is_file) {
         return kernel::run(&args.a, &args.b, &args.kernels, args.format, context);
     }
+    let run = both(runtime::is_card) || both(runtime::is_runtime);
+    anyhow::ensure!(!(run && context.only_looks()), "this would run a program on a GPU that is not there: not here");
     if both(runtime::is_card) {
         return runtime::cards(&args.a, &args.b, &args.dry()?, context);
     }

@@ -32,6 +32,7 @@ pub struct Args {
     #[arg(long)]
     pub brief: bool,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

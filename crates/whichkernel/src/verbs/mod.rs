@@ -5,6 +5,7 @@ use clap::Subcommand;
 use std::process::ExitCode;
 
 mod check;
+mod completions;
 mod diff;
 mod doctor;
 mod dryrun;
@@ -14,8 +15,10 @@ mod inspect;
 mod investigate;
 mod isa;
 mod ledger;
+mod man;
 mod many;
 mod map;
+mod mcp;
 mod probe;
 mod report;
 mod runtime;
@@ -29,6 +32,8 @@ mod watch;
 pub enum Verb {
     /// Grade the claims of an investigation from the ledger
     Check(check::Args),
+    /// Print what a shell needs to complete this command line
+    Completions(completions::Args),
     /// Two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
     Diff(diff::Args),
     /// Which observers work here, which do not, why, and the exact fix
@@ -47,8 +52,12 @@ pub enum Verb {
     Isa(isa::Args),
     /// What was observed: list, show, export, import, annotate, verify
     Ledger(ledger::Args),
+    /// Write a manual page for the command and one for every verb
+    Man(man::Args),
     /// Type x columns as a table: from source, from the dry run, or both with disagreements marked
     Map(map::Args),
+    /// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
+    Mcp(mcp::Args),
     /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
     Probe(probe::Args),
     /// The investigation as pages: HTML in both languages, from the ledger alone
@@ -69,6 +78,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
         Some(Verb::Check(args)) => check::run(&args, context),
+        Some(Verb::Completions(args)) => completions::run(&args, context),
         Some(Verb::Diff(args)) => diff::run(&args, context),
         Some(Verb::Doctor(args)) => doctor::run(&args, context),
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
@@ -78,7 +88,9 @@ pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Verb::Investigate(args)) => investigate::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),
         Some(Verb::Ledger(args)) => ledger::run(&args, context),
+        Some(Verb::Man(args)) => man::run(&args, context),
         Some(Verb::Map(args)) => map::run(&args, context),
+        Some(Verb::Mcp(args)) => mcp::run(&args, context),
         Some(Verb::Probe(args)) => probe::run(&args, context),
         Some(Verb::Report(args)) => report::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),

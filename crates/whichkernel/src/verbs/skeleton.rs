@@ -17,9 +17,6 @@ use std::process::ExitCode;
 /// The file has all shapes, types and metadata that a loader asks for; the weights are a hole that reads as zeros, so it takes
 /// next to no room on disk. It is for `whichkernel dryrun`: what a program computes with it means nothing.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  whichkernel skeleton llama-3.1-8b --type Q4_K_M -o m.gguf\n  whichkernel dryrun --gpu rx-7900-xtx --runtime debian-sid -- llama-bench -m m.gguf -p 290 -n 4\n\nExit codes: 0 written, 2 could not be written"
-)]
 pub struct Args {
     /// The model's shape: llama-3.1-8b, gpt-oss-20b, deepseek-r1, gemma-3-4b, qwen3-30b-a3b ... (--list names all)
     #[arg(value_name = "SHAPE", required_unless_present = "list")]
@@ -45,6 +42,7 @@ pub struct Args {
     #[arg(long)]
     list: bool,
 
+    /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }

@@ -54,6 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "TREE")]
     pub against: Option<String>,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -30,13 +30,14 @@ pub struct Args {
     pub columns: Option<i64>,
 
     /// Whose rules: b10586, 0.12.6, ollama@0.12.6, 4fda6980 [default: the newest llama.cpp there is a table of]
-    #[arg(long = "source", visible_alias = "version", value_name = "VERSION", id = "release")]
+    #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
     /// List the words that can be looked up
     #[arg(long, exclusive = true)]
     pub terms: bool,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -32,6 +32,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 

@@ -53,6 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "WHAT", conflicts_with = "mnemonics")]
     pub has: Vec<String>,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 

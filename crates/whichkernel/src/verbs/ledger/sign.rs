@@ -23,6 +23,7 @@ pub struct SignArgs {
 pub enum KeyArgs {
     /// Write a new private key to FILE, and the public one to FILE.pub
     New {
+        /// The file to write; one that exists is left alone
         file: PathBuf,
         /// Whose key it is: stands in every signature
         #[arg(long, value_name = "NAME", default_value = "whichkernel")]

@@ -76,6 +76,7 @@ pub struct Args {
     #[arg(long, value_name = "GPU")]
     gpu: Option<String>,
 
+    /// How to print it
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

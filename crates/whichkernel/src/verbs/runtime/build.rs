@@ -13,9 +13,6 @@ use sys::interrupt;
 /// Needs clang (19 to 22) and lld; HIP's headers and device libraries come from Debian's packages (under a megabyte). All of it takes
 /// about 47 processor minutes; a build that was stopped goes on where it was, and a unit that is there is not compiled again.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  whichkernel runtime build --source llama.cpp --gpu gfx1201\n  whichkernel dryrun --gpu rx-9070-xt --runtime built-gfx1201-...\n  whichkernel runtime build --source ollama --gpu rx-9070-xt --only mmq-instance-q4_k   one unit, for inspect and isa\n\nExit codes: 0 built, 2 could not be built"
-)]
 pub struct Args {
     /// A checkout of llama.cpp, ggml or Ollama
     #[arg(long, value_name = "TREE")]
@@ -45,6 +42,7 @@ pub struct Args {
     #[arg(long)]
     name: Option<String>,
 
+    /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }

@@ -1,0 +1,71 @@
+//! What a tool gave, as a client gets it: whole where it is small, its outline and an address where it is big.
+
+use crate::kept::Kept;
+use serde_json::{Map, Value, json};
+
+/// More than this is not put into a message: whoever asked reads it in parts, or not at all.
+const WHOLE: usize = 24 << 10;
+/// A field of a big answer that is smaller than this stands in the outline as it is.
+const SMALL: usize = 1 << 10;
+
+/// What a tool gave.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// The answer, an object; None where there is none.
+    pub answer: Option<Value>,
+    /// Remarks beside it, or what went wrong.
+    pub notes: Vec<String>,
+    /// It could not run; `notes` says why.
+    pub failed: bool,
+}
+
+impl Done {
+    pub fn failed(why: impl Into<String>) -> Done {
+        Done { answer: None, notes: vec![why.into()], failed: true }
+    }
+}
+
+/// The result of `tools/call`. `typed`: the tool promised a shape, so the whole must be there.
+pub fn result(tool: &str, done: Done, typed: bool, kept: &mut Kept) -> Value {
+    let mut content = Vec::new();
+    let mut structured = None;
+    if let Some(answer) = done.answer {
+        let text = answer.to_string();
+        if text.len() <= WHOLE {
+            content.push(json!({"type": "text", "text": text}));
+            structured = Some(answer);
+        } else {
+            let (size, outline) = (text.len(), outline(&answer));
+            let said = format!("The answer has {size} bytes: it is a resource of its own. Its outline:\n{outline:#}");
+            let uri = kept.keep(tool, format!("The whole answer of {tool}, {size} bytes"), text);
+            content.push(json!({"type": "text", "text": said}));
+            content.push(json!({
+                "type": "resource_link", "uri": uri, "name": tool, "mimeType": "application/json", "size": size,
+            }));
+            structured = typed.then_some(answer);
+        }
+    }
+    content.extend(done.notes.into_iter().map(|note| json!({"type": "text", "text": note})));
+    let mut result = Map::new();
+    result.insert("content".into(), content.into());
+    if let Some(answer) = structured {
+        result.insert("structuredContent".into(), answer);
+    }
+    result.insert("isError".into(), done.failed.into());
+    result.into()
+}
+
+/// The fields of a big answer: small ones as they are, of big ones how much there is.
+fn outline(answer: &Value) -> Value {
+    let Value::Object(fields) = answer else { return Value::Null };
+    let short = |value: &Value| {
+        let bytes = value.to_string().len();
+        match value {
+            value if bytes <= SMALL => value.clone(),
+            Value::Array(items) => json!(format!("{} items, {bytes} bytes", items.len())),
+            Value::Object(fields) => json!(format!("{} fields, {bytes} bytes", fields.len())),
+            _ => json!(format!("{bytes} bytes")),
+        }
+    };
+    fields.iter().map(|(name, value)| (name.clone(), short(value))).collect::<Map<_, _>>().into()
+}

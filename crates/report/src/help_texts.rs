@@ -1,0 +1,25 @@
+//! What `--help` says, in Japanese: the English of the command's definition is the key, so that a text that was changed
+//! and not translated again is found by a test, not shown with an old meaning.
+
+use crate::Lang;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// English<TAB>Japanese; `\n` stands for a line break.
+static JA: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    let whole = |text: &str| text.replace("\\n", "\n");
+    let lines = include_str!("../locales/ja/help.tsv").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once('\t')).map(|(en, ja)| (whole(en), whole(ja))).collect()
+});
+
+/// The text as it stands, where the language has no other.
+pub fn help_text<'a>(lang: &Lang, english: &'a str) -> Cow<'a, str> {
+    let found = if lang.is_japanese() { JA.get(english) } else { None };
+    found.map_or(Cow::Borrowed(english), |text| Cow::Owned(text.clone()))
+}
+
+/// Every English text that is translated.
+pub fn help_texts() -> impl Iterator<Item = &'static str> {
+    JA.keys().map(String::as_str)
+}

@@ -1,0 +1,18 @@
+//! `whichkernel completions`: what a shell needs to complete the command line, from its own definition.
+
+use crate::context::Context;
+use clap_complete::Shell;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The shell that shall complete
+    shell: Shell,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::help::definition(&context.lang), "whichkernel", &mut script);
+    context.print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}

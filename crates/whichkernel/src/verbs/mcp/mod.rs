@@ -1,0 +1,116 @@
+//! `whichkernel mcp`: the verbs that only look, as tools of a Model Context Protocol server on standard input and output.
+
+mod arguments;
+mod tools;
+
+use crate::Cli;
+use crate::context::Context;
+use clap::{CommandFactory as _, Parser as _};
+use mcp::{Document, Done, Offer, Tool};
+use serde_json::{Map, Value};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use tools::{Offered, TOOLS};
+
+/// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
+///
+/// An agent's program starts it. It writes nothing, connects to nothing and starts no program but git, which reads the clones that the
+/// client names; where the kernel has Landlock it sees to that. It ends with its input.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+pub fn run(_: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    // A dynamic program is executed by its loader.
+    let git = sys::on_path("git".as_ref());
+    let mut programs = vec![Path::new("/lib64/ld-linux-x86-64.so.2")];
+    programs.extend(git.as_deref());
+    let held = match sys::look_only::look_only(&programs) {
+        Ok(_) => true,
+        Err(error) => {
+            context.note(&context.lang.text_with("mcp-not-held", &[("why", error.to_string().into())]));
+            false
+        }
+    };
+    let looking = Looking { context: Context::looking(context), held };
+    mcp::serve(io::BufReader::new(io::stdin().lock()), io::stdout(), &looking)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Looking {
+    context: Context,
+    /// Whether the kernel refuses everything but looking.
+    held: bool,
+}
+
+impl Offer for Looking {
+    fn about(&self) -> [String; 3] {
+        let held = if self.held { " The kernel holds it to that." } else { "" };
+        let use_it = format!(
+            "Which GPU kernel runs, and how do we know? Start with explain (no files needed) or check. Every answer says on which \
+             rung it stands: declared (source), shipped (file), loaded, selected (dry run), launched, completed. Never report a \
+             lower rung as a higher one, and repeat what an answer says was not asked, lost or not observed. Big answers are \
+             resources; resources/list has the schemas too. Nothing here writes, connects or runs anything but git reading \
+             clones.{held}"
+        );
+        ["whichkernel".into(), env!("CARGO_PKG_VERSION").into(), use_it]
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let whole = Cli::command();
+        TOOLS.iter().filter_map(|offered| tool(offered, &whole)).collect()
+    }
+
+    fn documents(&self) -> Vec<Document> {
+        let document = |kind: answer::Kind| Document {
+            uri: format!("whichkernel://schema/{}", kind.name()),
+            name: kind.name().to_owned(),
+            description: kind.about(),
+            text: kind.schema().to_string(),
+        };
+        crate::answers::all().into_iter().map(document).collect()
+    }
+
+    fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Done {
+        let whole = Cli::command();
+        let found = TOOLS.iter().find(|offered| offered.verb == tool);
+        let Some((offered, verb)) = found.zip(whole.find_subcommand(tool)) else {
+            return Done::failed("no such tool");
+        };
+        let words = match arguments::words(offered, verb, arguments) {
+            Ok(words) => words,
+            Err(why) => return Done::failed(why),
+        };
+        let cli = match Cli::try_parse_from(&words) {
+            Ok(cli) => cli,
+            Err(error) => return Done::failed(error.render().to_string()),
+        };
+        let ran = super::run(cli.verb, &self.context);
+        let (printed, mut notes) = self.context.take();
+        match ran {
+            Ok(_) => match serde_json::from_slice(&printed) {
+                Ok(answer) => Done { answer: Some(answer), notes, failed: false },
+                Err(_) => {
+                    notes.insert(0, String::from_utf8_lossy(&printed).into_owned());
+                    Done { answer: None, notes, failed: false }
+                }
+            },
+            Err(error) => {
+                notes.insert(0, crate::context::said(&error));
+                Done { answer: None, notes, failed: true }
+            }
+        }
+    }
+}
+
+fn tool(offered: &Offered, whole: &clap::Command) -> Option<Tool> {
+    let verb = whole.find_subcommand(offered.verb)?;
+    let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+    let schema = offered.answer.and_then(|name| crate::answers::all().into_iter().find(|kind| kind.name() == name));
+    Some(Tool {
+        name: offered.verb.to_owned(),
+        description: format!("{about}. {}", offered.remark).trim_end().to_owned(),
+        input: arguments::schema(offered, verb),
+        output: schema.map(|kind| kind.schema().clone()),
+    })
+}

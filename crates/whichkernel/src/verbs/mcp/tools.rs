@@ -1,0 +1,168 @@
+//! Which verbs are offered, and which of their arguments: those that look. What is not named here cannot be asked for.
+
+pub struct Offered {
+    pub verb: &'static str,
+    /// Arguments by their names in the definition. None of them writes, starts or connects to anything.
+    pub arguments: &'static [&'static str],
+    /// Must be given, though the verb itself could do without.
+    pub required: &'static [&'static str],
+    /// Always there, whatever the client says.
+    pub always: &'static [&'static str],
+    /// There unless the client gives another one: name, word.
+    pub unless: &'static [(&'static str, &'static str)],
+    /// The schema of the answer, where it is typed and the only one.
+    pub answer: Option<&'static str>,
+    pub remark: &'static str,
+}
+
+const PLAIN: Offered =
+    Offered { verb: "", arguments: &[], required: &[], always: &[], unless: &[], answer: None, remark: "" };
+
+/// How a question to the rules can be narrowed; `source`, `diff` and `history` ask the same.
+macro_rules! rules {
+    ($($name:literal),*) => {
+        &[$($name,)* "gpu", "types", "columns", "op", "rows", "k", "experts", "experts_used", "head_size", "heads"]
+    };
+}
+
+pub const TOOLS: &[Offered] = &[
+    Offered {
+        verb: "explain",
+        arguments: &["words", "gpu", "ty", "columns", "release"],
+        remark: "From built-in tables: no files, no network; declared, never observed. Without a GPU in the question it looks \
+                 which one this machine has.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "check",
+        arguments: &["file", "claim", "only", "all", "here"],
+        remark: "Reads this user's ledger; exits with no answer of its own where nothing was recorded.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "source",
+        arguments: rules!("tree", "thresholds", "against", "chain", "with", "route", "from", "to"),
+        remark: "What the source declares is not what runs.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "map",
+        arguments: &["source", "gpu", "kind", "columns"],
+        required: &["source"],
+        always: &["--no-dryrun"],
+        remark: "From source alone; nothing is run.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "diff",
+        arguments: rules!("a", "b", "kernel", "target_a", "target_b", "bundle_a", "bundle_b", "mnemonics"),
+        remark: "Here of two source trees or two files with GPU code; runtimes and cards would need a dry run.",
+        ..PLAIN
+    },
+    Offered { verb: "history", arguments: rules!("tree", "since", "brief"), remark: "Slow on long ranges.", ..PLAIN },
+    Offered {
+        verb: "inspect",
+        arguments: &[
+            "targets",
+            "kernels",
+            "gpu_target",
+            "kernel",
+            "launch_map",
+            "bundles",
+            "has_target",
+            "needed",
+            "fingerprint",
+            "against",
+            "gpu",
+        ],
+        remark: "Shipped is not launched.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "isa",
+        arguments: &["files", "target", "kernel", "by", "mnemonics", "list", "has"],
+        remark: "What is counted is what was decoded: see the coverage in the answer.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "doctor",
+        arguments: &["root"],
+        unless: &[("root", "--root=/")],
+        remark: "Read from files; nothing is tried, so what only a trial shows is not known.",
+        ..PLAIN
+    },
+    Offered {
+        verb: "probe",
+        arguments: &["replay", "gpu"],
+        required: &["replay"],
+        remark: "Here only of recorded answers; no server is asked.",
+        ..PLAIN
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::TOOLS;
+    use crate::Cli;
+    use clap::CommandFactory as _;
+
+    /// What writes, starts or connects. A new one belongs here, or among the arguments above.
+    const NOT_OFFERED: &[&str] = &[
+        "record",
+        "extract",
+        "format",
+        "lang",
+        "ledger",
+        "color",
+        "help",
+        "strict",
+        "url",
+        "model",
+        "tokens",
+        "sweep",
+        "repeat",
+        "cold",
+        "parallel",
+        "timeout",
+        "log",
+        "save",
+        "svg",
+        "runtime",
+        "blas",
+        "arch_of",
+        "layers",
+        "set",
+        "check",
+        "no_dryrun",
+        "terms",
+        "smem",
+    ];
+
+    #[test]
+    fn every_argument_that_is_offered_is_there() {
+        let whole = Cli::command();
+        for offered in TOOLS {
+            let verb = whole.find_subcommand(offered.verb).expect(offered.verb);
+            for name in offered.arguments {
+                assert!(verb.get_arguments().any(|arg| arg.get_id() == name), "{}: no {name}", offered.verb);
+                assert!(*name == "gpu" || !["record", "extract", "save", "svg", "url", "log"].contains(name), "{name}");
+            }
+        }
+    }
+
+    /// A new flag of a verb is neither offered nor forgotten without somebody deciding it.
+    #[test]
+    fn every_argument_is_offered_or_left_out_by_name() {
+        let whole = Cli::command();
+        for offered in TOOLS {
+            let verb = whole.find_subcommand(offered.verb).expect(offered.verb);
+            for arg in verb.get_arguments().map(|arg| arg.get_id().as_str()) {
+                let decided = offered.arguments.contains(&arg) || NOT_OFFERED.contains(&arg) || FURTHER.contains(&arg);
+                assert!(decided, "{} --{arg}: offer it in TOOLS, or leave it out by name", offered.verb);
+            }
+        }
+    }
+
+    /// Shapes of operations that few ask for; the command line has them.
+    const FURTHER: &[&str] = &["head_size_v", "kv_heads", "kv", "no_mask", "mode", "define", "undefine", "cmake"];
+}
