@@ -1,10 +1,11 @@
 //! Three runs side by side.
 
 use crate::{Libraries, Run, Said};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     Same,
@@ -18,14 +19,14 @@ pub enum Verdict {
 }
 
 /// One thing that was compared, in the order unobserved, observed, unobserved.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     pub what: &'static str,
     pub values: [String; 3],
     pub verdict: Verdict,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Certificate {
     /// Who was certified.
     pub observer: String,
@@ -53,6 +54,26 @@ impl Certificate {
     pub fn differences(&self) -> Vec<String> {
         let differing = self.points.iter().filter(|point| point.verdict == Verdict::Differs);
         differing.map(|point| format!("{}: {} became {}", point.what, point.values[0], point.values[1])).collect()
+    }
+}
+
+/// A certificate with what follows from it: the same program unobserved, observed and unobserved again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Certified<'c> {
+    #[serde(flatten)]
+    pub certificate: &'c Certificate,
+    /// The program ended well, and no point that counts differs.
+    pub safe: bool,
+    pub differences: Vec<String>,
+}
+
+impl answer::Answer for Certified<'_> {
+    const SCHEMA: &'static str = "whichkernel.certificate/1";
+}
+
+impl<'c> From<&'c Certificate> for Certified<'c> {
+    fn from(certificate: &'c Certificate) -> Self {
+        Certified { certificate, safe: certificate.safe(), differences: certificate.differences() }
     }
 }
 

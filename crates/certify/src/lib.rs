@@ -13,7 +13,7 @@ mod run;
 mod server;
 mod sightings;
 
-pub use crate::compare::{Certificate, Counted, Mix, Point, Verdict, compare};
+pub use crate::compare::{Certificate, Certified, Counted, Mix, Point, Verdict, compare};
 pub use crate::libraries::Libraries;
 pub use crate::program_output::Said;
 pub use crate::run::{Observed, Observer, Runner, once};

@@ -7,6 +7,7 @@ use crate::process::Process;
 use crate::servers::Unit;
 use crate::verdicts::Fix;
 use crate::{Facts, Trials};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 mod compute;
@@ -14,7 +15,7 @@ mod devices;
 mod files;
 mod variables;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// It breaks or slows what runs here.

@@ -5,10 +5,11 @@
 
 use crate::host::Host;
 use crate::rocm;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Catalog {
     /// `rocblas` or `hipblaslt`.
     pub library: &'static str,

@@ -4,9 +4,10 @@
 //! listed, and a kind is named only where one of them cannot be left over from an image.
 
 use crate::host::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Container {
     /// `docker`, `podman`, `kubernetes`, `lxc`, ...; None where nothing shows that we are in one.
     pub kind: Option<String>,

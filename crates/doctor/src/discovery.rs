@@ -5,10 +5,11 @@
 //! another word (discover/runner.go at 4fda6980). The log says which of these happened.
 
 use crate::host::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::{Command, Stdio};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Discovery {
     /// The log that was read.
     pub log: String,

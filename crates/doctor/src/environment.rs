@@ -4,6 +4,7 @@
 //! sounds like a secret keeps its value to itself.
 
 use crate::message::Message;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 const PREFIXES: [&str; 18] = [
@@ -27,7 +28,7 @@ const PREFIXES: [&str; 18] = [
     "LD_",
 ];
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Variable {
     pub name: String,
     pub value: String,

@@ -4,12 +4,13 @@
 //! may use it.
 
 use crate::host::{Host, Look};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::OpenOptions;
 
 const NODES: &str = "/sys/class/kfd/kfd/topology/nodes";
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gpu {
     pub node: String,
     /// gfx target, computed from `gfx_target_version` (120001 is gfx1201).
@@ -34,7 +35,7 @@ impl Gpu {
 }
 
 /// `/dev/kfd`: whether it is there and whether it opens for us, really tried.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KfdDevice {
     pub exists: bool,
     pub opens: bool,

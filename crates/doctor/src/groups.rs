@@ -1,9 +1,10 @@
 //! The groups that own a GPU's device files, and who is in them (`/etc/group`).
 
 use crate::host::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Group {
     pub name: String,
     pub members: Vec<String>,

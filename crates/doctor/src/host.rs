@@ -3,6 +3,7 @@
 //! Every path goes through [`Host::path`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that
 //! is not here) can be examined by the same code. Trials are made on the live machine alone.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fs;
@@ -77,6 +78,29 @@ impl<T: Serialize> Serialize for Look<T> {
                 map.end()
             }
         }
+    }
+}
+
+/// As [`Serialize`] above writes it.
+impl<T: JsonSchema> JsonSchema for Look<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("LookFor{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let found = generator.subschema_for::<T>();
+        schemars::json_schema!({
+            "anyOf": [
+                found,
+                { "type": "null", "description": "It is not there." },
+                {
+                    "type": "object",
+                    "description": "Nobody could look.",
+                    "properties": { "unseen": { "type": "string" } },
+                    "required": ["unseen"],
+                },
+            ],
+        })
     }
 }
 

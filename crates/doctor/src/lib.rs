@@ -6,6 +6,7 @@
 //! are pure functions of the two. A thing that was not permitted to be seen is said so; nothing is assumed.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod cases;
 mod catalog;
 mod container;
@@ -26,6 +27,7 @@ mod tracing;
 pub mod trials;
 mod verdicts;
 
+pub use crate::answers::{CaseFound, Examination, ObserverVerdict};
 pub use crate::cases::{Case, Weight};
 pub use crate::catalog::Catalog;
 pub use crate::container::Container;
@@ -46,10 +48,11 @@ pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use crate::trials::{Answer, Switch, Trial, Trials};
 pub use crate::verdicts::{Fix, Status, Verdict};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Everything that was read. `host` of the JSON output.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Facts {
     pub kernel: Look<String>,
     pub permissions: Permissions,

@@ -1,10 +1,11 @@
 //! NVIDIA's driver and cards, as the driver itself publishes them under `/proc/driver/nvidia`.
 
 use crate::host::{Host, Look};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::OpenOptions;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Nvidia {
     /// The kernel module's version, `580.95.05`.
     pub driver: Look<String>,

@@ -3,11 +3,12 @@
 //! A card that the compute topology does not know is the first reason for "no GPU found", and this is where it shows.
 
 use crate::host::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Card {
     pub slot: String,
     pub vendor: u32,

@@ -1,6 +1,7 @@
 //! What the kernel lets us do: who we are, our capabilities, and the settings that refuse observers.
 
 use crate::host::{Host, Look};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// capability.h, in the order of the bits.
@@ -48,7 +49,7 @@ const CAPABILITIES: [&str; 41] = [
     "checkpoint_restore",
 ];
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Permissions {
     pub uid: Option<u32>,
     pub capabilities: Vec<&'static str>,

@@ -5,6 +5,7 @@
 //! Two releases in one process abort (two `libamd_comgr`, two `rocprofiler-register`), so mixing matters.
 
 use crate::host::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ const FAMILY: [&str; 9] = [
     "librocsolver.so",
 ];
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Release {
     /// `6.3.3`; None for a distribution build that does not say.
     pub version: Option<String>,
@@ -72,7 +73,7 @@ pub fn read(host: &Host) -> Vec<Release> {
 
 /// A ROCr library. It tells rocprofiler-register of each process, which is how a profiler learns of one; distributions also
 /// build it without (Debian does).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Runtime {
     pub library: String,
     /// None where the file could not be read to its end.

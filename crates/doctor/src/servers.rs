@@ -5,10 +5,11 @@ use crate::environment::Variable;
 use crate::host::Host;
 use crate::process::{Process, Role};
 use crate::rocm;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sys::abi;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Binary {
     pub path: String,
     /// LD_PRELOAD is ignored for a set-user-ID program, and a static one has no loader to obey it.
@@ -16,7 +17,7 @@ pub struct Binary {
     pub dynamic: Option<bool>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Unit {
     pub path: String,
     pub user: Option<String>,
@@ -24,7 +25,7 @@ pub struct Unit {
     pub environment: Vec<Variable>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Servers {
     pub binaries: Vec<Binary>,
     /// Directories below Ollama's library directory (`rocm`, `cuda_v12`, ...).

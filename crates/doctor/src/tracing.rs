@@ -1,11 +1,12 @@
 //! The kernel's tracing side: tracefs, the uprobe PMU, BTF, and probes of ours that somebody forgot there.
 
 use crate::host::{Host, Look};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::OpenOptions;
 pub use uprobe::PROBE_GROUP as GROUP;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Tracing {
     /// Where tracefs is mounted, if it is.
     pub tracefs: Option<String>,

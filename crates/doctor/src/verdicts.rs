@@ -5,13 +5,14 @@
 use crate::Facts;
 use crate::message::Message;
 use crate::trials::{Trial, Trials};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 mod logs;
 mod probes;
 mod tools;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Works,

@@ -5,6 +5,7 @@
 //! Everything seen here is Selected, never Launched.
 #![forbid(unsafe_code)]
 
+pub mod answers;
 mod cell;
 mod device;
 mod error;
@@ -16,6 +17,7 @@ mod names;
 mod nearest_target;
 mod observer;
 mod place;
+mod plan;
 pub mod sandbox;
 mod selection;
 mod session;
@@ -33,6 +35,7 @@ pub use crate::kernels::{Described, describe};
 pub use crate::nearest_target::near;
 pub use crate::observer::DryrunObserver;
 pub use crate::place::Place;
+pub use crate::plan::{Card, Map, Plan};
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
 pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};

@@ -7,7 +7,7 @@ use crate::wait::wait;
 use crate::{Place, device, images, solutions};
 use codeobject::ReadAt;
 use gpu::Profile;
-use launch::handover::DIRECTORY;
+use launch::nullgpu_input::DIRECTORY;
 use launch::table::Table;
 use launch::tables::Tables;
 use launch::trace::Trace;
@@ -73,7 +73,8 @@ pub struct Request<'a> {
 }
 
 /// How the program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Ending {
     Code(i32),
     Signal(i32),
@@ -215,7 +216,7 @@ impl Request<'_> {
             let none = Table::default();
             let list = self.place.libraries(self.blas == Blas::Real, None).unwrap_or_default();
             write(
-                directory.join(launch::layouts::FILE),
+                directory.join(launch::preload_input::FILE),
                 &watch::preload::layouts(tables.first().unwrap_or(&none), &list),
             )?;
         }

@@ -4,12 +4,13 @@
 //! Nothing with a hole in it is ever shown: where something is missing, the advice is how to get it.
 
 use evidence::{Reading, Reason, Why};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What a command needs that this machine has not.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(tag = "need", content = "name", rename_all = "kebab-case")]
 pub enum Need {
     /// An installation, by its name: `ollama-rocm-60303`.
@@ -21,7 +22,7 @@ pub enum Need {
 }
 
 /// A command without holes, and what it needs beyond this machine.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Advice {
     pub command: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -5,6 +5,7 @@
 
 mod abilities;
 mod advice;
+mod answers;
 mod fetchable;
 mod graded;
 mod here;
@@ -15,6 +16,7 @@ mod unchanged;
 
 pub use abilities::abilities;
 pub use advice::{Advice, FETCH, Need, Places};
+pub use answers::{Checked, ClaimReading, Expect, NextStep, QuestionAnswer, Readings, Summary};
 pub use fetchable::{Step, What};
 pub use graded::{Counts, Graded, Next};
 pub use live_path::{Here, Seen, live_path};

@@ -1,6 +1,8 @@
 //! The words of the field, explained in a sentence or two: `explain MMVQ`. The texts are in `locales/*/glossary.ftl`.
 
 use crate::Lang;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Key in the message files, how it is written, other words for it.
 const TERMS: &[(&str, &str, &str)] = &[
@@ -52,7 +54,7 @@ const TERMS: &[(&str, &str, &str)] = &[
 ];
 
 /// How a term is written, and what it means. Case, hyphens and underscores do not matter.
-pub fn term(lang: &Lang, wanted: &str) -> Option<(&'static str, String)> {
+pub fn term(lang: &Lang, wanted: &str) -> Option<Term> {
     let key = plain(wanted);
     let known = |(id, written, others): &&(&str, &str, &str)| {
         plain(id) == key
@@ -60,7 +62,30 @@ pub fn term(lang: &Lang, wanted: &str) -> Option<(&'static str, String)> {
             || others.split(' ').any(|other| !other.is_empty() && plain(other) == key)
     };
     let (id, written, _) = TERMS.iter().find(known).filter(|_| !key.is_empty())?;
-    Some((*written, lang.text(&format!("term-{id}"))))
+    Some(Term { term: written, text: lang.text(&format!("term-{id}")) })
+}
+
+/// A word of the field, explained.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Term {
+    /// As it is written.
+    pub term: &'static str,
+    /// In English where it is JSON; else in the reader's language.
+    pub text: String,
+}
+
+impl answer::Answer for Term {
+    const SCHEMA: &'static str = "whichkernel.term/1";
+}
+
+/// The words that can be looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Terms {
+    pub terms: Vec<&'static str>,
+}
+
+impl answer::Answer for Terms {
+    const SCHEMA: &'static str = "whichkernel.term-list/1";
 }
 
 /// Every term as it is written.
@@ -82,12 +107,12 @@ mod tests {
         for code in ["en", "ja"] {
             let lang = Lang::new(code);
             for written in terms() {
-                let (_, text) = term(&lang, written).unwrap_or_else(|| panic!("{written}"));
+                let Term { text, .. } = term(&lang, written).unwrap_or_else(|| panic!("{written}"));
                 assert!(!text.starts_with("term-"), "{code}: {written}");
             }
         }
-        assert_eq!(term(&Lang::new("en"), "Cijk_").map(|(written, _)| written), Some("Tensile"));
-        assert_eq!(term(&Lang::new("en"), "stand in").map(|(written, _)| written), Some("stand-in"));
+        assert_eq!(term(&Lang::new("en"), "Cijk_").map(|found| found.term), Some("Tensile"));
+        assert_eq!(term(&Lang::new("en"), "stand in").map(|found| found.term), Some("stand-in"));
         assert!(term(&Lang::new("en"), "").is_none() && term(&Lang::new("en"), "--").is_none());
     }
 

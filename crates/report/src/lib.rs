@@ -14,7 +14,7 @@ mod readings;
 mod table;
 
 pub use conclusion::{conclusion_text, gaps};
-pub use glossary::{term, terms};
+pub use glossary::{Term, Terms, term, terms};
 pub use help_texts::{help_text, help_texts};
 pub use lang::Lang;
 pub use phrases::phrase;

@@ -8,12 +8,15 @@ use crate::nodes::{Node, Unlooked, held, told};
 use codeobject::ReadAt;
 use evidence::DeviceKind;
 use launch::trace::Held;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Whose runtime a call goes through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Maker {
     Amd,
     Nvidia,

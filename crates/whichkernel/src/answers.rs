@@ -6,12 +6,25 @@ pub fn all() -> Vec<Kind> {
     vec![
         Kind::of::<crate::emit::Failure>(),
         Kind::of::<crate::verbs::schema::Kinds>(),
+        Kind::of::<certify::Certified<'_>>(),
+        Kind::of::<doctor::Examination<'_>>(),
+        Kind::of::<dryrun::answers::CardMaps<'_>>(),
+        Kind::of::<dryrun::answers::Cards>(),
+        Kind::of::<dryrun::answers::ProgramRun<'_>>(),
+        Kind::of::<gguf::Shapes>(),
+        Kind::of::<gguf::Written>(),
+        Kind::of::<investigate::Checked<'_>>(),
         Kind::of::<ledger::Listing>(),
         Kind::of::<ledger::Shown>(),
         Kind::of::<ledger::Verdict>(),
+        Kind::of::<report::Term>(),
+        Kind::of::<report::Terms>(),
         Kind::of::<runtime::Findings>(),
         Kind::of::<runtime::Holdings>(),
         Kind::of::<runtime::Index>(),
+        Kind::of::<runtime::build::Built>(),
+        Kind::of::<source::explain::Explained<'_>>(),
+        Kind::of::<watch::Watched>(),
     ]
 }
 

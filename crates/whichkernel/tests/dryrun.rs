@@ -97,7 +97,7 @@ fn one_row_per_card_type_columns_and_kernel() {
 #[test]
 fn a_bare_target_means_its_reference_card() {
     let list = json(&run(&["dryrun", "--list-gpus", "--format", "json"]));
-    let cards = list["gpus"].as_array().expect("cards");
+    let cards = list["cards"].as_array().expect("cards");
     for (target, card) in [
         ("gfx803", "rx-580"),
         ("gfx900", "vega-64"),
@@ -114,7 +114,7 @@ fn a_bare_target_means_its_reference_card() {
         ("gfx1200", "rx-9060-xt"),
         ("gfx1201", "rx-9070-xt"),
     ] {
-        let of: Vec<_> = cards.iter().filter(|c| c["reference"] == target).map(|c| &c["gpu"]).collect();
+        let of: Vec<_> = cards.iter().filter(|c| c["reference"] == target).map(|c| &c["card"]).collect();
         assert_eq!(of, [card], "{target}");
     }
 }

@@ -7,16 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// Shapes that have a name and no type yet. One that gets a type must leave this list.
 const UNTYPED: &[&str] = &[
-    "whichkernel.certificate/1",
     "whichkernel.chain/1",
-    "whichkernel.check/1",
     "whichkernel.diff-kernel/1",
     "whichkernel.diff-runtime/1",
     "whichkernel.diff/2",
-    "whichkernel.doctor/1",
-    "whichkernel.dryrun-gpus/1",
-    "whichkernel.dryrun/1",
-    "whichkernel.explain/1",
     "whichkernel.history/1",
     "whichkernel.inspect-extract/1",
     "whichkernel.inspect/1",
@@ -29,11 +23,7 @@ const UNTYPED: &[&str] = &[
     "whichkernel.probe/1",
     "whichkernel.report/1",
     "whichkernel.rocblas-source/1",
-    "whichkernel.runtime-build/1",
-    "whichkernel.skeleton-shapes/1",
-    "whichkernel.skeleton/1",
     "whichkernel.source/2",
-    "whichkernel.watch/1",
 ];
 
 /// The one JSON document in what `program` printed, as its schema says.

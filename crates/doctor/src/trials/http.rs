@@ -2,6 +2,7 @@
 
 use crate::Facts;
 use crate::process::Role;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use sys::http::{Address, HttpError};
 const PATIENCE: Duration = Duration::from_secs(2);
 const OLLAMA_PORT: u16 = 11434;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     pub url: String,
     /// `ollama` or `llama-server`; None where something else, or nothing, answered.

@@ -17,11 +17,12 @@ pub use crate::trials::tool::on_path;
 
 use crate::Facts;
 use crate::host::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
 
 /// What came of one trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Trial {
     /// It worked; `saw` says what showed it.
@@ -52,7 +53,7 @@ impl Trial {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trials {
     /// One process of ours seizes another that is not its descendant.
     pub ptrace: Trial,

@@ -2,6 +2,7 @@
 
 use crate::host::Host;
 use crate::rocm;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read};
 use sys::regular_file;
@@ -16,7 +17,7 @@ const WANTED: [(&str, &str); 4] = [
 /// No such library is larger; what lies beyond is not searched, and then nothing is said.
 const MOST: u64 = 1 << 30;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switch {
     pub library: String,
     pub variable: &'static str,

@@ -44,5 +44,6 @@ term-ledger = The book of everything that was seen, each page chained to the one
 term-flash-attention = The line for attention: one kernel that does in one pass what else takes three.
 term-graph = A recorded round of launches that is played back as one. Whoever counts launches must multiply it out.
 term-ptrace-scope = The house rule on who may touch whose process. At 1 only a parent may attach to its child.
+glossary-term = term
 glossary-list = Terms: { $terms }
 glossary-see = More: whichkernel explain --terms

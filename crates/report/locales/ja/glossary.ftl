@@ -44,5 +44,6 @@ term-ledger = 見えたものすべての帳簿。各行が前の行に鎖でつ
 term-flash-attention = attention 専用のライン。3 工程を 1 回で済ませる kernel。
 term-graph = 一連の起動を録画し、まとめて再生するもの。起動を数えるなら中身まで数える必要がある。
 term-ptrace-scope = どのプロセスに触れてよいかという決まり。1 なら親が子に接続することだけが許される。
+glossary-term = 用語
 glossary-list = 用語: { $terms }
 glossary-see = 一覧: whichkernel explain --terms

@@ -17,6 +17,8 @@ pub use tree::Tree;
 
 use crate::cache::{Cache, check_name};
 use crate::error::{Error, Result, at};
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,21 +53,30 @@ pub enum Step<'a> {
     Tools(&'a str),
 }
 
-/// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A runtime that was built here, and is in the cache now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Built {
-    /// In the cache.
+    /// Its name in the cache.
     pub name: String,
+    pub target: String,
     pub library: PathBuf,
-    /// Units in the library, and those that the tree has.
+    /// Units in the library.
     pub units: usize,
+    /// Units that the tree has.
+    #[serde(rename = "units_of_tree")]
     pub all_units: usize,
     /// Of these compiled now; the others were there.
     pub compiled: usize,
     pub defines: Vec<String>,
     pub compiler: String,
+    /// Where HIP's headers are from.
+    #[serde(rename = "hip")]
     pub headers: String,
     pub tools: Vec<String>,
+}
+
+impl answer::Answer for Built {
+    const SCHEMA: &'static str = "whichkernel.runtime-build/1";
 }
 
 pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<Built> {
@@ -119,7 +130,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
     enter(cache, &name, &place)?;
     let (units, all_units) = (wanted.len(), all.len());
     let (compiler, headers) = (compiler.version, headers.version);
-    Ok(Built { name, library, units, all_units, compiled, defines, compiler, headers, tools })
+    Ok(Built { name, target: target.clone(), library, units, all_units, compiled, defines, compiler, headers, tools })
 }
 
 fn is_wanted(unit: &str, only: &[String]) -> bool {

@@ -3,8 +3,11 @@
 use crate::ObserverReport;
 use crate::claims::{Claim, Claims, Meaning, Shown};
 use evidence::{Canary, Contamination};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     Supported,
     Contradicted,
@@ -29,7 +32,8 @@ pub struct Reason {
 }
 
 /// What a verdict that rests on silence lacks: such a one is at most Limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Weakness {
     /// The canary was seen in another process only.
     Canary,

@@ -5,10 +5,11 @@
 
 mod wording;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// What a gap leaves open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Open {
     /// How many launches there were.
@@ -242,17 +243,30 @@ impl Gap {
     }
 }
 
-/// As JSON has it: the English sentence, and what a program decides by.
+/// What was not seen: what a program decides by, and the English sentence.
+#[derive(Serialize, JsonSchema)]
+struct Plain {
+    key: &'static str,
+    /// What it leaves open.
+    open: Open,
+    count: u64,
+    what: String,
+    why: String,
+}
+
+/// As JSON has it.
+impl JsonSchema for Unseen {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Gap".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Plain::json_schema(generator)
+    }
+}
+
 impl Serialize for Unseen {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Plain {
-            key: &'static str,
-            open: Open,
-            count: u64,
-            what: String,
-            why: String,
-        }
         let (key, open, count) = (self.key(), self.gap.open(), self.count);
         Plain { key, open, count, what: self.what(), why: self.why() }.serialize(to)
     }

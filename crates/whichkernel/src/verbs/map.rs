@@ -5,7 +5,7 @@ use super::dryrun::{self, DEFAULT_RUNTIME, head};
 use crate::context::{CHECK_FAILED, Context, Format};
 use ::dryrun::Place;
 use evidence::{Basis, Conclusion, Rung, Says, Unit};
-use launch::grammar::Path as LaunchPath;
+use gguf::Path;
 use report::{Column, Table, conclusion_text};
 use serde_json::{Value, json};
 use source::{Device, Overrides, Row, Shape, Survey, Tree};
@@ -177,8 +177,8 @@ fn declare(tree: &str, args: &Args) -> anyhow::Result<Vec<Row>> {
 fn label(row: &Row) -> String {
     let Some(path) = row.path else { return "?".to_owned() };
     let name = path.name();
-    if name == LaunchPath::Blas.to_string() || row.variant <= 0 {
-        return if name == "BLAS" { name.to_owned() } else { name.to_ascii_lowercase() };
+    if path == Path::Blas || row.variant <= 0 {
+        return if path == Path::Blas { name.to_owned() } else { name.to_ascii_lowercase() };
     }
     format!("{}{}", name.to_ascii_lowercase(), row.variant)
 }

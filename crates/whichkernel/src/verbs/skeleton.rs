@@ -1,11 +1,10 @@
 //! `whichkernel skeleton`: a model of any known shape, with the real mix of types and no weights, for any program.
 
 use crate::context::{Context, Format};
+use crate::emit::Show;
 use anyhow::Context as _;
-use gguf::{Gguf, Mix, Skeleton, known, names, skeleton_of};
-use report::{Column, Table};
-use serde_json::json;
-use std::collections::BTreeMap;
+use gguf::{Mix, Shapes, Skeleton, Written, known, skeleton_of};
+use report::{Column, Lang, Table};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
@@ -49,42 +48,38 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let (Some(shape), Some(output), false) = (&args.shape, &args.output, args.list) else {
-        return list(args.format, context);
+        context.emit(args.format, &Shapes::known()?)?;
+        return Ok(ExitCode::SUCCESS);
     };
     let shape = known(shape)?;
     let mix = Mix::parse(&args.kind)?;
     let layers = if args.layers == 0 { shape.layers } else { args.layers.min(1000) };
     let made = skeleton_of(&shape, mix, layers, !args.no_words)?;
     let on_disk = write(output, &made).with_context(|| output.display().to_string())?;
-    let mut types: BTreeMap<String, u64> = BTreeMap::new();
-    for tensor in Gguf::parse(&made.header)?.tensors {
-        *types.entry(tensor.kind.name()).or_default() += 1;
-    }
-    let out = match args.format {
-        Format::Json => {
-            let value = json!({
-                "schema": "whichkernel.skeleton/1", "file": output, "shape": shape.name,
-                "architecture": shape.architecture, "type": mix.name(), "layers": layers, "tensors": types,
-                "bytes": made.file_size, "bytes_on_disk": on_disk,
-            });
-            format!("{}\n", serde_json::to_string_pretty(&value)?)
-        }
-        _ => {
-            let types: Vec<String> = types.iter().map(|(name, count)| format!("{name} x{count}")).collect();
-            let args = [
-                ("file", output.display().to_string().into()),
-                ("shape", shape.name.into()),
-                ("mix", mix.name().into()),
-                ("layers", layers.into()),
-                ("types", types.join(", ").into()),
-                ("megabytes", (made.file_size >> 20).into()),
-                ("kilobytes", on_disk.div_ceil(1024).into()),
-            ];
-            format!("{}\n", context.lang.text_with("skeleton-written", &args))
-        }
-    };
-    context.print(&out)?;
+    let file = output.display().to_string();
+    let written = Written::new(file, &shape, (mix, layers), &made, on_disk)?;
+    context.emit(args.format, &written)?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Show for Written {
+    fn table(&self, _: &Lang) -> Option<Table> {
+        None
+    }
+
+    fn text(&self, context: &Context) -> String {
+        let types: Vec<String> = self.tensors.iter().map(|(name, count)| format!("{name} x{count}")).collect();
+        let args = [
+            ("file", self.file.as_str().into()),
+            ("shape", self.shape.into()),
+            ("mix", self.mix.as_str().into()),
+            ("layers", self.layers.into()),
+            ("types", types.join(", ").into()),
+            ("megabytes", (self.bytes >> 20).into()),
+            ("kilobytes", self.bytes_on_disk.div_ceil(1024).into()),
+        ];
+        format!("{}\n", context.lang.text_with("skeleton-written", &args))
+    }
 }
 
 /// The header, then a hole. Bytes that it takes on disk.
@@ -100,33 +95,26 @@ fn write(path: &Path, made: &Skeleton) -> std::io::Result<u64> {
     }
 }
 
-fn list(format: Format, context: &Context) -> anyhow::Result<ExitCode> {
-    let title = |key: &str| context.lang.text(key);
-    let mut table = Table::new(vec![
-        Column::left("shape", title("skeleton-shape")),
-        Column::left("architecture", title("skeleton-architecture")),
-        Column::right("layers", title("skeleton-layers")),
-        Column::right("width", title("skeleton-width")),
-        Column::left("experts", title("skeleton-experts")),
-    ]);
-    for name in names() {
-        let shape = known(name)?;
-        let experts = shape.experts.map(|e| format!("{} / {}", e.used, e.count)).unwrap_or_default();
-        table.row([name.into(), shape.architecture.into(), shape.layers.to_string(), shape.width.to_string(), experts]);
+impl Show for Shapes {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::left("shape", lang.text("skeleton-shape")),
+            Column::left("architecture", lang.text("skeleton-architecture")),
+            Column::right("layers", lang.text("skeleton-layers")),
+            Column::right("width", lang.text("skeleton-width")),
+            Column::left("experts", lang.text("skeleton-experts")),
+        ]);
+        for one in &self.shapes {
+            let experts = one.experts.map(|e| format!("{} / {}", e.used, e.count)).unwrap_or_default();
+            let (layers, width) = (one.layers.to_string(), one.width.to_string());
+            table.row([one.shape.into(), one.architecture.into(), layers, width, experts]);
+        }
+        Some(table)
     }
-    let mixes: Vec<&str> = Mix::names().collect();
-    let out = match format {
-        Format::Csv => table.csv(),
-        Format::Md => table.markdown(),
-        Format::Json => {
-            let value = json!({"schema": "whichkernel.skeleton-shapes/1", "shapes": table.json(), "mixes": mixes});
-            format!("{}\n", serde_json::to_string_pretty(&value)?)
-        }
-        Format::Text => {
-            let args = [("mixes", mixes.join(", ").into())];
-            format!("{}\n{}\n", table.text(context.width), context.lang.text_with("skeleton-mixes", &args))
-        }
-    };
-    context.print(&out)?;
-    Ok(ExitCode::SUCCESS)
+
+    fn text(&self, context: &Context) -> String {
+        let table = self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default();
+        let args = [("mixes", self.mixes.join(", ").into())];
+        format!("{table}\n{}\n", context.lang.text_with("skeleton-mixes", &args))
+    }
 }

@@ -99,7 +99,9 @@ fn types(report: &Report) -> Vec<String> {
         let mut all: Vec<&str> = gguf::file_types().collect();
         all.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
         all.into_iter().find(|ty| name.contains(ty)).and_then(gguf::mix).map(<[&str]>::to_vec).or_else(|| {
-            let bare = ["Q8_0", "Q6_K", "BF16", "F16", "F32", "MXFP4"];
+            // The longest first: `BF16` is not `F16`.
+            let mut bare: Vec<&str> = gguf::TensorType::weights().filter_map(gguf::TensorType::known_name).collect();
+            bare.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
             bare.into_iter().find(|ty| name.contains(ty)).map(|ty| vec![ty])
         })
     };

@@ -2,88 +2,20 @@
 
 use super::text::answers;
 use super::words::{because, summary};
-use investigate::Graded;
+use investigate::{Graded, Readings};
 use report::{Column, Lang, Table, grade_text, rung_text};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Everything, as data: whatever a report shows can be made from it.
+/// The readings under another answer's name, for who adds to them.
 pub fn json(graded: &Graded, schema: &str) -> Value {
-    let counts = graded.counts();
-    let investigation = &graded.investigation;
-    let claims: Vec<Value> = graded
-        .claims()
-        .map(|(stated, reading)| {
-            json!({
-                "id": stated.claim.id,
-                "phase": stated.phase,
-                "page": investigation.pages.get(&stated.page),
-                "text": stated.words,
-                "rung": stated.claim.rung,
-                "topic": stated.claim.topic,
-                "about": stated.claim.about,
-                "expected": stated.claim.expected,
-                "scope": stated.claim.scope,
-                "transfer": stated.claim.transfer,
-                "expect": if stated.must_hold { "holds" } else { "any" },
-                "grade": reading.grade.name(),
-                "why": reading.grade.why(),
-                "reasons": reading.reasons,
-                "cites": reading.cites,
-                "ladder": reading.ladder,
-                "shows": stated.shows,
-                "cannot": stated.cannot,
-                "closes": graded.advice(stated, reading).map(|advice| advice.command),
-                "needs": graded.advice(stated, reading).map(|advice| advice.needs),
-            })
-        })
-        .collect();
-    let questions: Vec<Value> = investigation
-        .questions
-        .iter()
-        .zip(&graded.questions)
-        .map(|(question, reading)| {
-            json!({
-                "id": question.id,
-                "phase": question.phase,
-                "page": investigation.pages.get(&question.page),
-                "text": question.words,
-                "answer": reading.conclusion.word(),
-                "asked_of": reading.asked_of,
-                "conclusion": reading.conclusion,
-                "open": reading.open,
-                "claims": reading.claims,
-                "settled_by": reading.settled_by,
-                "refuted": reading.refuted,
-                "found": reading.found,
-                "live": reading.live,
-                "elsewhere": reading.elsewhere,
-                "closes": graded.question_advice(question, reading).map(|advice| advice.command),
-            })
-        })
-        .collect();
-    let next: Vec<Value> = graded
-        .next()
-        .into_iter()
-        .map(|next| json!({"command": next.advice.command, "needs": next.advice.needs, "claims": next.claims, "questions": next.questions, "possible": next.possible}))
-        .collect();
-    json!({
-        "schema": schema,
-        "title": investigation.title,
-        "subject": investigation.subject,
-        "summary": {
-            "claims": graded.readings.len(),
-            "confirmed": counts.confirmed,
-            "inferred": counts.inferred,
-            "limited": counts.limited,
-            "refuted": counts.refuted,
-            "unresolved": counts.unresolved,
-            "failed": graded.failed(),
-        },
-        "claims": claims,
-        "questions": questions,
-        "next": next,
-    })
+    let mut whole = json!({"schema": schema});
+    if let (Value::Object(whole), Ok(Value::Object(readings))) =
+        (&mut whole, serde_json::to_value(Readings::of(graded)))
+    {
+        whole.extend(readings);
+    }
+    whole
 }
 
 pub fn csv(graded: &Graded, lang: &Lang) -> String {

@@ -1,7 +1,7 @@
 //! Grades the claims of an investigation from the ledger.
 
 use crate::context::{CHECK_FAILED, Context, Format};
-use investigate::{Graded, Places};
+use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -91,7 +91,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             }
             out
         }
-        (Format::Json, ..) => format!("{}\n", serde_json::to_string_pretty(&json(&graded, "whichkernel.check/1"))?),
+        (Format::Json, ..) => ::answer::json(&Checked { readings: Readings::of(&graded) })?,
         (Format::Csv, ..) => export::csv(&graded, lang),
         (Format::Md, ..) => markdown(&graded, lang),
     };

@@ -1,9 +1,9 @@
 //! Which observers work here, which do not, why, and the exact fix.
 
 use crate::context::{CHECK_FAILED, Context, Format};
-use doctor::{Fix, Host, HostObserver, Message, Report, Weight};
+use crate::emit::Show;
+use doctor::{Examination, Fix, Host, HostObserver, Message, Report, Weight};
 use report::{Column, Lang, Table};
-use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,13 +44,14 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
         context.note(&context.lang.text_with("doctor-recorded", &args));
     }
-    let out = match args.format {
-        Format::Text => text::render(&report, args.root.is_none(), context),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&to_json(&report)?)?),
-        Format::Csv => table(&report, &context.lang).csv(),
-        Format::Md => table(&report, &context.lang).markdown(),
-    };
-    context.print(&out)?;
+    match args.format {
+        Format::Text => context.print(&text::render(&report, args.root.is_none(), context))?,
+        // JSON is for programs: its sentences are English in every language.
+        Format::Json => context.emit(args.format, &report.answer(&|message| say(message, &Lang::new("en"))))?,
+        Format::Csv | Format::Md => {
+            context.emit(args.format, &report.answer(&|message| say(message, &context.lang)))?
+        }
+    }
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem).count();
     if args.strict && problems > 0 {
         context.note(&context.lang.text_with("doctor-strict", &[("count", problems.into())]));
@@ -72,68 +73,18 @@ fn say_all(messages: &[Message], lang: &Lang) -> String {
 }
 
 fn fix_text(fix: &Fix, lang: &Lang) -> String {
-    match fix {
-        Fix::Run(command) | Fix::Change { run: command, .. } => command.clone(),
-        Fix::Do(message) => say(message, lang),
-    }
+    fix.text(&|message| say(message, lang))
 }
 
-/// The command that takes a fix back.
-fn undo(fix: &Fix) -> Option<&str> {
-    match fix {
-        Fix::Change { undo, .. } => Some(undo),
-        Fix::Run(_) | Fix::Do(_) => None,
+impl Show for Examination<'_> {
+    fn table(&self, _: &Lang) -> Option<Table> {
+        let columns = ["name", "status", "why", "fix"].map(|key| Column::left(key, key));
+        let mut table = Table::new(columns.to_vec());
+        for one in &self.observers {
+            table.row([one.name, one.status.name(), &one.why, one.fix.as_deref().unwrap_or_default()]);
+        }
+        Some(table)
     }
-}
-
-fn table(report: &Report, lang: &Lang) -> Table {
-    let columns = ["name", "status", "why", "fix"].map(|key| Column::left(key, key));
-    let mut table = Table::new(columns.to_vec());
-    for observer in &report.observers {
-        let fix = observer.fix.as_ref().map(|fix| fix_text(fix, lang)).unwrap_or_default();
-        let why = say_all(&observer.why, lang);
-        table.row([observer.name, observer.status.name(), why.as_str(), fix.as_str()]);
-    }
-    table
-}
-
-/// JSON is for programs: its sentences are English in every language, its `code` is the message's key.
-fn to_json(report: &Report) -> anyhow::Result<Value> {
-    let lang = Lang::new("en");
-    let observers: Vec<Value> = report
-        .observers
-        .iter()
-        .map(|observer| {
-            json!({
-                "name": observer.name,
-                "status": observer.status.name(),
-                "why": say_all(&observer.why, &lang),
-                "fix": observer.fix.as_ref().map(|fix| fix_text(fix, &lang)),
-                "undo": observer.fix.as_ref().and_then(undo),
-                "code": observer.why.first().map(|message| message.key),
-            })
-        })
-        .collect();
-    let cases: Vec<Value> = report
-        .cases
-        .iter()
-        .map(|case| {
-            json!({
-                "id": case.id,
-                "weight": case.weight.name(),
-                "what": say(&case.what, &lang),
-                "fix": case.fix.iter().map(|fix| fix_text(fix, &lang)).collect::<Vec<_>>(),
-                "undo": case.fix.iter().filter_map(undo).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
-    Ok(json!({
-        "schema": "whichkernel.doctor/1",
-        "observers": observers,
-        "cases": cases,
-        "host": serde_json::to_value(&report.facts)?,
-        "trials": serde_json::to_value(&report.trials)?,
-    }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Doctor's answer for a person: what is here, which observers work, what needs attention.
 
-use super::{fix_text, say, say_all, undo};
+use super::{fix_text, say, say_all};
 use crate::context::Context;
 use doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
 use report::{Lang, wrap};
@@ -87,7 +87,7 @@ impl Page<'_> {
         match fix {
             Fix::Run(_) | Fix::Change { .. } => {
                 let _ = writeln!(self.out, "{}{label}: {}", " ".repeat(indent), self.paint(&text, "36"));
-                if let Some(undo) = undo(fix) {
+                if let Some(undo) = fix.undo() {
                     let label = self.lang().text("doctor-undo");
                     let _ = writeln!(self.out, "{}{label}: {undo}", " ".repeat(indent));
                 }

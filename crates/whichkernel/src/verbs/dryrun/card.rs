@@ -1,19 +1,13 @@
 //! Which card: by name, by target, from a file, as set on the command line, as the environment overrides it.
 
-use crate::context::{Context, Format};
+use crate::context::Context;
+use crate::emit::Show;
 use anyhow::Context as _;
+use dryrun::Card;
+use dryrun::answers::Cards;
 use gpu::{Profile, TargetId};
-use report::{Column, Table};
+use report::{Column, Lang, Table};
 use std::process::ExitCode;
-
-/// A card as the user named it.
-#[derive(Debug, Clone)]
-pub struct Card {
-    pub given: String,
-    pub profile: Profile,
-    /// What HSA_OVERRIDE_GFX_VERSION made of it: the target before.
-    pub overridden: Option<String>,
-}
 
 pub fn find(given: &str, set: &[String]) -> anyhow::Result<Card> {
     let mut profile = if given.ends_with(".toml") {
@@ -35,37 +29,28 @@ pub fn find(given: &str, set: &[String]) -> anyhow::Result<Card> {
     Ok(Card { given: given.to_owned(), profile, overridden })
 }
 
-pub fn list(format: Format, context: &Context) -> anyhow::Result<ExitCode> {
-    let title = |key: &str| context.lang.text(key);
-    let mut table = Table::new(vec![
-        Column::left("gpu", title("dryrun-card")),
-        Column::left("target", title("dryrun-target")),
-        Column::right("units", title("dryrun-units")),
-        Column::right("memory_mib", title("dryrun-memory")),
-        Column::left("reference", title("dryrun-reference")),
-        Column::left("title", title("dryrun-title")),
-    ]);
-    for card in gpu::all() {
-        table.row([
-            card.name.clone(),
-            card.gcn_arch_name.clone(),
-            card.get("multiProcessorCount").to_string(),
-            (card.get("totalGlobalMem") >> 20).to_string(),
-            if card.reference { card.processor().to_owned() } else { String::new() },
-            card.title.clone(),
+impl Show for Cards {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::left("card", lang.text("dryrun-card")),
+            Column::left("target", lang.text("dryrun-target")),
+            Column::right("units", lang.text("dryrun-units")),
+            Column::right("memory_mib", lang.text("dryrun-memory")),
+            Column::left("reference", lang.text("dryrun-reference")),
+            Column::left("title", lang.text("dryrun-title")),
         ]);
-    }
-    let out = match format {
-        Format::Text => table.text(context.width),
-        Format::Csv => table.csv(),
-        Format::Md => table.markdown(),
-        Format::Json => {
-            let value = serde_json::json!({"schema": "whichkernel.dryrun-gpus/1", "gpus": table.json()});
-            format!("{}\n", serde_json::to_string_pretty(&value)?)
+        for one in &self.cards {
+            table.row([
+                one.card.clone(),
+                one.target.clone(),
+                one.units.to_string(),
+                one.memory_mib.to_string(),
+                one.reference.clone().unwrap_or_default(),
+                one.title.clone(),
+            ]);
         }
-    };
-    context.print(&out)?;
-    Ok(ExitCode::SUCCESS)
+        Some(table)
+    }
 }
 
 pub fn from_host(context: &Context) -> anyhow::Result<ExitCode> {

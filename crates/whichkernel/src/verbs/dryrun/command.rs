@@ -1,10 +1,9 @@
 //! With a command: run it, then print what was selected.
 
-use super::plan::Plan;
 use super::{Args, card, place, record, rows, text, trace};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
-use dryrun::{Described, Ending, Events, Outcome, Place, Request, Selected, Standing, Streams, Verdict, select};
-use serde_json::{Value, json};
+use dryrun::answers::{Parts, ProgramRun};
+use dryrun::{Described, Ending, Events, Outcome, Place, Plan, Request, Selected, Standing, Streams, Verdict, select};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,7 +73,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let out = match args.ask.format {
         _ if args.bench_lines => rows::bench(selected.iter()),
         Format::Csv => csv(&ran),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&to_json(&ran))?),
+        Format::Json => answer(&ran)?,
         Format::Text | Format::Md => text::text(&ran, args.ask.format, context),
     };
     context.print(&out)?;
@@ -130,37 +129,17 @@ fn csv(ran: &Ran<'_>) -> String {
     table.csv()
 }
 
-fn to_json(ran: &Ran<'_>) -> Value {
-    let of = |row: &Selected| ran.device(row).map(|(plan, standing)| rows::json(plan, standing, row));
-    let list: Vec<_> = ran.selected.iter().filter_map(of).collect();
-    let heads: Vec<_> = ran.plans.iter().zip(&ran.standings).map(|(plan, s)| rows::head(plan, *s)).collect();
-    let ending = match ran.outcome.ending {
-        Ending::Code(code) => json!({"code": code}),
-        Ending::Signal(signal) => json!({"signal": signal}),
+fn answer(ran: &Ran<'_>) -> anyhow::Result<String> {
+    let runtime = ran.place.name();
+    let parts = Parts {
+        runtime: &runtime,
+        plans: ran.plans,
+        standings: &ran.standings,
+        verdict: &ran.verdict,
+        ending: ran.outcome.ending,
+        interrupted: ran.outcome.interrupted,
+        selected: ran.selected,
+        events: &ran.events,
     };
-    let verdict = &ran.verdict;
-    json!({
-        "schema": "whichkernel.dryrun/1", "runtime": ran.place.name(), "run": heads.first(), "devices": heads,
-        "verdict": {
-            "grade": verdict.standing().name(), "reach": verdict.reach, "prompts": verdict.prompts,
-            "tokens": verdict.tokens, "blas": verdict.blas, "launches_per_token": verdict.per_token,
-        },
-        "ending": ending, "interrupted": ran.outcome.interrupted, "selected": list, "events": events(&ran.events),
-    })
-}
-
-fn events(events: &Events) -> Value {
-    let programs: Vec<_> =
-        events.processes.iter().map(|(pid, program)| json!({"pid": pid, "program": program})).collect();
-    let rejected: Vec<_> = events
-        .rejected
-        .iter()
-        .map(|(r, count)| json!({"device": r.device, "kernel": r.kernel, "status": r.status, "count": count}))
-        .collect();
-    let memory = events.out_of_memory.iter();
-    let memory: Vec<_> = memory.map(|e| json!({"wanted": e.wanted, "free": e.free, "total": e.total})).collect();
-    json!({
-        "processes": programs, "rejected": rejected, "unsupported": events.unsupported, "out_of_memory": memory,
-        "lost": events.lost, "torn": events.torn,
-    })
+    Ok(answer::json(&ProgramRun::from(parts))?)
 }

@@ -1,40 +1,16 @@
 //! Without a command: the map of types and column counts, from skeleton models or from a model of the user's.
 
-use super::plan::Plan;
 use super::{Args, Ask, DEFAULT_RUNTIME, card, head, record, rows};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
-use dryrun::{Cell, Place, Standing, Survey, of_cells, standing_of_cell};
-use evidence::Conclusion;
+pub use dryrun::Map;
+use dryrun::answers::CardMaps;
+use dryrun::{Cell, Place, Plan, Survey, standing_of_cell};
 use gguf::TensorType;
 use launch::record::lane;
 use report::{Column, Table, conclusion_text};
-use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
 use sys::interrupt;
-
-/// The cells of one card.
-#[derive(Debug)]
-pub struct Map {
-    pub plan: Plan,
-    pub cells: Vec<Cell>,
-}
-
-impl Map {
-    /// Are all cells that were asked for answered, by the card's own metadata?
-    pub fn reach(&self) -> Conclusion {
-        of_cells(&self.cells, &self.plan.played())
-    }
-
-    pub fn standing(&self) -> Standing {
-        Standing::of(&self.reach())
-    }
-
-    /// Not one cell was left without an answer, and nothing was lost.
-    pub fn is_answered(&self) -> bool {
-        self.cells.iter().all(|cell| cell.is_answered() && cell.lost == 0)
-    }
-}
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let place = Place::find(args.ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
@@ -48,7 +24,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let out = match args.ask.format {
         _ if args.bench_lines => rows::bench(maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows)),
         Format::Csv => csv(&maps),
-        Format::Json => to_json(&maps, &place)?,
+        Format::Json => answer::json(&CardMaps::new(place.name(), &maps))?,
         Format::Text | Format::Md => text(&maps, &place, args.ask.format, context),
     };
     context.print(&out)?;
@@ -109,24 +85,6 @@ fn csv(maps: &[Map]) -> String {
         }
     }
     table.csv()
-}
-
-fn to_json(maps: &[Map], place: &Place) -> anyhow::Result<String> {
-    let mut list = Vec::new();
-    for map in maps {
-        let cell = |cell: &Cell| {
-            let standing = standing_of_cell(cell, &map.plan.played());
-            let rows: Vec<_> = cell.rows.iter().map(|row| rows::json(&map.plan, standing, row)).collect();
-            json!({
-                "type": cell.kind, "columns": cell.columns, "label": cell.label(), "problem": cell.problem,
-                "lost": cell.lost, "grade": standing.name(), "selected": rows,
-            })
-        };
-        let cells: Vec<_> = map.cells.iter().map(cell).collect();
-        list.push(json!({"run": rows::head(&map.plan, map.standing()), "reach": map.reach(), "cells": cells}));
-    }
-    let value = json!({"schema": "whichkernel.dryrun/1", "runtime": place.name(), "maps": list});
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
 }
 
 fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> String {

@@ -1,8 +1,7 @@
 //! What stands above every answer of a dry run: the card that was played, where, and what its libraries do not ship.
 
-use super::plan::Plan;
 use crate::context::Context;
-use dryrun::Place;
+use dryrun::{Place, Plan};
 use std::fmt::Write;
 
 pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {

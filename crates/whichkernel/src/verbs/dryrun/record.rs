@@ -1,9 +1,8 @@
 //! `--record`: what was selected, to the ledger, on the rung Selected and with the device named as a stand-in.
 
 use super::grid::Map;
-use super::plan::Plan;
 use crate::context::Context;
-use dryrun::{Outcome, Place, RecordContext, Selected, library};
+use dryrun::{Outcome, Place, Plan, RecordContext, Selected, library};
 use observe::Sighting;
 use std::ffi::OsString;
 

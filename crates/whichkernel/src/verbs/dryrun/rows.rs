@@ -1,11 +1,9 @@
-//! Rows of what was selected, for machines: the contract of `--format csv` and `json`.
+//! Rows of what was selected, for machines: the contract of `--format csv`.
 
-use super::plan::Plan;
-use dryrun::{Selected, Standing};
-use launch::blas::{bench_line, compute_type, data_type};
+use dryrun::{Plan, Selected, Standing};
+use launch::blas::bench_line;
 use launch::record::lane;
 use report::{Column, Table};
-use serde_json::{Value, json};
 
 /// One row per card, type, column count and matmul kernel.
 pub fn table() -> Table {
@@ -37,35 +35,6 @@ pub fn add(table: &mut Table, plan: &Plan, standing: Standing, (kind, columns): 
     ]);
 }
 
-pub fn json(plan: &Plan, standing: Standing, row: &Selected) -> Value {
-    let needs = row.needs.as_ref().map(|needs| {
-        json!({
-            "vgprs": needs.vgprs, "sgprs": needs.sgprs, "lds": needs.lds, "scratch": needs.scratch,
-            "wavefront": needs.wavefront, "blocks_per_multiprocessor": needs.occupancy,
-        })
-    });
-    let calls: Vec<Value> = row
-        .calls
-        .iter()
-        .map(|call| {
-            json!({
-                "m": call.m, "n": call.n, "k": call.k, "batch": call.batch, "a": data_type(call.type_a),
-                "b": data_type(call.type_b), "c": data_type(call.type_c), "compute": compute_type(call.compute),
-                "lane": lane::name(call.lane), "status": call.status, "bench": bench_line(call),
-            })
-        })
-        .collect();
-    json!({
-        "device": row.device, "gpu": plan.card.given, "target": plan.card.profile.processor(),
-        "phase": row.phase.key(), "width": row.width, "columns": row.width, "experts": row.routed, "family": row.family.key(),
-        "path": row.path.map(|path| path.to_string()), "kernel": row.kernel, "mangled": row.mangled, "type": row.kind,
-        "ne11": row.ne11, "file": row.file, "bundle": row.bundle, "grids": row.grids, "block": row.block,
-        "shmem": row.shared, "count": row.count, "stub": row.stub, "needs": needs, "solutions": row.solutions,
-        "calls": calls,
-        "grade": standing.name(),
-    })
-}
-
 /// The BLAS calls as rocblas-bench lines; what was chosen for each stands behind it as a comment.
 pub fn bench<'r>(rows: impl Iterator<Item = &'r Selected>) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -81,14 +50,4 @@ pub fn bench<'r>(rows: impl Iterator<Item = &'r Selected>) -> String {
         }
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// What is true of the whole run on one card, in JSON.
-pub fn head(plan: &Plan, standing: Standing) -> Value {
-    json!({
-        "gpu": plan.card.given, "card": plan.card.profile.name, "title": plan.card.profile.title,
-        "target": plan.card.profile.gcn_arch_name, "overridden_from": plan.card.overridden,
-        "strict": plan.strict, "ships": plan.described.ships, "metadata_of": plan.described.near,
-        "shipped": plan.described.shipped, "grade": standing.name(), "rung": evidence::Rung::Selected, "device": "stand-in",
-    })
 }

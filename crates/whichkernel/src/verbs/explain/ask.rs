@@ -3,71 +3,15 @@
 use super::Args;
 use anyhow::bail;
 use doctor::{Facts, Host};
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
-use report::Lang;
+use report::{Lang, Term};
 use source::Device;
-use source::table::{COLUMNS, Found, Table};
-use source::versions::{Known, resolve};
+use source::explain::Question;
+use source::table::COLUMNS;
+use source::versions::resolve;
 
 pub enum Asked {
-    Term { written: &'static str, text: String },
+    Term(Term),
     Kernel(Question),
-}
-
-pub struct Question {
-    pub device: Device,
-    /// As it was typed: `Q4_K_M`.
-    pub named: String,
-    /// The types that it holds, the most frequent first.
-    pub types: Vec<String>,
-    /// None: every count that the tables have.
-    pub columns: Option<i64>,
-    pub known: Known,
-}
-
-/// Cards for "what if it were another one": one per generation that people have.
-pub const OTHERS: &[&str] =
-    &["gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "sm_75", "sm_89", "sm_90", "sm_120"];
-
-impl Question {
-    /// The tables that speak for the version that was asked: one, or the two that it lies between.
-    pub fn tables(&self) -> Vec<&'static Table> {
-        match &self.known {
-            Known::Exact(table) => vec![table],
-            Known::Between { below, above, .. } => below.iter().chain(above).copied().collect(),
-        }
-    }
-
-    pub fn main_type(&self) -> &str {
-        self.types.first().map_or("", String::as_str)
-    }
-
-    /// At this many columns; asked about all, at the most that the tables have.
-    pub fn at(&self) -> i64 {
-        self.columns.unwrap_or(COLUMNS)
-    }
-
-    pub fn found(&self) -> Vec<(&'static Table, Found<'static>)> {
-        let look = |table: &'static Table| {
-            table.look_up(&self.device.target, self.main_type(), self.at()).map(|it| (table, it))
-        };
-        self.tables().into_iter().filter_map(look).collect()
-    }
-
-    /// What is chosen: from rules alone, so at most partly what runs. Two neighbours that differ are two answers.
-    pub fn conclusion(&self) -> Conclusion {
-        let found = self.found();
-        let asked = self.tables().len() as u64;
-        let mut basis = Basis::new(Rung::Declared, Unit::Cells, asked, found.len() as u64).asked_of(Rung::Launched);
-        if let Known::Between { what, .. } = &self.known {
-            basis = basis.without(what, None, LeftOutWhy::NotAsked);
-        }
-        basis.choice(found.iter().map(|(_, found)| choice(found)))
-    }
-}
-
-pub fn choice(found: &Found<'_>) -> String {
-    found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
 }
 
 pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
@@ -77,10 +21,10 @@ pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
     let words = joined(&args.words);
     let plain = gpu.is_none() && ty.is_none() && columns.is_none() && version.is_none();
     if let ([word], true) = (words.as_slice(), plain)
-        && let Some((written, text)) = report::term(lang, word)
+        && let Some(term) = report::term(lang, word)
         && Device::find(word).is_err()
     {
-        return Ok(Asked::Term { written, text });
+        return Ok(Asked::Term(term));
     }
     for word in &words {
         if let Ok(number) = word.parse::<i64>() {

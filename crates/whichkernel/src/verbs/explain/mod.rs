@@ -6,8 +6,8 @@ mod export;
 mod screen;
 
 use crate::context::{Context, Format};
-use ask::{Asked, Question};
-use report::terms;
+use ask::Asked;
+use report::{Lang, Terms, terms};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub struct Args {
     pub version: Option<String>,
 
     /// List the words that can be looked up
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
 
     /// How to print it
@@ -43,33 +43,20 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let lang = &context.lang;
     if args.terms {
-        let list: Vec<&str> = terms().collect();
-        let text = lang.text_with("glossary-list", &[("terms", list.join(", ").into())]);
-        let lines = report::wrap(&text, context.width.unwrap_or(usize::MAX));
-        context.print(&format!("{}\n", lines.join("\n")))?;
+        context.emit(args.format, &Terms { terms: terms().collect() })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let text = match ask::asked(args, lang)? {
-        Asked::Term { written, text } => match args.format {
-            Format::Json => {
-                let value = serde_json::json!({"schema": "whichkernel.term/1", "term": written, "text": text});
-                format!("{value:#}\n")
-            }
-            _ => screen::term(written, &text, context),
-        },
-        Asked::Kernel(question) => kernel(args.format, &question, context)?,
-    };
-    context.print(&text)?;
+    // JSON is in English, whatever the reader's language.
+    let english = Lang::new("en");
+    let lang = if args.format == Format::Json { &english } else { &context.lang };
+    match (ask::asked(args, lang)?, args.format) {
+        (Asked::Term(term), format) => context.emit(format, &term)?,
+        (Asked::Kernel(question), Format::Text) => context.print(&screen::kernel(&question, context))?,
+        (Asked::Kernel(question), format) => {
+            let Some(answer) = question.answer() else { anyhow::bail!("no table has an answer") };
+            context.emit(format, &answer)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
-}
-
-fn kernel(format: Format, question: &Question, context: &Context) -> anyhow::Result<String> {
-    Ok(match format {
-        Format::Json => format!("{:#}\n", export::json(question)?),
-        Format::Csv => export::others(question, context).csv(),
-        Format::Md => export::others(question, context).markdown(),
-        Format::Text => screen::kernel(question, context),
-    })
 }

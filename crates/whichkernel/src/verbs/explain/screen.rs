@@ -1,18 +1,18 @@
 //! The screen: the answer with its rung, why, and what it would be for other token counts, cards and versions.
 
-use super::ask::{OTHERS, Question, choice};
 use crate::context::Context;
 use crate::labelled::labelled;
 use evidence::Says;
-use report::rung_text;
+use report::{Term, rung_text};
+use source::explain::{OTHERS, Question, choice};
 use source::table::{self, Rule, Table, tokens};
 use source::versions::Known;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
-pub fn term(written: &str, text: &str, context: &Context) -> String {
-    let head = if context.color { format!("\x1b[1m{written}\x1b[0m") } else { written.to_owned() };
-    let lines = report::wrap(text, context.width.unwrap_or(usize::MAX));
+pub fn term(term: &Term, context: &Context) -> String {
+    let head = if context.color { format!("\x1b[1m{}\x1b[0m", term.term) } else { term.term.to_owned() };
+    let lines = report::wrap(&term.text, context.width.unwrap_or(usize::MAX));
     format!("{head}\n{}\n", lines.join("\n"))
 }
 

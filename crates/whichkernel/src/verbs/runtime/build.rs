@@ -1,9 +1,10 @@
 //! `runtime build`: a real libggml-hip for one target, out of a source tree.
 
 use crate::context::{Context, Format};
+use crate::emit::Show;
+use report::{Lang, Table};
 use runtime::Cache;
 use runtime::build::{Built, Request, Step, build};
-use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::interrupt;
@@ -61,11 +62,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     // Told to stop, the units under way are finished and kept.
     interrupt::catch();
     let built = build(&Cache::from_env(), &request, &|step| context.progress(&said(step, context)))?;
-    let out = match args.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&to_json(&built, &request.target))?),
-        _ => text(&built, &request.target, context),
-    };
-    context.print(&out)?;
+    context.emit(args.format, &built)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -81,32 +78,29 @@ fn said(step: Step<'_>, context: &Context) -> String {
     }
 }
 
-fn to_json(built: &Built, target: &str) -> serde_json::Value {
-    json!({
-        "schema": "whichkernel.runtime-build/1", "name": built.name, "target": target, "library": built.library,
-        "units": built.units, "units_of_tree": built.all_units, "compiled": built.compiled, "defines": built.defines,
-        "compiler": built.compiler, "hip": built.headers, "tools": built.tools,
-    })
-}
+impl Show for Built {
+    fn table(&self, _: &Lang) -> Option<Table> {
+        None
+    }
 
-fn text(built: &Built, target: &str, context: &Context) -> String {
-    let args = [
-        ("name", built.name.as_str().into()),
-        ("target", target.into()),
-        ("library", built.library.display().to_string().into()),
-        ("units", built.units.into()),
-        ("all", built.all_units.into()),
-        ("compiled", built.compiled.into()),
-        ("defines", built.defines.join(" ").into()),
-        ("compiler", built.compiler.as_str().into()),
-        ("hip", built.headers.as_str().into()),
-        ("tools", built.tools.join(", ").into()),
-    ];
-    let mut keys = vec!["runtime-built"];
-    keys.push(match (built.units < built.all_units, built.tools.is_empty()) {
-        (true, _) => "runtime-built-part",
-        (false, true) => "runtime-built-no-tools",
-        (false, false) => "runtime-built-next",
-    });
-    keys.iter().map(|key| context.lang.text_with(key, &args) + "\n").collect()
+    fn text(&self, context: &Context) -> String {
+        let args = [
+            ("name", self.name.as_str().into()),
+            ("target", self.target.as_str().into()),
+            ("library", self.library.display().to_string().into()),
+            ("units", self.units.into()),
+            ("all", self.all_units.into()),
+            ("compiled", self.compiled.into()),
+            ("defines", self.defines.join(" ").into()),
+            ("compiler", self.compiler.as_str().into()),
+            ("hip", self.headers.as_str().into()),
+            ("tools", self.tools.join(", ").into()),
+        ];
+        let next = match (self.units < self.all_units, self.tools.is_empty()) {
+            (true, _) => "runtime-built-part",
+            (false, true) => "runtime-built-no-tools",
+            (false, false) => "runtime-built-next",
+        };
+        ["runtime-built", next].iter().map(|key| context.lang.text_with(key, &args) + "\n").collect()
+    }
 }

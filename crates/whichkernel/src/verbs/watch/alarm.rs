@@ -1,7 +1,6 @@
 //! The alarm line: what counts as a fallback, in which kernel, when, and why.
 
 use crate::context::Context;
-use serde_json::{Value, json};
 use watch::{Heard, Sign, Why};
 
 pub fn line(sign: &Sign, heard: &Heard, context: &Context) -> String {
@@ -24,15 +23,4 @@ pub fn line(sign: &Sign, heard: &Heard, context: &Context) -> String {
         Why::BlasForOne => {}
     }
     format!("{when}{}", lang.text_with(&format!("watch-alarm-{}", sign.why.key()), &args))
-}
-
-pub fn json(sign: &Sign, heard: &Heard) -> Value {
-    let by = match &sign.why {
-        Why::Unpacked { by } => Some(by),
-        _ => None,
-    };
-    json!({
-        "phase": sign.phase.key(), "kernel": sign.kernel, "family": sign.family.key(), "why": sign.why.key(), "by": by,
-        "count": heard.count, "after_s": heard.after.map(|after| after.as_secs_f64()),
-    })
 }

@@ -1,12 +1,14 @@
 //! `--certify`: unobserved, observed, unobserved again; what differed, and whether what was seen may be believed.
 
 use super::{Args, How, start, window};
-use crate::context::{Context, Format};
-use certify::{Certificate, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting};
+use crate::context::Context;
+use crate::emit::Show;
+use certify::{
+    Certificate, Certified, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting,
+};
 use evidence::Contamination;
 use observe::Raw;
-use report::{Column, Table};
-use serde_json::json;
+use report::{Column, Lang, Table};
 use std::process::ExitCode;
 use uprobe::{Options, Watcher};
 use watch::RecordContext;
@@ -68,12 +70,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(cost) = seen.as_ref().and_then(|seen| seen.account.cost_ns).filter(|_| args.with.is_none()) {
         certificate.notes.push(format!("{name} measured by itself, on this machine: {cost:.0} ns added to a launch"));
     }
-    match args.format {
-        Format::Text => context.print(&text(&certificate, context))?,
-        Format::Json => context.print(&format!("{:#}\n", as_json(&certificate)))?,
-        Format::Csv => context.print(&table(&certificate, context).csv())?,
-        Format::Md => context.print(&table(&certificate, context).markdown())?,
-    }
+    context.emit(args.format, &Certified::from(&certificate))?;
     if let (true, Some(seen)) = (args.record, seen) {
         keep(args, context, &certificate, seen)?;
     }
@@ -119,7 +116,7 @@ fn key(how: How) -> &'static str {
 
 /// The observations with what the comparison found of them, and the certificate itself.
 fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Observed) -> anyhow::Result<()> {
-    let json = format!("{:#}\n", as_json(certificate));
+    let json = answer::json(&Certified::from(certificate))?;
     let mut ledger = context.open_ledger()?;
     let kept = ledger.keep("text/plain", json.as_bytes())?;
     seen.account.contamination = if certificate.failed.is_some() {
@@ -142,8 +139,17 @@ fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Ob
     Ok(())
 }
 
-fn table(certificate: &Certificate, context: &Context) -> Table {
-    let lang = &context.lang;
+impl Show for Certified<'_> {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        Some(table(self.certificate, lang))
+    }
+
+    fn text(&self, context: &Context) -> String {
+        text(self.certificate, context)
+    }
+}
+
+fn table(certificate: &Certificate, lang: &Lang) -> Table {
     let title = |key: &str| lang.text(&format!("watch-certify-{key}"));
     let columns = ["what", "before", "observed", "after", "verdict"];
     let mut table = Table::new(columns.map(|key| Column::left(key, title(key))).to_vec());
@@ -163,7 +169,7 @@ fn table(certificate: &Certificate, context: &Context) -> Table {
 
 fn text(certificate: &Certificate, context: &Context) -> String {
     let lang = &context.lang;
-    let mut out = table(certificate, context).text(context.width);
+    let mut out = table(certificate, lang).text(context.width);
     let mut line = |key: &str, name: &'static str, value: String| {
         out.push_str(&lang.text_with(key, &[(name, value.into())]));
         out.push('\n');
@@ -183,13 +189,4 @@ fn text(certificate: &Certificate, context: &Context) -> String {
         certificate.differences().iter().for_each(|difference| out.push_str(&format!("  {difference}\n")));
     }
     out
-}
-
-fn as_json(certificate: &Certificate) -> serde_json::Value {
-    json!({
-        "schema": "whichkernel.certificate/1", "observer": certificate.observer, "points": certificate.points,
-        "failed": certificate.failed, "libraries": certificate.libraries, "notes": certificate.notes,
-        "launches": certificate.launches, "added_ns": certificate.added_ns, "least_ns": certificate.least_ns, "safe": certificate.safe(),
-        "differences": certificate.differences(),
-    })
 }

@@ -3,7 +3,6 @@
 use super::{Args, target};
 use crate::context::Context;
 use report::{Column, Lang, Table};
-use serde_json::{Value, json};
 use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
 use watch::{ObserverReport, Tally};
 
@@ -55,27 +54,10 @@ impl Judged {
         }
         out
     }
-
-    pub fn json(&self) -> Value {
-        let english = Lang::new("en");
-        let each = self.held.iter().map(|one| {
-            let figures: serde_json::Map<String, Value> =
-                one.reason.figures.iter().map(|(name, value)| ((*name).to_owned(), figure(value))).collect();
-            json!({
-                "field": one.claim.meaning.key(), "said": one.claim.said, "where": one.claim.origin.to_string(),
-                "verdict": one.verdict.key(), "why": why(one, &english), "figures": figures,
-                "limited_by": one.weak.map(|weak| weak.key()),
-            })
-        });
-        each.collect()
-    }
 }
 
-fn figure(value: &str) -> Value {
-    value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number))
-}
-
-fn why(one: &Held, lang: &Lang) -> String {
+/// What a verdict on a claim rests on.
+pub fn why(one: &Held, lang: &Lang) -> String {
     let figures = one.reason.figures.iter().map(|(name, value)| (*name, value.clone().into()));
     lang.text_with(&format!("watch-claim-seen-{}", one.reason.key), &figures.collect::<Vec<_>>())
 }

@@ -22,7 +22,7 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
     watch::preload::check(&path)?;
     // What cannot be described beforehand is watched without argument bytes, and that is said.
     let libraries = Place::Host.libraries(true, Some(&path)).unwrap_or_default();
-    let target = gpu::TargetId::parse(ANY_TARGET)?;
+    let target = gpu::TargetId::named(ANY_TARGET)?;
     let described = describe(&libraries, &target, true, runtime::Cache::from_env().dir()).ok();
     let table = described.and_then(|found| launch::table::Table::parse(&found.table).ok()).unwrap_or_default();
     let session = Session::new(Some(&layouts(&table, &libraries)))?;

@@ -1,12 +1,11 @@
 //! What is printed at the end: the table, the figures per token, and how well it was seen.
 
 use super::claims::Judged;
-use super::{alarm, table};
+use super::{alarm, claims, table};
 use crate::context::{Context, Format};
 use evidence::{Canary, DeviceKind, Rung};
-use serde_json::{Value, json};
 use std::fmt::Write;
-use watch::{Device, Ended, Maker, ObserverReport, Tally, Unseen, Word, signal_name};
+use watch::{Device, Ended, ObserverReport, Tally, Unseen, Watched, Word, signal_name};
 
 /// Everything that is told at the end.
 pub struct Told<'a> {
@@ -32,7 +31,11 @@ impl Told<'_> {
             }
             Format::Csv => context.print(&table::full(tally).csv()),
             Format::Md => context.print(&table::full(tally).markdown()),
-            Format::Json => context.print(&format!("{:#}\n", as_json(self))),
+            Format::Json => {
+                let english = report::Lang::new("en");
+                let answer = Watched::new(tally, account, &judged.held, *ended, |held| claims::why(held, &english));
+                context.print(&answer::json(&answer)?)
+            }
         }
     }
 }
@@ -52,17 +55,6 @@ pub fn ended(how: Ended, context: &Context) -> String {
             context
                 .lang
                 .text_with(if meaning.is_empty() { "watch-ended-signal" } else { "watch-ended-signal-named" }, &words)
-        }
-    }
-}
-
-fn ended_json(how: Ended) -> Value {
-    match how {
-        Ended::TargetGone => json!({"how": "gone"}),
-        Ended::Code(code) => json!({"how": "code", "code": code}),
-        Ended::Signal(signal) => {
-            let name = Some(signal_name(signal).0).filter(|name| !name.is_empty());
-            json!({"how": "signal", "signal": signal, "name": name})
         }
     }
 }
@@ -166,62 +158,6 @@ fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
         (key, vec![("of", of), ("detail", device.detail())])
     };
     devices.into_iter().map(line).collect()
-}
-
-fn as_json(told: &Told<'_>) -> Value {
-    let Told { tally, account, judged, ended } = told;
-    let rung = |device: DeviceKind| account.rung(device).name().to_lowercase();
-    let rows: Vec<Value> = tally
-        .rows()
-        .iter()
-        .map(|row| {
-            json!({
-                "phase": row.phase.key(), "kernel": row.kernel, "mangled": row.name.text(), "family": row.family.key(),
-                "path": row.path.map(|path| path.to_string()), "type": row.weights, "columns": row.ne11,
-                "grids": row.grids, "block": row.block, "shmem": row.shared, "file": row.file, "bundle": row.bundle,
-                "launches": row.launches, "share": row.share,
-                "device": row.device.unwrap_or(account.device).name(), "rung": rung(row.device.unwrap_or(account.device)),
-            })
-        })
-        .collect();
-    let per_token = tally.per_token().map(|(all, families)| {
-        let families: serde_json::Map<String, Value> =
-            families.into_iter().map(|(family, n)| (family.key().to_owned(), json!(n))).collect();
-        json!({"launches": all, "families": families})
-    });
-    let english = |unseen: Option<&Unseen>| unseen.map_or_else(|| "replays of graphs".to_owned(), Unseen::what);
-    let concluded = account.conclusion(tally, english);
-    let fallbacks: Vec<Value> = tally.fallback.signs().map(|(sign, heard)| alarm::json(sign, heard)).collect();
-    json!({
-        "schema": "whichkernel.watch/1", "observer": account.observer.name(), "device": account.device.name(),
-        "rung": rung(account.device), "devices": devices(tally), "word": word(account), "ended": ended.map(ended_json),
-        "seen": tally.launches(), "calls": tally.calls(), "lost": tally.lost, "whole": account.whole(), "unnamed": tally.unnamed(),
-        "unread": tally.unread, "unknown_replays": tally.unknown_replays, "rejected": tally.rejected_kernels(),
-        "prompts": tally.prompts(), "tokens": tally.tokens(), "per_token": per_token, "fallbacks": fallbacks,
-        "seconds": account.seconds, "cost_ns": account.cost_ns, "canary": account.canary,
-        "contamination": account.contamination, "reach": account.reach, "blind": account.blind, "gaps": account.gaps, "conclusion": concluded,
-        "claims": judged.json(), "rows": rows,
-    })
-}
-
-fn devices(tally: &Tally) -> Vec<Value> {
-    let each = tally.devices.iter().map(|(pid, maker, device): (u32, Maker, &Device)| {
-        json!({
-            "process": Some(pid).filter(|pid| *pid != 0), "maker": maker.name(), "known": device.key(),
-            "device": device.kind().name(), "detail": device.detail(),
-        })
-    });
-    each.collect()
-}
-
-/// Whose word it is.
-fn word(account: &ObserverReport) -> Value {
-    match &account.word {
-        Word::Ours => json!({"whose": "ours"}),
-        Word::File { name, sha256, maker, host } => {
-            json!({"whose": "file", "file": name, "sha256": sha256, "maker": maker, "host": host})
-        }
-    }
 }
 
 #[cfg(test)]

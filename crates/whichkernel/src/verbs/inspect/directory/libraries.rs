@@ -4,7 +4,7 @@ use crate::context::Context;
 use codeobject::{ReadAt, elf::Elf, host, kpack::Reference, nvidia};
 use gpu::Arch;
 use inventory::{Contents, File, FileReport, Nothing, Options, Pack, Serves, inspect};
-use runtime::{linkage::Dynamic, stack};
+use runtime::{library_names as stack, linkage::Dynamic};
 use std::{
     collections::BTreeMap,
     fs,

@@ -1,0 +1,88 @@
+//! An examination as a program reads it. Its sentences are in one language, whatever the reader's: `code` and `id` tell
+//! them apart.
+
+use crate::{Facts, Fix, Message, Report, Status, Trials, Weight};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Which observers work on this machine, what is wrong here, and everything that was read and tried.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Examination<'r> {
+    pub observers: Vec<ObserverVerdict>,
+    pub cases: Vec<CaseFound>,
+    pub host: &'r Facts,
+    pub trials: &'r Trials,
+}
+
+impl answer::Answer for Examination<'_> {
+    const SCHEMA: &'static str = "whichkernel.doctor/1";
+}
+
+/// Whether one observer works here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ObserverVerdict {
+    pub name: &'static str,
+    pub status: Status,
+    pub why: String,
+    /// A command, or what to do where no command does it.
+    pub fix: Option<String>,
+    /// The command that takes the fix back.
+    pub undo: Option<String>,
+    /// The first of its reasons, by name.
+    pub code: Option<&'static str>,
+}
+
+/// One thing that people meet, and that is so here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CaseFound {
+    pub id: &'static str,
+    pub weight: Weight,
+    pub what: String,
+    pub fix: Vec<String>,
+    pub undo: Vec<String>,
+}
+
+impl Fix {
+    /// The command, or the sentence as `say` words it.
+    pub fn text(&self, say: &dyn Fn(&Message) -> String) -> String {
+        match self {
+            Fix::Run(command) | Fix::Change { run: command, .. } => command.clone(),
+            Fix::Do(message) => say(message),
+        }
+    }
+
+    /// The command that takes it back.
+    pub fn undo(&self) -> Option<&str> {
+        match self {
+            Fix::Change { undo, .. } => Some(undo),
+            Fix::Run(_) | Fix::Do(_) => None,
+        }
+    }
+}
+
+impl Report {
+    /// `say` words a message.
+    pub fn answer(&self, say: &dyn Fn(&Message) -> String) -> Examination<'_> {
+        let observer = |observer: &crate::Verdict| ObserverVerdict {
+            name: observer.name,
+            status: observer.status,
+            why: observer.why.iter().map(say).collect::<Vec<_>>().join(" "),
+            fix: observer.fix.as_ref().map(|fix| fix.text(say)),
+            undo: observer.fix.as_ref().and_then(Fix::undo).map(str::to_owned),
+            code: observer.why.first().map(|message| message.key),
+        };
+        let case = |case: &crate::Case| CaseFound {
+            id: case.id,
+            weight: case.weight,
+            what: say(&case.what),
+            fix: case.fix.iter().map(|fix| fix.text(say)).collect(),
+            undo: case.fix.iter().filter_map(Fix::undo).map(str::to_owned).collect(),
+        };
+        Examination {
+            observers: self.observers.iter().map(observer).collect(),
+            cases: self.cases.iter().map(case).collect(),
+            host: &self.facts,
+            trials: &self.trials,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The cards there are.
+
+use answer::Answer;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The cards that a dry run can play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Cards {
+    pub cards: Vec<CardLine>,
+}
+
+impl Answer for Cards {
+    const SCHEMA: &'static str = "whichkernel.dryrun-gpus/2";
+}
+
+/// One card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CardLine {
+    pub card: String,
+    pub target: String,
+    /// Compute units as HIP counts them.
+    pub units: i64,
+    pub memory_mib: i64,
+    /// The bare target that it stands for.
+    pub reference: Option<String>,
+    pub title: String,
+}
+
+impl Cards {
+    pub fn known() -> Cards {
+        let line = |card: &gpu::Profile| CardLine {
+            card: card.name.clone(),
+            target: card.gcn_arch_name.clone(),
+            units: card.get("multiProcessorCount"),
+            memory_mib: card.get("totalGlobalMem") >> 20,
+            reference: card.reference.then(|| card.processor().to_owned()),
+            title: card.title.clone(),
+        };
+        Cards { cards: gpu::all().iter().map(line).collect() }
+    }
+}

@@ -1,0 +1,62 @@
+//! What happened beside what was selected.
+
+use crate::Events;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What else happened: everything that a reader must know to trust the list of what was selected.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunEvents<'r> {
+    pub processes: Vec<Program<'r>>,
+    pub rejected: Vec<Refusal<'r>>,
+    /// Calls that the stand-in does not have.
+    pub unsupported: &'r BTreeMap<String, u64>,
+    pub out_of_memory: Vec<OutOfMemory>,
+    pub lost: u64,
+    /// Records that were begun and never finished.
+    pub torn: u64,
+}
+
+/// A process that called HIP.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Program<'r> {
+    pub pid: u32,
+    pub program: &'r str,
+}
+
+/// A launch that was refused, so often.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Refusal<'r> {
+    pub device: u32,
+    pub kernel: &'r str,
+    pub status: u32,
+    pub count: u64,
+}
+
+/// Bytes that were wanted, and those that there were.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct OutOfMemory {
+    pub wanted: u64,
+    pub free: u64,
+    pub total: u64,
+}
+
+impl<'r> From<&'r Events> for RunEvents<'r> {
+    fn from(events: &'r Events) -> RunEvents<'r> {
+        let rejected = events.rejected.iter();
+        let memory = events.out_of_memory.iter();
+        RunEvents {
+            processes: events.processes.iter().map(|(pid, program)| Program { pid: *pid, program }).collect(),
+            rejected: rejected
+                .map(|(one, &count)| Refusal { device: one.device, kernel: &one.kernel, status: one.status, count })
+                .collect(),
+            unsupported: &events.unsupported,
+            out_of_memory: memory
+                .map(|event| OutOfMemory { wanted: event.wanted, free: event.free, total: event.total })
+                .collect(),
+            lost: events.lost,
+            torn: events.torn,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What `dryrun` answers, as a program reads it.
+
+mod cards;
+mod events;
+mod row;
+
+pub use cards::{CardLine, Cards};
+pub use events::{OutOfMemory, Program, Refusal, RunEvents};
+pub use row::{BlasCall, LaunchNeeds, SelectedRow};
+
+use crate::plan::{Map, Plan};
+use crate::{Cell, Ending, Events, Selected, Standing, Verdict, standing_of_cell};
+use answer::Answer;
+use evidence::{Conclusion, DeviceKind, Rung};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What one program selected on a machine of stand-in GPUs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProgramRun<'r> {
+    /// Where the libraries are from.
+    pub runtime: String,
+    /// The first device.
+    pub run: Option<DevicePlayed<'r>>,
+    pub devices: Vec<DevicePlayed<'r>>,
+    pub verdict: RunVerdict<'r>,
+    pub ending: Ending,
+    /// The signal that told us to stop.
+    pub interrupted: Option<i32>,
+    pub selected: Vec<SelectedRow<'r>>,
+    pub events: RunEvents<'r>,
+}
+
+impl Answer for ProgramRun<'_> {
+    const SCHEMA: &'static str = "whichkernel.dryrun/1";
+}
+
+/// Which path each type takes at each column count, on each card: the map of `dryrun` without a program.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CardMaps<'r> {
+    pub runtime: String,
+    pub maps: Vec<CardMap<'r>>,
+}
+
+impl Answer for CardMaps<'_> {
+    const SCHEMA: &'static str = "whichkernel.dryrun-map/1";
+}
+
+/// The map of one card.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CardMap<'r> {
+    pub run: DevicePlayed<'r>,
+    /// Whether every cell that was asked for is answered.
+    pub reach: Conclusion,
+    pub cells: Vec<MapCell<'r>>,
+}
+
+/// One type at one column count.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MapCell<'r> {
+    #[serde(rename = "type")]
+    pub kind: &'r str,
+    pub columns: u64,
+    /// One word for a table: `mmq112`.
+    pub label: String,
+    /// Why there is nothing, in the program's own words.
+    pub problem: Option<&'r str>,
+    pub lost: u64,
+    pub grade: &'static str,
+    pub selected: Vec<SelectedRow<'r>>,
+}
+
+/// What is true of the whole run on one card.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DevicePlayed<'r> {
+    /// As it was named.
+    pub gpu: &'r str,
+    pub card: &'r str,
+    pub title: &'r str,
+    pub target: &'r str,
+    /// The target before HSA_OVERRIDE_GFX_VERSION.
+    pub overridden_from: Option<&'r str>,
+    /// Judged as the real runtime judges it.
+    pub strict: bool,
+    /// Every library has code for the target.
+    pub ships: bool,
+    /// Whose metadata stood in where one has not.
+    pub metadata_of: Option<&'r str>,
+    pub shipped: Vec<&'r str>,
+    pub grade: &'static str,
+    pub rung: Rung,
+    pub device: DeviceKind,
+}
+
+impl<'r> DevicePlayed<'r> {
+    fn new(plan: &'r Plan, standing: Standing) -> DevicePlayed<'r> {
+        let profile = &plan.card.profile;
+        DevicePlayed {
+            gpu: &plan.card.given,
+            card: &profile.name,
+            title: &profile.title,
+            target: &profile.gcn_arch_name,
+            overridden_from: plan.card.overridden.as_deref(),
+            strict: plan.strict,
+            ships: plan.described.ships,
+            metadata_of: plan.described.near.as_deref(),
+            shipped: plan.described.shipped.iter().map(String::as_str).collect(),
+            grade: standing.name(),
+            rung: Rung::Selected,
+            device: DeviceKind::StandIn,
+        }
+    }
+}
+
+/// What may be said of the run as a whole.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunVerdict<'r> {
+    pub grade: &'static str,
+    /// Whether what is listed is all that the program would have launched.
+    pub reach: &'r Conclusion,
+    /// The ways that the products of prompts and of tokens take.
+    pub prompts: Option<&'r Conclusion>,
+    pub tokens: Option<&'r Conclusion>,
+    /// Whether a BLAS library was called.
+    pub blas: &'r Conclusion,
+    pub launches_per_token: Option<u64>,
+}
+
+/// What the answer about a program is made of; `standings` are of `plans`, in their order.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'r> {
+    pub runtime: &'r str,
+    pub plans: &'r [Plan],
+    pub standings: &'r [Standing],
+    pub verdict: &'r Verdict,
+    pub ending: Ending,
+    pub interrupted: Option<i32>,
+    pub selected: &'r [Selected],
+    pub events: &'r Events,
+}
+
+impl<'r> From<Parts<'r>> for ProgramRun<'r> {
+    fn from(parts: Parts<'r>) -> ProgramRun<'r> {
+        let Parts { plans, standings, verdict, .. } = parts;
+        let devices: Vec<_> =
+            plans.iter().zip(standings).map(|(plan, standing)| DevicePlayed::new(plan, *standing)).collect();
+        let row = |row: &'r Selected| {
+            let number = row.device as usize;
+            Some(SelectedRow::new(plans.get(number)?, *standings.get(number)?, row))
+        };
+        ProgramRun {
+            runtime: parts.runtime.to_owned(),
+            run: devices.first().cloned(),
+            devices,
+            verdict: RunVerdict {
+                grade: verdict.standing().name(),
+                reach: &verdict.reach,
+                prompts: verdict.prompts.as_ref(),
+                tokens: verdict.tokens.as_ref(),
+                blas: &verdict.blas,
+                launches_per_token: verdict.per_token,
+            },
+            ending: parts.ending,
+            interrupted: parts.interrupted,
+            selected: parts.selected.iter().filter_map(row).collect(),
+            events: parts.events.into(),
+        }
+    }
+}
+
+impl<'r> CardMaps<'r> {
+    pub fn new(runtime: String, maps: &'r [Map]) -> CardMaps<'r> {
+        let cell = |map: &'r Map, cell: &'r Cell| {
+            let standing = standing_of_cell(cell, &map.plan.played());
+            MapCell {
+                kind: &cell.kind,
+                columns: cell.columns,
+                label: cell.label(),
+                problem: cell.problem.as_deref(),
+                lost: cell.lost,
+                grade: standing.name(),
+                selected: cell.rows.iter().map(|row| SelectedRow::new(&map.plan, standing, row)).collect(),
+            }
+        };
+        let map = |map: &'r Map| CardMap {
+            run: DevicePlayed::new(&map.plan, map.standing()),
+            reach: map.reach(),
+            cells: map.cells.iter().map(|one| cell(map, one)).collect(),
+        };
+        CardMaps { runtime, maps: maps.iter().map(map).collect() }
+    }
+}

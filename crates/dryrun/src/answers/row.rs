@@ -1,0 +1,130 @@
+//! One line of what was selected.
+
+use crate::{Needs, Plan, Selected, Standing};
+use launch::blas::{bench_line, compute_type, data_type};
+use launch::record::{self, lane};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One kernel (or BLAS call) of one phase and column count.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SelectedRow<'r> {
+    /// The number of the device.
+    pub device: u32,
+    pub gpu: &'r str,
+    pub target: &'r str,
+    pub phase: &'static str,
+    /// The same as `columns`.
+    pub width: u64,
+    /// Columns of the evaluation that it was part of.
+    pub columns: u64,
+    /// With the weights of experts.
+    pub experts: bool,
+    pub family: &'static str,
+    pub path: Option<String>,
+    pub kernel: &'r str,
+    pub mangled: &'r str,
+    #[serde(rename = "type")]
+    pub kind: Option<&'r str>,
+    /// Columns of its own product.
+    pub ne11: Option<u64>,
+    pub file: &'r str,
+    pub bundle: Option<u32>,
+    pub grids: &'r [[u32; 3]],
+    pub block: [u32; 3],
+    pub shmem: u32,
+    pub count: u64,
+    /// The kernel's code for this target does nothing.
+    pub stub: bool,
+    pub needs: Option<LaunchNeeds>,
+    /// Numbers of the BLAS library's solutions.
+    pub solutions: &'r [i64],
+    pub calls: Vec<BlasCall>,
+    pub grade: &'static str,
+}
+
+/// What one launch of a kernel takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LaunchNeeds {
+    pub vgprs: u32,
+    pub sgprs: u32,
+    /// Bytes, static and dynamic.
+    pub lds: u64,
+    pub scratch: u32,
+    pub wavefront: u32,
+    /// Null where not even one fits.
+    pub blocks_per_multiprocessor: Option<u32>,
+}
+
+impl From<&Needs> for LaunchNeeds {
+    fn from(needs: &Needs) -> LaunchNeeds {
+        let Needs { vgprs, sgprs, lds, scratch, wavefront, occupancy } = *needs;
+        LaunchNeeds { vgprs, sgprs, lds, scratch, wavefront, blocks_per_multiprocessor: occupancy }
+    }
+}
+
+/// A call of a BLAS library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BlasCall {
+    pub m: i64,
+    pub n: i64,
+    pub k: i64,
+    pub batch: i64,
+    pub a: &'static str,
+    pub b: &'static str,
+    pub c: &'static str,
+    pub compute: &'static str,
+    pub lane: &'static str,
+    pub status: u32,
+    /// The same as rocblas-bench takes it.
+    pub bench: String,
+}
+
+impl From<&record::Blas> for BlasCall {
+    fn from(call: &record::Blas) -> BlasCall {
+        BlasCall {
+            m: call.m,
+            n: call.n,
+            k: call.k,
+            batch: call.batch,
+            a: data_type(call.type_a),
+            b: data_type(call.type_b),
+            c: data_type(call.type_c),
+            compute: compute_type(call.compute),
+            lane: lane::name(call.lane),
+            status: call.status,
+            bench: bench_line(call),
+        }
+    }
+}
+
+impl<'r> SelectedRow<'r> {
+    pub(super) fn new(plan: &'r Plan, standing: Standing, row: &'r Selected) -> SelectedRow<'r> {
+        SelectedRow {
+            device: row.device,
+            gpu: &plan.card.given,
+            target: plan.card.profile.processor(),
+            phase: row.phase.key(),
+            width: row.width,
+            columns: row.width,
+            experts: row.routed,
+            family: row.family.key(),
+            path: row.path.map(|path| path.to_string()),
+            kernel: &row.kernel,
+            mangled: &row.mangled,
+            kind: row.kind.as_deref(),
+            ne11: row.ne11,
+            file: &row.file,
+            bundle: row.bundle,
+            grids: &row.grids,
+            block: row.block,
+            shmem: row.shared,
+            count: row.count,
+            stub: row.stub,
+            needs: row.needs.as_ref().map(LaunchNeeds::from),
+            solutions: &row.solutions,
+            calls: row.calls.iter().map(BlasCall::from).collect(),
+            grade: standing.name(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a run plays: a card as the user named it, and the kernels of the runtime's libraries for its target.
+
+use crate::{Described, DryrunError, Place, Played, Standing, describe};
+use gpu::Profile;
+use std::path::Path;
+
+/// A card as the user named it.
+#[derive(Debug, Clone)]
+pub struct Card {
+    pub given: String,
+    pub profile: Profile,
+    /// What HSA_OVERRIDE_GFX_VERSION made of it: the target before.
+    pub overridden: Option<String>,
+}
+
+/// What a run needs before it starts: the libraries, their kernels for the card's target, strict or relaxed.
+#[derive(Debug)]
+pub struct Plan {
+    pub card: Card,
+    pub described: Described,
+    pub strict: bool,
+}
+
+impl Plan {
+    pub fn new(
+        place: &Place,
+        card: Card,
+        strict: bool,
+        blas: bool,
+        program: Option<&Path>,
+    ) -> Result<Plan, DryrunError> {
+        let libraries = place.libraries(blas, program)?;
+        let cache = runtime::Cache::from_env();
+        let described = describe(&libraries, &card.profile.target()?, !strict, cache.dir())?;
+        // A target that is shipped is judged as the real runtime judges it.
+        let strict = strict || described.ships;
+        Ok(Plan { card, described, strict })
+    }
+
+    pub fn played(&self) -> Played<'_> {
+        Played { target: self.card.profile.processor(), described: &self.described }
+    }
+}
+
+/// The cells of one card.
+#[derive(Debug)]
+pub struct Map {
+    pub plan: Plan,
+    pub cells: Vec<crate::Cell>,
+}
+
+impl Map {
+    /// Are all cells that were asked for answered, by the card's own metadata?
+    pub fn reach(&self) -> evidence::Conclusion {
+        crate::of_cells(&self.cells, &self.plan.played())
+    }
+
+    pub fn standing(&self) -> Standing {
+        Standing::of(&self.reach())
+    }
+
+    /// Not one cell was left without an answer, and nothing was lost.
+    pub fn is_answered(&self) -> bool {
+        self.cells.iter().all(|cell| cell.is_answered() && cell.lost == 0)
+    }
+}

@@ -1,0 +1,201 @@
+//! A graded investigation as a program reads it: whatever a report shows can be made from it.
+
+use crate::{Advice, Graded, Need};
+use answer::Answer;
+use evidence::{
+    About, Citation, Conclusion, Expected, Found, PhaseName, Reason, Rung, Scope, Step, Transfer, Why, Word, Words,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The claims and questions of an investigation, graded from the ledger.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Checked<'g> {
+    #[serde(flatten)]
+    pub readings: Readings<'g>,
+}
+
+impl Answer for Checked<'_> {
+    const SCHEMA: &'static str = "whichkernel.check/1";
+}
+
+/// What every answer about an investigation has: `check`, `investigate` and the exported report.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Readings<'g> {
+    pub title: &'g Words,
+    pub subject: &'g Scope,
+    pub summary: Summary,
+    pub claims: Vec<ClaimReading<'g>>,
+    pub questions: Vec<QuestionAnswer<'g>>,
+    /// What would close what is open, the most rewarding first.
+    pub next: Vec<NextStep>,
+}
+
+/// How many claims there are of each grade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Summary {
+    pub claims: usize,
+    pub confirmed: usize,
+    pub inferred: usize,
+    pub limited: usize,
+    pub refuted: usize,
+    pub unresolved: usize,
+    /// Expected to hold, and refuted or still open.
+    pub failed: usize,
+}
+
+/// One claim with its grade.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClaimReading<'g> {
+    pub id: &'g str,
+    pub phase: PhaseName,
+    /// The page of the notes that it comes from.
+    pub page: Option<&'g Words>,
+    pub text: &'g Words,
+    pub rung: Rung,
+    pub topic: &'g str,
+    pub about: &'g About,
+    pub expected: &'g Expected,
+    pub scope: &'g Scope,
+    /// Rules by which an observation of another subject may speak.
+    pub transfer: &'g [Transfer],
+    pub expect: Expect,
+    /// confirmed, inferred, limited, unresolved or refuted.
+    pub grade: &'static str,
+    /// Of what is unresolved.
+    pub why: Option<Why>,
+    pub reasons: &'g [Reason],
+    pub cites: &'g [Citation],
+    pub ladder: &'g [Step],
+    pub shows: Option<&'g Words>,
+    pub cannot: Option<&'g Words>,
+    /// The command that would close it here.
+    pub closes: Option<String>,
+    /// What that command needs that is not here.
+    pub needs: Option<Vec<Need>>,
+}
+
+/// Whether `check` fails where a claim does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Expect {
+    Holds,
+    Any,
+}
+
+/// One question with its answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct QuestionAnswer<'g> {
+    pub id: &'g str,
+    pub phase: PhaseName,
+    pub page: Option<&'g Words>,
+    pub text: &'g Words,
+    pub answer: Word,
+    pub asked_of: Rung,
+    pub conclusion: &'g Conclusion,
+    pub open: bool,
+    pub claims: &'g [String],
+    pub settled_by: &'g [String],
+    pub refuted: &'g [String],
+    pub found: &'g [Found],
+    pub live: &'g [Found],
+    pub elsewhere: &'g [Found],
+    pub closes: Option<String>,
+}
+
+/// A command, and how much of what is open it would close.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NextStep {
+    pub command: String,
+    pub needs: Vec<Need>,
+    pub claims: usize,
+    pub questions: usize,
+    pub possible: bool,
+}
+
+impl<'g> Readings<'g> {
+    pub fn of(graded: &'g Graded) -> Readings<'g> {
+        let (counts, investigation) = (graded.counts(), &graded.investigation);
+        let summary = Summary {
+            claims: graded.readings.len(),
+            confirmed: counts.confirmed,
+            inferred: counts.inferred,
+            limited: counts.limited,
+            refuted: counts.refuted,
+            unresolved: counts.unresolved,
+            failed: graded.failed(),
+        };
+        let next = graded.next().into_iter().map(|next| NextStep {
+            command: next.advice.command,
+            needs: next.advice.needs,
+            claims: next.claims,
+            questions: next.questions,
+            possible: next.possible,
+        });
+        Readings {
+            title: &investigation.title,
+            subject: &investigation.subject,
+            summary,
+            claims: claims(graded),
+            questions: questions(graded),
+            next: next.collect(),
+        }
+    }
+}
+
+fn claims(graded: &Graded) -> Vec<ClaimReading<'_>> {
+    graded
+        .claims()
+        .map(|(stated, reading)| {
+            let (closes, needs) = split(graded.advice(stated, reading));
+            ClaimReading {
+                id: &stated.claim.id,
+                phase: stated.phase,
+                page: graded.investigation.pages.get(&stated.page),
+                text: &stated.words,
+                rung: stated.claim.rung,
+                topic: &stated.claim.topic,
+                about: &stated.claim.about,
+                expected: &stated.claim.expected,
+                scope: &stated.claim.scope,
+                transfer: &stated.claim.transfer,
+                expect: if stated.must_hold { Expect::Holds } else { Expect::Any },
+                grade: reading.grade.name(),
+                why: reading.grade.why(),
+                reasons: &reading.reasons,
+                cites: &reading.cites,
+                ladder: &reading.ladder,
+                shows: stated.shows.as_ref(),
+                cannot: stated.cannot.as_ref(),
+                closes,
+                needs,
+            }
+        })
+        .collect()
+}
+
+fn split(advice: Option<Advice>) -> (Option<String>, Option<Vec<Need>>) {
+    advice.map(|advice| (advice.command, advice.needs)).unzip()
+}
+
+fn questions(graded: &Graded) -> Vec<QuestionAnswer<'_>> {
+    let all = graded.investigation.questions.iter().zip(&graded.questions);
+    all.map(|(question, reading)| QuestionAnswer {
+        id: &question.id,
+        phase: question.phase,
+        page: graded.investigation.pages.get(&question.page),
+        text: &question.words,
+        answer: reading.conclusion.word(),
+        asked_of: reading.asked_of,
+        conclusion: &reading.conclusion,
+        open: reading.open,
+        claims: &reading.claims,
+        settled_by: &reading.settled_by,
+        refuted: &reading.refuted,
+        found: &reading.found,
+        live: &reading.live,
+        elsewhere: &reading.elsewhere,
+        closes: graded.question_advice(question, reading).map(|advice| advice.command),
+    })
+    .collect()
+}

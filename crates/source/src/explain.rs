@@ -1,0 +1,211 @@
+//! Why this kernel: one question put to the decision tables, and its answer with what would be otherwise.
+
+use crate::Device;
+use crate::table::{self, Build, COLUMNS, Found, Rule, Table};
+use crate::versions::Known;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Targets for "what if it were another one": one per generation that people have.
+pub const OTHERS: &[&str] =
+    &["gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "sm_75", "sm_89", "sm_90", "sm_120"];
+
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub device: Device,
+    /// As it was typed: `Q4_K_M`.
+    pub named: String,
+    /// The types that it holds, the most frequent first.
+    pub types: Vec<String>,
+    /// None: every count that the tables have.
+    pub columns: Option<i64>,
+    pub known: Known,
+}
+
+impl Question {
+    /// The tables that speak for the version that was asked: one, or the two that it lies between.
+    pub fn tables(&self) -> Vec<&'static Table> {
+        match &self.known {
+            Known::Exact(table) => vec![table],
+            Known::Between { below, above, .. } => below.iter().chain(above).copied().collect(),
+        }
+    }
+
+    pub fn main_type(&self) -> &str {
+        self.types.first().map_or("", String::as_str)
+    }
+
+    /// At this many columns; asked about all, at the most that the tables have.
+    pub fn at(&self) -> i64 {
+        self.columns.unwrap_or(COLUMNS)
+    }
+
+    pub fn found(&self) -> Vec<(&'static Table, Found<'static>)> {
+        let look = |table: &'static Table| {
+            table.look_up(&self.device.target, self.main_type(), self.at()).map(|it| (table, it))
+        };
+        self.tables().into_iter().filter_map(look).collect()
+    }
+
+    /// What is chosen: from rules alone, so at most partly what runs. Two neighbours that differ are two answers.
+    pub fn conclusion(&self) -> Conclusion {
+        let found = self.found();
+        let asked = self.tables().len() as u64;
+        let mut basis = Basis::new(Rung::Declared, Unit::Cells, asked, found.len() as u64).asked_of(Rung::Launched);
+        if let Known::Between { what, .. } = &self.known {
+            basis = basis.without(what, None, LeftOutWhy::NotAsked);
+        }
+        basis.choice(found.iter().map(|(_, found)| choice(found)))
+    }
+
+    /// None where no table has it.
+    pub fn answer(&self) -> Option<Explained<'_>> {
+        let found = self.found();
+        let (table, answer) = found.last()?;
+        let target = self.device.target.as_str();
+        let stretches = table.stretches(target, self.main_type());
+        Some(Explained {
+            rung: Rung::Declared,
+            conclusion: self.conclusion(),
+            target,
+            gpu: target,
+            card: self.device.card.as_deref(),
+            kind: self.main_type(),
+            asked_type: &self.named,
+            types: &self.types,
+            columns: self.columns,
+            path: answer.path,
+            tile: answer.tile,
+            from: answer.from,
+            to: answer.to,
+            by_columns: stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect(),
+            rule: answer.rule,
+            cc: table.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
+            source: &table.source,
+            version: &table.version,
+            commit: &table.commit,
+            asked_version: match &self.known {
+                Known::Exact(_) => None,
+                Known::Between { what, .. } => Some(what),
+            },
+            neighbours: found
+                .iter()
+                .map(|(table, found)| Neighbour { version: &table.version, path: found.path, tile: found.tile })
+                .collect(),
+            presets: &table.presets,
+            otherwise: self.otherwise(table),
+        })
+    }
+
+    /// Other column counts, other cards, other versions.
+    fn otherwise(&self, table: &'static Table) -> Vec<Otherwise> {
+        let (target, ty, at) = (self.device.target.as_str(), self.main_type(), self.at());
+        let mut out = Vec::new();
+        let mut add = |what: Varied, instead: String, found: Option<Found<'static>>| {
+            out.extend(found.map(|found| Otherwise { what, instead, path: found.path, tile: found.tile }));
+        };
+        for columns in [1, 8, 9, 64, 256, 257, 512].into_iter().filter(|columns| *columns != at) {
+            add(Varied::Columns, columns.to_string(), table.look_up(target, ty, columns));
+        }
+        for other in OTHERS.iter().filter(|other| **other != target) {
+            add(Varied::Gpu, (*other).to_owned(), table.look_up(other, ty, at));
+        }
+        for other in table::all().iter().filter(|other| other.version != table.version) {
+            let date = if other.date.is_empty() { String::new() } else { format!(" ({})", other.date) };
+            let instead = format!("{} {}{date}", other.source, other.version);
+            add(Varied::Version, instead, other.look_up(target, ty, at));
+        }
+        out
+    }
+}
+
+/// `MMQ, tile 128`.
+pub fn choice(found: &Found<'_>) -> String {
+    found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
+}
+
+/// Which path a release's rules choose for a type, a column count and a GPU, by which rule, and what would be otherwise.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Explained<'q> {
+    pub rung: Rung,
+    pub conclusion: Conclusion,
+    pub target: &'q str,
+    /// The same as `target`.
+    pub gpu: &'q str,
+    pub card: Option<&'q str>,
+    /// Of most of the weights.
+    #[serde(rename = "type")]
+    pub kind: &'q str,
+    /// As it was asked: `Q4_K_M`.
+    pub asked_type: &'q str,
+    /// All types that a file of that type holds.
+    pub types: &'q [String],
+    /// Null: asked about all.
+    pub columns: Option<i64>,
+    pub path: &'q str,
+    pub tile: Option<i64>,
+    /// The column counts over which the path is the same.
+    pub from: i64,
+    pub to: Option<i64>,
+    pub by_columns: Vec<ByColumns<'q>>,
+    /// The conditions that decided.
+    pub rule: &'q [Rule],
+    /// The compute capability as ggml encodes it.
+    pub cc: Option<String>,
+    pub source: &'q str,
+    pub version: &'q str,
+    pub commit: &'q str,
+    /// Where there is no table of just this version: what was asked.
+    pub asked_version: Option<&'q str>,
+    pub neighbours: Vec<Neighbour<'q>>,
+    pub presets: &'q [Build],
+    pub otherwise: Vec<Otherwise>,
+}
+
+impl answer::Answer for Explained<'_> {
+    const SCHEMA: &'static str = "whichkernel.explain/1";
+}
+
+/// A path and the column counts that it is chosen for; `to` is null where the tables end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ByColumns<'q> {
+    pub from: i64,
+    pub to: Option<i64>,
+    pub path: &'q str,
+}
+
+/// What a release chooses that there is a table of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Neighbour<'q> {
+    pub version: &'q str,
+    pub path: &'q str,
+    pub tile: Option<i64>,
+}
+
+/// One thing changed, and what is chosen then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Otherwise {
+    pub what: Varied,
+    pub instead: String,
+    pub path: &'static str,
+    pub tile: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Varied {
+    Columns,
+    Gpu,
+    Version,
+}
+
+impl Varied {
+    pub fn key(self) -> &'static str {
+        match self {
+            Varied::Columns => "columns",
+            Varied::Gpu => "gpu",
+            Varied::Version => "version",
+        }
+    }
+}
