@@ -68,7 +68,7 @@ fn profile(device: i32, bytes: &[u8; SIZE]) -> Result<Profile, HostError> {
         properties.insert(name.to_owned(), Number { value: long(at), origin: origin() });
     }
     let arch = text(ARCH);
-    let wgp = TargetId::parse(&arch).ok().and_then(|target| target.version()).is_some_and(|version| version.0 >= 10);
+    let wgp = TargetId::named(&arch).ok().and_then(|target| target.version()).is_some_and(|version| version.0 >= 10);
     let units = i64::from(word(388)) * if wgp { 2 } else { 1 };
     let counted = "multiProcessorCount, doubled where HIP counts work-group processors".to_owned();
     properties.insert("computeUnits".to_owned(), Number { value: units, origin: counted });

@@ -58,7 +58,7 @@ struct Bundle {
     index: u32,
     address: u64,
     piece: codeobject::Bundle,
-    targets: Vec<codeobject::TargetId>,
+    targets: Vec<TargetId>,
 }
 
 /// Describes the kernels of `libraries` (path here, path as the program sees it) for `target`.
@@ -83,7 +83,7 @@ pub fn describe(
         .flat_map(|library| &library.bundles)
         .flat_map(|bundle| bundle.targets.iter().map(|target| target.processor.clone()))
         .collect();
-    let runs = |code: &codeobject::TargetId| TargetId::parse(&code.to_string()).is_ok_and(|code| target.runs(&code));
+    let runs = |code: &TargetId| target.runs(code);
     let ships = opened.iter().flat_map(|library| &library.bundles).any(|bundle| bundle.targets.iter().any(runs));
     let relative = if relaxed && !ships { near(&target.processor, shipped.iter().map(String::as_str)) } else { None };
     let relative = relative.map(str::to_owned);
@@ -138,13 +138,11 @@ fn kernels(
     relative: Option<&str>,
 ) -> codeobject::Result<Vec<KernelInfo>> {
     let opened = bundle.piece.open(file, ccob::DEFAULT_LIMIT)?;
-    let of = |entry: &&codeobject::Entry| {
-        let text = entry.id.target.as_ref().map(ToString::to_string)?;
-        TargetId::parse(&text).ok()
+    let find = |wanted: &dyn Fn(&TargetId) -> bool| {
+        opened.table.entries.iter().find(|entry| entry.id.target.as_ref().is_some_and(wanted))
     };
-    let own = opened.table.entries.iter().find(|entry| of(entry).is_some_and(|code| target.runs(&code)));
-    let other =
-        || opened.table.entries.iter().find(|e| of(e).is_some_and(|code| Some(code.processor.as_str()) == relative));
+    let own = find(&|code| target.runs(code));
+    let other = || find(&|code| Some(code.processor.as_str()) == relative);
     let (entry, foreign) = match own {
         Some(entry) => (entry, false),
         None => match other() {

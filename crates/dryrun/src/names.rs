@@ -3,9 +3,9 @@
 use crate::session::Outcome;
 use launch::Phase;
 use launch::columns::{columns, routed};
-use launch::expand::Evaluation;
-use launch::grammar::{self, Facts, Family, Path};
-use launch::record::{self, blas as calls};
+use launch::grammar::{self, Facts, Family};
+use launch::graph_replay::Evaluation;
+use launch::record;
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
 use std::collections::{HashMap, HashSet};
@@ -140,11 +140,8 @@ impl<'t> Names<'t> {
     /// Whether a column count counts for the width of an evaluation: attention's batched products do not.
     pub fn is_weight_product(&self, trace: &Trace, place: usize) -> bool {
         match trace.events.get(place) {
-            Some(Event::Launch(launch)) => self
-                .facts
-                .get(&launch.head.kernel)
-                .is_some_and(|facts| facts.path().is_some_and(|path| path != Path::FlashAttention)),
-            Some(Event::Blas(call)) => matches!(call.call, calls::GEMM_EX | calls::SGEMM | calls::HGEMM),
+            Some(Event::Launch(launch)) => self.facts.get(&launch.head.kernel).is_some_and(Facts::is_weight_product),
+            Some(Event::Blas(call)) => launch::blas::is_weight_product(call.batch),
             _ => false,
         }
     }

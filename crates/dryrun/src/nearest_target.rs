@@ -3,7 +3,7 @@
 /// The shipped processor nearest to `target`: the same major number first, then the nearest one with the same wavefront
 /// width, the lower one where two are equally near. None when nothing comparable is shipped.
 pub fn near<'a>(target: &str, shipped: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let of = |name: &str| gpu::TargetId::parse(name).ok().and_then(|id| id.version());
+    let of = |name: &str| gpu::TargetId::named(name).ok().and_then(|id| id.version());
     let (major, minor, stepping) = of(target)?;
     let wide = |major: u32| major < 10;
     shipped

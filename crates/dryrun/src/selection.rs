@@ -6,8 +6,8 @@ use gpu::Profile;
 use gpu::occupancy::{Resources, active_blocks};
 pub use launch::Phase;
 use launch::blas;
-use launch::expand::{Evaluation, evaluations};
 use launch::grammar::{Facts, Family, Path};
+use launch::graph_replay::{Evaluation, evaluations};
 use launch::record::{self, NO_DEVICE, blas as calls, lane};
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
@@ -67,7 +67,7 @@ impl Selected {
     /// A product of weights and activations, helpers that belong to it included; attention is not one.
     pub fn is_multiplication(&self) -> bool {
         let helper = matches!(self.family, Family::BlasPointers | Family::Repack | Family::GemmHelper);
-        matches!(self.path, Some(path) if path != Path::FlashAttention) && !helper
+        self.path.is_some_and(Path::is_product) && !helper
     }
 
     /// The kernel as people write it; a BLAS kernel with the numbers of its solutions.
@@ -213,8 +213,7 @@ impl Groups {
                 Some(Event::Blas(_)) => {
                     let Some(call) = names.call(trace, place) else { continue };
                     let mut row = from_call(&call);
-                    let attention = matches!(call.call, calls::GEMM_BATCHED_EX | calls::GEMM_STRIDED_BATCHED_EX);
-                    if !attention {
+                    if launch::blas::is_weight_product(call.batch) {
                         row.kind = unpacked.take().or(row.kind);
                     }
                     row

@@ -1,18 +1,22 @@
 //! What people call a model's type (`Q4_K_M`) is the type of a file: a mix of tensor types.
 //!
-//! Which tensor gets which is decided by `llama_tensor_get_type` in llama.cpp's src/llama-quant.cpp; read at b10586 for
-//! dense models. The type of most weights comes first. A model of many experts, or with tied embeddings, may hold others.
+//! Which tensor gets which is decided by `llama_tensor_get_type` in llama.cpp's src/llama-quant.cpp. Of the mixes that can
+//! be made here ([`Mix`]) the types are counted in a dense model; of the others they are listed, read at b10586. A model of
+//! many experts, or with tied embeddings, may hold others.
 
-/// Name, and the types of its matrices, the most frequent first.
-const MIXES: &[(&str, &[&str])] = &[
+use crate::{Mix, TensorType, known};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The model in which a mix is counted.
+const DENSE: &str = "llama-3.1-8b";
+
+/// Name, and the types of its matrices, the most frequent first: of mixes that [`Mix`] does not have.
+const LISTED: &[(&str, &[&str])] = &[
     ("Q2_K", &["Q2_K", "Q3_K", "Q6_K"]),
     ("Q3_K_S", &["Q3_K", "Q6_K"]),
-    ("Q3_K_M", &["Q3_K", "Q4_K", "Q5_K", "Q6_K"]),
     ("Q3_K_L", &["Q3_K", "Q5_K", "Q6_K"]),
-    ("Q4_K_S", &["Q4_K", "Q5_K", "Q6_K"]),
-    ("Q4_K_M", &["Q4_K", "Q6_K"]),
-    ("Q5_K_S", &["Q5_K", "Q6_K"]),
-    ("Q5_K_M", &["Q5_K", "Q6_K"]),
     ("Q4_0", &["Q4_0", "Q6_K"]),
     ("Q4_1", &["Q4_1", "Q6_K"]),
     ("Q5_0", &["Q5_0", "Q6_K"]),
@@ -21,29 +25,75 @@ const MIXES: &[(&str, &[&str])] = &[
     ("IQ4_NL", &["IQ4_NL", "Q5_K", "Q6_K"]),
 ];
 
+type FileType = (&'static str, Vec<&'static str>);
+
+fn all() -> &'static [FileType] {
+    static ALL: OnceLock<Vec<FileType>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let made = Mix::names().filter_map(|name| Some((name, counted(name)?)));
+        let listed = LISTED.iter().map(|(name, types)| (*name, types.to_vec()));
+        made.chain(listed).collect()
+    })
+}
+
+/// The types of a dense model's matrices by how many there are of each; None for a mix that is for experts.
+fn counted(name: &str) -> Option<Vec<&'static str>> {
+    let (shape, mix) = (known(DENSE).ok()?, Mix::parse(name).ok()?);
+    let (width, wide) = (u64::from(shape.width), u64::from(shape.feed_forward));
+    let heads = u64::from(shape.heads) * u64::from(shape.head);
+    let parts = [
+        ("attn_q", width),
+        ("attn_k", width),
+        ("attn_v", width),
+        ("attn_output", heads),
+        ("ffn_gate", width),
+        ("ffn_up", width),
+        ("ffn_down", wide),
+    ];
+    let layer = |layer: u32| parts.map(|(part, row)| (format!("blk.{layer}.{part}.weight"), row));
+    let tensors = (0..shape.layers).flat_map(layer).chain([("output.weight".to_owned(), width)]);
+    let mut counts: BTreeMap<TensorType, u64> = BTreeMap::new();
+    for (tensor, row) in tensors {
+        *counts.entry(mix.type_of(&shape, &tensor, row, shape.layers).ok()?).or_default() += 1;
+    }
+    let mut types: Vec<(TensorType, u64)> = counts.into_iter().collect();
+    types.sort_by_key(|(_, count)| Reverse(*count));
+    // A mix for experts makes one type of everything in a model that has none: its name says nothing of a dense one.
+    (types.len() > 1).then(|| types.into_iter().filter_map(|(ty, _)| ty.known_name()).collect())
+}
+
 /// The tensor types of a file of this type, the most frequent first. None for a name that is no mix known here.
 pub fn mix(file_type: &str) -> Option<&'static [&'static str]> {
-    MIXES.iter().find(|(name, _)| name.eq_ignore_ascii_case(file_type)).map(|(_, types)| *types)
+    all().iter().find(|(name, _)| name.eq_ignore_ascii_case(file_type)).map(|(_, types)| types.as_slice())
 }
 
 /// The names that [`mix`] knows.
 pub fn file_types() -> impl Iterator<Item = &'static str> {
-    MIXES.iter().map(|(name, _)| *name)
+    all().iter().map(|(name, _)| *name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TensorType;
 
     #[test]
     fn every_part_of_a_mix_is_a_tensor_type() {
-        for (name, types) in MIXES {
+        for (name, types) in all() {
             assert!(types.iter().all(|ty| TensorType::parse(ty).is_ok()), "{name}");
             let bare = name.trim_end_matches("_S").trim_end_matches("_M").trim_end_matches("_L");
             assert_eq!(types.first(), Some(&bare), "{name} is named after what most of it is");
         }
         assert_eq!(mix("q4_k_m"), Some(&["Q4_K", "Q6_K"][..]));
+        assert_eq!(mix("Q3_K_M"), Some(&["Q3_K", "Q4_K", "Q5_K", "Q6_K"][..]));
+        assert_eq!(mix("Q4_K_S"), Some(&["Q4_K", "Q5_K", "Q6_K"][..]));
         assert_eq!(mix("Q4_K"), None);
+    }
+
+    /// One definition each: what [`Mix`] can make is not listed once more.
+    #[test]
+    fn what_can_be_made_is_not_listed() {
+        for (name, _) in LISTED {
+            assert!(Mix::names().all(|made| made != *name), "{name} is in Mix: take it from LISTED");
+        }
     }
 }

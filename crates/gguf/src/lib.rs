@@ -4,20 +4,24 @@
 //! a skeleton is a header and a length, which the caller writes as a sparse file. Format: ggml's docs/gguf.md.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod error;
 mod file_type;
 mod layers;
 mod metadata;
 mod mix;
+mod path;
 mod read;
 mod shape;
 mod skeleton;
 mod types;
 mod write;
 
+pub use answers::{ExpertCount, ShapeLine, Shapes, Written};
 pub use error::Error;
 pub use file_type::{file_types, mix};
 pub use mix::Mix;
+pub use path::Path;
 pub use read::{Gguf, Tensor, Value};
 pub use shape::{Experts, Latent, Shape, known, names};
 pub use skeleton::{Skeleton, skeleton, skeleton_of};

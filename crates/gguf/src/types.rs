@@ -62,6 +62,21 @@ impl TensorType {
         self.row().map_or_else(|| format!("type{}", self.0), |row| row.1.to_owned())
     }
 
+    /// None for a number that is not known here.
+    pub fn known_name(self) -> Option<&'static str> {
+        self.row().map(|row| row.1)
+    }
+
+    /// Every type there is, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = TensorType> {
+        TABLE.iter().map(|row| TensorType(row.0))
+    }
+
+    /// Several elements share a scale.
+    pub fn is_quantised(self) -> bool {
+        self.block().is_some_and(|(elements, _)| elements > 1)
+    }
+
     /// Elements and bytes of one block; None for a type that is not known here.
     pub fn block(self) -> Option<(u64, u64)> {
         self.row().map(|row| (row.2, row.3))

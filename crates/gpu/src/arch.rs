@@ -34,6 +34,15 @@ pub const SPIRV: &str = "amdgcnspirv";
 const NVIDIA: &[u32] =
     &[20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
 
+/// Every generic target.
+pub fn generic_targets() -> impl Iterator<Item = &'static str> {
+    GENERIC.iter().map(|(name, _)| *name)
+}
+
+pub fn is_generic_target(name: &str) -> bool {
+    generic_targets().any(|generic| generic == name)
+}
+
 /// The generic target whose code a processor takes where there is none of its own.
 pub fn generic_of(processor: &str) -> Option<&'static str> {
     GENERIC.iter().find(|(_, members)| members.contains(&processor)).map(|(name, _)| *name)
@@ -113,13 +122,13 @@ impl Arch {
             let known = NVIDIA.contains(&nvidia.number) && nvidia.letter.is_none_or(|_| nvidia.number >= 90);
             return if known { Ok(Arch::Nvidia(nvidia)) } else { Err(unknown(wanted, &text)) };
         }
-        if let Ok(target) = TargetId::parse(&text) {
+        if let Ok(target) = TargetId::named(&text) {
             let processor = target.processor.as_str();
             let known = AMD.contains(&processor) || GENERIC.iter().any(|(name, _)| *name == processor);
-            return if known { Ok(Arch::Amd(target.canonical())) } else { Err(unknown(wanted, &text)) };
+            return if known { Ok(Arch::Amd(target)) } else { Err(unknown(wanted, &text)) };
         }
         match crate::cards::find(&text).ok().and_then(|card| card.target().ok()) {
-            Some(target) => Ok(Arch::Amd(TargetId { processor: target.processor, features: Vec::new() })),
+            Some(target) => Ok(Arch::Amd(TargetId::new(target.processor))),
             None => Err(unknown(wanted, &text)),
         }
     }
@@ -148,11 +157,9 @@ impl Arch {
             }
             Arch::Amd(_) if code == SPIRV => Some(How::Compiled),
             Arch::Amd(wanted) => {
-                let found = TargetId::parse(code).ok()?;
+                let found = TargetId::named(code).ok()?;
                 // What a person leaves open may be either, what the code leaves open runs with both.
-                let agree = wanted.features.iter().all(|(name, on)| {
-                    found.features.iter().find(|(feature, _)| feature == name).is_none_or(|(_, value)| value == on)
-                });
+                let agree = wanted.features().all(|(name, on)| found.feature(name).is_none_or(|value| value == on));
                 match () {
                     () if !agree => None,
                     () if found.processor == wanted.processor => Some(How::Own),

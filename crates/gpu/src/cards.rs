@@ -61,11 +61,11 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     if let Some(card) = all().iter().find(|card| core(&plain(&card.name)) == bare) {
         return Ok(card.clone());
     }
-    if let Ok(target) = TargetId::parse(wanted) {
+    if let Ok(target) = TargetId::named(wanted) {
         let reference = all().iter().find(|card| card.reference && card.processor() == target.processor);
         let mut card =
             reference.cloned().ok_or_else(|| ProfileError::NoReference { target: target.processor.clone() })?;
-        if !target.features.is_empty() {
+        if target.features().next().is_some() {
             card.gcn_arch_name = target.to_string();
         }
         return Ok(card);

@@ -81,7 +81,7 @@ impl Profile {
     }
 
     pub fn target(&self) -> Result<TargetId, TargetError> {
-        TargetId::parse(&self.gcn_arch_name)
+        TargetId::named(&self.gcn_arch_name)
     }
 
     /// The bare processor: `gfx90a` of `gfx90a:sramecc+:xnack-`.
@@ -99,7 +99,7 @@ impl Profile {
         let bad = || ProfileError::Set(assignment.to_owned());
         let (name, value) = assignment.split_once('=').ok_or_else(bad)?;
         if name == "gcnArchName" {
-            self.gcn_arch_name = TargetId::parse(value)?.to_string();
+            self.gcn_arch_name = TargetId::named(value)?.to_string();
             return Ok(());
         }
         let value: i64 = value.parse().map_err(|_| bad())?;

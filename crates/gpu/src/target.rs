@@ -4,11 +4,13 @@
 
 use std::fmt;
 
+/// `gfx90a:sramecc+:xnack-`: a processor and the features that must be on (+) or off (-). A feature that is not
+/// named may be either.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
     pub processor: String,
-    /// Name and whether it is on. A feature that is not listed is "any".
-    pub features: Vec<(String, bool)>,
+    /// In canonical (alphabetic) order.
+    features: Vec<(String, bool)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,30 +20,77 @@ pub struct TargetId {
 pub struct TargetError(pub String);
 
 impl TargetId {
-    pub fn parse(text: &str) -> Result<TargetId, TargetError> {
-        let bad = || TargetError(text.to_owned());
-        let mut parts = text.split(':');
-        let processor = parts.next().filter(|name| is_processor(name)).ok_or_else(bad)?;
-        let mut features = Vec::new();
-        for part in parts {
-            let (name, on) = match (part.strip_suffix('+'), part.strip_suffix('-')) {
-                (Some(name), _) => (name, true),
-                (_, Some(name)) => (name, false),
-                _ => return Err(bad()),
-            };
-            if !matches!(name, "xnack" | "sramecc") {
-                return Err(bad());
-            }
-            features.push((name.to_owned(), on));
-        }
-        Ok(TargetId { processor: processor.to_owned(), features })
+    pub fn new(processor: impl Into<String>) -> Self {
+        TargetId { processor: processor.into(), features: Vec::new() }
     }
 
-    /// The same with its features in alphabetic order, as files write them.
-    #[must_use]
-    pub fn canonical(mut self) -> TargetId {
-        self.features.sort();
-        self
+    /// As a person names it: a processor of AMD's naming, with features that there are.
+    pub fn named(text: &str) -> Result<TargetId, TargetError> {
+        let old = text.split(':').next().is_some_and(|processor| processor.contains('+'));
+        let target = TargetId::parse(text).filter(|_| !old);
+        let is_real = |target: &TargetId| {
+            is_processor(&target.processor) && target.features().all(|(name, _)| matches!(name, "xnack" | "sramecc"))
+        };
+        target.filter(is_real).ok_or_else(|| TargetError(text.to_owned()))
+    }
+
+    /// As a file says it: `proc(:feature[+-])*`, and the older `proc+feature` and `proc+feature-other`. Of any processor, also
+    /// one that nobody knows yet. None if it is neither.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split(':');
+        let (processor, old) = split_old_features(parts.next()?);
+        let plausible = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if processor.is_empty() || !processor.chars().all(plausible) {
+            return None;
+        }
+        let mut target = TargetId::new(processor);
+        for (name, on) in old {
+            target.set(name, on);
+        }
+        for part in parts {
+            match (part.strip_suffix('+'), part.strip_suffix('-')) {
+                (Some(name), _) if !name.is_empty() => target.set(name, true),
+                (_, Some(name)) if !name.is_empty() => target.set(name, false),
+                _ => return None,
+            }
+        }
+        Some(target)
+    }
+
+    /// The target in an `amdhsa.target` or a bundle id's triple: what stands from the processor on. Spellings differ in
+    /// the fields before it (`amdgcn-amd-amdhsa--gfx90a`, `amdgcn-amd-amdhsa-unknown-gfx942:xnack-`).
+    pub fn from_triple(text: &str) -> Option<Self> {
+        let at = text.find("gfx").or_else(|| text.find("amdgcnspirv"))?;
+        TargetId::parse(text.get(at..)?)
+    }
+
+    pub fn set(&mut self, feature: &str, on: bool) {
+        match self.features.binary_search_by(|(name, _)| name.as_str().cmp(feature)) {
+            Ok(at) => {
+                if let Some(entry) = self.features.get_mut(at) {
+                    entry.1 = on;
+                }
+            }
+            Err(at) => self.features.insert(at, (feature.to_owned(), on)),
+        }
+    }
+
+    /// Some(on) where the feature is named, None where either will do.
+    pub fn feature(&self, name: &str) -> Option<bool> {
+        self.features.iter().find(|(feature, _)| feature == name).map(|(_, on)| *on)
+    }
+
+    pub fn features(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.features.iter().map(|(name, on)| (name.as_str(), *on))
+    }
+
+    /// Whether `wanted` asks for this target: the same processor, and every feature that `wanted` names equal.
+    pub fn answers(&self, wanted: &TargetId) -> bool {
+        self.processor == wanted.processor && wanted.features().all(|(name, on)| self.feature(name) == Some(on))
+    }
+
+    pub fn is_generic(&self) -> bool {
+        self.processor.ends_with("-generic")
     }
 
     /// Major, minor and stepping: the last two hexadecimal digits are minor and stepping. None for a generic target.
@@ -53,9 +102,7 @@ impl TargetId {
     /// the code fixes has that value here.
     pub fn runs(&self, code: &TargetId) -> bool {
         self.processor == code.processor
-            && code.features.iter().all(|(name, on)| {
-                self.features.iter().find(|(feature, _)| feature == name).is_none_or(|(_, value)| value == on)
-            })
+            && code.features().all(|(name, on)| self.feature(name).is_none_or(|value| value == on))
     }
 
     /// What `HSA_OVERRIDE_GFX_VERSION` makes of this device: `10.3.0` is gfx1030. The steppings above 9 are written in
@@ -66,7 +113,7 @@ impl TargetId {
         if parts.next().is_some() || minor > 15 || stepping > 15 {
             return None;
         }
-        TargetId::parse(&format!("gfx{major}{minor:x}{stepping:x}")).ok()
+        TargetId::named(&format!("gfx{major}{minor:x}{stepping:x}")).ok()
     }
 }
 
@@ -78,6 +125,15 @@ impl fmt::Display for TargetId {
         }
         Ok(())
     }
+}
+
+/// `gfx906+xnack`, as code object V2 and V3 tools wrote it: split from the processor at the first '+'.
+fn split_old_features(text: &str) -> (&str, Vec<(&str, bool)>) {
+    let Some(at) = text.find('+') else { return (text, Vec::new()) };
+    let (processor, rest) = text.split_at(at);
+    let names = rest.split('+').filter(|name| !name.is_empty());
+    // `sram-ecc` was the old spelling.
+    (processor, names.map(|name| (if name == "sram-ecc" { "sramecc" } else { name }, true)).collect())
 }
 
 fn is_processor(name: &str) -> bool {
@@ -102,7 +158,7 @@ mod tests {
 
     #[test]
     fn versions_read_as_the_runtime_reads_them() {
-        let version = |text: &str| TargetId::parse(text).ok().and_then(|target| target.version());
+        let version = |text: &str| TargetId::named(text).ok().and_then(|target| target.version());
         assert_eq!(version("gfx90a:sramecc+:xnack-"), Some((9, 0, 10)));
         assert_eq!(version("gfx1201"), Some((12, 0, 1)));
         assert_eq!(version("gfx803"), Some((8, 0, 3)));
@@ -119,17 +175,19 @@ mod tests {
             "gfx1201:",
             "gfx1201:xnack",
             "gfx1201:fast+",
+            "gfx906+xnack",
+            "gfx908+sram-ecc",
             "gfxé00",
             "GFX900",
             "gfx123456",
         ] {
-            assert!(TargetId::parse(text).is_err(), "{text}");
+            assert!(TargetId::named(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn features_decide_what_runs() {
-        let parse = |text: &str| TargetId::parse(text).expect("a target");
+        let parse = |text: &str| TargetId::named(text).expect("a target");
         let mi210 = parse("gfx90a:sramecc+:xnack-");
         assert!(mi210.runs(&parse("gfx90a")));
         assert!(mi210.runs(&parse("gfx90a:xnack-")));
@@ -144,5 +202,25 @@ mod tests {
         assert_eq!(target("9.0.10").as_deref(), Some("gfx90a"));
         assert_eq!(target("10.3"), None);
         assert_eq!(target("ten.three.zero"), None);
+    }
+
+    #[test]
+    fn features_are_kept_in_canonical_order() {
+        let target = TargetId::parse("gfx90a:xnack-:sramecc+").expect("a target");
+        assert_eq!(target.to_string(), "gfx90a:sramecc+:xnack-");
+        assert_eq!(target.feature("xnack"), Some(false));
+        let old = TargetId::parse("gfx908+sram-ecc+xnack").map(|target| target.to_string());
+        assert_eq!(old.as_deref(), Some("gfx908:sramecc+:xnack+"));
+        assert!(TargetId::parse("gfx90a:xnack").is_none());
+        assert!(TargetId::parse("../etc").is_none());
+    }
+
+    #[test]
+    fn a_wanted_target_without_features_takes_all_variants() {
+        let parse = |text: &str| TargetId::parse(text).expect("a target");
+        let shipped = parse("gfx90a:sramecc+:xnack-");
+        assert!(shipped.answers(&parse("gfx90a")));
+        assert!(shipped.answers(&parse("gfx90a:xnack-")));
+        assert!(!shipped.answers(&parse("gfx90a:xnack+")));
     }
 }

@@ -5,6 +5,7 @@ use codeobject::{CodeObject, Kernel, ReadAt};
 use inventory::{File, Format, Found, Look, Options, inspect};
 use std::path::{Path, PathBuf};
 use std::{convert::Infallible, fs};
+use sys::random::Seeded;
 
 /// Takes about one in `every` of the device ELFs, always the same ones.
 struct Sample<'a> {
@@ -17,7 +18,10 @@ impl Look for Sample<'_> {
 
     fn entry(&self, found: &Found<'_>, out: &mut Vec<PathBuf>) -> bool {
         let number = found.bundle.unwrap_or(0) as u64 * 101 + found.entry as u64;
-        if found.format == Format::Elf && found.kind != "host" && mix(number).is_multiple_of(self.every) {
+        if found.format == Format::Elf
+            && found.kind != "host"
+            && Seeded::new(number).number().is_multiple_of(self.every)
+        {
             let path = self.dir.join(format!("{}-{}", found.bundle.unwrap_or(0), found.entry));
             let bytes = found.contents.bytes(0, found.contents.len(), "entry").unwrap();
             fs::write(&path, bytes).unwrap();
@@ -27,13 +31,6 @@ impl Look for Sample<'_> {
     }
 
     fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, _: &mut Vec<PathBuf>) {}
-}
-
-/// splitmix64: the seed of the sample.
-fn mix(n: u64) -> u64 {
-    let z = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 7
 }
 
 /// The sampled objects of one file are read by both; how many kernels were compared.
@@ -115,7 +112,7 @@ fn processor_numbers_are_llvms() {
         .iter()
         .map(|number| {
             let path = dir.path().join(format!("{number:02x}"));
-            fs::write(&path, fuzz::make::elf(224, 64, 3, *number, &[])).unwrap();
+            fs::write(&path, made_files::elf(224, 64, 3, *number, &[])).unwrap();
             path
         })
         .collect();

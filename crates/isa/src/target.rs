@@ -51,3 +51,30 @@ impl Target {
         TARGETS.iter().position(|target| target.name == self.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processors that no table covers: the encodings before gfx8, and those that LLVM's tools here do not have yet.
+    const NOT_COVERED: &[&str] = &[
+        "gfx600", "gfx601", "gfx602", "gfx700", "gfx701", "gfx702", "gfx703", "gfx704", "gfx705", "gfx810", "gfx1170",
+        "gfx1171", "gfx1172", "gfx1310",
+    ];
+
+    #[test]
+    fn every_target_has_a_table_or_is_named_as_one_without() {
+        for name in gpu::arch::AMD.iter().copied().chain(gpu::arch::generic_targets()) {
+            let covered = Target::find(name).is_some();
+            assert_ne!(
+                covered,
+                NOT_COVERED.contains(&name),
+                "{name} must stand in TARGETS or ALIKE, or in NOT_COVERED"
+            );
+        }
+        for target in TARGETS {
+            let known = gpu::arch::AMD.contains(&target.name) || gpu::arch::is_generic_target(target.name);
+            assert!(known, "crates/gpu/src/arch.rs does not have {}", target.name);
+        }
+    }
+}

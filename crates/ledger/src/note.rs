@@ -5,7 +5,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_compact::{KeyPair, PublicKey, Seed, Signature};
 use sha2::{Digest, Sha256};
-use std::io::Read;
 
 /// The signature type of Ed25519 in a key's encoding.
 const ED25519: u8 = 1;
@@ -92,9 +91,7 @@ impl Signer {
     /// A new key, from the system's random numbers.
     pub fn generate(name: &str) -> Result<Signer, NoteError> {
         check_name(name)?;
-        let mut seed = [0; 32];
-        let random = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed));
-        random.map_err(|error| NoteError::Random(error.to_string()))?;
+        let seed = sys::random::secret::<32>().map_err(|error| NoteError::Random(error.to_string()))?;
         Ok(Signer { name: name.to_owned(), key: KeyPair::from_seed(Seed::new(seed)) })
     }
 

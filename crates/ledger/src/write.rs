@@ -1,7 +1,6 @@
 //! Writing: one writer at a time, blobs before rows, rows before the head (see `head`).
 
 use crate::chain::{Hash, Row, RowKind};
-use crate::clock::now;
 use crate::error::LedgerError;
 use crate::head::{self, Head, Slots};
 use crate::read::{Reader, gone};
@@ -13,6 +12,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use sys::clock::now;
 
 /// A ledger open for writing. Several processes may have it open; each write takes the lock for itself.
 #[derive(Debug)]
@@ -278,9 +278,7 @@ impl Ledger {
 
 /// 128 random bits, from the system.
 fn new_id() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(hex::encode(bytes))
+    Ok(hex::encode(sys::random::secret::<16>()?))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! numbers give the same answer.
 
 use serde::Serialize;
+use sys::random::Seeded;
 
 /// From this point on another line fits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,7 +65,7 @@ fn tested(points: &[(u64, f64)], sums: &Sums, start: usize, at: usize, end: usiz
     let (slope, base) = sums.line(start, end);
     let part = &points[start..end];
     let mut residuals: Vec<f64> = part.iter().map(|(x, y)| y - base - slope * *x as f64).collect();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ at as u64);
+    let mut random = Seeded::new(0x9e37_79b9_7f4a_7c15 ^ at as u64);
     let mut as_much = 0;
     for _ in 0..PERMUTATIONS {
         random.shuffle(&mut residuals);
@@ -148,34 +149,15 @@ impl Sums {
     }
 }
 
-/// SplitMix64 (Steele et al. 2014): enough for a shuffle, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn shuffle(&mut self, list: &mut [f64]) {
-        for i in (1..list.len()).rev() {
-            list.swap(i, (self.next() % (i as u64 + 1)) as usize);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn series(steps: &[(u64, f64)], slope: f64, noise: f64) -> Vec<(u64, f64)> {
-        let mut random = Random(7);
+        let mut random = Seeded::new(7);
         (1..=200)
             .map(|x| {
-                let wobble = (random.next() % 1000) as f64 / 1000.0 - 0.5;
+                let wobble = (random.number() % 1000) as f64 / 1000.0 - 0.5;
                 let jump: f64 = steps.iter().filter(|(at, _)| x >= *at).map(|(_, jump)| jump).sum();
                 (x, 5.0 + slope * x as f64 + jump + noise * wobble)
             })

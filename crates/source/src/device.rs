@@ -135,7 +135,7 @@ fn nvidia(name: &str) -> Option<Device> {
 
 /// Any `gfx` target by its name alone: version, wave size, and the 64 KiB of LDS that a work-group can have.
 fn amd(name: &str) -> Option<Device> {
-    let target = gpu::TargetId::parse(name).ok()?;
+    let target = gpu::TargetId::named(name).ok()?;
     let (major, minor, _) = target.version().filter(|(major, ..)| (6..=20).contains(major))?;
     let processor = target.processor.as_str();
     let mut device = Device { target: processor.to_owned(), card: None, vendor: Vendor::Hip, properties: Vec::new() };

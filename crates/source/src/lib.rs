@@ -14,6 +14,7 @@ pub mod device;
 mod device_globals;
 mod device_queries;
 mod dispatcher;
+pub mod explain;
 mod fused_paths;
 mod ggml_dialect;
 pub mod history;

@@ -2,74 +2,7 @@
 
 use cxx::Program;
 use cxx::eval::{Decision, Handoff, Machine, Value};
-use std::fmt;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Path {
-    Mmvf,
-    Mmf,
-    Mmv,
-    Dmmv,
-    Mmvq,
-    Mmq,
-    Blas,
-    /// Flash attention, by the kernel that does it.
-    Vec,
-    Tile,
-    Wmma,
-    Mma,
-    Rope,
-    GetRows,
-}
-
-const ALL: [Path; 13] = [
-    Path::Mmvf,
-    Path::Mmf,
-    Path::Mmv,
-    Path::Dmmv,
-    Path::Mmvq,
-    Path::Mmq,
-    Path::Blas,
-    Path::Vec,
-    Path::Tile,
-    Path::Wmma,
-    Path::Mma,
-    Path::Rope,
-    Path::GetRows,
-];
-
-impl Path {
-    pub fn name(self) -> &'static str {
-        match self {
-            Path::Mmvf => "MMVF",
-            Path::Mmf => "MMF",
-            Path::Mmv => "MMV",
-            Path::Dmmv => "DMMV",
-            Path::Mmvq => "MMVQ",
-            Path::Mmq => "MMQ",
-            Path::Blas => "BLAS",
-            Path::Vec => "VEC",
-            Path::Tile => "TILE",
-            Path::Wmma => "WMMA",
-            Path::Mma => "MMA",
-            Path::Rope => "ROPE",
-            Path::GetRows => "GET_ROWS",
-        }
-    }
-}
-
-impl Path {
-    /// The path that a table's cell names; None for UNDETERMINED.
-    pub fn from_name(name: &str) -> Option<Path> {
-        ALL.into_iter().find(|path| path.name() == name)
-    }
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub use gguf::Path;
 
 /// What a matrix product comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +70,7 @@ pub fn of(program: &Program, launch: &Handoff) -> Option<Path> {
 /// The choice that a launch is, in the evaluator's terms: the path's place among all, the tile and the check.
 pub fn decision(machine: &mut Machine<'_>, launch: &Handoff) -> Option<Decision> {
     let path = of(machine.program, launch)?;
-    let class = ALL.iter().position(|known| *known == path)?;
+    let class = Path::ALL.iter().position(|known| *known == path)?;
     let choice = Choice::new(machine, launch, path);
     Some(Decision { class, numbers: [choice.variant, i64::from(choice.need_check)] })
 }
@@ -152,11 +85,9 @@ pub fn family_of_function(name: &str) -> Option<Path> {
 /// Whether a launch settles an operation: a product is not settled by the copy that comes before it.
 pub fn decider(op: &str) -> fn(&Program, &Handoff) -> bool {
     let of_product: fn(&Program, &Handoff) -> bool =
-        |program, launch| of(program, launch).is_some_and(|path| path <= Path::Blas);
+        |program, launch| of(program, launch).is_some_and(Path::is_product);
     match op {
-        "GGML_OP_FLASH_ATTN_EXT" => {
-            |program, launch| of(program, launch).is_some_and(|path| (Path::Vec..=Path::Mma).contains(&path))
-        }
+        "GGML_OP_FLASH_ATTN_EXT" => |program, launch| of(program, launch).is_some_and(Path::is_attention),
         "GGML_OP_ROPE" => |program, launch| of(program, launch) == Some(Path::Rope),
         "GGML_OP_GET_ROWS" => |program, launch| of(program, launch) == Some(Path::GetRows),
         _ => of_product,
@@ -200,7 +131,7 @@ impl Choice {
     /// What the evaluator kept of a choice, while it went on to the next window of column counts.
     pub fn from_decision(program: &Program, launch: &Handoff, decision: Decision) -> Option<Choice> {
         let [variant, need_check] = decision.numbers;
-        let path = *ALL.get(decision.class)?;
+        let path = *Path::ALL.get(decision.class)?;
         Some(Choice { path, kernel: program.text(launch.name).to_owned(), variant, need_check: need_check != 0 })
     }
 

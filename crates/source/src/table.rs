@@ -5,6 +5,7 @@ use crate::path::Path;
 use crate::ranges::{choice_of, stretches};
 use crate::rules::{Reason, RulesError};
 use crate::survey::Survey;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -31,14 +32,14 @@ pub struct Table {
     pub function: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     pub vendor: String,
     pub preset: String,
     pub defines: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rule {
     pub file: String,
     pub line: usize,

@@ -21,6 +21,8 @@
 //! | [`private_dir`] | directories that nobody else can list, and that the next one clears away |
 //! | [`regular_file`] | files that somebody else named: judged before they are opened |
 //! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
+//! | [`clock`] | the time of day as text: the one calendar |
+//! | [`random`] | numbers that nobody can guess, and a seeded sequence |
 //! | [`http`] | one small HTTP client, bounded in time and size |
 //! | [`sha256`] | the hashes of many messages, side by side in wide registers |
 //! | [`fake`] | for tests: a system call that fails as the test says |
@@ -29,6 +31,7 @@
 pub mod abi;
 pub mod bpf;
 pub mod child;
+pub mod clock;
 mod dynamic_library;
 pub mod fake;
 pub mod guard;
@@ -42,6 +45,7 @@ pub mod namespaces;
 pub mod perf_event;
 pub mod private_dir;
 mod program;
+pub mod random;
 pub mod regular_file;
 pub mod rights;
 pub mod sha256;

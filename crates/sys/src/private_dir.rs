@@ -9,7 +9,7 @@
 
 use rustix::fs::{FlockOperation, OFlags};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,9 +61,7 @@ impl SessionDir {
 
 /// A name that cannot be guessed.
 fn secret() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(hex::encode(bytes))
+    Ok(hex::encode(crate::random::secret::<16>()?))
 }
 
 /// A new file; nothing must be there, not even a link.

@@ -87,8 +87,8 @@ impl Known {
     /// Whether its column count counts for the width of an evaluation: attention's batched products do not.
     pub fn is_weight_product(&self) -> bool {
         match &self.kind.name {
-            Name::Kernel(_) => self.facts.path().is_some_and(|path| path != Path::FlashAttention),
-            Name::Call(_) => self.kind.call.is_some_and(|call| call.batch <= 1),
+            Name::Kernel(_) => self.facts.is_weight_product(),
+            Name::Call(_) => self.kind.call.is_some_and(|call| launch::blas::is_weight_product(call.batch)),
             Name::Unnamed(_) => false,
         }
     }

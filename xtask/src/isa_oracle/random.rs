@@ -2,10 +2,10 @@
 
 use crate::isa_tables::features;
 use crate::isa_tables::llvm::{Answer, Llvm, Oracle, Words};
-use crate::isa_tables::random::Random;
 use isa::layout::Generation;
 use isa::{Decoder, Step, TARGETS, Target};
 use std::collections::BTreeMap;
+use sys::random::Seeded as Random;
 
 pub fn run(args: &[String]) -> anyhow::Result<bool> {
     let count: usize = args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(1 << 16);
@@ -83,25 +83,25 @@ fn compare(llvm: Llvm, target: &Target, count: usize) -> anyhow::Result<Tally> {
 
 /// Every format equally often; the values that announce further words far more often than chance would have them.
 fn encoding(target: &Target, random: &mut Random) -> Words {
-    let top = random.next() % 512;
-    let mut word = random.next() & 0xffff_ffff_007f_ffff | top << 23;
-    if random.next().is_multiple_of(4) {
-        word &= random.next() | 0xff80_0000;
+    let top = random.number() % 512;
+    let mut word = random.number() & 0xffff_ffff_007f_ffff | top << 23;
+    if random.number().is_multiple_of(4) {
+        word &= random.number() | 0xff80_0000;
     }
-    if random.next().is_multiple_of(8) {
-        word = (word & !0xff) | [0, 0x7e, 0x7c, 0x6a][(random.next() % 4) as usize];
+    if random.number().is_multiple_of(8) {
+        word = (word & !0xff) | [0, 0x7e, 0x7c, 0x6a][(random.number() % 4) as usize];
     }
     let first = word as u32;
     if let Some(format) = target.generation.formats().iter().find(|format| first & format.mask == format.value) {
         for source in format.sources {
-            let pick = random.next();
+            let pick = random.number();
             if pick.is_multiple_of(4) {
                 let values = [255, 254, 249, 250, 233, 234];
                 word = source.put(word, values[(pick >> 32) as usize % values.len()]);
             }
         }
     }
-    let rest = random.next();
+    let rest = random.number();
     [word as u32, (word >> 32) as u32, rest as u32, (rest >> 32) as u32]
 }
 

@@ -1,8 +1,8 @@
 //! Encodings to ask LLVM about: an opcode, with operands that it may take.
 
 use super::llvm::Words;
-use super::random::Random;
 use isa::layout::{Bits, Format, Tail};
+use sys::random::Seeded as Random;
 
 /// The opcode with all else chosen at random, sources always from what announces nothing.
 pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usize) -> Words {
@@ -13,12 +13,12 @@ pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usi
     if format.sources.len() == 3 && attempt % 4 == 3 {
         return matrix(format, opcode, random, attempt / 4);
     }
-    let mut word = if attempt == 0 { 0 } else { random.next() };
+    let mut word = if attempt == 0 { 0 } else { random.number() };
     if attempt % 4 == 1 {
-        word &= random.next();
+        word &= random.number();
     }
     for source in format.sources {
-        let pick = random.next();
+        let pick = random.number();
         let value = match (source.width, attempt % 3) {
             (9, 0 | 1) => 256 + pick % 256,
             (_, 2) if pick & (1 << 40) != 0 => 128 + pick % 64,
@@ -46,7 +46,7 @@ pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usi
         }
     }
     let word = format.with_opcode(word, opcode);
-    let rest = random.next();
+    let rest = random.number();
     [word as u32, (word >> 32) as u32, rest as u32, (rest >> 32) as u32]
 }
 
@@ -97,13 +97,13 @@ fn usual(name: &str) -> &'static [Words] {
 fn matrix(format: &Format, opcode: usize, random: &mut Random, attempt: usize) -> Words {
     let mut word = MATRIX_MODIFIERS[attempt % MATRIX_MODIFIERS.len()];
     for source in format.sources {
-        word = source.put(word, 256 + (random.next() % 16) * 8);
+        word = source.put(word, 256 + (random.number() % 16) * 8);
     }
     if attempt.is_multiple_of(3) {
         word = format.sources[2].put(word, 256);
     }
     let word = format.with_opcode(word, opcode);
-    let rest = random.next();
+    let rest = random.number();
     [word as u32, (word >> 32) as u32, rest as u32, (rest >> 32) as u32]
 }
 

@@ -6,7 +6,6 @@
 mod filling;
 pub mod llvm;
 mod probe;
-pub mod random;
 mod text;
 
 use anyhow::Context;

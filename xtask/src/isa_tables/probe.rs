@@ -2,9 +2,9 @@
 
 use super::filling::{MATRIX_MODIFIERS, filling};
 use super::llvm::{Answer, Oracle, Words};
-use super::random::Random;
 use isa::layout::{Bits, Format, Generation, Tail};
 use std::collections::{BTreeMap, BTreeSet};
+use sys::random::Seeded as Random;
 
 /// What the tables say about one opcode.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -250,7 +250,7 @@ fn pairs(oracle: &mut Oracle, format: &Format) -> anyhow::Result<Vec<Found>> {
     // Nearly all of the first half is fixed: two scales in vector registers, and zeros or VGPR 0 in what is not used.
     let [a, b, c] = [format.sources[0], format.sources[1], format.sources[2]];
     let fill = |both: usize, attempt: usize, random: &mut Random| {
-        let mut register = || 256 + (random.next() % 16) * 8;
+        let mut register = || 256 + (random.number() % 16) * 8;
         let scales = b.put(a.put(0, register()), register());
         let first = format.with_opcode(c.put(scales, [0, 256][attempt % 2]), both >> 8);
         let modifiers = MATRIX_MODIFIERS[attempt / 2 % MATRIX_MODIFIERS.len()];

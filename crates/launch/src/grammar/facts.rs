@@ -1,5 +1,6 @@
 //! What a kernel's name says, in one shape for every library.
 
+pub use gguf::Path;
 use std::fmt;
 
 /// Whose kernel it is.
@@ -119,32 +120,6 @@ impl fmt::Display for Family {
     }
 }
 
-/// The way a matrix product (or attention) takes through the backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Path {
-    Mmvq,
-    Mmq,
-    Dmmv,
-    Mmvf,
-    Mmf,
-    Blas,
-    FlashAttention,
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Mmvq => "MMVQ",
-            Self::Mmq => "MMQ",
-            Self::Dmmv => "DMMV",
-            Self::Mmvf => "MMVF",
-            Self::Mmf => "MMF",
-            Self::Blas => "BLAS",
-            Self::FlashAttention => "FA",
-        })
-    }
-}
-
 /// Extents of the output tile of one workgroup; 0 where the name does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
@@ -198,6 +173,12 @@ impl Facts {
 
     pub fn path(&self) -> Option<Path> {
         self.family.path()
+    }
+
+    /// Whether its column count counts for the width of an evaluation: attention's products do not. Of calls it is
+    /// [`crate::blas::is_weight_product`].
+    pub fn is_weight_product(&self) -> bool {
+        self.path().is_some_and(Path::is_product)
     }
 
     /// Whether the grammar knew the kernel.

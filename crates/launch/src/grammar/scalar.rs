@@ -1,99 +1,48 @@
 //! Names of data types: ggml's type numbers, C++ types, and type words inside identifiers.
 
-/// `enum ggml_type` by number (ggml.h); removed types keep their historical names.
-const GGML_TYPES: [&str; 44] = [
-    "F32",
-    "F16",
-    "Q4_0",
-    "Q4_1",
-    "Q4_2",
-    "Q4_3",
-    "Q5_0",
-    "Q5_1",
-    "Q8_0",
-    "Q8_1",
-    "Q2_K",
-    "Q3_K",
-    "Q4_K",
-    "Q5_K",
-    "Q6_K",
-    "Q8_K",
-    "IQ2_XXS",
-    "IQ2_XS",
-    "IQ3_XXS",
-    "IQ1_S",
-    "IQ4_NL",
-    "IQ3_S",
-    "IQ2_S",
-    "IQ4_XS",
-    "I8",
-    "I16",
-    "I32",
-    "I64",
-    "F64",
-    "IQ1_M",
-    "BF16",
-    "Q4_0_4_4",
-    "Q4_0_4_8",
-    "Q4_0_8_8",
-    "TQ1_0",
-    "TQ2_0",
-    "IQ4_NL_4_4",
-    "IQ4_NL_4_8",
-    "IQ4_NL_8_8",
-    "MXFP4",
-    "NVFP4",
-    "Q1_0",
-    "Q2_0",
-    "F8_E4M3",
+use gguf::TensorType;
+use std::sync::OnceLock;
+
+/// Types that `enum ggml_type` (ggml.h) no longer has: old files and kernel names still do.
+const REMOVED: &[(u32, &str)] = &[
+    (4, "Q4_2"),
+    (5, "Q4_3"),
+    (31, "Q4_0_4_4"),
+    (32, "Q4_0_4_8"),
+    (33, "Q4_0_8_8"),
+    (36, "IQ4_NL_4_4"),
+    (37, "IQ4_NL_4_8"),
+    (38, "IQ4_NL_8_8"),
 ];
 
 /// The name of a `ggml_type` number.
 pub fn ggml_type(number: u32) -> Option<&'static str> {
-    GGML_TYPES.get(usize::try_from(number).ok()?).copied()
+    let removed = || REMOVED.iter().find(|(known, _)| *known == number).map(|(_, name)| *name);
+    TensorType(number).known_name().or_else(removed)
 }
 
-/// Words for types inside identifiers, longest first where one begins another.
-const WORDS: [(&str, &str); 34] = [
-    ("iq2_xxs", "IQ2_XXS"),
-    ("iq2_xs", "IQ2_XS"),
-    ("iq2_s", "IQ2_S"),
-    ("iq3_xxs", "IQ3_XXS"),
-    ("iq3_s", "IQ3_S"),
-    ("iq1_s", "IQ1_S"),
-    ("iq1_m", "IQ1_M"),
-    ("iq4_nl", "IQ4_NL"),
-    ("iq4_xs", "IQ4_XS"),
-    ("tq1_0", "TQ1_0"),
-    ("tq2_0", "TQ2_0"),
-    ("mxfp4", "MXFP4"),
-    ("nvfp4", "NVFP4"),
-    ("q1_0", "Q1_0"),
-    ("q2_0", "Q2_0"),
-    ("q4_0", "Q4_0"),
-    ("q4_1", "Q4_1"),
-    ("q5_0", "Q5_0"),
-    ("q5_1", "Q5_1"),
-    ("q8_0", "Q8_0"),
-    ("q8_1", "Q8_1"),
-    ("q2_k", "Q2_K"),
-    ("q3_k", "Q3_K"),
-    ("q4_k", "Q4_K"),
-    ("q5_k", "Q5_K"),
-    ("q6_k", "Q6_K"),
-    ("q8_k", "Q8_K"),
-    ("bf16", "BF16"),
-    ("fp16", "F16"),
-    ("f16", "F16"),
-    ("fp32", "F32"),
-    ("f32", "F32"),
-    ("i32", "I32"),
-    ("int8", "I8"),
-];
+/// Other words for types inside identifiers than their own names.
+const ALIASES: &[(&str, &str)] = &[("fp16", "F16"), ("fp32", "F32"), ("int8", "I8")];
+
+/// Types that no kernel's identifier names as such: `i64` in one is C++'s.
+const UNNAMED: &[&str] = &["I8", "I16", "I64", "F64"];
+
+/// Words for types inside identifiers, longest first, so that none is taken for one that begins it.
+fn type_words() -> &'static [(String, &'static str)] {
+    static WORDS: OnceLock<Vec<(String, &'static str)>> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let names = TensorType::all().filter_map(TensorType::known_name).filter(|name| !UNNAMED.contains(name));
+        let own = names.map(|name| (name.to_ascii_lowercase(), name));
+        let mut words: Vec<_> = own.chain(ALIASES.iter().map(|(word, name)| ((*word).to_owned(), *name))).collect();
+        words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+        words
+    })
+}
 
 /// Quantised types named inside an identifier such as `cpy_blck_f32_q5_0`, in order.
 pub(super) fn quantised_words(identifier: &str) -> Vec<&'static str> {
-    words(identifier).into_iter().filter(|word| !matches!(*word, "F16" | "F32" | "BF16" | "I32" | "I8")).collect()
+    let quantised = |word: &&str| TensorType::parse(word).is_ok_and(TensorType::is_quantised);
+    words(identifier).into_iter().filter(quantised).collect()
 }
 
 /// All types named inside an identifier, in order. A word counts only between separators.
@@ -104,8 +53,8 @@ pub(super) fn words(identifier: &str) -> Vec<&'static str> {
     while at < lower.len() {
         let rest = lower.get(at..).unwrap_or("");
         let starts = at == 0 || lower.as_bytes().get(at - 1) == Some(&b'_');
-        let hit = WORDS.iter().find(|(word, _)| {
-            let after = rest.strip_prefix(word).map(|r| r.bytes().next());
+        let hit = type_words().iter().find(|(word, _)| {
+            let after = rest.strip_prefix(word.as_str()).map(|r| r.bytes().next());
             starts && matches!(after, Some(None | Some(b'_')))
         });
         match hit {
@@ -163,6 +112,9 @@ mod tests {
         assert_eq!(words("cpy_blck_f32_q5_0"), ["F32", "Q5_0"]);
         assert_eq!(words("quantize_f32_iq4_nl_block"), ["F32", "IQ4_NL"]);
         assert!(words("mul_mat_q").is_empty());
+        for (number, name) in REMOVED {
+            assert_eq!(TensorType(*number).known_name(), None, "{name} is back");
+        }
         assert_eq!(scalar("block_q8_0").as_deref(), Some("Q8_0"));
         assert_eq!(scalar("__hip_bfloat16 const*").as_deref(), Some("BF16"));
     }

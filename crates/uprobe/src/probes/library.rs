@@ -126,7 +126,7 @@ fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::Launc
 /// The arguments of every kernel, by bundle and name. They are those of the source, so any target's metadata tells them.
 fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Vec<(u32, u32)>> {
     const ANY: &str = "gfx1100";
-    let Ok(target) = gpu::TargetId::parse(ANY) else { return HashMap::new() };
+    let Ok(target) = gpu::TargetId::named(ANY) else { return HashMap::new() };
     let libraries = [(path.to_owned(), name.to_owned())];
     let Ok(described) = describe(&libraries, &target, true, cache) else { return HashMap::new() };
     let table = Table::parse(&described.table).unwrap_or_default();

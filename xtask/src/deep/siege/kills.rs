@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use sys::random::Seeded;
 
 /// Rounds of a hundred launches that the target makes: about a second.
 const ROUNDS: u64 = 60;
@@ -27,8 +28,12 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
     let mut memory = Memory::open(&options.out.join("kills.jsonl"), &options.build()?)?;
     while memory.count("kill") < options.kills {
         let number = memory.count("kill");
-        let siege =
-            Siege { yard: &yard, program: &program, temporary: &temporary, dice: Dice(options.seed << 32 | number) };
+        let siege = Siege {
+            yard: &yard,
+            program: &program,
+            temporary: &temporary,
+            dice: Seeded::new(options.seed << 32 | number),
+        };
         let line = siege.kill(number, &leftovers)?;
         eprintln!("{line}");
         memory.add(&line)?;
@@ -55,19 +60,19 @@ struct Siege<'y> {
     yard: &'y Yard,
     program: &'y Path,
     temporary: &'y Path,
-    dice: Dice,
+    dice: Seeded,
 }
 
 impl Siege<'_> {
     fn kill(mut self, number: u64, leftovers: &Leftovers) -> anyhow::Result<Value> {
-        let how = ["attached", "started", "preload"][self.dice.below(3) as usize];
-        let side = ["observer", "target"][self.dice.below(2) as usize];
+        let how = ["attached", "started", "preload"][self.dice.below(3)];
+        let side = ["observer", "target"][self.dice.below(2)];
         let signal = match (side, self.dice.below(10)) {
             ("observer", 8) => "TERM",
             ("observer", 9) => "INT",
             _ => "KILL",
         };
-        let moment = Duration::from_millis(self.dice.below(1500));
+        let moment = Duration::from_millis(self.dice.below(1500) as u64);
         let at = |name: &str| self.yard.path("home").join(format!("{name}-{number}"));
         let (count, out, messages) = (at("kill-count"), at("kill-out"), at("kill-messages"));
         let ledger = self.yard.path("home").join(format!("ledger-{}", number / TOGETHER));
@@ -187,19 +192,6 @@ fn below(parent: u32, program: &Path) -> Option<u32> {
     });
     let runs = |pid: u32| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe: PathBuf| exe == program);
     children.into_iter().find_map(|child| if runs(child) { Some(child) } else { below(child, program) })
-}
-
-/// splitmix64: the moments are the same for the same seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % end
-    }
 }
 
 fn summary(lines: &[Value], left: (usize, u64), after: (usize, u64), probes: usize) -> (String, bool) {

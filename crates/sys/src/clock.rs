@@ -1,24 +1,32 @@
-//! The time of day, as it is written in the ledger.
+//! The time of day as text, without a date library: RFC 3339 in UTC. The only calendar of the workspace.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Now, in UTC, to the millisecond: `2026-11-15T02:54:08.123Z`.
+/// Now, to the millisecond: `2026-11-15T02:54:08.123Z`.
 pub fn now() -> String {
     rfc3339(SystemTime::now())
 }
 
+/// Now, to the second: `2026-11-15T02:54:08Z`.
+pub fn now_to_the_second() -> String {
+    to_the_second(since_1970(SystemTime::now()).as_secs())
+}
+
+/// To the millisecond. What lies before 1970 is 1970.
 pub fn rfc3339(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seconds = since.as_secs();
+    let since = since_1970(time);
+    let text = to_the_second(since.as_secs());
+    format!("{}.{:03}Z", text.trim_end_matches('Z'), since.subsec_millis())
+}
+
+fn since_1970(time: SystemTime) -> Duration {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+fn to_the_second(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60,
-        since.subsec_millis()
-    )
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
 /// Days since 1970-01-01 to a date of the Gregorian calendar, counted in eras of 400 years that begin in March, so
@@ -37,7 +45,6 @@ fn civil(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn dates_come_out_right_around_leap_days() {
@@ -46,5 +53,7 @@ mod tests {
         assert_eq!(at(951_782_399), "2000-02-28T23:59:59.000Z");
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00.000Z");
         assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00.000Z");
+        assert_eq!(to_the_second(1_709_210_096), "2024-02-29T12:34:56Z");
+        assert_eq!(to_the_second(1_735_689_599), "2024-12-31T23:59:59Z");
     }
 }
