@@ -25,8 +25,8 @@ fn build() -> Result<(), Failure> {
     for watched in [
         "shims",
         "crates/launch/src/record.rs",
-        "crates/launch/src/layouts.rs",
-        "crates/launch/src/handover.rs",
+        "crates/launch/src/preload_input.rs",
+        "crates/launch/src/nullgpu_input.rs",
         "crates/gpu/src/occupancy.rs",
     ] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());

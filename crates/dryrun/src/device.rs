@@ -2,7 +2,7 @@
 
 use crate::error::DryrunError;
 use gpu::Profile;
-use launch::handover::{DEVICE_MAGIC, Device, DeviceFile};
+use launch::nullgpu_input::{DEVICE_MAGIC, Device, DeviceFile};
 
 /// What hipRuntimeGetVersion says where the runtime's own number is not known: HIP 6.4.
 const RUNTIME_VERSION: u32 = 60_443_484;

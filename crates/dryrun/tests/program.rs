@@ -5,8 +5,8 @@ use dryrun::{
 };
 use gguf::{TensorType, known, skeleton};
 use gpu::Profile;
-use launch::expand::evaluations;
 use launch::grammar::Family;
+use launch::graph_replay::evaluations;
 use launch::trace::{Event, Trace};
 use std::ffi::OsString;
 use std::io::{Read, Write};

@@ -1,8 +1,8 @@
 //! From bytes to instructions: one table lookup, then the length that the source fields announce.
 
+use crate::fast_decode::LONGEST;
 use crate::layout::{Bits, Tail};
 use crate::mnemonic::{Form, Mnemonic};
-use crate::quick::LONGEST;
 use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, Table, ZERO};
 use crate::target::Target;
 

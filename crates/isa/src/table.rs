@@ -1,8 +1,8 @@
 //! The generated tables (`tables/*.txt`, made into records by `build.rs`), as one dense array per processor.
 
+use crate::fast_decode::Quick;
 use crate::layout::{Format, Generation, Tail};
 use crate::mnemonic::{Form, Mnemonic};
-use crate::quick::Quick;
 use crate::target::{TARGETS, Target};
 use std::sync::OnceLock;
 

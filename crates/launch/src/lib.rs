@@ -3,13 +3,14 @@
 
 pub mod blas;
 pub mod columns;
-pub mod expand;
 pub mod grammar;
-pub mod handover;
-pub mod layouts;
+pub mod graph_replay;
 mod name_filter;
+pub mod nullgpu_input;
 mod phase;
+pub mod preload_input;
 pub mod record;
+mod record_reader;
 pub mod table;
 pub mod tables;
 pub mod trace;

@@ -1,6 +1,6 @@
 //! The kernel table that is handed to the stand-in GPU: made here, read here again when the trace comes back.
 
-use crate::handover::{Arg, Bundle, Entry, File, KERNELS_MAGIC, KernelsFile, flag, key};
+use crate::nullgpu_input::{Arg, Bundle, Entry, File, KERNELS_MAGIC, KernelsFile, flag, key};
 use std::collections::HashMap;
 
 /// What is known of one kernel of one bundle.

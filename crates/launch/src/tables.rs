@@ -3,12 +3,12 @@
 //! Devices of one machine may be of different targets: what is a kernel with code on one is a stub on another, and each has
 //! registers and a block size of its own. So a launch is judged by the table of the device that it was made on.
 
-use crate::handover::{MOST_TABLES, TABLES_MAGIC};
+use crate::nullgpu_input::{MOST_TABLES, TABLES_MAGIC};
 use crate::table::{KernelInfo, Place, Table, TableError};
 use crate::trace::{Kernel, Module};
 use std::collections::HashMap;
 
-/// Bytes of [`crate::handover::TablesFile`] and [`crate::handover::TableAt`].
+/// Bytes of [`crate::nullgpu_input::TablesFile`] and [`crate::nullgpu_input::TableAt`].
 const HEAD: usize = 16;
 const ROW: usize = 24;
 

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Cache, check_name},
-    date, deb,
+    deb,
     error::{Error, Result, at},
     fetch::targets,
     index::{Index, Package},
@@ -92,7 +92,7 @@ fn empty(name: &str, origin: String) -> Index {
         name: name.to_owned(),
         origin,
         linked: false,
-        date: date::now(),
+        date: sys::clock::now_to_the_second(),
         parts: Vec::new(),
         targets: Vec::new(),
         files: 0,

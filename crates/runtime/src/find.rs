@@ -3,7 +3,7 @@
 mod places;
 mod processes;
 
-use crate::stack;
+use crate::library_names;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -93,7 +93,7 @@ fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
         let Ok(meta) = fs::symlink_metadata(&path) else { continue };
         if meta.is_dir() && depth > 1 {
             out.extend(libraries(&path, depth - 1));
-        } else if meta.is_file() && stack::part(base(&path)).is_some() {
+        } else if meta.is_file() && library_names::part(base(&path)).is_some() {
             out.push(Library { path, size: meta.len() });
         }
     }
@@ -110,9 +110,9 @@ fn version(dir: &Path, libraries: &[Library]) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-+~_".contains(c);
     let written = written.filter(|text| !text.is_empty() && text.chars().all(plain));
     written.or_else(|| {
-        libraries
-            .iter()
-            .find_map(|library| stack::rocm_release(base(&library.path)).map(|release| format!("ROCm {release}")))
+        libraries.iter().find_map(|library| {
+            library_names::rocm_release(base(&library.path)).map(|release| format!("ROCm {release}"))
+        })
     })
 }
 

@@ -67,7 +67,7 @@ pub fn name(path: &Path, cache: &Cache) -> Option<String> {
 fn digits(found: &Found) -> Option<&str> {
     found.libraries.iter().find_map(|library| {
         let name = library.path.file_name()?.to_str()?;
-        crate::stack::rocm_release(name)?;
+        crate::library_names::rocm_release(name)?;
         name.rsplit_once('.').map(|(_, digits)| digits)
     })
 }

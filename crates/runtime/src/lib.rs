@@ -10,7 +10,6 @@ mod answers;
 pub mod build;
 pub mod cache;
 pub mod catalogs;
-pub mod date;
 pub mod deb;
 mod error;
 pub mod fetch;
@@ -19,9 +18,9 @@ pub mod fingerprint;
 pub mod index;
 pub mod inputs;
 pub mod installed;
+pub mod library_names;
 pub mod linkage;
 pub mod sources;
-pub mod stack;
 pub mod unpack;
 
 pub use answers::{Findings, Holding, Holdings, Installation, State};

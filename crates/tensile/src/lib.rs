@@ -5,19 +5,19 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod coverage;
 pub mod extop;
 mod layout;
 pub mod limits;
 mod node;
 mod predicate;
-mod serve;
 mod solution;
 
 pub use catalog::Catalog;
+pub use coverage::{Family, Files, Leaf, Service, Verdict, serve};
 pub use layout::{Layout, Listing, Role};
 pub use node::{Node, Row};
 pub use predicate::Predicate;
-pub use serve::{Family, Files, Leaf, Service, Verdict, serve};
 pub use solution::Solution;
 
 pub use codeobject::{Error, Problem, Result};

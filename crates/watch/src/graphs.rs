@@ -4,6 +4,7 @@
 //! node that nobody can place, leaves the graph unsure, and its replays are counted as such.
 
 use crate::KindId;
+use crate::graph_tree::{Node, Tree};
 use std::collections::HashMap;
 
 /// What a node is made of.
@@ -16,77 +17,6 @@ pub enum Part {
     Conditional,
     /// A copy, a fill, a call of the host: no kernel.
     Other,
-}
-
-#[derive(Debug, Clone)]
-enum Node {
-    Kernel { kind: KindId, on: bool },
-    Child(Tree),
-    Other,
-}
-
-/// A graph's nodes, those of graphs inside it included.
-#[derive(Debug, Clone, Default)]
-struct Tree {
-    nodes: HashMap<u64, Node>,
-    /// Kernels whose node nobody saw.
-    captured: HashMap<KindId, u64>,
-    /// Something in it is not known, or is decided on the device.
-    unsure: bool,
-}
-
-impl Tree {
-    fn unsure() -> Tree {
-        Tree { unsure: true, ..Tree::default() }
-    }
-
-    fn is_unsure(&self) -> bool {
-        self.unsure || self.nodes.values().any(|node| matches!(node, Node::Child(tree) if tree.is_unsure()))
-    }
-
-    fn add_to(&self, counts: &mut HashMap<KindId, u64>) {
-        for (kind, count) in &self.captured {
-            *counts.entry(*kind).or_default() += count;
-        }
-        for node in self.nodes.values() {
-            match node {
-                Node::Kernel { kind, on: true } => *counts.entry(*kind).or_default() += 1,
-                Node::Kernel { .. } | Node::Other => {}
-                Node::Child(tree) => tree.add_to(counts),
-            }
-        }
-    }
-
-    fn find(&mut self, node: u64) -> Option<&mut Node> {
-        if self.nodes.contains_key(&node) {
-            return self.nodes.get_mut(&node);
-        }
-        self.nodes.values_mut().find_map(|inner| match inner {
-            Node::Child(tree) => tree.find(node),
-            _ => None,
-        })
-    }
-
-    /// A captured kernel turns out to be this node; false where there is none of these kinds.
-    fn place(&mut self, node: u64, kinds: &[KindId]) -> bool {
-        let Some(kind) = kinds.iter().copied().find(|kind| self.captured.get(kind).is_some_and(|count| *count > 0))
-        else {
-            return false;
-        };
-        self.captured.entry(kind).and_modify(|count| *count -= 1);
-        self.captured.retain(|_, count| *count > 0);
-        self.nodes.insert(node, Node::Kernel { kind, on: true });
-        true
-    }
-
-    /// The node, if it can be told which: by its handle, by what the process asked of it, or because all are alike.
-    fn known(&mut self, node: u64, told: Option<&[KindId]>) -> bool {
-        if self.find(node).is_some() {
-            return true;
-        }
-        let only = self.captured.keys().next().copied().filter(|_| self.captured.len() == 1 && self.nodes.is_empty());
-        told.or(only.as_ref().map(std::slice::from_ref)).is_some_and(|kinds| self.place(node, kinds))
-    }
 }
 
 #[derive(Debug, Clone, Default)]

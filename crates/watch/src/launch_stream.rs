@@ -1,6 +1,6 @@
 //! One process's launches in order: graphs multiplied out, evaluations cut, as they come.
 //!
-//! The same reading as `launch::expand` gives a finished trace, without keeping the trace: what waits for its evaluation to
+//! The same reading as `launch::graph_replay` gives a finished trace, without keeping the trace: what waits for its evaluation to
 //! end is counted by kind, so that a program that never reads anything back costs no memory either.
 
 use crate::fallback::Unpacked;

@@ -5,19 +5,21 @@
 //! the observers differ only in how they see.
 #![forbid(unsafe_code)]
 
+mod answers;
 pub mod claims;
 mod device;
 mod fallback;
 mod from_trace;
 mod gap;
+mod graph_tree;
 mod graphs;
 pub mod imports;
-mod kind;
 mod launch_counts;
 mod launch_key;
 mod launch_stream;
 pub mod logs;
 mod nodes;
+mod observer_kind;
 mod observers;
 pub mod preload;
 pub mod request;
@@ -25,15 +27,16 @@ mod seen;
 mod sightings;
 mod source;
 
+pub use crate::answers::{ClaimHeld, DeviceSeen, EndedHow, FallbackSeen, LaunchRow, PerToken, Watched, Whose};
 pub use crate::device::{Device, Devices, Maker, is_stand_in};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
 pub use crate::from_trace::add_trace;
 pub use crate::gap::{Gap, Open, Unprobed, Unseen};
 pub use crate::graphs::{Graphs, Part};
-pub use crate::kind::ObserverKind;
 pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name};
 pub use crate::launch_stream::Flow;
+pub use crate::observer_kind::ObserverKind;
 pub use crate::observers::{LaunchObserver, ServerClaims, launches_in_view};
 pub use crate::sightings::{ObserverReport, Place, RecordContext, Word};
 pub use crate::source::{Ended, Source, State, WatchError, signal_name};

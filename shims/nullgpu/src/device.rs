@@ -1,7 +1,7 @@
 //! The devices: how many, which one is current, what they report.
 
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCESS, Status, keep};
-use crate::handover::Device;
+use crate::nullgpu_input::Device;
 use crate::world::{thread, world};
 use core::ffi::{c_char, c_int, c_uint};
 

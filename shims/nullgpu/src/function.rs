@@ -2,7 +2,7 @@
 
 use crate::device::current;
 use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_VALUE, SUCCESS, Status, keep};
-use crate::handover::{Entry, MOST_TABLES, flag};
+use crate::nullgpu_input::{Entry, MOST_TABLES, flag};
 use crate::lock::Lock;
 use crate::module::Module;
 use crate::occupancy::{Resources, active_blocks};

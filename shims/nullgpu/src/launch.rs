@@ -6,7 +6,7 @@ use crate::error::{
     LAUNCH_FAILURE, NO_BINARY_FOR_GPU, NO_DEVICE, SUCCESS, Status, keep, replace,
 };
 use crate::function::{self, Function, blocks_per_unit};
-use crate::handover::flag;
+use crate::nullgpu_input::flag;
 use crate::record::{self, api, kind};
 use crate::world::{thread, world};
 use crate::{route, stream, sys, trace};

@@ -9,9 +9,9 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[path = "../../../crates/launch/src/handover.rs"]
+#[path = "../../../crates/launch/src/nullgpu_input.rs"]
 #[allow(dead_code, reason = "the parent uses the rest")]
-mod handover;
+mod nullgpu_input;
 #[path = "../../common/lock.rs"]
 mod lock;
 #[path = "../../../crates/gpu/src/occupancy.rs"]

@@ -3,7 +3,7 @@
 use crate::device::current;
 use crate::error::{FILE_NOT_FOUND, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS, Status, keep};
 use crate::function::{self, Function};
-use crate::handover::MOST_TABLES;
+use crate::nullgpu_input::MOST_TABLES;
 use crate::record::{self, kind};
 use crate::world::world;
 use crate::{elf, registry, sys, trace};

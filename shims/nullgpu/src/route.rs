@@ -1,7 +1,7 @@
 //! Expert routing. The host of a mixture-of-experts model reads back which experts each token goes to; nothing here
 //! computes them, and all zeros would abort the program. So every token gets the next experts in turn.
 
-use crate::handover::{Entry, flag};
+use crate::nullgpu_input::{Entry, flag};
 use crate::memory::room;
 use crate::world::thread;
 use core::ffi::c_void;

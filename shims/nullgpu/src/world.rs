@@ -1,6 +1,6 @@
 //! What the parent handed over, and what each thread has set.
 
-use crate::handover::{
+use crate::nullgpu_input::{
     Arg, Bundle, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, MOST_TABLES, TABLES_MAGIC,
     TableAt, TablesFile, key,
 };

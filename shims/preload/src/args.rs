@@ -1,6 +1,6 @@
 //! Argument bytes, laid out as in the kernarg segment: copied where the layout is known for certain.
 
-use crate::layouts::{Arg, Head, MAGIC, MOST, Slot, key};
+use crate::preload_input::{Arg, Head, MAGIC, MOST, Slot, key};
 use crate::{memory, sys};
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

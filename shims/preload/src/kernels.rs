@@ -1,6 +1,6 @@
 //! Kernels by the address that a launch passes. Filled at registration, read without a lock.
 
-use crate::layouts::Arg;
+use crate::preload_input::Arg;
 use crate::modules::Module;
 use crate::record::{self, kind};
 use crate::{lock::Lock, memory, runtimes, sys, trace};

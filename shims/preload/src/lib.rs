@@ -7,9 +7,9 @@
 #![allow(non_snake_case, non_camel_case_types, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[path = "../../../crates/launch/src/layouts.rs"]
+#[path = "../../../crates/launch/src/preload_input.rs"]
 #[allow(dead_code, reason = "the parent's side is there too")]
-mod layouts;
+mod preload_input;
 #[path = "../../common/lock.rs"]
 mod lock;
 #[path = "../../../crates/launch/src/record.rs"]

@@ -5,8 +5,8 @@ use crate::{Raw, Sighting};
 use evidence::{About, Coverage, Fact, Finding, Observation, Refused, Shipped, Subject, Value};
 use inventory::Sha256;
 use runtime::{
+    library_names,
     linkage::{Chain, FileAt, Object, Search},
-    stack,
 };
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -17,7 +17,7 @@ pub fn needed(search: &Search, chains: &[Chain], runtime: Option<&str>, time: &s
     let mut told = BTreeSet::new();
     for chain in chains {
         for (index, object) in chain.objects.iter().enumerate() {
-            let gpu = stack::part(&name(object)).is_some();
+            let gpu = library_names::part(&name(object)).is_some();
             if !gpu || !told.insert(object.real.clone()) {
                 continue;
             }

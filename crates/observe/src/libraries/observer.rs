@@ -6,8 +6,8 @@ use evidence::{FieldOfView, Rung, View};
 use runtime::{
     Cache, Index, catalogs,
     installed::Installed,
+    library_names,
     linkage::{Chain, Inside, Search},
-    stack,
 };
 use std::{
     fs,
@@ -80,7 +80,7 @@ fn backends(dir: &Path, root: &Path) -> Vec<PathBuf> {
                 Ok(kind) if kind.is_dir() => queue.push(path),
                 Ok(kind)
                     if kind.is_file()
-                        && matches!(stack::part(&name.to_string_lossy()), Some("ggml-hip" | "ggml-cuda")) =>
+                        && matches!(library_names::part(&name.to_string_lossy()), Some("ggml-hip" | "ggml-cuda")) =>
                 {
                     let inside = path.strip_prefix(root).map_or(path.clone(), |rest| Path::new("/").join(rest));
                     out.push(inside);

@@ -2,8 +2,8 @@
 
 use crate::process::{Mapped, View};
 use runtime::{
+    library_names,
     linkage::{Chain, Dynamic, How, Search},
-    stack,
 };
 use std::path::{Path, PathBuf};
 
@@ -114,9 +114,9 @@ fn one(
         .unwrap_or_default();
     Loaded {
         origin: origin(&path, program),
-        part: stack::part(&base),
-        version: stack::version(&base),
-        release: stack::rocm_release(&base),
+        part: library_names::part(&base),
+        version: library_names::version(&base),
+        release: library_names::rocm_release(&base),
         deleted: file.deleted,
         how: if how == How::Missing { How::Dlopen } else { how },
         path,

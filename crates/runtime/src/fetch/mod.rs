@@ -5,16 +5,16 @@
 //! (which checks signatures and hashes), streams each through the unpacker, and moves the finished tree into place.
 
 pub mod apt;
-mod carry;
 pub mod control;
+mod execute;
 mod plan;
 pub mod resolve;
 pub mod sources;
 pub mod suites;
 pub mod targets;
 
-pub use carry::{Plan, Progress};
-pub(crate) use carry::{remove, sha256, skeleton};
+pub use execute::{Plan, Progress};
+pub(crate) use execute::{remove, sha256, skeleton};
 pub use plan::{Planned, plan};
 
 use std::path::PathBuf;

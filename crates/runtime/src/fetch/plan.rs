@@ -3,7 +3,7 @@
 use super::{
     Request,
     apt::{Apt, DEFAULT_KEYRING},
-    carry::Plan,
+    execute::Plan,
     resolve::{Universe, closure},
     sources::system_mirror,
     suites::{SUITES, Suite, suite},

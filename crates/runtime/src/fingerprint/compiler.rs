@@ -1,6 +1,6 @@
 //! What compilers and runtimes leave behind: `.comment` sections, symbol versions, sonames.
 
-use crate::{linkage::Dynamic, stack};
+use crate::{library_names, linkage::Dynamic};
 use codeobject::{Piece, ReadAt, Result, ccob, elf::Elf, host, walk};
 use std::collections::BTreeSet;
 
@@ -27,12 +27,12 @@ pub fn tools(source: &dyn ReadAt, file_name: &str) -> Result<Tools> {
     let elf = Elf::parse(source)?;
     out.host = comments(&elf)?;
     out.required = required(&elf)?;
-    if let Some(release) = stack::rocm_release(file_name) {
+    if let Some(release) = library_names::rocm_release(file_name) {
         out.releases.insert((release, format!("file name {file_name}")));
     }
     if let Ok(dynamic) = Dynamic::read(source) {
         for name in dynamic.soname.iter().chain(&dynamic.needed) {
-            if let Some(release) = stack::rocm_release(name) {
+            if let Some(release) = library_names::rocm_release(name) {
                 out.releases.insert((release, format!("soname {name}")));
             }
         }
@@ -101,7 +101,7 @@ fn required(elf: &Elf<'_>) -> Result<Vec<String>> {
     // Elf64_Verneed: version, count, file, aux, next; Elf64_Vernaux: hash, flags, other, name, next.
     for _ in 0..section.info.min(4096) {
         let (count, file) = (half(at + 2), text(word(at + 4)));
-        if stack::part(&file).is_some() {
+        if library_names::part(&file).is_some() {
             let mut versions = Vec::new();
             let mut aux = at.saturating_add(word(at + 8) as usize);
             for _ in 0..count {

@@ -7,12 +7,12 @@
 mod chain;
 mod dynamic;
 mod file;
-mod inside;
 pub mod ldcache;
+mod rooted_path;
 mod search;
 
 pub use chain::{Chain, Edge, Object, roots_of};
 pub use dynamic::Dynamic;
 pub use file::FileAt;
-pub use inside::Inside;
+pub use rooted_path::Inside;
 pub use search::{How, Search};

@@ -3,8 +3,8 @@
 use super::{
     dynamic::Dynamic,
     file::FileAt,
-    inside::Inside,
     ldcache::{self, Entry},
+    rooted_path::Inside,
 };
 use std::path::{Path, PathBuf};
 

@@ -51,7 +51,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
     let mut child = Command::new(program(&session).map_err(refused)?);
     child.arg(&path).arg(symbol).envs(session.environment());
     // On the stand-in it is no part of the program that is recorded there.
-    child.env_remove(launch::handover::DIRECTORY);
+    child.env_remove(launch::nullgpu_input::DIRECTORY);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     child.status().map_err(refused)?;
     let mut tally = Tally::default();

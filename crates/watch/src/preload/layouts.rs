@@ -1,7 +1,7 @@
-//! The file that tells the shim where each argument of a kernel stands (see `launch::layouts`).
+//! The file that tells the shim where each argument of a kernel stands (see `launch::preload_input`).
 
 use codeobject::{ReadAt, elf::Elf};
-use launch::layouts::{MAGIC, key};
+use launch::preload_input::{MAGIC, key};
 use launch::table::Table;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

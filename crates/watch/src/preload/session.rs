@@ -32,7 +32,7 @@ impl Session {
         let session_dir = SessionDir::new("watch", &base()).map_err(refused)?;
         put(&library(session_dir.inner()), embedded_shims::PRELOAD).map_err(refused)?;
         if let Some(layouts) = layouts {
-            put(&session_dir.inner().join(launch::layouts::FILE), layouts).map_err(refused)?;
+            put(&session_dir.inner().join(launch::preload_input::FILE), layouts).map_err(refused)?;
         }
         Ok(Session { session_dir })
     }

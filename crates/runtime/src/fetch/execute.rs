@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     cache::Cache,
-    date, deb,
+    deb,
     error::{Error, Result, at},
     index::{Index, Package},
     unpack::{self, Bound, MERGED, Unpacked, Unpacker},
@@ -88,7 +88,7 @@ impl Plan {
             name: self.suite.name.to_owned(),
             origin: format!("Debian {} from {}", self.suite.suites.join(" and "), self.mirror),
             linked: false,
-            date: date::now(),
+            date: sys::clock::now_to_the_second(),
             parts: self.parts.clone(),
             targets: self.targets.clone(),
             files: 0,

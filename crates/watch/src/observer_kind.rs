@@ -1,9 +1,10 @@
 //! Which observer saw it: what its word is worth depends on it, so it is no text.
 
 use evidence::{DeviceKind, Rung};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObserverKind {
     /// Probes, read by BPF.
