@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz --seconds N`: mutations of the corpus, for as long as one likes.
+//! `cargo xtask fuzz --seconds N`: mutations of the corpus, for as long as one likes; `--guided`: by what they cover.
 
 use anyhow::{Context, bail};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -18,6 +18,10 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     if targets.is_empty() {
         let names: Vec<&str> = fuzz::TARGETS.iter().map(|target| target.name).collect();
         bail!("there is no such target; there are: {}", names.join(", "));
+    }
+    if args.iter().any(|arg| arg == "--guided") {
+        let names: Vec<&str> = targets.iter().map(|target| target.name).collect();
+        return guided(&names, seconds, seed);
     }
     let share = Duration::from_secs(seconds) / targets.len() as u32;
     let mut failed = false;
@@ -39,6 +43,53 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
             }
             Err(_) => bail!("the runner itself failed on {}", target.name),
         }
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What cargo-fuzz passes, but for the sanitizers, which want a nightly compiler: counters at every edge, and what is compared.
+const INSTRUMENTED: &[&str] = &[
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Ccodegen-units=1",
+    "-Cdebug-assertions",
+];
+
+/// libFuzzer over the instrumented rooms: begins with the committed corpus, keeps what reaches something new in `target/fuzz/corpus`.
+fn guided(names: &[&str], seconds: u64, seed: u64) -> anyhow::Result<ExitCode> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let build = Command::new("cargo")
+        .args(["build", "--release", "--target", "x86_64-unknown-linux-gnu", "--target-dir", "target/guided"])
+        .args(["--manifest-path", "dev/fuzz/guided/Cargo.toml"])
+        .env("RUSTFLAGS", INSTRUMENTED.join(" "))
+        .current_dir(&top)
+        .status()
+        .context("cargo")?;
+    anyhow::ensure!(build.success(), "the instrumented build failed");
+    let program = top.join("target/guided/x86_64-unknown-linux-gnu/release/any");
+    let share = (seconds / names.len() as u64).max(1);
+    let mut failed = false;
+    for name in names {
+        let (found, kept) = (top.join("target/fuzz/corpus").join(name), top.join("target/fuzz"));
+        fs::create_dir_all(&found)?;
+        let status = Command::new(&program)
+            .env("WHICHKERNEL_FUZZ", name)
+            .arg(format!("-max_total_time={share}"))
+            .arg(format!("-seed={seed}"))
+            .arg(format!("-artifact_prefix={}/{name}-", kept.display()))
+            .args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=20"])
+            .args([&found, &fuzz::corpus::directory(name)])
+            .status()
+            .with_context(|| program.display().to_string())?;
+        println!(
+            "{name:<16} {}",
+            if status.success() { "nothing found" } else { "FAILED: its input is in target/fuzz" }
+        );
+        failed |= !status.success();
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

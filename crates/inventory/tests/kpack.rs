@@ -1,8 +1,8 @@
 //! Code that was taken out of a library is found in its archives, to the last kernel.
 
 use codeobject::{CodeObject, Kernel, ReadAt};
-use fuzz::make;
 use inventory::{File, FileReport, Found, Look, Options, inspect};
+use made_files as make;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `inspect` on files of our own making, good and bad, through the binary.
 
-use fuzz::make;
+use made_files as make;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `inspect` and `isa` say yes and no only where they know: targets of every kind, stubs, other formats, damaged files.
 
-use fuzz::make::{self, Kernel};
+use made_files::{self as make, Kernel};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

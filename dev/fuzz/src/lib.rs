@@ -1,13 +1,12 @@
 //! Throws mutated files at the parsers. Development only.
 //!
-//! Stable Rust, no instrumentation: a small deterministic runner over a committed corpus of tiny files that [`make`]
+//! Stable Rust, no instrumentation: a small deterministic runner over a committed corpus of tiny files that `made-files`
 //! builds. `cargo test` runs it briefly, `cargo xtask fuzz --seconds N` as long as one likes. A parser's room adds its
 //! target to [`TARGETS`] and a directory to `corpus/`.
 #![forbid(unsafe_code)]
 
 pub mod corpus;
-pub mod make;
-mod random;
+mod records;
 mod run;
 mod targets;
 

@@ -1,8 +1,8 @@
 //! Mutate, try, repeat.
 
-use crate::random::Random;
 use crate::targets::Target;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use sys::random::Seeded as Random;
 
 /// An input that made a parser panic.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ fn mutate(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
                 data.extend_from_slice(other.get(from..).unwrap_or_default());
             }
             _ => {
-                let value = random.next();
+                let value = random.number();
                 write(&mut data, at, value, 4);
             }
         }

@@ -1,5 +1,6 @@
 //! What is thrown at.
 
+use crate::records;
 use codeobject::elf::Elf;
 use codeobject::{
     Body, CodeObject, Coverage, Descriptor, Piece, Range, ReadAt, TargetId, Window, ccob, check, host, walk,
@@ -19,21 +20,31 @@ pub const TARGETS: &[Target] = &[
     Target { name: "callchain", try_on: call_chain },
     Target { name: "catalog", try_on: catalog },
     Target { name: "ccob", try_on: bundle },
+    Target { name: "checkpoint", try_on: records::checkpoint },
     Target { name: "code_object", try_on: code_object },
     Target { name: "cxx", try_on: cxx_program },
     Target { name: "deb", try_on: deb },
     Target { name: "descriptor", try_on: descriptor },
+    Target { name: "gguf", try_on: records::model },
     Target { name: "host", try_on: host_elf },
     Target { name: "isa", try_on: instructions },
     Target { name: "kpack", try_on: kpack },
     Target { name: "ld_cache", try_on: ld_cache },
     Target { name: "kernel_name", try_on: kernel_name },
+    Target { name: "kernel_table", try_on: records::kernel_table },
     Target { name: "launch_map", try_on: launch_map },
+    Target { name: "launch_trace", try_on: records::launch_trace },
+    Target { name: "ledger_archive", try_on: records::ledger_archive },
+    Target { name: "log", try_on: records::log },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
     Target { name: "pe", try_on: pe },
+    Target { name: "profile", try_on: records::profile },
+    Target { name: "profile_database", try_on: records::profile_database },
+    Target { name: "server_answer", try_on: records::server_answer },
     Target { name: "source", try_on: source_tree },
     Target { name: "target_id", try_on: target_id },
+    Target { name: "written_by_hand", try_on: records::written_by_hand },
 ];
 
 /// An archive, a reference and a manifest: which of them a file is, its first byte does not tell a hostile one.
@@ -126,7 +137,7 @@ fn descriptor(data: &[u8]) {
 fn host_elf(data: &[u8]) {
     let data = data.to_vec();
     let Ok(elf) = Elf::parse(&data) else { return };
-    let _ = host::wrappers(&elf);
+    let _ = (host::wrappers(&elf), runtime::linkage::Dynamic::read(&data));
     for section in host::fatbin_sections(&elf) {
         let range = host::range_of(&elf, section);
         if let Ok(part) = Window::new(&data, range.start, range.len(), "device section") {

@@ -1,8 +1,11 @@
 //! The corpus is what `make` builds (`BLESS=1` writes it), every file of it reads well, and a while of mutations
 //! makes no parser panic.
 
+mod records;
+
 use codeobject::{CodeObject, Stub};
-use fuzz::{TARGETS, corpus, make, run};
+use fuzz::{TARGETS, corpus, run};
+use made_files as make;
 use std::{env, fs};
 
 fn packed() -> Vec<(String, String, Vec<u8>)> {
@@ -76,6 +79,7 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("target_id", "mangled", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
     ];
     list.extend(runtime_files());
+    list.extend(records::files());
     for (name, version, method) in [
         ("v1_zlib", 1, 0),
         ("v1_zstd", 1, 1),

@@ -1,0 +1,168 @@
+//! What runs, models, servers and other people leave behind: headers of models, records of launches, profiles, logs, ledgers,
+//! answers.
+
+use launch::trace::Trace;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use watch::{Tally, Word};
+
+/// A model's header, as the first bytes of a file that may be longer.
+pub fn model(data: &[u8]) {
+    let Ok(model) = gguf::Gguf::parse(data) else { return };
+    assert!(model.tensors.len() <= data.len(), "a tensor takes bytes");
+    for tensor in &model.tensors {
+        let _ = (tensor.kind.name(), tensor.kind.block(), tensor.dims.len());
+    }
+    let _ = (model.text("general.architecture"), model.hyper("block_count"));
+    let _ = probe::Mix::from_gguf(&model);
+}
+
+/// A record of launches: read, cut into evaluations, and counted.
+pub fn launch_trace(data: &[u8]) {
+    let Ok(trace) = Trace::parse(data.to_vec()) else { return };
+    assert!(trace.events.len() <= data.len(), "an event takes bytes");
+    let launches = launch::graph_replay::evaluations(&trace);
+    // A replay repeats what was captured: no more than every event in every other.
+    let most = trace.events.len().saturating_mul(trace.events.len());
+    assert!(launches.iter().map(|one| one.items.len()).sum::<usize>() <= most, "more launches than replays make");
+    let mut tally = Tally::default();
+    watch::add_trace(&mut tally, &trace, None);
+    let _ = (tally.rows(), tally.per_token());
+}
+
+/// What the stand-in and its reader agree on of the libraries' kernels.
+pub fn kernel_table(data: &[u8]) {
+    let _ = launch::table::Table::parse(data);
+    let _ = launch::tables::Tables::parse(data);
+}
+
+/// A profiler's csv or json.
+pub fn profile(data: &[u8]) {
+    if watch::imports::is_database(data) {
+        return;
+    }
+    let Some(Ok((tally, account))) = watch::imports::read(Path::new("fuzz.csv"), data, "") else { return };
+    assert!(tally.launches() <= data.len() as u64, "a dispatch takes bytes");
+    let _ = (tally.rows(), account.whole());
+}
+
+/// A profiler's database, which is read where it lies.
+pub fn profile_database(data: &[u8]) {
+    let start = data.get(..64).unwrap_or(data);
+    if !watch::imports::is_database(start) {
+        return;
+    }
+    with_file(data, |path| {
+        let Some(Ok((tally, _))) = watch::imports::read(path, start, "") else { return };
+        let _ = tally.rows();
+    });
+}
+
+/// Lines that runtimes, BLAS libraries and servers write, mixed with anything.
+pub fn log(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut tally = Tally::default();
+    let account = watch::logs::read_log(&text, &mut tally, Word::Ours);
+    let mut claims = watch::claims::Claims::default();
+    watch::claims::of_log("fuzz.log", &text, &mut claims);
+    let shown = watch::claims::Shown::of(&tally);
+    if let Some(account) = account {
+        assert_eq!(
+            watch::claims::hold(&claims, &shown, &account).len(),
+            claims.list.len(),
+            "a claim without a verdict"
+        );
+    }
+}
+
+/// Somebody else's ledger as one file: all of it is taken or nothing, and what was taken holds together.
+pub fn ledger_archive(data: &[u8]) {
+    thread_local! {
+        static LEDGER: RefCell<Option<(tempfile::TempDir, ledger::Ledger)>> = const { RefCell::new(None) };
+    }
+    LEDGER.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            let Ok(dir) = tempfile::tempdir() else { panic!("no directory for a ledger") };
+            let Ok(made) = ledger::Ledger::open(&dir.path().join("ledger")) else { panic!("no ledger") };
+            *kept = Some((dir, made));
+        }
+        let Some((_, ledger)) = kept else { return };
+        let limits = ledger::Limits { rows: 1000, blob: 1 << 20, total: 1 << 22 };
+        let mut taken = false;
+        with_file(data, |path| taken = ledger.import_within(path, &limits).is_ok_and(|done| done.added > 0));
+        if taken {
+            let problems = ledger.reader().verify(&mut |_| {}).map(|proof| proof.problems.len());
+            assert!(matches!(problems, Ok(0)), "an import broke the ledger: {problems:?}");
+        }
+    });
+}
+
+/// A signed note about a ledger, and the keys that go with it.
+pub fn checkpoint(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = ledger::Signer::parse(&text);
+    let key = text.lines().next().unwrap_or_default();
+    if let Ok(verifier) = ledger::Verifier::parse(key) {
+        let note = text.split_once('\n').map_or("", |(_, note)| note);
+        let _ = ledger::Checkpoint::open(note, &verifier);
+    }
+}
+
+/// The claims that somebody wrote down, and a card that somebody described.
+pub fn written_by_hand(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Ok(investigation) = evidence::Investigation::parse("fuzz.toml", &text) {
+        let (readings, _) = investigation.read(&[], &[]);
+        assert_eq!(readings.len(), investigation.claims.len(), "a claim without a reading");
+    }
+    let _ = gpu::Profile::parse(&text);
+}
+
+/// What a server answers to every question that is put to it, with the same bytes as its log.
+pub fn server_answer(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).into_owned();
+    let paths = [
+        "/api/generate",
+        "/api/chat",
+        "/completion",
+        "/v1/chat/completions",
+        "/api/show",
+        "/props",
+        "/api/ps",
+        "/api/version",
+    ];
+    let exchange = |path: &&str| probe::Exchange {
+        name: (*path).to_owned(),
+        method: "POST".to_owned(),
+        path: (*path).to_owned(),
+        status: 200,
+        answer: text.clone(),
+        log: text.clone(),
+        ..probe::Exchange::default()
+    };
+    let recording = probe::replay::Recording {
+        exchanges: paths.iter().map(exchange).collect(),
+        logs: vec![("fuzz.log".to_owned(), text.clone())],
+        missing: Vec::new(),
+    };
+    let _ = probe::answer(&recording, &probe::Wanted::default(), watch::claims::Claims::default());
+    if let Ok(show) = serde_json::from_slice(data) {
+        let _ = probe::Mix::from_show(&show);
+    }
+}
+
+/// A file of its own for what is read by its path; gone afterwards.
+fn with_file(data: &[u8], then: impl FnOnce(&Path)) {
+    thread_local! {
+        static PLACE: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };
+    }
+    let path: PathBuf = PLACE.with_borrow_mut(|place| {
+        let Some(dir) = place.take().or_else(|| tempfile::tempdir().ok()) else { panic!("no directory") };
+        let path = dir.path().join("file");
+        *place = Some(dir);
+        path
+    });
+    if std::fs::write(&path, data).is_ok() {
+        then(&path);
+    }
+}
