@@ -114,6 +114,6 @@ const SHOW: &str = r#"{"details":{"quantization_level":"Q4_K_M"},"model_info":{"
 
 const CHECKPOINT: &str = "t+f9066c80+AWpCs+OKHWyHLLiQpogA9elaimXMCYIrJh1ZUuRzoVAN\nwhichkernel-ledger/a9b4efa5cf1a8c64627a5afe2b9c41fe\n1\nCzI/s5sQpN8KIbTK6xZHPRXhaD486e+KYhbmH3XGFVo=\n\n\u{2014} t +QZsgDoXA2MrXz0Y/zmHAL5x+gzk+zeJ1bviapReWrAIKNTDmzfz/5pzkR55zTQW7x+Xmc87ZGpLaOL5IgbTxquAIg8=\n";
 
-const INVESTIGATION: &str = "schema = \"whichkernel.investigation/1\"\n[title]\nen = \"a\"\nja = \"b\"\n[subject]\ntarget = \"gfx1201\"\n[[phases]]\nid = \"A\"\nen = \"a\"\nja = \"b\"\n[[pages]]\nid = \"p\"\nen = \"a\"\nja = \"b\"\n[[claims]]\nid = \"c\"\nphase = \"A\"\npage = \"p\"\nen = \"a\"\nja = \"b\"\nrung = \"shipped\"\ntopic = \"bundles\"\nat_least = 3\ncloses = \"whichkernel inspect x\"\n";
+const INVESTIGATION: &str = "schema = \"whichkernel.investigation/1\"\n[title]\nen = \"a\"\nja = \"b\"\n[subject]\ntarget = \"gfx1201\"\n[[phases]]\nid = \"A\"\nen = \"a\"\nja = \"b\"\n[[pages]]\nid = \"p\"\nen = \"a\"\nja = \"b\"\n[[claims]]\nid = \"c\"\nphase = \"A\"\npage = \"p\"\nen = \"a\"\nja = \"b\"\nrung = \"declared\"\ntopic = \"matmul.path\"\nabout = { type = \"Q4_K\", columns = \"1..8\" }\nexpected = { equals = \"MMVQ\" }\nscope = { target = \"gfx1201\" }\nexpect = \"any\"\ncloses = \"whichkernel inspect x\"\n";
 
-const CARD: &str = "name = \"rx-1\"\ntitle = \"A card\"\naliases = []\nreference = false\ngcnArchName = \"gfx1201\"\n[properties.warpSize]\nvalue = 32\norigin = \"here\"\n";
+const CARD: &str = include_str!("../../../../crates/gpu/profiles/rx-9070-xt.toml");
