@@ -15,7 +15,7 @@ fn words(output: &Output) -> String {
 
 fn json(output: &Output) -> Value {
     assert_eq!(output.status.code(), Some(0), "{}", words(output));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", words(output)))
+    schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout)
 }
 
 #[test]

@@ -35,13 +35,13 @@ fn the_real_program_takes_each_model() {
         let file = home.path().join(format!("{shape}.gguf")).display().to_string();
         let made = run(&["skeleton", shape, "--type", mix, "--no-words", "-o", &file, "--format", "json"]);
         assert_eq!(made.status.code(), Some(0), "{}", words(&made));
-        let made: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+        let made = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &made.stdout);
         assert!(made["bytes_on_disk"].as_u64() < Some(1 << 20) && made["tensors"][kind].is_u64(), "{made}");
         let bench = ["llama-bench", "-m", &file, "-p", "12", "-n", "1", "-r", "1", "--no-warmup", "-t", "1"];
         let ask = ["dryrun", "--gpu", "gfx1100", "--runtime", "debian-sid", "--format", "json", "--"];
         let ran = run(&[&ask[..], &bench].concat());
         assert_eq!(ran.status.code(), Some(0), "{shape}: {}", words(&ran));
-        let value: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+        let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &ran.stdout);
         assert_eq!(value["verdict"]["grade"], "Confirmed", "{shape}");
         let rows = value["selected"].as_array().expect("rows");
         let product = |row: &&Value| row["type"] == kind && row["phase"] == "prefill";

@@ -47,7 +47,7 @@ pub fn run() -> anyhow::Result<bool> {
          Objects and kernels: code objects that carry the target's name, and the kernel symbols that both tools read from them.\n\n\
          | runtime | library | target | verdict | files | leaves | objects | kernels | differences | absent kernels | problems |\n\
          |---|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}",
-        runtime::date::now().get(..10).unwrap_or_default()
+        sys::clock::now_to_the_second().get(..10).unwrap_or_default()
     );
     fs::write("docs/measurements/catalogs-oracle.md", text)?;
     Ok(agreed)

@@ -154,7 +154,7 @@ fn write_table(counts: &Counts) -> anyhow::Result<()> {
     let page = fs::read_to_string(&path).unwrap_or_default();
     let marker = "<!-- written by cargo xtask deep isa -->\n";
     let head = page.split(marker).next().unwrap_or_default();
-    let now = runtime::date::now();
+    let now = sys::clock::now_to_the_second();
     let date = now.get(..10).unwrap_or(&now);
     fs::write(&path, format!("{head}{marker}\n{date}, LLVM 22:\n\n{text}"))?;
     Ok(())

@@ -33,7 +33,7 @@ pub fn run() -> anyhow::Result<bool> {
     let mut page = format!(
         "# A libggml-hip for {TARGET}\n\nBuilt from {title} by `cargo xtask deep runtime-build` on {}: {}, HIP {}, {}.\n\n\
          | units | bundles | kernels | stubs |\n|---:|---:|---:|---:|\n| {} | {bundles} | {kernels} | {stubs} |\n",
-        runtime::date::now().get(..10).unwrap_or_default(),
+        sys::clock::now_to_the_second().get(..10).unwrap_or_default(),
         built.compiler,
         built.headers,
         built.defines.join(" "),
