@@ -7,6 +7,7 @@ use evidence::{
 };
 use ledger::{Ledger, LedgerError};
 use observe::{Blocked, ObserveContext, Observer, Sighting};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ pub enum RunError {
 }
 
 /// What an observer's run came to.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Looked {
     pub observer: &'static str,
     pub observations: usize,
@@ -30,7 +31,7 @@ pub struct Looked {
     pub blocked: Option<String>,
 }
 
-/// `before`: what each observer said in its last run. Gives back also what could not be kept, for want of a ledger that
+/// `before`: what each observer said in its last run. `kept` is called after each that put something into the ledger. Gives back also what could not be kept, for want of a ledger that
 /// can be written.
 pub fn run_observers(
     investigation: &Investigation,
@@ -39,6 +40,7 @@ pub fn run_observers(
     mut ledger: Option<&mut Ledger>,
     unchanged: &mut Unchanged,
     progress: &mut dyn FnMut(&str),
+    kept: &mut dyn FnMut(),
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
@@ -59,7 +61,10 @@ pub fn run_observers(
         let mut recorded = 0;
         match &mut ledger {
             Some(_) if says_the_same(observer.name(), &sightings, before) => {}
-            Some(ledger) => recorded = observe::record(ledger, sightings)?,
+            Some(ledger) => {
+                recorded = observe::record(ledger, sightings)?;
+                kept();
+            }
             None => unkept.extend(sightings.into_iter().map(|sighting| sighting.observation)),
         }
         unchanged.ran(observer.name(), blocked.as_deref());
@@ -87,11 +92,19 @@ fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) ->
 fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) -> bool {
     let theirs = before.iter().filter(|recorded| recorded.observer().name == observer);
     let Some(last) = theirs.clone().map(|recorded| recorded.time()).max() else { return sightings.is_empty() };
-    let then: BTreeSet<ObservationId> =
-        theirs.filter(|recorded| recorded.time() == last).map(|recorded| recorded.content()).collect();
+    // What was seen, and which kinds of raw evidence go with it: a list that the last run did not keep is something new.
+    type Said = (ObservationId, BTreeSet<String>);
+    let then: BTreeSet<Said> = theirs
+        .filter(|recorded| recorded.time() == last)
+        .map(|recorded| (recorded.content(), recorded.raw_evidence().iter().map(|raw| raw.kind.clone()).collect()))
+        .collect();
     // As the ledger would keep it.
-    let kept = |sighting: &Sighting| ledger::redact::observation(&sighting.observation).content();
-    let now: BTreeSet<ObservationId> = sightings.iter().map(kept).collect();
+    let kept = |sighting: &Sighting| {
+        let earlier = sighting.observation.raw_evidence().iter().map(|raw| raw.kind.clone());
+        let kinds = earlier.chain(sighting.raw.iter().map(|raw| raw.kind.clone())).collect();
+        (ledger::redact::observation(&sighting.observation).content(), kinds)
+    };
+    let now: BTreeSet<Said> = sightings.iter().map(kept).collect();
     then == now
 }
 

@@ -5,6 +5,7 @@ pub mod blas;
 pub mod columns;
 pub mod grammar;
 pub mod graph_replay;
+pub mod kernel_list;
 mod name_filter;
 pub mod nullgpu_input;
 mod phase;

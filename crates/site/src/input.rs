@@ -1,9 +1,11 @@
 //! What the pages are made from, and what several of them ask of it.
 
 use crate::dispatch::Dispatch;
+use crate::kernels::Kernels;
 use crate::words::{Pair, Words};
 use evidence::{
-    Ability, Evidence, Investigation, Ladder, ObservationId, QuestionReading, Reading, Recorded, Rung, Stated,
+    Ability, Artifact, Evidence, Investigation, Ladder, ObservationId, QuestionReading, Reading, Recorded, Rung,
+    Stated, Subject,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -52,6 +54,8 @@ pub struct Input<'a> {
     /// Raw evidence by its name, where it is there and unaltered.
     pub raw: &'a dyn Fn(&Evidence) -> Option<Vec<u8>>,
     pub version: &'a str,
+    /// Served while things are being recorded: the version of the pages, for which they ask their server now and then.
+    pub live: Option<&'a str>,
 }
 
 impl std::fmt::Debug for Input<'_> {
@@ -65,7 +69,12 @@ pub struct Study<'a> {
     pub input: &'a Input<'a>,
     pub words: &'a Words,
     pub dispatch: Dispatch,
+    pub kernels: Kernels,
+    /// Labels that stand for more than one file: those are told apart by their hashes.
+    ambiguous: BTreeSet<String>,
     by_id: HashMap<&'a ObservationId, &'a Recorded>,
+    /// Tables to download that are made while the pages are drawn, by file name.
+    pub tables: RefCell<BTreeMap<String, String>>,
     /// Raw evidence that some page links to.
     pub linked: RefCell<BTreeSet<String>>,
     texts: RefCell<BTreeMap<String, Option<std::rc::Rc<Vec<u8>>>>>,
@@ -74,14 +83,34 @@ pub struct Study<'a> {
 impl<'a> Study<'a> {
     pub fn new(input: &'a Input<'a>, words: &'a Words) -> Self {
         let by_id = input.observations.iter().map(|recorded| (recorded.id(), recorded)).collect();
-        let texts = RefCell::default();
-        let mut study = Study { input, words, dispatch: Dispatch::default(), by_id, linked: RefCell::default(), texts };
+        let mut study = Study {
+            input,
+            words,
+            dispatch: Dispatch::default(),
+            kernels: Kernels::default(),
+            ambiguous: ambiguous(input.observations),
+            by_id,
+            tables: RefCell::default(),
+            linked: RefCell::default(),
+            texts: RefCell::default(),
+        };
         study.dispatch = Dispatch::read(&study);
+        study.kernels = Kernels::read(&study);
         study
     }
 
     pub fn observation(&self, id: &ObservationId) -> Option<&'a Recorded> {
         self.by_id.get(id).copied()
+    }
+
+    /// `libggml-hip.so (debian-sid)`: one label for one file, whoever else bears the name.
+    pub fn file_label(&self, subject: &Subject) -> Option<String> {
+        let Artifact::File { sha256, .. } = &subject.artifact else { return None };
+        let label = plain_label(subject)?;
+        Some(match self.ambiguous.contains(&label) {
+            true => format!("{label} @{}", sha256.get(..8).unwrap_or(sha256)),
+            false => label,
+        })
     }
 
     pub fn claims(&self) -> impl Iterator<Item = (&'a Stated, &'a Reading)> + use<'a> {
@@ -127,6 +156,24 @@ impl<'a> Study<'a> {
         let parts = [card, scope.target.clone(), scope.runtime.clone(), scope.model.clone(), scope.host.clone()];
         parts.into_iter().flatten().filter(|part| part != "*").collect()
     }
+}
+
+fn plain_label(subject: &Subject) -> Option<String> {
+    let Artifact::File { name, .. } = &subject.artifact else { return None };
+    Some(subject.runtime.as_ref().map_or_else(|| name.clone(), |runtime| format!("{name} ({runtime})")))
+}
+
+fn ambiguous(observations: &[Recorded]) -> BTreeSet<String> {
+    let mut first: HashMap<String, &str> = HashMap::new();
+    let mut several = BTreeSet::new();
+    for recorded in observations {
+        let Artifact::File { sha256, .. } = &recorded.subject().artifact else { continue };
+        let Some(label) = plain_label(recorded.subject()) else { continue };
+        if *first.entry(label.clone()).or_insert(sha256) != sha256 {
+            several.insert(label);
+        }
+    }
+    several
 }
 
 /// `RX 9070 XT` of `rx-9070-xt`, where the card is known.

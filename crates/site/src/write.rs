@@ -76,6 +76,9 @@ impl Site {
         for (name, text) in [("tokens.css", TOKENS), ("report.css", STYLE), ("report.js", SCRIPT)] {
             self.files.insert(name.to_owned(), text.as_bytes().to_vec());
         }
+        for (name, text) in study.tables.borrow().iter() {
+            self.files.insert(format!("data/{name}"), text.clone().into_bytes());
+        }
         let linked: BTreeSet<String> = study.linked.borrow().clone();
         let mut room = MOST_RAW;
         let all = study.input.observations.iter().flat_map(|recorded| recorded.raw_evidence());

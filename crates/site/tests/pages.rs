@@ -2,7 +2,7 @@
 
 use evidence::{
     About, Artifact, Coverage, Declared, DeviceKind, Fact, Finding, Investigation, Loaded, Observation, ObserverId,
-    Recorded, Selected, Subject,
+    Recorded, Selected, Shipped, Subject,
 };
 use site::{Input, LedgerFacts, Next, Note, Site};
 
@@ -58,6 +58,15 @@ fn path(commit: &str, target: &str, columns: &str, path: &str) -> Recorded {
 }
 
 fn site_of(file: &str, observations: &[Recorded], notes: &[Note]) -> Site {
+    site_with(file, observations, notes, &|_| None)
+}
+
+fn site_with(
+    file: &str,
+    observations: &[Recorded],
+    notes: &[Note],
+    raw: &dyn Fn(&evidence::Evidence) -> Option<Vec<u8>>,
+) -> Site {
     let investigation = Investigation::parse("test.toml", file).expect("the file");
     let (readings, questions) = investigation.read(observations, &[]);
     let ladders = investigation.ladders(observations, &[]);
@@ -72,10 +81,99 @@ fn site_of(file: &str, observations: &[Recorded], notes: &[Note]) -> Site {
         observations,
         notes,
         ledger: LedgerFacts { id: Some("ab".repeat(16)), rows: observations.len() as u64, head: None, problem: None },
-        raw: &|_| None,
+        raw,
         version: "0.1.0",
+        live: None,
     };
     site::build(&input, true)
+}
+
+fn file(name: &str, sha: &str, runtime: &str) -> Subject {
+    Subject::file(name, sha.repeat(32)).runtime(runtime)
+}
+
+fn sweep(subject: Subject, whole: bool, listing: &str) -> Recorded {
+    let (id, time) = (ObserverId::new("inspect", "1"), "2026-11-15T10:00:00.000Z");
+    let coverage = match whole {
+        true => Coverage::complete("bytes", 100),
+        false => Coverage::partial("bytes", 40, Some(100), Vec::new()).missing("the rest", "cut"),
+    };
+    let seen = Observation::on::<Shipped>(id, subject, Finding::Swept, coverage, time).expect("an observation");
+    let seen = seen.view(evidence::FieldOfView::topic("file.target"));
+    let raw = evidence::Evidence { sha256: "ee".repeat(32), size: listing.len() as u64, kind: "kernel listing".into() };
+    Recorded::new(if listing.is_empty() { seen } else { seen.evidence(raw) })
+}
+
+#[test]
+fn a_target_is_absent_only_from_a_file_that_was_read_whole() {
+    let has =
+        |sha: &str| see::<Shipped>(file("libggml-hip.so", sha, "debian"), "file.target", &[("name", "gfx900")], "7");
+    let row = |site: &Site| {
+        let text = page(site, "inventory.html");
+        let row = text.split(">gfx1201<").nth(1).expect("the target that is asked about").to_owned();
+        row.split("</tr>").next().expect("its row").to_owned()
+    };
+    let whole = site_of(FILE, &[has("ab"), sweep(file("libggml-hip.so", "ab", "debian"), true, "")], &[]);
+    assert!(row(&whole).contains("Absent") || row(&whole).contains("absent"), "{}", row(&whole));
+    for part in [vec![has("ab")], vec![has("ab"), sweep(file("libggml-hip.so", "ab", "debian"), false, "")]] {
+        let part = site_of(FILE, &part, &[]);
+        assert!(row(&part).contains("Not observed"), "{}", row(&part));
+        let library = page(&part, &library(&part));
+        assert!(!library.contains("is not one of them") && library.contains("not read whole"), "{library}");
+    }
+}
+
+fn library(site: &Site) -> String {
+    let mut names = site.files().map(|(name, _)| name).filter(|name| name.starts_with("library-libggml"));
+    names.next().expect("a page of the library").to_owned()
+}
+
+#[test]
+fn two_builds_of_one_name_are_two_files() {
+    let has = |sha: &str, target: &str, count: &str| {
+        see::<Shipped>(file("libggml-hip.so", sha, "debian"), "file.target", &[("name", target)], count)
+    };
+    let site = site_of(FILE, &[has("ab", "gfx900", "7"), has("cd", "gfx1201", "9")], &[]);
+    let text = page(&site, &library(&site));
+    assert!(text.contains("2 builds of libggml-hip.so"), "{text}");
+    assert!(text.contains("@abababab") && text.contains("@cdcdcdcd"), "{text}");
+    assert!(!text.contains("16 kernels"), "the counts of two builds are no sum of one: {text}");
+    let one = site_of(FILE, &[has("ab", "gfx900", "7")], &[]);
+    assert!(!page(&one, &library(&one)).contains("@abab"));
+}
+
+#[test]
+fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
+    let kernel = |target: &str, name: &str| launch::kernel_list::Listed {
+        target: target.to_owned(),
+        bundle: Some(3),
+        name: name.to_owned(),
+        sgpr: Some(24),
+        vgpr: Some(96),
+        lds: Some(0),
+        scratch: None,
+        wavefront: Some(32),
+        stub: false,
+    };
+    let all = [kernel("gfx900", "mul_mat_q<Q4_K,8>"), kernel("gfx900", "mul_mat_q<Q4_K,16>"), kernel("gfx900", "rope")];
+    let with = |listing: String| {
+        let seen = [sweep(file("libggml-hip.so", "ab", "debian"), true, &listing)];
+        site_with(FILE, &seen, &[], &move |_| Some(listing.clone().into_bytes()))
+    };
+    let site = with(launch::kernel_list::write(&all, 9));
+    let inventory = page(&site, "inventory.html");
+    assert!(
+        inventory.contains("3 kernels for 1 targets in 1 files") && !inventory.contains("more kernels"),
+        "{inventory}"
+    );
+    let csv = page(&site, "data/kernels.csv");
+    assert!(csv.contains("libggml-hip.so (debian),gfx900,\"mul_mat_q<Q4_K,8>\",3,24,96,0,,32,0"), "{csv}");
+    let families = site.files().find(|(name, _)| name.ends_with("families.csv")).expect("the families").1.to_vec();
+    assert!(String::from_utf8(families).expect("UTF-8").contains("mul_mat_q,2,1,0,96,96,0"));
+    let cut = page(&with(launch::kernel_list::write(&all, 1)), "inventory.html");
+    assert!(cut.contains("2 more kernels are in the file and not in this list"), "{cut}");
+    let damaged = page(&with("rubbish".to_owned()), "inventory.html");
+    assert!(damaged.contains("more kernels are in the file") && !damaged.contains("3 kernels for"), "{damaged}");
 }
 
 fn page(site: &Site, name: &str) -> String {
@@ -96,6 +194,36 @@ fn the_answer_is_what_was_observed() {
     let other = page(&site_of(FILE, &other, &[]), "index.html");
     assert!(other.contains("BLAS from 9 to 1024. So says the source"), "{other}");
     assert!(other.contains("What was refuted: 0 of 1 claims"), "{other}");
+}
+
+#[test]
+fn the_drawings_follow_what_was_observed() {
+    let drawn = |seen: &[Recorded]| {
+        let map = page(&site_of(FILE, seen, &[]), "map.html");
+        map.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next()).collect::<Vec<_>>().join("\n")
+    };
+    let usual_drawing = drawn(&usual());
+    // One observation less, and another path: each draws another picture.
+    let less = drawn(&usual()[..1]);
+    let blas = drawn(&[path(COMMIT, "gfx1201", "1..8", "MMVQ"), path(COMMIT, "gfx1201", "9..1024", "BLAS")]);
+    assert!(usual_drawing != less && usual_drawing != blas && less != blas);
+    assert!(blas.contains("BLAS") && !usual_drawing.contains(">BLAS<"), "{usual_drawing}");
+    // Another subject in the file asks for another map of the same observations.
+    let card = FILE.replace("target = \"gfx1201\"", "target = \"gfx900\"");
+    let both = [usual(), vec![path(COMMIT, "gfx900", "1..1024", "BLAS")]].concat();
+    let (one, other) = (site_of(FILE, &both, &[]), site_of(&card, &both, &[]));
+    assert_ne!(page(&one, "map.html"), page(&other, "map.html"));
+    assert!(page(&other, "index.html").contains("gfx900"));
+}
+
+#[test]
+fn observers_that_contradict_each_other_are_both_named() {
+    let mut seen = usual();
+    seen.push(path(COMMIT, "gfx1201", "9..1024", "BLAS"));
+    let index = page(&site_of(FILE, &seen, &[]), "index.html");
+    assert!(index.contains("\"grade\":\"conflict\""), "{index}");
+    assert!(!index.contains("\"grade\":\"confirmed\""), "never a vote");
+    assert!(page(&site_of(FILE, &seen, &[]), "questions.html").contains("which-path"));
 }
 
 #[test]

@@ -2,14 +2,18 @@
 
 use crate::shipped::kernels::KernelFact;
 use crate::shipped::{ShippedError, bundles, symbols};
-use crate::{Raw, Sighting};
+use crate::{Content, Raw, Sighting};
 use codeobject::TargetId;
 use evidence::{
     About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Shipped, Subject, Value, View,
 };
 use inventory::{FileReport, Form};
+use launch::kernel_list::{self, Listed};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// A list is kept up to here (about 5 MB); how many more there are is said in it. Debian's libggml-hip.so has 71,840.
+const MOST_LISTED: usize = 200_000;
 
 type Result<T> = std::result::Result<T, ShippedError>;
 
@@ -152,11 +156,17 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// What was not seen is not there: only where every byte was accounted for.
-    pub fn swept(&self, target: Option<&TargetId>) -> Result<Vec<Sighting>> {
+    /// What was not seen is not there: only where every byte was accounted for. The list of all kernels goes with it.
+    pub fn swept(&self, target: Option<&TargetId>, list: &[Listed]) -> Result<Vec<Sighting>> {
         let reach = "every byte of the device sections, and the rest of the file for embedded code objects";
         let targets = FieldOfView::topic("file.target").reach(reach);
-        let mut all = vec![self.sweep(self.subject.clone(), targets)?];
+        let mut whole = self.sweep(self.subject.clone(), targets)?;
+        if !list.is_empty() {
+            let text = kernel_list::write(list, MOST_LISTED);
+            let content = Content::Bytes(text.into_bytes());
+            whole = whole.with(Raw { kind: kernel_list::KIND.to_owned(), content });
+        }
+        let mut all = vec![whole];
         if let Some(target) = target {
             let views = ["bundle.size", "file.bundles"].map(View::new).into_iter();
             let views = views.chain(self.kernels.clone()).chain(self.bundles.clone()).collect();

@@ -2,6 +2,7 @@
 
 use codeobject::{CodeObject, Kernel, TargetId};
 use inventory::{File, Found, Look, Options, inspect};
+use launch::kernel_list::Listed;
 use std::collections::BTreeSet;
 
 /// What a claim can ask about one shipped kernel.
@@ -19,23 +20,64 @@ pub struct KernelFact {
     pub stub: bool,
 }
 
-/// Gathers the kernels of the wanted target; none where no target is wanted.
+/// Gathers the kernels of the wanted target as facts (none where no target is wanted), and a list of all.
 #[derive(Debug, Clone, Copy)]
 pub struct Gather<'a> {
     pub target: Option<&'a TargetId>,
+    /// Whether the list is wanted: only where it is kept.
+    pub list: bool,
+}
+
+/// What was gathered of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    /// Of the wanted target.
+    pub facts: Vec<KernelFact>,
+    /// Of every target.
+    pub list: Vec<Listed>,
+}
+
+impl Gathered {
+    pub fn extend(&mut self, other: Gathered) {
+        self.facts.extend(other.facts);
+        self.list.extend(other.list);
+    }
+}
+
+impl Gather<'_> {
+    fn wanted(&self, found: &Found<'_>) -> bool {
+        matches!((self.target, found.target), (Some(wanted), Some(target)) if target.answers(wanted))
+    }
 }
 
 impl Look for Gather<'_> {
-    type Out = Vec<KernelFact>;
+    type Out = Gathered;
 
-    fn entry(&self, found: &Found<'_>, _: &mut Vec<KernelFact>) -> bool {
-        matches!((self.target, found.target), (Some(wanted), Some(target)) if target.answers(wanted))
+    fn entry(&self, found: &Found<'_>, _: &mut Gathered) -> bool {
+        self.list || self.wanted(found)
     }
 
-    fn kernel(&self, found: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Vec<KernelFact>) {
+    fn kernel(&self, found: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Gathered) {
         let m = &kernel.metadata;
-        out.push(KernelFact {
-            name: launch::grammar::read(&m.name).readable,
+        let name = launch::grammar::read(&m.name).readable;
+        if self.list {
+            out.list.push(Listed {
+                target: found.target.map_or_else(|| "?".to_owned(), ToString::to_string),
+                bundle: found.bundle.and_then(|bundle| u32::try_from(bundle).ok()),
+                name: name.clone(),
+                sgpr: m.sgpr_count,
+                vgpr: m.vgpr_count,
+                lds: m.group_segment_fixed_size,
+                scratch: m.private_segment_fixed_size,
+                wavefront: m.wavefront_size,
+                stub: kernel.stub.is_stub(),
+            });
+        }
+        if !self.wanted(found) {
+            return;
+        }
+        out.facts.push(KernelFact {
+            name,
             mangled: m.name.clone(),
             bundle: found.bundle,
             sgpr: m.sgpr_count,

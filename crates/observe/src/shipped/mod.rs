@@ -11,7 +11,7 @@ mod observer;
 mod symbols;
 
 pub use crate::shipped::conclusions::{completeness, presence};
-pub use crate::shipped::kernels::{Gather, KernelFact, kernel_names};
+pub use crate::shipped::kernels::{Gather, Gathered, KernelFact, kernel_names};
 pub use crate::shipped::observer::ShippedFiles;
 
 use crate::Sighting;
@@ -40,9 +40,9 @@ pub fn look(
     time: &str,
 ) -> Result<(FileReport, Vec<Sighting>), ShippedError> {
     let file = File::open(path)?;
-    let gather = Gather { target };
-    let mut kernels = Vec::new();
-    let report = inventory::inspect(&file, &Options::all(), true, &gather, |_, found: Vec<KernelFact>| {
+    let gather = Gather { target, list: true };
+    let mut kernels = Gathered::default();
+    let report = inventory::inspect(&file, &Options::all(), true, &gather, |_, found: Gathered| {
         kernels.extend(found);
         Ok::<(), ShippedError>(())
     })?;
@@ -56,7 +56,7 @@ pub fn sightings(
     runtime: Option<&str>,
     report: &FileReport,
     (target, asked): (Option<&TargetId>, Option<&[View]>),
-    kernels: &[KernelFact],
+    kernels: &Gathered,
     time: &str,
 ) -> Result<Vec<Sighting>, ShippedError> {
     let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
@@ -68,11 +68,11 @@ pub fn sightings(
     let mut all = writer.file()?;
     if let Some(target) = target {
         all.extend(writer.bundles(target)?);
-        all.extend(writer.kernels(target, kernels)?);
-        all.extend(writer.roles(target, kernels)?);
+        all.extend(writer.kernels(target, &kernels.facts)?);
+        all.extend(writer.roles(target, &kernels.facts)?);
     }
     all.extend(writer.symbols(path)?);
-    all.extend(writer.swept(target)?);
+    all.extend(writer.swept(target, &kernels.list)?);
     Ok(all)
 }
 

@@ -16,7 +16,7 @@ pub fn page(study: &Study<'_>) -> Page {
             let count = fact.value.number()? as u64;
             let what = fact.about.get("mnemonic").or(fact.about.get("prefix")).unwrap_or("").to_owned();
             let family = fact.about.get("kernel").or(fact.about.get("family")).unwrap_or("").to_owned();
-            let file = super::generations::file_name(recorded.subject()).unwrap_or_default();
+            let file = study.file_label(recorded.subject()).unwrap_or_default();
             Some((file, recorded.subject().target.clone().unwrap_or_default(), family, what, count, recorded))
         })
         .collect();

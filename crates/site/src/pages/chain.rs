@@ -3,6 +3,7 @@
 use super::{map, overview, slug};
 use crate::input::Study;
 use crate::parts::{self, col};
+use crate::plain_table::with_csv;
 use crate::sentence;
 use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
@@ -42,7 +43,7 @@ fn list(study: &Study<'_>) -> Page {
     let body = html! {
         (parts::head(study, "chain", html! { (title.clone()) }, study.words.par("answer", "site-chain-answer", &args), Markup::default(), parts::plain(study, "site-plain-chain", &[])))
         (parts::section("chain-all", study.words.say("site-h-all-questions"), html! {
-            figure.wide { figcaption { (study.words.say("site-chain-caption")) } (parts::table(&columns, &rows)) }
+            figure.wide { figcaption { (study.words.say("site-chain-caption")) } (with_csv(study, "chains", &columns, &rows)) }
         }))
         (parts::next(study, "chain-next", study.words.say("site-next-chain"), None, "phases"))
     };
@@ -247,7 +248,11 @@ fn answers(study: &Study<'_>, id: &str, claims: &[(&evidence::Stated, &evidence:
             ]
         })
         .collect();
-    parts::section(&format!("{id}-answers"), study.words.say("site-h-answers"), parts::table(&columns, &rows))
+    parts::section(
+        &format!("{id}-answers"),
+        study.words.say("site-h-answers"),
+        with_csv(study, &format!("{id}-answers"), &columns, &rows),
+    )
 }
 
 fn shows(study: &Study<'_>, id: &str, claims: &[(&evidence::Stated, &evidence::Reading)]) -> Markup {

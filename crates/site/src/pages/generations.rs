@@ -175,11 +175,11 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
                 && recorded.coverage().is_complete()
                 && recorded.field_of_view().views.iter().any(|view| view.topic == "file.target")
         })
-        .filter_map(|recorded| file_name(recorded.subject()))
+        .filter_map(|recorded| study.file_label(recorded.subject()))
         .collect();
     let mut files: BTreeMap<String, BTreeMap<String, (String, Markup)>> = BTreeMap::new();
     for (recorded, fact) in study.facts("file.target") {
-        if let (Some(file), Some(name)) = (file_name(recorded.subject()), fact.about.get("name")) {
+        if let (Some(file), Some(name)) = (study.file_label(recorded.subject()), fact.about.get("name")) {
             let cell = html! { (study.words.say_with("site-gen-kernels", &[("count", Arg::Text(fact.value.to_string()))])) " " (parts::observation(recorded.id())) };
             files.entry(file).or_default().insert(name.to_owned(), (fact.value.to_string(), cell));
         }
@@ -243,16 +243,6 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     all.push(by("site-gen-catalog", "catalog.files"));
     all.push(by("site-gen-serves", "catalog.serves"));
     all
-}
-
-pub fn file_name(subject: &evidence::Subject) -> Option<String> {
-    match &subject.artifact {
-        evidence::Artifact::File { name, .. } => Some(match &subject.runtime {
-            Some(runtime) => format!("{name} ({runtime})"),
-            None => name.clone(),
-        }),
-        _ => None,
-    }
 }
 
 fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Markup {

@@ -5,101 +5,14 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::kernels::Kernels;
 use crate::parts::{self, col, num};
 use crate::words::{Arg, shown, thousands};
 use crate::write::Page;
 use evidence::{Finding, Recorded, Rung};
 use maud::{Markup, html};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// As `observe` writes it: target, bundle, sgpr, vgpr, lds, scratch, wavefront, stub, name; tabs between.
-pub const KERNELS: &str = "kernel listing";
-
-/// A kernel as a row of eight numbers; -1 where a number is not known.
-type Row = [i64; 8];
-
-#[derive(Default)]
-struct Kernels {
-    names: Vec<String>,
-    known: HashMap<String, i64>,
-    /// By file and target.
-    groups: BTreeMap<(String, String), BTreeMap<(i64, i64), Row>>,
-}
-
-impl Kernels {
-    fn name(&mut self, name: &str) -> i64 {
-        if let Some(at) = self.known.get(name) {
-            return *at;
-        }
-        let at = self.names.len() as i64;
-        self.names.push(shown(name));
-        self.known.insert(name.to_owned(), at);
-        at
-    }
-
-    fn row(&mut self, file: &str, target: &str, bundle: i64, name: &str) -> &mut Row {
-        let name = self.name(name);
-        let group = self.groups.entry((file.to_owned(), target.to_owned())).or_default();
-        group.entry((bundle, name)).or_insert([name, bundle, -1, -1, -1, -1, -1, 0])
-    }
-
-    fn read(study: &Study<'_>) -> Kernels {
-        let mut kernels = Kernels::default();
-        let mut listed: BTreeSet<&str> = BTreeSet::new();
-        for recorded in study.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped) {
-            let Some(file) = super::generations::file_name(recorded.subject()) else { continue };
-            for raw in recorded.raw_evidence().iter().filter(|raw| raw.kind == KERNELS) {
-                if listed.insert(&raw.sha256)
-                    && let Some(bytes) = study.raw(raw)
-                {
-                    kernels.listing(&file, &String::from_utf8_lossy(&bytes));
-                }
-            }
-            kernels.fact(&file, recorded);
-        }
-        kernels
-    }
-
-    fn listing(&mut self, file: &str, text: &str) {
-        for line in text.lines() {
-            let fields: Vec<&str> = line.splitn(9, '\t').collect();
-            let [target, bundle, sgpr, vgpr, lds, scratch, wave, stub, name] = fields[..] else { continue };
-            let number = |text: &str| text.parse().unwrap_or(-1);
-            let (bundle, numbers) = (number(bundle), [sgpr, vgpr, lds, scratch, wave].map(number));
-            let row = self.row(file, target, bundle, name);
-            row[2..7].copy_from_slice(&numbers);
-            row[7] = i64::from(stub == "1");
-        }
-    }
-
-    fn fact(&mut self, file: &str, recorded: &Recorded) {
-        let Some(fact) = recorded.fact() else { return };
-        let at = match fact.topic.as_str() {
-            "kernel" => None,
-            "kernel.sgpr" => Some(2),
-            "kernel.vgpr" => Some(3),
-            "kernel.lds" => Some(4),
-            "kernel.scratch" => Some(5),
-            "kernel.wavefront" => Some(6),
-            "kernel.stub" => Some(7),
-            _ => return,
-        };
-        let (Some(name), Some(target)) = (fact.about.get("name"), recorded.subject().target.as_deref()) else { return };
-        let bundle = fact.about.get("bundle").and_then(|text| text.parse().ok()).unwrap_or(-1);
-        let row = self.row(file, target, bundle, name);
-        if let Some(cell) = at.and_then(|at: usize| row.get_mut(at)) {
-            *cell = match &fact.value {
-                evidence::Value::Bool(set) => i64::from(*set),
-                value => value.number().map_or(-1, |number| number as i64),
-            };
-        }
-    }
-
-    fn count(&self) -> usize {
-        self.groups.values().map(BTreeMap::len).sum()
-    }
-}
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A file that somebody looked at: what its sweep says of coverage, and its bundles.
 struct Swept<'a> {
@@ -109,15 +22,16 @@ struct Swept<'a> {
 
 pub fn page(study: &Study<'_>) -> Page {
     let title = study.words.pair("site-inventory-question", &[]);
-    let kernels = Kernels::read(study);
+    let kernels = &study.kernels;
     let mut files: BTreeMap<String, Swept<'_>> = BTreeMap::new();
     for recorded in study
         .input
         .observations
         .iter()
         .filter(|recorded| recorded.rung() == Rung::Shipped && *recorded.finding() == Finding::Swept)
+        .filter(|recorded| recorded.field_of_view().views.iter().any(|view| view.topic == "file.target"))
     {
-        if let Some(file) = super::generations::file_name(recorded.subject()) {
+        if let Some(file) = study.file_label(recorded.subject()) {
             files.insert(file, Swept { coverage: recorded.coverage(), recorded });
         }
     }
@@ -134,12 +48,13 @@ pub fn page(study: &Study<'_>) -> Page {
     };
     let body = html! {
         (parts::head(study, "inventory", html! { (title.clone()) }, study.words.par("answer", key, &args), Markup::default(), parts::plain(study, "site-plain-inventory", &[])))
+        @for (file, count) in &kernels.missing { (study.words.par("quiet", "site-inventory-left-out", &[("name", Arg::from(file.as_str())), ("count", Arg::Text(thousands(*count)))])) }
         (parts::section("inventory-files", study.words.say("site-h-coverage"), html! {
             @if files.is_empty() { (parts::gap(study, &study.words.pair("site-inventory-empty", &[]), Some("whichkernel inspect FILE --record"))) }
             @for (name, swept) in &files { (coverage(study, name, swept)) }
         }))
-        (targets_section(study))
-        @if kernels.count() > 0 { (table(study, &kernels, &targets)) } @else if !files.is_empty() {
+        (targets_section(study, &files))
+        @if kernels.count() > 0 { (table(study, kernels, &targets)) } @else if !files.is_empty() {
             section aria-label="Kernels / kernel" { (parts::gap(study, &study.words.pair("site-kernels-empty", &[]), Some("whichkernel inspect FILE --target TARGET --record"))) }
         }
         (parts::next(study, "inventory-next", study.words.say("site-next-inventory"), Some("whichkernel isa FILE --record"), "census"))
@@ -149,11 +64,11 @@ pub fn page(study: &Study<'_>) -> Page {
         .iter()
         .flat_map(|((file, target), rows)| rows.values().map(move |row| (file, target, row)))
         .map(|(file, target, row)| {
-            let name = usize::try_from(row[0]).ok().and_then(|at| kernels.names.get(at)).cloned().unwrap_or_default();
+            let name = kernels.shown(row).to_owned();
             let numbers = row[1..].iter().map(|number| if *number < 0 { String::new() } else { number.to_string() });
             [file.clone(), target.clone(), name].into_iter().chain(numbers).collect()
         });
-    let mut tables = Vec::new();
+    let mut tables = vec![("targets.csv".to_owned(), targets_table(study, &files))];
     let mut data = Vec::new();
     if kernels.count() > 0 {
         tables.push((
@@ -204,22 +119,39 @@ fn coverage(study: &Study<'_>, name: &str, swept: &Swept<'_>) -> Markup {
     }
 }
 
-/// Targets by file: also the one that is asked about and absent.
-fn targets_section(study: &Study<'_>) -> Markup {
+/// Kernels by target and file, as they were counted.
+fn targets_of(study: &Study<'_>) -> (BTreeMap<String, BTreeMap<String, String>>, BTreeSet<String>) {
     let mut by_target: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     let mut files: BTreeSet<String> = BTreeSet::new();
     for (recorded, fact) in study.facts("file.target") {
-        if let (Some(file), Some(target)) = (super::generations::file_name(recorded.subject()), fact.about.get("name"))
-        {
+        if let (Some(file), Some(target)) = (study.file_label(recorded.subject()), fact.about.get("name")) {
             files.insert(file.clone());
             by_target.entry(target.to_owned()).or_default().insert(file, fact.value.to_string());
         }
     }
+    if let Some(own) = study.input.investigation.subject.target.as_ref().filter(|_| !by_target.is_empty()) {
+        by_target.entry(own.clone()).or_default();
+    }
+    (by_target, files)
+}
+
+fn targets_table(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> String {
+    let (by_target, files) = targets_of(study);
+    let rows = by_target.iter().flat_map(|(target, of)| {
+        files.iter().map(|file| {
+            let whole = swept.get(file).is_some_and(|swept| swept.coverage.is_complete());
+            let missing = if whole { "absent" } else { "not observed" };
+            vec![file.clone(), target.clone(), of.get(file).map_or_else(|| missing.to_owned(), Clone::clone)]
+        })
+    });
+    csv::file(&["file", "target", "kernels"], rows)
+}
+
+/// Targets by file: also the one that is asked about and absent.
+fn targets_section(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> Markup {
+    let (by_target, files) = targets_of(study);
     if by_target.is_empty() {
         return Markup::default();
-    }
-    if let Some(own) = &study.input.investigation.subject.target {
-        by_target.entry(own.clone()).or_default();
     }
     let mut columns = vec![col(study, "site-col-target")];
     columns.extend(files.iter().map(|file| {
@@ -231,11 +163,12 @@ fn targets_section(study: &Study<'_>) -> Markup {
     let rows: Vec<Vec<Markup>> = by_target
         .iter()
         .map(|(target, of)| {
-            let cell = |file: &String| {
-                of.get(file).map_or_else(
-                    || html! { b { (study.words.say("site-gen-absent-word")) } },
-                    |count| html! { (shown(count)) },
-                )
+            // Only who read the whole file can say that something is not in it.
+            let whole = |file: &String| swept.get(file).is_some_and(|swept| swept.coverage.is_complete());
+            let cell = |file: &String| match of.get(file) {
+                Some(count) => html! { (shown(count)) },
+                None if whole(file) => html! { b { (study.words.say("site-gen-absent-word")) } },
+                None => study.words.say("site-not-observed"),
             };
             std::iter::once(parts::mono(target)).chain(files.iter().map(cell)).collect()
         })
@@ -243,7 +176,7 @@ fn targets_section(study: &Study<'_>) -> Markup {
     parts::section(
         "inventory-targets",
         study.words.say("site-h-targets"),
-        html! { (parts::table(&columns, &rows)) (study.words.par("quiet small", "site-targets-note", &[])) },
+        html! { (parts::table(&columns, &rows)) (study.words.par("quiet small", "site-targets-note", &[])) (parts::csv_link(study, "targets.csv")) },
     )
 }
 
@@ -266,7 +199,7 @@ fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> M
                     tbody {
                         @for (target, row) in first {
                             tr {
-                                td.mono { (usize::try_from(row[0]).ok().and_then(|at| kernels.names.get(at)).map_or("", String::as_str)) }
+                                td.mono { (kernels.shown(row)) }
                                 td.mono { (shown(target)) }
                                 @for at in [1, 2, 3, 4] { td.num { (number(row[at])) } }
                             }

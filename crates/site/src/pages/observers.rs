@@ -3,6 +3,7 @@
 use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col};
+use crate::plain_table::with_csv;
 use crate::words::shown;
 use crate::write::Page;
 use evidence::{Finding, Rung};
@@ -53,9 +54,9 @@ pub fn page(study: &Study<'_>) -> Page {
         }))
         (silences(study))
         (parts::section("observers-attempts", study.words.say("site-h-attempts"), html! {
-            @if attempts.is_empty() { (study.words.par("quiet", "site-attempts-none", &[])) } @else { (parts::table(&columns, &attempts)) }
+            @if attempts.is_empty() { (study.words.par("quiet", "site-attempts-none", &[])) } @else { (with_csv(study, "attempts", &columns, &attempts)) }
         }))
-        @if !results.is_empty() { (parts::section("observers-here", study.words.say("site-h-here"), parts::table(&result_columns, &results))) }
+        @if !results.is_empty() { (parts::section("observers-here", study.words.say("site-h-here"), with_csv(study, "observers-here", &result_columns, &results))) }
         (parts::next(study, "observers-next", study.words.say("site-next-observers"), Some("whichkernel watch --certify --name ollama --record"), "shows"))
     };
     Page {

@@ -3,6 +3,7 @@
 use super::{claims, slug};
 use crate::input::Study;
 use crate::parts::{self, col, num};
+use crate::plain_table::with_csv;
 use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
 use crate::{sentence, svg};
@@ -192,7 +193,11 @@ fn refuted(study: &Study<'_>) -> Markup {
             ]
         })
         .collect();
-    parts::section("index-refuted", study.words.say_with("site-h-refuted", &args), parts::table(&columns, &rows))
+    parts::section(
+        "index-refuted",
+        study.words.say_with("site-h-refuted", &args),
+        with_csv(study, "refuted", &columns, &rows),
+    )
 }
 
 fn open(study: &Study<'_>) -> Markup {
@@ -249,7 +254,7 @@ fn commands(study: &Study<'_>) -> Markup {
             ]
         })
         .collect();
-    parts::section("index-next-best", study.words.say("site-h-next-best"), parts::table(&columns, &rows))
+    parts::section("index-next-best", study.words.say("site-h-next-best"), with_csv(study, "next", &columns, &rows))
 }
 
 /// Who looked: observations by observer, in the order in which they first spoke.
@@ -271,7 +276,7 @@ fn looked(study: &Study<'_>) -> Markup {
             vec![parts::mono(name), html! { (count) }, study.words.say(said)]
         })
         .collect();
-    parts::section("index-looked", study.words.say("site-h-looked"), parts::table(&columns, &rows))
+    parts::section("index-looked", study.words.say("site-h-looked"), with_csv(study, "looked", &columns, &rows))
 }
 
 /// What the report could not be made from: said at the top, not left out.

@@ -3,6 +3,7 @@
 use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col, num};
+use crate::plain_table::with_csv;
 use crate::svg;
 use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
@@ -171,9 +172,9 @@ fn one(study: &Study<'_>, id: PhaseName, name: Pair) -> Markup {
         section aria-labelledby=(format!("phase-{id:?}")) {
             h2 id=(format!("phase-{id:?}")) { span.mono { (format!("{id:?}")) } " " (name) }
             (study.words.par("quiet", "site-phase-counts", &args))
-            @if done.is_empty() { (study.words.par("small quiet", "site-phase-nothing", &[])) } @else { (parts::table(&columns, &done)) }
+            @if done.is_empty() { (study.words.par("small quiet", "site-phase-nothing", &[])) } @else { (with_csv(study, &format!("phase-{id:?}-done"), &columns, &done)) }
             @if !open_rows.is_empty() {
-                details.wide { summary { (study.words.say_with("site-phase-open", &[("count", open.len().into())])) } (parts::table(&columns_open, &open_rows)) }
+                details.wide { summary { (study.words.say_with("site-phase-open", &[("count", open.len().into())])) } (with_csv(study, &format!("phase-{id:?}-open"), &columns_open, &open_rows)) }
             }
             @for note in notes { p.note.small { time.mono { (note.time.get(..10).unwrap_or_default()) } " " (shown(&note.text)) } }
         }

@@ -3,6 +3,7 @@
 use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col, num};
+use crate::plain_table::with_csv;
 use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
 use evidence::{Artifact, Reason};
@@ -82,7 +83,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let body = html! {
         (parts::head(study, "sources", html! { (title.clone()) }, study.words.par("answer", "site-sources-answer", &args), Markup::default(), parts::plain(study, "site-plain-sources", &[])))
         (parts::section("sources-conflicts", study.words.say("site-h-contradictions"), html! {
-            @if conflicts.is_empty() { (study.words.par("quiet", "site-contradictions-none", &[])) } @else { (parts::table(&contradicted, &conflicts)) }
+            @if conflicts.is_empty() { (study.words.par("quiet", "site-contradictions-none", &[])) } @else { (with_csv(study, "contradictions", &contradicted, &conflicts)) }
         }))
         (parts::section("sources-all", study.words.say("site-h-sources"), html! { (parts::table(&columns, &rows)) (parts::csv_link(study, "sources.csv")) }))
         (parts::section("sources-ledger", study.words.say("site-h-ledger"), html! {

@@ -7,7 +7,7 @@ use super::{Args, bundle_table, has_target, json, launch_map, nvidia, record, te
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
 use inventory::{File, FileReport, Options, inspect};
-use observe::shipped::Gather;
+use observe::shipped::{Gather, Gathered};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -42,8 +42,9 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
     let target = wanted_target(args)?;
     let select = Select::new(args)?;
     let wanted = target.as_ref().filter(|_| args.record);
-    let mut kernels = Vec::new();
-    let report = inspect(file, &Options::all(), true, &Gather { target: wanted }, |bundle, found| {
+    let mut kernels = Gathered::default();
+    let gather = Gather { target: wanted, list: args.record };
+    let report = inspect(file, &Options::all(), true, &gather, |bundle, found| {
         kernels.extend(found);
         progress.step(bundle)
     })?;

@@ -9,7 +9,7 @@ use inventory::FileReport;
 use observe::libraries;
 use observe::process::Process;
 use observe::shipped;
-use observe::shipped::KernelFact;
+use observe::shipped::Gathered;
 use runtime::catalogs::LibraryDir;
 use runtime::linkage::{Chain, Search};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub fn file(
     path: &Path,
     report: &FileReport,
     target: Option<&TargetId>,
-    kernels: &[KernelFact],
+    kernels: &Gathered,
     context: &Context,
 ) -> anyhow::Result<()> {
     let runtime = shipped::runtime_of(path);

@@ -1,0 +1,161 @@
+//! Every kernel that the ledger knows, by file and target: from the lists that go with a file's sweep as raw evidence, and
+//! from single observations.
+
+use crate::input::Study;
+use crate::words::shown;
+use evidence::{Recorded, Rung};
+use launch::kernel_list::{self, Listed};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A kernel as a row of eight numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub; -1 where one is not known.
+pub type Row = [i64; 8];
+
+/// The kernels of one file for one target, by bundle and name.
+pub type Group = BTreeMap<(i64, i64), Row>;
+
+#[derive(Debug, Default)]
+pub struct Kernels {
+    /// As they are shown; a row names its kernel by the place in this list.
+    pub names: Vec<String>,
+    known: HashMap<String, i64>,
+    /// By the file's label and the target.
+    pub groups: BTreeMap<(String, String), Group>,
+    /// By the file's label: kernels that its list leaves out, and lines of it that could not be read.
+    pub missing: BTreeMap<String, u64>,
+}
+
+/// The kernels of one name in a file, whatever their template arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Family {
+    pub kernels: u64,
+    pub stubs: u64,
+    pub bundles: BTreeSet<i64>,
+    pub vgpr: Option<(i64, i64)>,
+    pub scratch: i64,
+}
+
+impl Kernels {
+    pub fn read(study: &Study<'_>) -> Kernels {
+        let mut kernels = Kernels::default();
+        let mut listed: BTreeSet<(String, &str)> = BTreeSet::new();
+        for recorded in study.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped) {
+            let Some(file) = study.file_label(recorded.subject()) else { continue };
+            for raw in recorded.raw_evidence().iter().filter(|raw| raw.kind == kernel_list::KIND) {
+                if listed.insert((file.clone(), &raw.sha256))
+                    && let Some(bytes) = study.raw(raw)
+                {
+                    kernels.list(&file, &String::from_utf8_lossy(&bytes));
+                }
+            }
+            kernels.fact(&file, recorded);
+        }
+        kernels
+    }
+
+    fn name(&mut self, name: &str) -> i64 {
+        if let Some(at) = self.known.get(name) {
+            return *at;
+        }
+        let at = self.names.len() as i64;
+        self.names.push(shown(name));
+        self.known.insert(name.to_owned(), at);
+        at
+    }
+
+    fn row(&mut self, file: &str, target: &str, bundle: i64, name: &str) -> &mut Row {
+        let name = self.name(name);
+        let group = self.groups.entry((file.to_owned(), target.to_owned())).or_default();
+        group.entry((bundle, name)).or_insert([name, bundle, -1, -1, -1, -1, -1, 0])
+    }
+
+    fn list(&mut self, file: &str, text: &str) {
+        let Some(list) = kernel_list::read(text) else {
+            *self.missing.entry(file.to_owned()).or_default() += 1;
+            return;
+        };
+        let number = |value: Option<u32>| value.map_or(-1, i64::from);
+        for Listed { target, bundle, name, sgpr, vgpr, lds, scratch, wavefront, stub } in &list.kernels {
+            let row = self.row(file, target, number(*bundle), name);
+            row[2..7].copy_from_slice(&[sgpr, vgpr, lds, scratch, wavefront].map(|value| number(*value)));
+            row[7] = i64::from(*stub);
+        }
+        if list.left_out + list.damaged > 0 {
+            *self.missing.entry(file.to_owned()).or_default() += list.left_out + list.damaged;
+        }
+    }
+
+    fn fact(&mut self, file: &str, recorded: &Recorded) {
+        let Some(fact) = recorded.fact() else { return };
+        let at = match fact.topic.as_str() {
+            "kernel" => None,
+            "kernel.sgpr" => Some(2),
+            "kernel.vgpr" => Some(3),
+            "kernel.lds" => Some(4),
+            "kernel.scratch" => Some(5),
+            "kernel.wavefront" => Some(6),
+            "kernel.stub" => Some(7),
+            _ => return,
+        };
+        let (Some(name), Some(target)) = (fact.about.get("name"), recorded.subject().target.as_deref()) else { return };
+        let bundle = fact.about.get("bundle").and_then(|text| text.parse().ok()).unwrap_or(-1);
+        let row = self.row(file, target, bundle, name);
+        if let Some(cell) = at.and_then(|at: usize| row.get_mut(at)) {
+            *cell = match &fact.value {
+                evidence::Value::Bool(set) => i64::from(*set),
+                value => value.number().map_or(-1, |number| number as i64),
+            };
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        self.groups.values().map(BTreeMap::len).sum()
+    }
+
+    pub fn shown(&self, row: &Row) -> &str {
+        usize::try_from(row[0]).ok().and_then(|at| self.names.get(at)).map_or("", String::as_str)
+    }
+
+    /// What a file's kernels are called, the most first.
+    pub fn families(&self, file: &str) -> Vec<(String, Family)> {
+        let mut all: BTreeMap<String, Family> = BTreeMap::new();
+        for ((_, _), group) in self.groups.iter().filter(|((of, _), _)| of == file) {
+            for row in group.values() {
+                let family = all.entry(base(self.shown(row)).to_owned()).or_default();
+                family.kernels += 1;
+                family.stubs += u64::from(row[7] == 1);
+                family.bundles.insert(row[1]);
+                family.scratch = family.scratch.max(row[5]);
+                if row[3] >= 0 {
+                    let (low, high) = family.vgpr.unwrap_or((row[3], row[3]));
+                    family.vgpr = Some((low.min(row[3]), high.max(row[3])));
+                }
+            }
+        }
+        let mut all: Vec<(String, Family)> = all.into_iter().collect();
+        all.sort_by(|a, b| b.1.kernels.cmp(&a.1.kernels).then_with(|| a.0.cmp(&b.0)));
+        all
+    }
+}
+
+/// `mul_mat_q` of `mul_mat_q<Q4_K,112,false>`; a catalog's kernel goes by its first words (`Cijk_Alik_Bljk`).
+fn base(name: &str) -> &str {
+    let end = name.find(['<', '(']).unwrap_or(name.len());
+    let plain = name.get(..end).unwrap_or(name);
+    if plain.starts_with("Cijk_") {
+        let third = plain.match_indices('_').nth(2).map_or(plain.len(), |(at, _)| at);
+        return plain.get(..third).unwrap_or(plain);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base;
+
+    #[test]
+    fn a_family_is_what_stands_before_the_arguments() {
+        assert_eq!(base("mul_mat_q<Q4_K,112,false>"), "mul_mat_q");
+        assert_eq!(base("Cijk_Alik_Bljk_HHS_BH_MT64x64"), "Cijk_Alik_Bljk");
+        assert_eq!(base("plain"), "plain");
+    }
+}

@@ -1,0 +1,130 @@
+//! Libraries: the dependency tree, what a process has loaded, what was launched from it; one page for each library.
+
+mod one;
+mod stack;
+
+use super::slug;
+use crate::csv;
+use crate::input::Study;
+use crate::parts::{self, col, num};
+use crate::words::shown;
+use crate::write::Page;
+use maud::{Markup, html};
+use stack::Stack;
+
+pub fn pages(study: &Study<'_>) -> Vec<Page> {
+    let stack = Stack::read(study);
+    let mut pages = vec![list(study, &stack)];
+    pages.extend(stack.files.iter().map(|(name, builds)| one::page(study, &stack, name, builds)));
+    pages
+}
+
+fn list(study: &Study<'_>, stack: &Stack) -> Page {
+    let title = study.words.pair("site-libraries-question", &[]);
+    let silent: Vec<&String> = stack.loaded.iter().filter(|name| !stack.launched.contains(*name)).collect();
+    let args =
+        [("files", stack.files.len().into()), ("loaded", stack.loaded.len().into()), ("silent", silent.len().into())];
+    let key = if stack.watched_loaded { "site-libraries-answer" } else { "site-libraries-unloaded" };
+    let columns = [
+        col(study, "site-col-library"),
+        col(study, "site-col-runtime"),
+        num(study, "site-col-targets"),
+        col(study, "site-col-coverage"),
+    ];
+    let rows: Vec<Vec<Markup>> = stack
+        .files
+        .iter()
+        .flat_map(|(name, builds)| builds.values().map(move |build| (name, build)))
+        .map(|(name, build)| {
+            let coverage = if build.complete { "site-complete" } else { "site-not-complete" };
+            vec![
+                html! { a.mono href=(format!("library-{}.html", slug(name))) { (shown(name)) } },
+                html! { (shown(&build.runtimes.iter().cloned().collect::<Vec<_>>().join(", "))) },
+                html! { (build.targets.len()) },
+                study.words.say(coverage),
+            ]
+        })
+        .collect();
+    let body = html! {
+        (parts::head(study, "libraries", html! { (title.clone()) }, study.words.par("answer", key, &args), Markup::default(), parts::plain(study, "site-plain-libraries", &[])))
+        (parts::section("libraries-tree", study.words.say("site-h-tree"), tree(study, stack, None)))
+        (parts::section("libraries-silent", study.words.say("site-h-silent"), html! {
+            @if !stack.watched_loaded { (parts::gap(study, &study.words.pair("site-silent-unwatched", &[]), Some("whichkernel inspect RUNNER_PID --record"))) }
+            @else if silent.is_empty() { (study.words.par("quiet", "site-silent-none", &[])) }
+            @else {
+                (study.words.par("quiet", if stack.watched_launched { "site-silent-watched" } else { "site-silent-nobody" }, &[]))
+                ul.plainlist { @for name in &silent { li.mono { (shown(name)) } } }
+            }
+        }))
+        (parts::section("libraries-all", study.words.say("site-h-libraries"), html! {
+            @if rows.is_empty() { (parts::gap(study, &study.words.pair("site-libraries-empty", &[]), Some("whichkernel runtime fetch debian-sid"))) } @else { (parts::table(&columns, &rows)) (parts::csv_link(study, "libraries.csv")) }
+        }))
+        (parts::next(study, "libraries-next", study.words.say("site-next-libraries"), Some("whichkernel watch --name ollama --record"), "generations"))
+    };
+    let rows = stack.names().into_iter().map(|name| {
+        let file = stack.files.get(&name);
+        let needs: Vec<String> = stack.needs.get(&name).into_iter().flatten().cloned().collect();
+        vec![
+            name.clone(),
+            file.map(|builds| builds.keys().cloned().collect::<Vec<_>>().join(" ")).unwrap_or_default(),
+            needs.join(" "),
+            stack.loaded.contains(&name).to_string(),
+            stack.launched.contains(&name).to_string(),
+        ]
+    });
+    let table = csv::file(&["library", "sha256", "needs", "seen_loaded", "seen_launched"], rows);
+    Page {
+        name: "libraries".to_owned(),
+        title,
+        body,
+        tables: vec![("libraries.csv".to_owned(), table)],
+        data: Vec::new(),
+    }
+}
+
+/// The tree by NEEDED entries, with what was seen of each: needed, loaded, launched.
+pub fn tree(study: &Study<'_>, stack: &Stack, mark: Option<&str>) -> Markup {
+    let roots = stack.roots();
+    if roots.is_empty() {
+        return parts::gap(
+            study,
+            &study.words.pair("site-tree-empty", &[]),
+            Some("whichkernel inspect libggml-hip.so --needed --record"),
+        );
+    }
+    html! {
+        figure.wide {
+            figcaption { (study.words.say("site-tree-caption")) }
+            div.node.head.faint.small { span {} @for key in ["site-needed", "site-loaded", "site-launched"] { span.st { (study.words.say(key)) } } }
+            ul.tree { @for root in &roots { (node(study, stack, root, mark, &mut Vec::new())) } }
+        }
+    }
+}
+
+fn node(study: &Study<'_>, stack: &Stack, name: &str, mark: Option<&str>, above: &mut Vec<String>) -> Markup {
+    let below: Vec<&String> = stack.needs.get(name).into_iter().flatten().collect();
+    let file = stack.files.get(name);
+    let targets = stack.targets(name);
+    let circle = above.iter().any(|known| known == name) || above.len() > 12;
+    above.push(name.to_owned());
+    let children: Vec<Markup> =
+        if circle { Vec::new() } else { below.iter().map(|child| node(study, stack, child, mark, above)).collect() };
+    above.pop();
+    let needed = stack.needs.values().any(|all| all.contains(name)) || stack.needs.contains_key(name) || file.is_some();
+    let dot =
+        |seen: bool, key: &str| parts::dot(seen, &study.words.pair(if seen { key } else { "site-not-observed" }, &[]));
+    html! {
+        li {
+            div class=(if mark == Some(name) { "node here" } else { "node" }) {
+                span {
+                    @if file.is_some() { a.mono href=(format!("library-{}.html", slug(name))) { (shown(name)) } } @else { code { (shown(name)) } }
+                    @if targets > 0 { " " span.faint.small { (study.words.say_with("site-has-targets", &[("count", targets.into())])) } }
+                }
+                span.st { (dot(needed, "site-needed")) }
+                span.st { (dot(stack.loaded.contains(name), "site-loaded")) }
+                span.st { (dot(stack.launched.contains(name), "site-launched")) }
+            }
+            @if !children.is_empty() { ul { @for child in children { (child) } } }
+        }
+    }
+}
