@@ -312,7 +312,7 @@
     var mark = document.querySelector("meta[name=live]"); if (!mark || !/^http/.test(location.protocol)) return;
     var known = mark.content;
     setInterval(function () {
-      fetch("version?" + new URLSearchParams({ token: new URLSearchParams(location.search).get("token") || "" }), { cache: "no-store" }).then(function (r) { return r.ok ? r.text() : known; }).then(function (now) { if (now !== known) location.reload(); }, function () { /* the server has ended: the page stays */ });
+      fetch("version", { cache: "no-store" }).then(function (r) { return r.ok ? r.text() : known; }).then(function (now) { if (now !== known) location.reload(); }, function () { /* the server has ended: the page stays */ });
     }, 2000);
   }
 })();

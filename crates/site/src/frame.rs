@@ -10,8 +10,16 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
 pub fn whole(page: &Page, study: &Study<'_>) -> String {
+    let live = study.input.live;
+    // A served page may ask the server that it came from, and nobody else.
+    let policy = if live.is_some() { format!("{POLICY}; connect-src 'self'") } else { POLICY.to_owned() };
     let head = html! {
-        meta http-equiv="Content-Security-Policy" content=(POLICY);
+        meta http-equiv="Content-Security-Policy" content=(policy);
+        @if let Some(version) = live {
+            meta name="live" content=(version);
+            // Else a browser asks the server for one, at an address that has no token.
+            link rel="icon" href="data:,";
+        }
         link rel="stylesheet" href="tokens.css";
         link rel="stylesheet" href="report.css";
         script src="report.js" {}

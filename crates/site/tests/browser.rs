@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 mod small;
 
@@ -15,6 +16,8 @@ struct Browser {
     next: u64,
     events: Vec<Value>,
     session: String,
+    /// Whom the pages may ask beside the disk: the server that they came from.
+    server: String,
     _profile: tempfile::TempDir,
 }
 
@@ -33,8 +36,16 @@ impl Browser {
             .spawn()
             .expect("a shell");
         let (to, from) = (child.stdin.take().expect("a pipe"), BufReader::new(child.stdout.take().expect("a pipe")));
-        let mut browser =
-            Browser { child, to, from, next: 0, events: Vec::new(), session: String::new(), _profile: profile };
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            next: 0,
+            events: Vec::new(),
+            session: String::new(),
+            server: "file://".to_owned(),
+            _profile: profile,
+        };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
         let attached = browser.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
         browser.session = attached["sessionId"].as_str().expect("a session").to_owned();
@@ -129,7 +140,7 @@ impl Browser {
                 "Log.entryAdded" if params["entry"]["level"] == "error" => all.push(params["entry"].to_string()),
                 "Network.requestWillBeSent" => {
                     let url = params["request"]["url"].as_str().unwrap_or_default();
-                    if !url.starts_with("file://") && url != "about:blank" {
+                    if !url.starts_with("file://") && url != "about:blank" && !url.starts_with(&self.server) {
                         all.push(format!("a request left the page: {url}"));
                     }
                 }
@@ -256,4 +267,53 @@ fn one_finds_ones_way() {
     browser.eval("document.querySelector('.side a[data-to=\"map.html\"]').click()");
     browser.until("document.querySelector('article:not([hidden])').dataset.page === 'map'");
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Pages whose version changes when the test says so.
+struct Growing {
+    version: AtomicUsize,
+    sites: [site::Site; 2],
+}
+
+impl serve::Pages for Growing {
+    fn version(&self) -> String {
+        self.version.load(Ordering::Relaxed).to_string()
+    }
+
+    fn file(&self, path: &str) -> Option<Vec<u8>> {
+        self.sites[self.version.load(Ordering::Relaxed)].file(path).map(<[u8]>::to_vec)
+    }
+}
+
+#[test]
+fn served_pages_ask_their_own_server_and_load_themselves_anew() {
+    if test_artifacts::program("chromium", "apt-get install chromium").is_none() {
+        return;
+    }
+    let pages = Growing { version: AtomicUsize::new(0), sites: [small::served("0"), small::served("1")] };
+    let server = serve::Server::bind(0).expect("loopback");
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| server.run(&pages, &|| ended.load(Ordering::Relaxed)));
+        // The server ends also where the test fails.
+        let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut browser = Browser::start();
+            browser.size(1280);
+            browser.server = server.url().trim_end_matches("index.html").to_owned();
+            browser.open(&format!("{}#lang=en", server.url()));
+            assert_eq!(browser.eval("document.querySelector('meta[name=live]').content"), json!("0"));
+            browser.eval("document.querySelector('.side a[href^=\"map.html\"]').click()");
+            browser.until("location.pathname.endsWith('map.html') && document.readyState === 'complete'");
+            pages.version.store(1, Ordering::Relaxed);
+            browser.until(
+                "document.querySelector('meta[name=live]')?.content === '1' && location.pathname.endsWith('map.html')",
+            );
+            assert_eq!(browser.complaints(), Vec::<String>::new());
+        }));
+        ended.store(true, Ordering::Relaxed);
+        run.join().expect("the server");
+        if let Err(failed) = tested {
+            std::panic::resume_unwind(failed);
+        }
+    });
 }

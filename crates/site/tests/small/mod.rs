@@ -5,8 +5,8 @@ use evidence::{
     Subject,
 };
 use evidence::{Declared, Loaded, Shipped};
+use launch::kernel_list::{self, Listed};
 use site::{Input, LedgerFacts, Next, Note, Site};
-use std::fmt::Write as _;
 
 pub const FILE: &str = include_str!("small.toml");
 const TIME: &str = "2026-11-15T10:00:00.000Z";
@@ -20,23 +20,34 @@ fn saw(topic: &str, about: &[(&str, &str)], value: impl Into<evidence::Value>) -
     Finding::Saw(Fact::new(topic, About::new(about.iter().copied()), value))
 }
 
-pub fn site() -> Site {
-    let mut listing = String::new();
-    for target in 0..10 {
-        for kernel in 0..7000 {
-            let gfx = if target == 0 { "gfx1201".to_owned() } else { format!("gfx11{target:02}") };
-            let _ = writeln!(
-                listing,
-                "{gfx}\t{}\t{}\t{}\t{}\t0\t32\t{}\tmul_mat_q<Q4_K,kernel_{kernel}>",
-                kernel % 140,
-                8 + kernel % 96,
-                1 + kernel % 256,
-                kernel % 65536,
-                kernel % 7 / 6
-            );
-        }
+fn listed(target: u32, kernel: u32) -> Listed {
+    Listed {
+        target: if target == 0 { "gfx1201".to_owned() } else { format!("gfx11{target:02}") },
+        bundle: Some(kernel % 140),
+        name: format!("mul_mat_q<Q4_K,kernel_{kernel}>"),
+        sgpr: Some(8 + kernel % 96),
+        vgpr: Some(1 + kernel % 256),
+        lds: Some(kernel),
+        scratch: Some(0),
+        wavefront: Some(32),
+        stub: kernel % 7 == 6,
     }
-    let raw = Evidence { sha256: "ab".repeat(32), size: listing.len() as u64, kind: "kernel listing".to_owned() };
+}
+
+pub fn site() -> Site {
+    build(7000, None)
+}
+
+/// As a server has it: few kernels, and the version that the pages ask for.
+pub fn served(version: &str) -> Site {
+    build(7, Some(version))
+}
+
+fn build(each: u32, live: Option<&str>) -> Site {
+    let kernels: Vec<Listed> =
+        (0..10u32).flat_map(|target| (0..each).map(move |kernel| listed(target, kernel))).collect();
+    let listing = kernel_list::write(&kernels, kernels.len());
+    let raw = Evidence { sha256: "ab".repeat(32), size: listing.len() as u64, kind: kernel_list::KIND.to_owned() };
     let source = |target: &str| {
         Subject::source("ollama", "4fda69809a3f00000000000000000000000000ff", Default::default()).target(target)
     };
@@ -126,8 +137,9 @@ pub fn site() -> Site {
             head: Some("ef".repeat(32)),
             problem: None,
         },
-        raw: &|evidence| (evidence.kind == "kernel listing").then(|| listing.clone().into_bytes()),
+        raw: &|evidence| (evidence.kind == kernel_list::KIND).then(|| listing.clone().into_bytes()),
         version: "0.1.0",
+        live,
     };
-    site::build(&input, true)
+    site::build(&input, live.is_none())
 }

@@ -1,0 +1,133 @@
+//! One visitor: a head that is short and comes soon, an answer, and the end.
+
+use crate::Pages;
+use crate::request::{Asked, Gate, Refusal};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+/// A browser's head has one or two thousand bytes.
+const LONGEST: usize = 16 << 10;
+/// For the whole head, and for the whole answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A part of it, so that a visitor who sends byte by byte meets the end of the whole.
+const BREATH: Duration = Duration::from_millis(500);
+
+pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
+    let set = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(BREATH)));
+    if set.and_then(|()| stream.set_write_timeout(Some(BREATH))).is_err() {
+        return;
+    }
+    let asked = match head(&mut stream) {
+        Ok(Some(head)) => gate.ask(&head),
+        Ok(None) => return,
+        Err(refusal) => Asked::Refused(refusal),
+    };
+    let (head, body) = match asked {
+        Asked::Refused(refusal) => return refuse(&mut stream, refusal),
+        Asked::First => {
+            let head = format!(
+                "HTTP/1.1 303 See Other\r\nLocation: /{}/index.html\r\nContent-Length: 0\r\n{ALWAYS}\r\n",
+                gate.token
+            );
+            (head, Vec::new())
+        }
+        Asked::Version { head } => answer("text/plain; charset=utf-8", pages.version().into_bytes(), head),
+        Asked::File { path, head } => match pages.file(&path) {
+            Some(bytes) => answer(kind(&path), bytes, head),
+            None => return refuse(&mut stream, Refusal::NotFound),
+        },
+    };
+    if put(&mut stream, head.as_bytes()) && put(&mut stream, &body) {
+        let _ = stream.shutdown(Shutdown::Write);
+    }
+}
+
+/// There is room for no more. Whoever stands at the door waits for nobody: one word, which a socket's buffer takes, and no reading.
+pub fn turn_away(mut stream: TcpStream) {
+    if stream.set_nonblocking(true).is_ok() {
+        let _ = stream.write(refusal_text(Refusal::Busy).as_bytes());
+    }
+}
+
+/// With every answer: nothing of it stays anywhere, nothing of it is told to anybody.
+const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+                      Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n";
+
+fn answer(kind: &str, body: Vec<u8>, head: bool) -> (String, Vec<u8>) {
+    let text = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{ALWAYS}\r\n", body.len());
+    (text, if head { Vec::new() } else { body })
+}
+
+fn refusal_text(refusal: Refusal) -> String {
+    let status = refusal.status();
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n{ALWAYS}\r\n{status}\n",
+        status.len() + 1
+    )
+}
+
+fn refuse(stream: &mut TcpStream, refusal: Refusal) {
+    put(stream, refusal_text(refusal).as_bytes());
+    let _ = stream.shutdown(Shutdown::Write);
+    // Who is still sending would lose the answer if the socket were closed on what he sent: a little of it is read away.
+    let (start, mut rest) = (Instant::now(), [0; 4096]);
+    while start.elapsed() < BREATH && stream.read(&mut rest).is_ok_and(|read| read > 0) {}
+}
+
+/// Everything up to the empty line; None where the visitor went away without a word.
+fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, Refusal> {
+    let (start, mut head, mut piece) = (Instant::now(), Vec::new(), [0; 2048]);
+    loop {
+        if start.elapsed() > PATIENCE {
+            return Err(Refusal::TooSlow);
+        }
+        match stream.read(&mut piece) {
+            Ok(0) => return if head.is_empty() { Ok(None) } else { Err(Refusal::NotHttp) },
+            Ok(read) => head.extend_from_slice(piece.get(..read).unwrap_or_default()),
+            Err(error) if is_pause(&error) => continue,
+            Err(_) => return Ok(None),
+        }
+        if let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") {
+            head.truncate(end);
+            return Ok(Some(head));
+        }
+        if head.len() > LONGEST {
+            return Err(Refusal::TooLong);
+        }
+    }
+}
+
+fn is_pause(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
+}
+
+/// Whether all of it went out in time. A visitor who takes nothing for long is let go.
+fn put(stream: &mut TcpStream, mut bytes: &[u8]) -> bool {
+    let mut moved = Instant::now();
+    while !bytes.is_empty() {
+        match stream.write(bytes) {
+            Ok(0) => return false,
+            Ok(written) => {
+                bytes = bytes.get(written..).unwrap_or_default();
+                moved = Instant::now();
+            }
+            Err(error) if is_pause(&error) && moved.elapsed() < PATIENCE => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("csv") => "text/csv; charset=utf-8",
+        Some("json") => "application/json",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}

@@ -1,0 +1,74 @@
+//! `--serve`: the same pages over loopback, made anew when the ledger has grown.
+
+use super::{Gathered, browse};
+use crate::context::Context;
+use anyhow::Context as _;
+use evidence::Investigation;
+use ledger::Reader;
+use serve::{Pages, Server};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The ledger is asked at most this often, however many pages are open.
+const PAUSE: Duration = Duration::from_millis(500);
+
+struct Live<'a> {
+    investigation: Investigation,
+    ledger: &'a Path,
+    now: Mutex<Now>,
+}
+
+struct Now {
+    version: String,
+    site: site::Site,
+    asked: Instant,
+}
+
+impl Live<'_> {
+    fn look(&self) -> std::sync::MutexGuard<'_, Now> {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.asked.elapsed() >= PAUSE {
+            now.asked = Instant::now();
+            // The head alone says whether anything came: the rest is read only then.
+            if head(self.ledger).as_deref() != Some(&now.version) {
+                let gathered = Gathered::from_ledger(self.investigation.clone(), self.ledger);
+                if gathered.version() != now.version {
+                    (now.version, now.site) = (gathered.version(), gathered.live_site());
+                }
+            }
+        }
+        now
+    }
+}
+
+fn head(ledger: &Path) -> Option<String> {
+    let last = Reader::open(ledger).ok()?.last().ok()??;
+    Some(format!("{}-{}", last.seq, last.hash))
+}
+
+impl Pages for Live<'_> {
+    fn version(&self) -> String {
+        self.look().version.clone()
+    }
+
+    fn file(&self, path: &str) -> Option<Vec<u8>> {
+        self.look().site.file(path).map(<[u8]>::to_vec)
+    }
+}
+
+pub fn run(investigation: Investigation, port: u16, open: bool, context: &Context) -> anyhow::Result<ExitCode> {
+    sys::interrupt::catch();
+    let server = Server::bind(port).with_context(|| format!("cannot listen on 127.0.0.1:{port}"))?;
+    let gathered = Gathered::from_ledger(investigation.clone(), &context.ledger);
+    let (version, site) = (gathered.version(), gathered.live_site());
+    let now = Mutex::new(Now { version, site, asked: Instant::now() });
+    let live = Live { investigation, ledger: &context.ledger, now };
+    context.print(&format!("{}\n", context.lang.text_with("report-serving", &[("url", server.url().into())])))?;
+    if open && let Err(error) = browse(Path::new(&server.url())) {
+        context.note(&context.lang.text_with("report-not-opened", &[("why", error.to_string().into())]));
+    }
+    server.run(&live, &sys::interrupt::asked);
+    Ok(ExitCode::SUCCESS)
+}
