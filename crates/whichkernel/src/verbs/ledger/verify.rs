@@ -20,6 +20,9 @@ pub struct Args {
     /// A checkpoint that `ledger sign` made and that was kept elsewhere: exits 1 unless the ledger still holds all it had then
     #[arg(long, value_name = "FILE", requires = "key")]
     checkpoint: Option<PathBuf>,
+    /// Prove a lake instead: the folder that `report --export parquet` wrote, with the tables of any number of ledgers
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["checkpoint", "key"])]
+    parquet: Option<PathBuf>,
     /// The public key, or a file that holds it
     #[arg(long, value_name = "KEY", requires = "checkpoint")]
     key: Option<String>,
@@ -63,6 +66,9 @@ fn expected(args: &Args, proof: &Proof) -> anyhow::Result<Vec<Expected>> {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    if let Some(dir) = &args.parquet {
+        return super::lake::run(dir, args.expect, args.format, context);
+    }
     let reader = Reader::open_as_it_is(&context.ledger)?;
     let mut said = Instant::now();
     let proof = reader.verify(&mut |row| {

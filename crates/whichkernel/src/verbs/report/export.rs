@@ -1,10 +1,14 @@
-//! `--export`: the same for other tools: Markdown for a static-site generator, JSON for programs.
+//! `--export`: the same for other tools: Markdown for a static-site generator, JSON for programs, Parquet for a lake, traces
+//! of launches for Perfetto and the Firefox Profiler.
 
 use super::Gathered;
-use crate::verbs::check::{json, markdown};
+use crate::context::Context;
+use crate::verbs::check::markdown;
 use anyhow::Context as _;
+use investigate::Reported;
 use report::Lang;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -13,25 +17,62 @@ pub enum Export {
     Md,
     /// One file: claims, questions, next steps and every observation
     Json,
+    /// A folder of Parquet tables (observations, launches, claims) that many machines can write into; `ledger verify --parquet` proves it
+    Parquet,
+    /// A trace of the launches in the file of --launches, for Perfetto
+    Perfetto,
+    /// The same for the Firefox Profiler
+    Profiler,
 }
 
-pub fn write(gathered: &Gathered, what: Export, out: Option<&Path>) -> anyhow::Result<PathBuf> {
+/// What an export needs beside the ledger.
+#[derive(Debug, clap::Args)]
+pub struct Given {
+    /// For perfetto and profiler: what `watch --trace`, `dryrun` or the preload recorded
+    #[arg(long, value_name = "FILE", requires = "export")]
+    launches: Option<PathBuf>,
+    /// For parquet: what this machine is called in the tables [default: the ledger's id]
+    #[arg(long, value_name = "NAME", requires = "export")]
+    host: Option<String>,
+}
+
+pub fn write(
+    gathered: &Gathered,
+    what: Export,
+    given: &Given,
+    out: Option<&Path>,
+    context: &Context,
+) -> anyhow::Result<PathBuf> {
     match what {
+        Export::Parquet => {
+            let dir = out.unwrap_or(Path::new("lake"));
+            let claims: Vec<_> = gathered.graded.claims().collect();
+            let title = &gathered.graded.investigation.title.en;
+            let origin = export::Origin { host: given.host.as_deref(), title, claims: &claims };
+            export::write(&ledger::Reader::open(gathered.ledger())?, &origin, dir)?;
+            Ok(dir.to_owned())
+        }
+        Export::Perfetto | Export::Profiler => {
+            let from = given.launches.as_deref().context(
+                "this export needs launches: --launches FILE, as `whichkernel watch --trace FILE` writes it",
+            )?;
+            let timeline = timeline(from)?;
+            let missing = timeline.lost + timeline.damaged;
+            if missing > 0 {
+                context.note(&context.lang.text_with("report-launches-missing", &[("count", missing.into())]));
+            }
+            let (name, bytes) = match what {
+                Export::Perfetto => ("launches.perfetto-trace", export::perfetto(&timeline)),
+                _ => ("launches.profile.json", export::profiler(&timeline)?),
+            };
+            let path = out.unwrap_or(Path::new(name));
+            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            Ok(path.to_owned())
+        }
         Export::Json => {
             let path = out.unwrap_or(Path::new("report.json"));
-            let mut whole = json(&gathered.graded, "whichkernel.report/1");
-            whole["ledger"] = serde_json::json!({"problem": gathered.problem});
-            let observations: Vec<serde_json::Value> = gathered
-                .observations()
-                .iter()
-                .map(|recorded| {
-                    let observation = serde_json::to_value(&**recorded).unwrap_or_default();
-                    serde_json::json!({"id": recorded.id(), "origin": recorded.origin(), "observation": observation})
-                })
-                .collect();
-            whole["observations"] = observations.into();
-            fs::write(path, serde_json::to_string_pretty(&whole)?)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            let whole = Reported::of(&gathered.graded, gathered.problem.clone(), gathered.observations());
+            fs::write(path, answer::json(&whole)?).with_context(|| format!("cannot write {}", path.display()))?;
             Ok(path.to_owned())
         }
         Export::Md => {
@@ -51,6 +92,17 @@ pub fn write(gathered: &Gathered, what: Export, out: Option<&Path>) -> anyhow::R
             Ok(dir.to_owned())
         }
     }
+}
+
+/// What is held in memory at once.
+const MOST: u64 = 1 << 30;
+
+fn timeline(path: &Path) -> anyhow::Result<export::Timeline> {
+    let file = sys::regular_file::open(path).with_context(|| path.display().to_string())?;
+    let mut bytes = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
+    anyhow::ensure!(bytes.len() as u64 <= MOST, "{}: longer than {MOST} bytes", path.display());
+    export::Timeline::read(bytes).with_context(|| path.display().to_string())
 }
 
 /// Markdown lets HTML through: a stranger's name must not become any.

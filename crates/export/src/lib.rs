@@ -1,0 +1,20 @@
+//! What was seen, for other tools: a ledger as Parquet tables that prove themselves, launches as a trace for Perfetto and the
+//! Firefox Profiler.
+//!
+//! A lake is a directory with a folder for each table and in it a file for each ledger: exports of many machines lie side by
+//! side, and one query reads all. `docs/lake.md` has the columns.
+#![forbid(unsafe_code)]
+
+mod lake;
+pub mod parquet;
+mod perfetto;
+mod profiler;
+mod prove;
+mod rows;
+mod timeline;
+
+pub use lake::{Exported, LakeError, Origin, write};
+pub use perfetto::perfetto;
+pub use profiler::profiler;
+pub use prove::{ExpectedHash, LakeVerdict, ProvedLedger, prove};
+pub use timeline::{Launch, Timeline, TimelineError};

@@ -1,0 +1,182 @@
+//! Launches in the order in which they were made: out of a launch trace (dry run, preload) or the lines of `watch --trace`.
+
+use launch::record::{api, blas, graph};
+use launch::trace::{Event, Trace};
+use launch::{columns, grammar};
+use serde::Deserialize;
+
+/// A launch at a moment of the host's clock. How long the device worked on it nobody here knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    pub process: u32,
+    pub thread: u32,
+    pub stream: u64,
+    pub time_ns: u64,
+    /// `hipLaunchKernel`.
+    pub api: String,
+    /// In the readable form of the kernel-name grammar; for a call without a kernel of its own, the call.
+    pub name: String,
+    /// As the code object names it; None for a call, and where nobody could name it.
+    pub mangled: Option<String>,
+    pub columns: Option<u64>,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Into a graph under capture: it was not launched at this moment.
+    pub captured: bool,
+    /// What the call returned; anything but 0 is a launch that was refused.
+    pub status: u32,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Timeline {
+    /// The command, where the trace names it.
+    pub program: String,
+    pub launches: Vec<Launch>,
+    /// Launches that the writer had no room for or did not finish.
+    pub lost: u64,
+    /// Lines that could not be read.
+    pub damaged: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TimelineError {
+    #[error("no launch trace: neither a record of the dry run or the preload, nor the lines of `watch --trace`")]
+    Unknown,
+}
+
+impl Timeline {
+    pub fn read(bytes: Vec<u8>) -> Result<Timeline, TimelineError> {
+        if bytes.first() == Some(&b'{') {
+            return lines(&String::from_utf8_lossy(&bytes)).ok_or(TimelineError::Unknown);
+        }
+        Ok(recorded(&Trace::parse(bytes).map_err(|_| TimelineError::Unknown)?))
+    }
+
+    /// The moment of the first launch.
+    pub fn start(&self) -> u64 {
+        self.launches.iter().map(|launch| launch.time_ns).min().unwrap_or(0)
+    }
+}
+
+fn recorded(trace: &Trace) -> Timeline {
+    let mut launches = Vec::new();
+    let blank = |time_ns: u64, stream: u64, api: &str| Launch {
+        process: trace.pid,
+        thread: trace.pid,
+        stream,
+        time_ns,
+        api: api.to_owned(),
+        name: api.to_owned(),
+        mangled: None,
+        columns: None,
+        grid: [0; 3],
+        block: [0; 3],
+        captured: false,
+        status: 0,
+    };
+    for event in &trace.events {
+        match event {
+            Event::Launch(launch) => {
+                let head = &launch.head;
+                let mangled = trace.kernel(head.kernel).map(|kernel| kernel.name.clone());
+                let facts = mangled.as_deref().map(grammar::read);
+                launches.push(Launch {
+                    thread: head.thread,
+                    columns: facts.as_ref().and_then(|facts| columns::columns(facts, &[], trace.args(launch))),
+                    name: facts.map_or_else(|| format!("kernel {}", head.kernel), |facts| facts.readable),
+                    mangled,
+                    grid: head.grid,
+                    block: head.block,
+                    captured: head.graph != 0,
+                    status: head.status,
+                    ..blank(head.time_ns, head.stream, api::name(head.api))
+                });
+            }
+            Event::Blas(call) if call.bracket != 2 => launches.push(Launch {
+                captured: call.graph != 0,
+                status: call.status,
+                ..blank(call.time_ns, call.stream, blas::name(call.call))
+            }),
+            Event::Graph(record) if record.what == graph::LAUNCH => {
+                launches.push(Launch { status: record.status, ..blank(record.time_ns, record.stream, "graph launch") })
+            }
+            _ => {}
+        }
+    }
+    launches.sort_by_key(|launch| launch.time_ns);
+    Timeline { program: trace.program.clone(), launches, lost: trace.lost + trace.torn, damaged: 0 }
+}
+
+/// A line of `watch --trace`.
+#[derive(Deserialize)]
+struct Line {
+    pid: u32,
+    thread: u32,
+    #[serde(default)]
+    stream: u64,
+    time_ns: u64,
+    api: String,
+    kernel: Option<String>,
+    #[serde(default)]
+    grid: [u32; 3],
+    #[serde(default)]
+    block: [u32; 3],
+    ne11: Option<u64>,
+    #[serde(default)]
+    graph: u64,
+}
+
+/// None where no line is one of these.
+fn lines(text: &str) -> Option<Timeline> {
+    let mut timeline = Timeline::default();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let Ok(line) = serde_json::from_str::<Line>(line) else {
+            timeline.damaged += 1;
+            continue;
+        };
+        let name = line.kernel.as_deref().map_or_else(|| line.api.clone(), |kernel| grammar::read(kernel).readable);
+        timeline.launches.push(Launch {
+            process: line.pid,
+            thread: line.thread,
+            stream: line.stream,
+            time_ns: line.time_ns,
+            api: line.api,
+            name,
+            mangled: line.kernel,
+            columns: line.ne11,
+            grid: line.grid,
+            block: line.block,
+            captured: line.graph != 0,
+            status: 0,
+        });
+    }
+    timeline.launches.sort_by_key(|launch| launch.time_ns);
+    (!timeline.launches.is_empty()).then_some(timeline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_in_the_order_of_time_and_damage_is_counted() {
+        let text = concat!(
+            r#"{"seq":0,"pid":7,"thread":8,"stream":1,"time_ns":200,"api":"hipLaunchKernel","kernel":"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKc","grid":[1,2,3],"block":[32,1,1],"shmem":0,"graph":0,"ne11":290,"file":"x","bundle":1,"args":""}"#,
+            "\n",
+            r#"{"seq":1,"pid":7,"thread":8,"time_ns":100,"api":"rocblas_gemm_ex","m":1,"n":2,"k":3,"batch":1}"#,
+            "\n{\"half\n"
+        );
+        let timeline = Timeline::read(text.as_bytes().to_vec()).expect("a trace");
+        assert_eq!((timeline.launches.len(), timeline.damaged, timeline.start()), (2, 1, 100));
+        assert_eq!(timeline.launches[0].name, "rocblas_gemm_ex");
+        assert_eq!(timeline.launches[1].name, "mul_mat_q<Q4_K,112,false>");
+        assert_eq!(timeline.launches[1].columns, Some(290));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused() {
+        for bytes in [&b""[..], b"{}\n", b"{\"a\":1}", b"rubbish", b"WKTRACE1"] {
+            assert!(Timeline::read(bytes.to_vec()).is_err(), "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+}

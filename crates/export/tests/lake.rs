@@ -1,0 +1,297 @@
+//! A lake as its users meet it: written from real ledgers, queried by a real DuckDB, proved, and damaged in every way that
+//! the proof must see.
+
+use evidence::{
+    About, Coverage, DeviceKind, Fact, Finding, Launched, Loaded, Observation, ObserverId, Recorded, Selected, Subject,
+};
+use export::parquet::{self, Table, Values};
+use export::{Exported, Origin, prove, write};
+use ledger::{Ledger, Reader};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn path_seen(path: &str, time: &str, device: DeviceKind) -> Observation {
+    let subject = Subject::file("libggml-hip.so", "ab".repeat(32)).target("gfx1201").gpu("rx-9070-xt").device(device);
+    let about = About::new([("type", "Q4_K"), ("columns", "290"), ("phase", "prefill")]);
+    let finding = Finding::Saw(Fact::new("matmul.path", about, path));
+    let (id, coverage) = (ObserverId::new("uprobe", "0.1.0"), Coverage::complete("launches", 9));
+    match device {
+        DeviceKind::Real => Observation::on::<Launched>(id, subject, finding, coverage, time),
+        _ => Observation::on::<Selected>(id, subject, finding, coverage, time),
+    }
+    .expect("an observation")
+}
+
+fn kernel_seen(name: &str, count: i64) -> Observation {
+    let subject = Subject::file("libggml-hip.so", "ab".repeat(32)).device(DeviceKind::Real).window("a test");
+    let fact = Fact::new("kernel", About::new([("name", name), ("phase", "decode")]), count);
+    let coverage = Coverage::partial("launches", 9, None, Vec::new()).lost(2);
+    let time = "2026-11-15T10:00:00.000Z";
+    Observation::on::<Launched>(ObserverId::new("uprobe", "0.1.0"), subject, Finding::Saw(fact), coverage, time)
+        .expect("an observation")
+}
+
+fn ledger(dir: &Path, observations: &[Observation]) -> Reader {
+    let mut ledger = Ledger::open(dir).expect("a ledger");
+    ledger.append(observations).expect("kept");
+    ledger.note("a person's \"words\"\n").expect("noted");
+    drop(ledger);
+    Reader::open(dir).expect("a reader")
+}
+
+fn graded(observations: &[Recorded]) -> (evidence::Investigation, Vec<evidence::Reading>) {
+    let file = include_str!("../../site/tests/small/small.toml");
+    let investigation = evidence::Investigation::parse("small.toml", file).expect("the file");
+    let (readings, _) = investigation.read(observations, &[]);
+    (investigation, readings)
+}
+
+fn export(dir: &Path, name: &str, observations: &[Observation], lake: &Path) -> Exported {
+    let reader = ledger(&dir.join(name), observations);
+    let (investigation, readings) = graded(&reader.observations().expect("observations"));
+    let claims: Vec<_> = investigation.claims.iter().zip(&readings).collect();
+    let origin = Origin { host: Some(name), title: "A test", claims: &claims };
+    write(&reader, &origin, lake).expect("exported")
+}
+
+/// Two machines: one has gone from BLAS to MMQ, the other runs the fallback since the tenth.
+fn lake(dir: &Path) -> PathBuf {
+    let lake = dir.join("lake");
+    let host = Observation::on::<Loaded>(
+        ObserverId::new("host", "0.1.0"),
+        Subject::host("this"),
+        Finding::Blocked { why: "no <GPU>, 'quoted'".into(), fix: "none".into() },
+        Coverage::partial("events", 0, None, Vec::new()),
+        "2026-11-01T10:00:00.000Z",
+    );
+    let one = [
+        host.expect("an observation"),
+        path_seen("BLAS", "2026-11-02T10:00:00.000Z", DeviceKind::Real),
+        path_seen("MMQ", "2026-11-12T10:00:00.000Z", DeviceKind::Real),
+    ];
+    let two = [
+        path_seen("BLAS", "2026-11-03T10:00:00.000Z", DeviceKind::StandIn),
+        path_seen("BLAS", "2026-11-10T10:00:00.000Z", DeviceKind::Real),
+        path_seen("BLAS", "2026-11-14T10:00:00.000Z", DeviceKind::Real),
+        kernel_seen("mul_mat_vec_q<Q4_K,1>", 4096),
+    ];
+    let written = export(dir, "alpha", &one, &lake);
+    assert_eq!((written.rows, written.launches), (4, 2));
+    let written = export(dir, "beta", &two, &lake);
+    assert_eq!((written.rows, written.launches), (5, 4));
+    lake
+}
+
+/// A wheel's files come without the right to run: the loader starts it.
+fn duckdb(lake: &Path, sql: &str) -> Option<serde_json::Value> {
+    let program = test_artifacts::file("duckdb-cli-1.5.6", "duckdb_cli/duckdb")?;
+    let output = Command::new("/lib64/ld-linux-x86-64.so.2")
+        .arg(program)
+        .args(["-json", "-c", sql])
+        .current_dir(lake)
+        .env("HOME", lake)
+        .output()
+        .expect("the loader");
+    let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && wrong.is_empty(), "{sql}: {wrong}");
+    if said.trim().is_empty() {
+        return Some(serde_json::Value::Null);
+    }
+    Some(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{sql}: {error}: {said}")))
+}
+
+#[test]
+fn duckdb_says_which_hosts_run_the_fallback_and_since_when() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lake = lake(dir.path());
+    // The query of the documentation, word for word.
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lake.md")).expect("docs/lake.md");
+    let sql = page.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a query");
+    let Some(found) = duckdb(&lake, sql) else { return };
+    let rows = found.as_array().expect("rows");
+    assert_eq!(rows.len(), 1, "one host runs it now: {found}");
+    assert_eq!((rows[0]["host"].as_str(), rows[0]["type"].as_str()), (Some("beta"), Some("Q4_K")), "{found}");
+    assert!(
+        rows[0]["since"].as_str().is_some_and(|since| since.starts_with("2026-11-10")),
+        "not the stand-in's: {found}"
+    );
+    // Every other query of the page runs too.
+    for sql in page.split("```sql\n").skip(2).filter_map(|rest| rest.split("```").next()) {
+        duckdb(&lake, sql);
+    }
+}
+
+#[test]
+fn duckdb_reads_every_column_as_it_was_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lake = lake(dir.path());
+    let Some(found) = duckdb(
+        &lake,
+        "SELECT host, rung, topic, path, kernel, type, columns, launches, lost, contaminated, device FROM 'launches/*.parquet' ORDER BY time, path",
+    ) else {
+        return;
+    };
+    let rows = found.as_array().expect("rows");
+    assert_eq!(rows.len(), 6, "{found}");
+    let last = rows.iter().find(|row| row["topic"] == "kernel").expect("the kernel");
+    assert_eq!(
+        (&last["launches"], &last["lost"], &last["kernel"]),
+        (&4096.into(), &2.into(), &"mul_mat_vec_q<Q4_K,1>".into())
+    );
+    assert_eq!((&last["contaminated"], &last["path"]), (&false.into(), &serde_json::Value::Null));
+    // The chain by itself, in SQL: every row's `prev` is the hash before it.
+    let chain = "SELECT count(*) AS broken FROM (SELECT row, prev, lag(hash) OVER (PARTITION BY ledger ORDER BY row) AS before \
+                 FROM 'observations/*.parquet') WHERE row > 1 AND prev != before";
+    assert_eq!(duckdb(&lake, chain).expect("duckdb")[0]["broken"], 0);
+    let bodies = duckdb(&lake, "SELECT kind, decode(body) AS body FROM 'observations/*.parquet' WHERE kind = 'note'")
+        .expect("duckdb");
+    assert!(bodies[0]["body"].as_str().is_some_and(|body| body.contains("a person's \"words\"")), "{bodies}");
+}
+
+fn tables(lake: &Path, table: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(lake.join(table)).expect("a table").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files
+}
+
+fn alter(file: &Path, change: impl FnOnce(&mut Table)) {
+    let mut table = parquet::read(&fs::read(file).expect("a file")).expect("a table");
+    change(&mut table);
+    let mut writer = parquet::Writer::new(Vec::new()).expect("a writer");
+    writer.group(&table).expect("a group");
+    fs::write(file, writer.finish(&table.about).expect("a file")).expect("written");
+}
+
+fn problems(lake: &Path) -> String {
+    prove(lake).expect("a lake").into_iter().flat_map(|one| one.problems).collect::<Vec<_>>().join("\n")
+}
+
+fn text<'a>(table: &'a mut Table, name: &str) -> &'a mut Vec<Option<String>> {
+    match table.columns.iter_mut().find(|column| column.name == name).map(|column| &mut column.values) {
+        Some(Values::Text(values)) => values,
+        _ => panic!("no text column {name}"),
+    }
+}
+
+#[test]
+fn a_lake_is_proved_and_whatever_was_altered_is_named() {
+    type Change = fn(&mut Table);
+    let changes: [(&str, &str, Change, &str); 7] = [
+        (
+            "observations",
+            "a value",
+            |table| text(table, "value")[1] = Some("MMQ".into()),
+            "'value' is not what its rows say",
+        ),
+        (
+            "observations",
+            "a body",
+            |table| {
+                let Some(Values::Bytes(bodies)) =
+                    table.columns.iter_mut().find(|c| c.name == "body").map(|c| &mut c.values)
+                else {
+                    panic!("no body")
+                };
+                if let Some(Some(body)) = bodies.get_mut(0) {
+                    let at = body.len() / 2;
+                    body[at] ^= 1;
+                }
+            },
+            "row 1 was altered",
+        ),
+        ("observations", "the order", |table| text(table, "prev").swap(1, 2), "row 2 does not follow"),
+        (
+            "observations",
+            "the host",
+            |table| text(table, "host")[0] = Some("gamma".into()),
+            "'host' is not what its rows say",
+        ),
+        (
+            "observations",
+            "the tail",
+            |table| {
+                for column in &mut table.columns {
+                    match &mut column.values {
+                        Values::Text(values) => drop(values.pop()),
+                        Values::Bytes(values) => drop(values.pop()),
+                        Values::Number(values) => drop(values.pop()),
+                        Values::Bool(values) => drop(values.pop()),
+                    }
+                }
+            },
+            "rows are missing at the end",
+        ),
+        ("launches", "a path", |table| text(table, "path")[0] = Some("MMQ".into()), "launches: the column 'path'"),
+        ("observations", "a column", |table| table.columns.retain(|column| column.name != "rung"), "'rung' is missing"),
+    ];
+    for (table, what, change, said) in changes {
+        let dir = tempfile::tempdir().expect("a folder");
+        let lake = lake(dir.path());
+        assert_eq!(problems(&lake), "");
+        assert_eq!(prove(&lake).expect("a lake").len(), 2);
+        alter(&tables(&lake, table)[0], change);
+        assert!(problems(&lake).contains(said), "{what}: {}", problems(&lake));
+    }
+}
+
+#[test]
+fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    assert!(prove(&dir.path().join("nothing")).is_err());
+    let lake = lake(dir.path());
+    fs::remove_dir_all(lake.join("launches")).expect("gone");
+    assert!(problems(&lake).contains("launches"), "{}", problems(&lake));
+    let file = tables(&lake, "observations")[0].clone();
+    fs::write(&file, b"PAR1 rubbish PAR1").expect("written");
+    assert!(problems(&lake).contains("footer"), "{}", problems(&lake));
+    if duckdb(&lake, &format!("COPY (SELECT 1 AS row, 'x' AS ledger) TO '{}' (FORMAT parquet)", file.display()))
+        .is_some()
+    {
+        assert!(problems(&lake).contains("only a file as whichkernel exported it"), "{}", problems(&lake));
+    }
+    for file in tables(&lake, "observations") {
+        fs::remove_file(file).expect("gone");
+    }
+    assert!(prove(&lake).is_err(), "a proof of nothing proves nothing");
+}
+
+#[test]
+fn an_export_that_cannot_be_written_leaves_the_last_one() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lake = lake(dir.path());
+    let reader = Reader::open(&dir.path().join("alpha")).expect("a reader");
+    let origin = Origin { host: Some("alpha"), title: "A test", claims: &[] };
+    // A full disk, for which a file in the way of a folder stands: root may write anywhere else.
+    fs::remove_dir_all(lake.join("claims")).expect("gone");
+    fs::write(lake.join("claims"), "in the way").expect("written");
+    assert!(write(&reader, &origin, &lake).is_err());
+    fs::remove_file(lake.join("claims")).expect("gone");
+    assert_eq!(problems(&lake), "", "what was there is still whole");
+    let left: Vec<_> = tables(&lake, "observations")
+        .into_iter()
+        .filter(|path| path.extension().is_none_or(|e| e != "parquet"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    let empty = Reader::open(&dir.path().join("empty")).expect("a reader");
+    assert!(write(&empty, &origin, &lake).is_err_and(|error| error.to_string().contains("nothing to export")));
+}
+
+#[test]
+fn claims_stand_beside_with_their_grades() {
+    let seen = vec![Recorded::new(path_seen("BLAS", "2026-11-02T10:00:00.000Z", DeviceKind::Real))];
+    let (investigation, readings) = graded(&seen);
+    let claims: Vec<_> = investigation.claims.iter().zip(&readings).collect();
+    let dir = tempfile::tempdir().expect("a folder");
+    let reader = ledger(&dir.path().join("l"), &[path_seen("BLAS", "2026-11-02T10:00:00.000Z", DeviceKind::Real)]);
+    let lake = dir.path().join("lake");
+    let written = write(&reader, &Origin { host: None, title: "A test", claims: &claims }, &lake).expect("exported");
+    assert_eq!(written.claims, 2);
+    let table = parquet::read(&fs::read(&tables(&lake, "claims")[0]).expect("a file")).expect("a table");
+    let Some(Values::Text(grades)) = table.column("grade") else { panic!("no grades") };
+    assert!(grades.iter().all(|grade| grade.as_deref() == Some("unresolved")), "{grades:?}");
+    let Some(Values::Text(hosts)) = table.column("host") else { panic!("no hosts") };
+    assert_eq!(hosts[0].as_deref(), Some(written.ledger.as_str()), "without a name the ledger's id");
+}

@@ -1,0 +1,62 @@
+//! `verify --parquet`: what was proved of a lake, for a person or a program.
+
+use crate::context::{CHECK_FAILED, Context, Format};
+use export::{ExpectedHash, LakeVerdict};
+use ledger::Hash;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+    let ledgers = export::prove(dir)?;
+    let expected = expect.map(|hash| ExpectedHash::find(hash.to_string(), &ledgers));
+    let held = expected.as_ref().is_none_or(|expected| expected.row.is_some());
+    let whole = ledgers.iter().all(|one| one.problems.is_empty());
+    // English in every language, as all of JSON is.
+    let english = report::Lang::new("en");
+    let verdict = LakeVerdict {
+        proved: whole.then(|| english.text("lake-proved")),
+        not_proved: english.text("lake-unproved"),
+        ledgers,
+        expected,
+    };
+    context.print(&match format {
+        Format::Json => answer::json(&verdict)?,
+        _ => text(&verdict, context),
+    })?;
+    Ok(if whole && held { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+}
+
+fn text(verdict: &LakeVerdict, context: &Context) -> String {
+    let lang = &context.lang;
+    let alarm = |text: &str| if context.color { format!("\x1b[1;31m{text}\x1b[0m") } else { text.to_owned() };
+    let mut out = String::new();
+    for one in &verdict.ledgers {
+        let id = one.ledger.get(..8).unwrap_or(&one.ledger);
+        for problem in &one.problems {
+            let _ = writeln!(out, "{}", alarm(&format!("{id}: {problem}")));
+        }
+        let args = [
+            ("file", one.file.to_string_lossy().into()),
+            ("rows", one.rows.into()),
+            ("problems", one.problems.len().into()),
+            ("head", one.head.clone().unwrap_or_default().into()),
+        ];
+        let key = if one.problems.is_empty() { "lake-whole" } else { "lake-not-whole" };
+        let _ = writeln!(out, "{}", lang.text_with(key, &args));
+    }
+    if let Some(expected) = &verdict.expected {
+        let args = [
+            ("hash", expected.hash.as_str().into()),
+            ("ledger", expected.ledger.clone().unwrap_or_default().into()),
+            ("row", expected.row.unwrap_or(0).into()),
+        ];
+        let said =
+            lang.text_with(if expected.row.is_some() { "lake-expected-held" } else { "lake-expected-gone" }, &args);
+        let _ = writeln!(out, "{}", if expected.row.is_some() { said } else { alarm(&said) });
+    }
+    if verdict.proved.is_some() {
+        let _ = writeln!(out, "{}\n{}", lang.text("lake-proved"), lang.text("lake-unproved"));
+    }
+    out
+}
