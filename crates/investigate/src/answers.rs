@@ -1,9 +1,10 @@
 //! A graded investigation as a program reads it: whatever a report shows can be made from it.
 
-use crate::{Advice, Graded, Need};
+use crate::{Advice, Graded, Looked, Need};
 use answer::Answer;
 use evidence::{
-    About, Citation, Conclusion, Expected, Found, PhaseName, Reason, Rung, Scope, Step, Transfer, Why, Word, Words,
+    About, Citation, Conclusion, Expected, Found, Observation, ObservationId, PhaseName, Reason, Recorded, Rung, Scope,
+    Step, Transfer, Why, Word, Words,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +18,62 @@ pub struct Checked<'g> {
 
 impl Answer for Checked<'_> {
     const SCHEMA: &'static str = "whichkernel.check/1";
+}
+
+/// The same after a look with every observer there is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Investigated<'g> {
+    #[serde(flatten)]
+    pub readings: Readings<'g>,
+    /// What each observer's run came to.
+    pub looked: &'g [Looked],
+    /// The first page of the report; null where it could not be written.
+    pub report: Option<String>,
+}
+
+impl Answer for Investigated<'_> {
+    const SCHEMA: &'static str = "whichkernel.investigate/1";
+}
+
+/// The same with every observation of the ledger.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reported<'g> {
+    #[serde(flatten)]
+    pub readings: Readings<'g>,
+    pub ledger: LedgerState<'g>,
+    pub observations: Vec<ReportedObservation<'g>>,
+}
+
+impl Answer for Reported<'_> {
+    const SCHEMA: &'static str = "whichkernel.report/1";
+}
+
+/// Whether the ledger could be read.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LedgerState<'g> {
+    /// What kept a part of it from being read.
+    pub problem: Option<&'g str>,
+}
+
+/// An observation, by its id.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReportedObservation<'g> {
+    pub id: &'g ObservationId,
+    /// Another ledger's word, where it was imported.
+    pub origin: Option<&'g str>,
+    pub observation: &'g Observation,
+}
+
+impl<'g> Reported<'g> {
+    pub fn of(graded: &'g Graded, problem: Option<&'g str>, observations: &'g [Recorded]) -> Reported<'g> {
+        let one = |recorded: &'g Recorded| ReportedObservation {
+            id: recorded.id(),
+            origin: recorded.origin(),
+            observation: recorded,
+        };
+        let observations = observations.iter().map(one).collect();
+        Reported { readings: Readings::of(graded), ledger: LedgerState { problem }, observations }
+    }
 }
 
 /// What every answer about an investigation has: `check`, `investigate` and the exported report.

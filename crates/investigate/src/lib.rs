@@ -9,6 +9,7 @@ mod answers;
 mod fetchable;
 mod graded;
 mod here;
+mod init;
 mod live_path;
 mod registry;
 mod run_observers;
@@ -16,9 +17,12 @@ mod unchanged;
 
 pub use abilities::abilities;
 pub use advice::{Advice, FETCH, Need, Places};
-pub use answers::{Checked, ClaimReading, Expect, NextStep, QuestionAnswer, Readings, Summary};
+pub use answers::{
+    Checked, ClaimReading, Expect, Investigated, NextStep, QuestionAnswer, Readings, Reported, Summary,
+};
 pub use fetchable::{Step, What};
 pub use graded::{Counts, Graded, Next};
+pub use init::Machine;
 pub use live_path::{Here, Seen, live_path};
 pub use registry::registry;
 pub use run_observers::{Looked, RunError, run_observers};

@@ -2,8 +2,8 @@
 //! exist.
 
 use super::place::InvestigationError;
-use super::topics;
 use super::{Ask, Investigation, Page, Phase, PhaseName, Question, Stated, Words, inherited};
+use super::{slips, topics};
 use crate::{About, Claim, Expected, Rung, Scope, Transfer};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,7 +101,7 @@ struct AskEntry {
 
 pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
     let fail = |span: Option<Range<usize>>, what: String| InvestigationError::at(name, text, span, what);
-    let file: File = toml::from_str(text).map_err(|error| fail(error.span(), error.message().to_owned()))?;
+    let file: File = toml::from_str(text).map_err(|error| fail(error.span(), slips::hinted(error.message())))?;
     if file.schema.get_ref() != SCHEMA {
         let what = format!("schema is '{}', this version reads '{SCHEMA}'", file.schema.get_ref());
         return Err(fail(Some(file.schema.span()), what));

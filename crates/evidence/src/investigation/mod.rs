@@ -3,6 +3,7 @@
 
 mod file;
 mod place;
+mod slips;
 mod topics;
 
 use crate::{About, Claim, Expected, Observation, RULES, Rung, Scope, Transfer};

@@ -1,0 +1,44 @@
+//! An unknown key or word, and the known one that is nearest to it.
+
+/// TOML's own sentence (``unknown field `rnug`, expected one of `id`, `rung` ``) with the nearest behind it.
+pub fn hinted(message: &str) -> String {
+    let is_slip = message.starts_with("unknown field") || message.starts_with("unknown variant");
+    let mut words = message.split('`').skip(1).step_by(2);
+    let (Some(wrong), true) = (words.next(), is_slip) else { return message.to_owned() };
+    if wrong.len() > 64 {
+        return message.to_owned();
+    }
+    let near = words.map(|known| (strsim::damerau_levenshtein(known, wrong), known)).min();
+    match near {
+        Some((far, known)) if far <= 2.max(wrong.len() / 3) => format!("{message}; did you mean `{known}`?"),
+        _ => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hinted;
+    use crate::Investigation;
+
+    #[test]
+    fn a_slip_in_a_key_or_a_word_names_the_nearest() {
+        let said = |text: &str| Investigation::parse("x.toml", text).expect_err("a slip").to_string();
+        let begin = "schema = \"whichkernel.investigation/1\"\ntitle = { en = \"a\", ja = \"b\" }\n";
+        let key = said(&format!("{begin}[subject]\ntraget = \"gfx1201\"\n"));
+        assert!(key.starts_with("x.toml:4:1: ") && key.ends_with("did you mean `target`?"), "{key}");
+        let claim = said(&format!("{begin}[[claims]]\nid = \"a\"\nphsae = \"A\"\n"));
+        assert!(claim.ends_with("did you mean `phase`?"), "{claim}");
+        let word = said(&format!(
+            "{begin}[[claims]]\nid = \"a\"\nphase = \"A\"\npage = \"p\"\nen = \"a\"\nja = \"b\"\nrung = \"lauched\"\n"
+        ));
+        assert!(word.ends_with("did you mean `launched`?"), "{word}");
+        let far = said(&format!("{begin}[subject]\nweather = \"fine\"\n"));
+        assert!(!far.contains("did you mean"), "{far}");
+    }
+
+    #[test]
+    fn other_sentences_stay_as_they_are() {
+        assert_eq!(hinted("missing field `id`"), "missing field `id`");
+        assert_eq!(hinted(""), "");
+    }
+}

@@ -1,0 +1,316 @@
+//! An investigation of one's own: a commented file from what is on this machine, to be changed and run.
+
+use doctor::{Facts, Host, Trials};
+use observe::ObserveContext;
+use source::table::Table;
+use std::fmt::Write as _;
+
+/// What was found here that a file can speak of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// `gfx1201`.
+    pub target: Option<String>,
+    /// `rx-9070-xt`.
+    pub card: Option<String>,
+    /// An installation with GPU code, by its name: `debian-sid`.
+    pub runtime: Option<String>,
+    /// `ollama` or `llama-server`, where one answers.
+    pub server: Option<String>,
+    pub server_version: Option<String>,
+    pub model: Option<String>,
+    /// What the model's weights are called there: `Q4_K_M`.
+    pub file_type: Option<String>,
+}
+
+/// The card that the embedded tables know best, where none is here.
+const OTHERWISE: &str = "gfx1201";
+const COLUMNS: i64 = 512;
+
+impl Machine {
+    /// Looks at this machine as `whichkernel` without a verb does: files, and the servers on loopback.
+    pub fn this(around: &ObserveContext) -> Machine {
+        let host = Host::this();
+        let facts = Facts::read(&host);
+        let answers = Trials::answers_only(&host, &facts).answers;
+        let answer = answers.iter().filter(|one| one.server.is_some()).max_by_key(|one| !one.models.is_empty());
+        let gpu = facts.gpus.iter().find(|gpu| gpu.target.is_some());
+        Machine {
+            target: gpu.and_then(|gpu| gpu.target.clone()),
+            card: gpu.and_then(|gpu| gpu.card.clone()),
+            runtime: around.runtimes().into_iter().find_map(|installed| installed.name),
+            server: answer.and_then(|one| one.server.clone()),
+            server_version: answer.and_then(|one| one.version.clone()),
+            model: answer.and_then(|one| one.models.first().cloned()),
+            file_type: answer.and_then(|one| one.types.first().cloned()),
+        }
+    }
+
+    /// The release that the declared part asks of: the server's, where there is a table of exactly that, else the newest.
+    fn table(&self) -> Option<&'static Table> {
+        let server = self.server.as_deref().zip(self.server_version.as_deref());
+        let own = server.and_then(|(server, version)| source::versions::resolve(&format!("{server}@{version}")));
+        match own.or_else(|| source::versions::resolve("llama.cpp")) {
+            Some(source::versions::Known::Exact(table)) => Some(table),
+            _ => source::table::all().last(),
+        }
+    }
+
+    /// The commented file. It can be loaded and run as it stands.
+    pub fn investigation(&self) -> String {
+        let target = self.target.as_deref().unwrap_or(OTHERWISE);
+        let table = self.table();
+        let ty = self.weights(table);
+        let found = table.and_then(|table| table.look_up(target, &ty, COLUMNS)).map(|found| found.path.to_owned());
+        let path = found.filter(|path| path != "UNDETERMINED");
+        let mut out = String::from(HEAD);
+        let card = self.card.as_deref().unwrap_or(target);
+        let _ = writeln!(
+            out,
+            "schema = \"whichkernel.investigation/1\"\n\n[title]\nen = {}\nja = {}\n",
+            quoted(&format!("Which kernel serves {ty} on {card}?")),
+            quoted(&format!("{card} で {ty} を担う kernel はどれか")),
+        );
+        self.subject(&mut out, target);
+        out.push_str(FRAME);
+        if let (Some(table), Some(path)) = (table, &path) {
+            declared(&mut out, table, target, &ty, path);
+        }
+        self.shipped(&mut out, target);
+        self.launched(&mut out, &ty, path.as_deref(), table);
+        out
+    }
+
+    /// A type of ggml's that the table knows and the model's name has in it.
+    fn weights(&self, table: Option<&Table>) -> String {
+        let said: Vec<String> =
+            [&self.file_type, &self.model].into_iter().flatten().map(|name| name.to_ascii_uppercase()).collect();
+        let mut known: Vec<&String> =
+            table.into_iter().flat_map(|table| table.targets.values()).flat_map(|rules| rules.types.keys()).collect();
+        known.sort_by_key(|ty| (std::cmp::Reverse(ty.len()), (*ty).clone()));
+        let found = said.iter().find_map(|name| known.iter().find(|ty| name.contains(ty.as_str())));
+        found.map_or_else(|| "Q4_K".to_owned(), |ty| (*ty).clone())
+    }
+
+    fn subject(&self, out: &mut String, target: &str) {
+        let found = |what: &str, value: Option<&str>| match value {
+            Some(value) => format!("# {what}: {}\n", plain(value)),
+            None => format!("# {what}: none was found here\n"),
+        };
+        let server =
+            self.server.as_ref().map(|name| format!("{name} {}", self.server_version.as_deref().unwrap_or("")));
+        out.push_str("# What the claims are about, unless they say otherwise. Found on this machine:\n");
+        out.push_str(&found("GPU", self.target.as_deref()));
+        out.push_str(&found("server", server.as_deref()));
+        out.push_str(&found("model", self.model.as_deref()));
+        out.push_str(&found("runtime with GPU code", self.runtime.as_deref()));
+        let _ = writeln!(out, "[subject]\ntarget = {}", quoted(target));
+        let mut line = |key: &str, value: Option<&str>, example: &str| match value {
+            Some(value) => drop(writeln!(out, "{key} = {}", quoted(value))),
+            None => drop(writeln!(out, "# {key} = {}", quoted(example))),
+        };
+        line("gpu", self.card.as_deref(), "rx-9070-xt");
+        line("runtime", self.runtime.as_deref(), "ollama-rocm-60303");
+        line("model", self.model.as_deref(), "llama3.2:3b");
+        out.push_str("device = \"real\"             # a launch on a stand-in GPU is a choice, not a launch\n\n");
+    }
+
+    fn shipped(&self, out: &mut String, target: &str) {
+        let _ = writeln!(
+            out,
+            r#"[[claims]]
+id = "code-for-my-card"
+phase = "B"
+page = "here"
+en = {}
+ja = {}
+rung = "shipped"
+topic = "file.target"
+about = {{ name = {} }}
+expected = {{ present = true }}
+scope = {{ file = "libggml-hip.so*", target = "*"{} }}
+closes = "whichkernel inspect {{file:libggml-hip.so}} --record"
+shows = {{ en = "a code object for this target is in the file", ja = "このターゲットの code object がファイルにあること" }}
+cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
+"#,
+            quoted(&format!("libggml-hip.so holds code for {target}")),
+            quoted(&format!("libggml-hip.so に {target} 向けのコードがある")),
+            quoted(target),
+            if self.runtime.is_some() { "" } else { r#", runtime = "*""# },
+        );
+    }
+
+    fn launched(&self, out: &mut String, ty: &str, path: Option<&str>, table: Option<&Table>) {
+        let watch = format!("whichkernel watch --name {} --record", self.server.as_deref().unwrap_or("ollama"));
+        if let Some(path) = path {
+            let _ = writeln!(
+                out,
+                r#"# What a source declares need not be what runs: this one only a live process can close.
+[[claims]]
+id = "live-path"
+phase = "F"
+page = "here"
+en = {}
+ja = {}
+rung = "launched"
+topic = "matmul.path"
+about = {{ type = {}, columns = "{COLUMNS}" }}
+expected = {{ equals = {} }}
+closes = {}
+"#,
+                quoted(&format!("A prompt of {COLUMNS} tokens launches {path} for {ty}")),
+                quoted(&format!("{COLUMNS} トークンのプロンプトでは {ty} に {path} が起動される")),
+                quoted(ty),
+                quoted(path),
+                quoted(&watch),
+            );
+        }
+        let elsewhere = table.map(|table| {
+            format!(
+                "\nelsewhere = {{ rung = \"declared\", topic = \"matmul.path\", about = {{ type = {} }}, scope = {{ source = {}, commit = {} }} }}",
+                quoted(ty),
+                quoted(&table.source),
+                quoted(&table.commit)
+            )
+        });
+        let _ = writeln!(
+            out,
+            r#"[[questions]]
+id = "which-path"
+phase = "F"
+page = "here"
+en = {}
+ja = {}
+ask = {{ rung = "launched", topic = "matmul.path", about = {{ type = {} }} }}{}
+closes = {}"#,
+            quoted(&format!("Which path do the multiplications with {ty} weights take here?")),
+            quoted(&format!("この機械で {ty} の重みの積はどの経路に入るのか")),
+            quoted(ty),
+            elsewhere.unwrap_or_default(),
+            quoted(&watch),
+        );
+    }
+}
+
+fn declared(out: &mut String, table: &Table, target: &str, ty: &str, path: &str) {
+    let _ = writeln!(
+        out,
+        r#"# What the source declares: {} {}. `whichkernel explain` tells why.
+[[claims]]
+id = "declared-path"
+phase = "A"
+page = "here"
+en = {}
+ja = {}
+rung = "declared"
+topic = "matmul.path"
+about = {{ type = {}, columns = "{COLUMNS}" }}    # "9..256" is a range, "Q4_K|Q5_K" means both
+expected = {{ equals = {} }}                       # also one_of, between, at_least, contains, present, absent
+scope = {{ source = {}, commit = {} }}
+expect = "any"                                     # "holds": `check` exits 1 where it does not
+closes = {}
+"#,
+        plain(&table.source),
+        plain(&table.version),
+        quoted(&format!("{} {} declares {path} for {ty} at {COLUMNS} columns", table.source, table.version)),
+        quoted(&format!("{} {} は {COLUMNS} 列の {ty} に {path} を宣言している", table.source, table.version)),
+        quoted(ty),
+        quoted(path),
+        quoted(&table.source),
+        quoted(&table.commit),
+        quoted(&format!("whichkernel explain --gpu {target} --type {ty} --columns {COLUMNS}")),
+    );
+}
+
+const HEAD: &str = "\
+# An investigation of this machine, begun by `whichkernel investigate init`. Change what you like:
+#   whichkernel investigate THIS_FILE      looks with every observer, records, and grades each claim and question
+#   whichkernel check THIS_FILE            grades again, from what was recorded
+#   whichkernel report THIS_FILE           pages from it
+# Every key is explained in docs/investigation-files.md, every topic in docs/topics.md; an unknown one is an error that names the nearest.
+";
+
+const FRAME: &str = r#"# Phases are A to F; each that is used stands here. Pages are where something was said.
+[[phases]]
+id = "A"
+en = "What the source declares"
+ja = "ソースの宣言"
+
+[[phases]]
+id = "B"
+en = "What the files ship"
+ja = "ファイルに入っているもの"
+
+[[phases]]
+id = "F"
+en = "What a live run takes"
+ja = "実行時に通る経路"
+
+[[pages]]
+id = "here"
+en = "This machine"
+ja = "この機械"
+
+"#;
+
+/// A TOML string, whatever is in it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// For a comment: one line.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evidence::Investigation;
+
+    fn full() -> Machine {
+        let text = |word: &str| Some(word.to_owned());
+        Machine {
+            target: text("gfx1201"),
+            card: text("rx-9070-xt"),
+            runtime: text("ollama-rocm-60303"),
+            server: text("ollama"),
+            server_version: text("0.12.6"),
+            model: text("llama3.2:3b-instruct-q6_K"),
+            file_type: text("Q6_K"),
+        }
+    }
+
+    #[test]
+    fn the_file_loads_whatever_is_on_the_machine() {
+        let evil = Some("\"\"\"x'\\\n[subject]\n# é\u{1b}".to_owned());
+        let hostile = Machine {
+            card: evil.clone(),
+            runtime: evil.clone(),
+            server: evil.clone(),
+            server_version: evil.clone(),
+            model: evil.clone(),
+            file_type: evil,
+            target: Some("gfx1201".to_owned()),
+        };
+        for machine in [Machine::default(), full(), hostile.clone()] {
+            let text = machine.investigation();
+            let read = Investigation::parse("new.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert_eq!(read.subject.model, machine.model);
+            assert_eq!(read.claims.len(), 3, "{text}");
+            assert_eq!(read.questions.len(), 1);
+        }
+        let strange = Machine { target: Some("gfx9999".to_owned()), ..Machine::default() };
+        let text = strange.investigation();
+        let read = Investigation::parse("new.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(read.claims.len(), 1, "of a target that no table knows nothing is declared: {text}");
+    }
+
+    #[test]
+    fn what_was_found_stands_in_it_and_what_was_not_is_said() {
+        let text = full().investigation();
+        assert!(text.contains("target = \"gfx1201\"\ngpu = \"rx-9070-xt\"\nruntime = \"ollama-rocm-60303\""), "{text}");
+        assert!(text.contains("type = \"Q6_K\"") && !text.contains("Q4_K\""), "the model's type: {text}");
+        let none = Machine::default().investigation();
+        assert!(none.contains("# GPU: none was found here") && none.contains("# model = \"llama3.2:3b\""), "{none}");
+    }
+}

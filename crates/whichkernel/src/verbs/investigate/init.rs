@@ -1,0 +1,34 @@
+//! `investigate init`: a file to begin with, from what is on this machine.
+
+use crate::context::Context;
+use anyhow::Context as _;
+use investigate::Machine;
+use observe::ObserveContext;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write an investigation file to begin with: commented, about this machine's GPU, server and model
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file to write; one that is there is left alone
+    #[arg(default_value = "investigation.toml")]
+    file: PathBuf,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    context.progress(&context.lang.text("summary-looking"));
+    let text = Machine::this(&ObserveContext::default()).investigation();
+    let shown = args.file.display();
+    let mut file = match File::create_new(&args.file) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            anyhow::bail!("{shown} is there already, and is left as it is: name another file")
+        }
+        opened => opened.with_context(|| format!("cannot write {shown}"))?,
+    };
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
+    context
+        .print(&format!("{}\n", context.lang.text_with("investigate-begun", &[("path", shown.to_string().into())])))?;
+    Ok(ExitCode::SUCCESS)
+}
