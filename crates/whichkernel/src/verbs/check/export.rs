@@ -1,22 +1,10 @@
-//! The readings for programs and documents: JSON, CSV, Markdown.
+//! The readings for spreadsheets and documents: CSV, Markdown.
 
 use super::text::answers;
 use super::words::{because, summary};
-use investigate::{Graded, Readings};
+use investigate::Graded;
 use report::{Column, Lang, Table, grade_text, rung_text};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// The readings under another answer's name, for who adds to them.
-pub fn json(graded: &Graded, schema: &str) -> Value {
-    let mut whole = json!({"schema": schema});
-    if let (Value::Object(whole), Ok(Value::Object(readings))) =
-        (&mut whole, serde_json::to_value(Readings::of(graded)))
-    {
-        whole.extend(readings);
-    }
-    whole
-}
 
 pub fn csv(graded: &Graded, lang: &Lang) -> String {
     let keys = ["id", "phase", "page", "rung", "grade", "why", "expect", "text", "because", "closes"];

@@ -14,7 +14,7 @@ pub mod screen;
 mod text;
 mod words;
 
-pub use export::{csv, json, markdown};
+pub use export::{csv, markdown};
 pub use words::load;
 
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open

@@ -1,19 +1,25 @@
 //! The main job: look with everything there is, record, grade, and say it in a screen.
 
-use super::check::{json, load, markdown, screen};
+use super::check::{load, markdown, screen};
+use super::report::Beside;
 use crate::context::{CHECK_FAILED, Context, Format};
 use evidence::{Investigation, Question, Recorded, View};
-use investigate::{Graded, Looked, Places, Unchanged, run_observers};
-use ledger::{LedgerError, Reader};
+use investigate::{Graded, Investigated, Looked, Places, Readings, Unchanged, run_observers};
+use ledger::{Ledger, LedgerError, Reader};
 use observe::ObserveContext;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod init;
 mod offer_fetch;
 
 /// Look with every observer there is, record what they see, and grade every claim and question
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+
     /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
     file: Option<PathBuf>,
 
@@ -50,7 +56,15 @@ pub struct Args {
     open: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Init(init::Args),
+}
+
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    if let Some(What::Init(args)) = &args.what {
+        return init::run(args, context);
+    }
     let mut investigation = load(args.file.as_deref())?;
     if let Some(host) = &args.here {
         investigation.is_about_this_machine(host);
@@ -66,7 +80,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         deep: args.deep,
     };
     // Where nothing can be written the answer is still worth having: it is graded and not kept.
-    let (mut ledger, kept) = match context.open_ledger() {
+    let (ledger, kept) = match context.open_ledger() {
         Ok(ledger) => (Some(ledger), None),
         Err(error @ (LedgerError::ReadOnly { .. } | LedgerError::Full { .. })) => (None, Some(error)),
         Err(error) => return Err(error.into()),
@@ -74,37 +88,68 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(error) = kept {
         context.note(&format!("whichkernel: {error}"));
     }
-    let known = Reader::open(&context.ledger)?.observations_for(&investigation)?;
-    let start = Graded::from_ledger(investigation.clone(), &known, &super::names());
-    let mut fetched = Vec::new();
+    let mut pages = Beside::new(&investigation, context);
+    // First what is here, without asking anybody; then, asked once, what could be fetched; then what that brought.
+    let mut run = Run { investigation, around, ledger, context };
+    let (mut graded, mut looked) = run.look(args, &mut pages)?;
+    pages.renew();
     if !args.offline {
-        fetched = offer_fetch::offer(&start, &around, args.yes, context)?;
+        let fetched = offer_fetch::offer(&graded, &run.around, args.yes, context)?;
+        if !fetched.is_empty() {
+            (graded, looked) = run.look(args, &mut pages)?;
+            offer_fetch::told(&fetched, &graded, context);
+        }
     }
-    if ledger.is_some() {
-        // Its writer lets go of the ledger while the trees are read into it.
-        ledger = None;
-        offer_fetch::look_at_trees(&start, &known, &args.path, context);
-        ledger.replace(context.open_ledger()?);
-    }
-    drop(known);
-    // Of a long ledger: what each observer said last, and then what the claims can use.
-    let before = Reader::open(&context.ledger)?.last_runs()?;
-    let looked = runtime::Cache::from_env().dir().join("looked.json");
-    let mut unchanged = Unchanged::read(&looked, &context.ledger, &around);
-    let (looked, unkept) =
-        run_observers(&investigation, &around, &before, ledger.as_mut(), &mut unchanged, &mut |line| {
-            context.progress(line)
-        })?;
-    drop(before);
-    let mut observations = Reader::open(&context.ledger)?.observations_for(&investigation)?;
-    observations.extend(unkept.into_iter().map(Recorded::new));
-    let places = Places::of_this_machine(&around, crate::taken::takes);
-    let graded = Graded::from_ledger(investigation, &observations, &super::names()).at(places);
-    offer_fetch::told(&fetched, &graded, context);
-    context.print(&render(args.format, &graded, &looked, context)?)?;
-    super::report::after(graded.investigation.clone(), args.open, context);
+    pages.renew();
+    context.print(&render(args.format, &graded, &looked, pages.page(), context)?)?;
+    pages.finish(args.open, args.format != Format::Text)?;
     let failed = args.strict && graded.failed() > 0;
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+struct Run<'a> {
+    investigation: Investigation,
+    around: ObserveContext,
+    /// None where nothing can be written.
+    ledger: Option<Ledger>,
+    context: &'a Context,
+}
+
+impl Run<'_> {
+    /// Looks with every observer at whatever is here, and grades what they saw.
+    fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> anyhow::Result<(Graded, Vec<Looked>)> {
+        let (context, investigation) = (self.context, &self.investigation);
+        // Ties a sweep to its sightings: each look has its own.
+        self.around.time = ledger::now();
+        if self.ledger.is_some() {
+            let known = Reader::open(&context.ledger)?.observations_for(investigation)?;
+            let start = Graded::from_ledger(investigation.clone(), &known, &super::names());
+            // Its writer lets go of the ledger while the trees are read into it.
+            self.ledger = None;
+            offer_fetch::look_at_trees(&start, &known, &args.path, context);
+            self.ledger = Some(context.open_ledger()?);
+            pages.step();
+        }
+        // Of a long ledger: what each observer said last, and then what the claims can use.
+        let before = Reader::open(&context.ledger)?.last_runs()?;
+        let kept = runtime::Cache::from_env().dir().join("looked.json");
+        let mut unchanged = Unchanged::read(&kept, &context.ledger, &self.around);
+        let (looked, unkept) = run_observers(
+            investigation,
+            &self.around,
+            &before,
+            self.ledger.as_mut(),
+            &mut unchanged,
+            &mut |line| context.progress(line),
+            &mut || pages.step(),
+        )?;
+        drop(before);
+        let mut observations = Reader::open(&context.ledger)?.observations_for(investigation)?;
+        observations.extend(unkept.into_iter().map(Recorded::new));
+        let places = Places::of_this_machine(&self.around, crate::taken::takes);
+        let graded = Graded::from_ledger(investigation.clone(), &observations, &super::names()).at(places);
+        Ok((graded, looked))
+    }
 }
 
 /// What the claims and questions ask for, so that an observer can leave out what nobody asks.
@@ -115,15 +160,17 @@ fn asked(investigation: &Investigation) -> Vec<View> {
     claims.chain(questions).map(|(topic, about)| View { topic: topic.clone(), about: about.clone() }).collect()
 }
 
-fn render(format: Format, graded: &Graded, looked: &[Looked], context: &Context) -> anyhow::Result<String> {
+fn render(
+    format: Format,
+    graded: &Graded,
+    looked: &[Looked],
+    report: Option<String>,
+    context: &Context,
+) -> anyhow::Result<String> {
     Ok(match format {
         Format::Text => screen::render(graded, looked, false, context),
         Format::Md => markdown(graded, &context.lang),
         Format::Csv => super::check::csv(graded, &context.lang),
-        Format::Json => {
-            let mut whole = json(graded, "whichkernel.investigate/1");
-            whole["looked"] = serde_json::to_value(looked)?;
-            format!("{}\n", serde_json::to_string_pretty(&whole)?)
-        }
+        Format::Json => answer::json(&Investigated { readings: Readings::of(graded), looked, report })?,
     })
 }

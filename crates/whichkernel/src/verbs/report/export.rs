@@ -71,7 +71,7 @@ pub fn write(
         }
         Export::Json => {
             let path = out.unwrap_or(Path::new("report.json"));
-            let whole = Reported::of(&gathered.graded, gathered.problem.clone(), gathered.observations());
+            let whole = Reported::of(&gathered.graded, gathered.problem.as_deref(), gathered.observations());
             fs::write(path, answer::json(&whole)?).with_context(|| format!("cannot write {}", path.display()))?;
             Ok(path.to_owned())
         }

@@ -1,11 +1,11 @@
 //! What the pages are made from, out of the ledger. A ledger that cannot be read gives pages that say so.
 
-use crate::context::Context;
 use evidence::{Ability, Evidence, Investigation, Recorded};
 use investigate::Graded;
 use ledger::{LedgerError, Measured, Reader, RowKind, WorklogNote};
 use site::{Input, LedgerFacts, Next, Note};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub struct Gathered {
@@ -15,13 +15,14 @@ pub struct Gathered {
     able: Vec<Ability>,
     ledger: LedgerFacts,
     pub problem: Option<String>,
+    dir: PathBuf,
 }
 
 impl Gathered {
-    pub fn from_ledger(investigation: Investigation, context: &Context) -> Gathered {
+    pub fn from_ledger(investigation: Investigation, dir: &Path) -> Gathered {
         let (mut observations, mut notes, mut ledger) = (Vec::new(), Vec::new(), LedgerFacts::default());
         let read = || -> Result<_, LedgerError> {
-            let reader = Reader::open(&context.ledger)?;
+            let reader = Reader::open(dir)?;
             let last = reader.last()?;
             let facts = LedgerFacts {
                 id: reader.id()?,
@@ -41,17 +42,36 @@ impl Gathered {
         ledger.problem = problem.clone();
         let verbs = crate::verbs::names();
         let graded = Graded::from_ledger(investigation, &observations, &verbs);
-        Gathered { graded, observations, notes, able: investigate::abilities(&verbs), ledger, problem }
+        let able = investigate::abilities(&verbs);
+        Gathered { graded, observations, notes, able, ledger, problem, dir: dir.to_owned() }
+    }
+
+    pub fn ledger(&self) -> &Path {
+        &self.dir
     }
 
     pub fn observations(&self) -> &[Recorded] {
         &self.observations
     }
 
-    pub fn site(&self, context: &Context, single: bool) -> site::Site {
+    /// Changes whenever the ledger has grown.
+    pub fn version(&self) -> String {
+        format!("{}-{}", self.ledger.rows, self.ledger.head.as_deref().unwrap_or("empty"))
+    }
+
+    pub fn site(&self, single: bool) -> site::Site {
+        self.build(single, None)
+    }
+
+    /// For who serves it: the pages ask for a newer version.
+    pub fn live_site(&self) -> site::Site {
+        self.build(false, Some(&self.version()))
+    }
+
+    fn build(&self, single: bool, live: Option<&str>) -> site::Site {
         let next: Vec<Next> = self.graded.next().into_iter().map(next).collect();
         let ladders = self.graded.investigation.ladders(&self.observations, &self.able);
-        let blobs = Reader::open_as_it_is(&context.ledger).ok().map(|reader| reader.blobs());
+        let blobs = Reader::open_as_it_is(&self.dir).ok().map(|reader| reader.blobs());
         let raw = |evidence: &Evidence| {
             let mut bytes = Vec::new();
             let measured = blobs.as_ref()?.read(evidence, |piece| {
@@ -72,6 +92,7 @@ impl Gathered {
             ledger: self.ledger.clone(),
             raw: &raw,
             version: env!("CARGO_PKG_VERSION"),
+            live,
         };
         site::build(&input, single)
     }

@@ -6,10 +6,13 @@ use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod beside;
 mod bundle;
 mod export;
 mod gather;
+mod serve;
 
+pub use beside::Beside;
 pub use gather::Gathered;
 
 /// The investigation as pages that open from disk: both languages, light and dark, every table as CSV
@@ -34,6 +37,17 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]
     export: Option<export::Export>,
 
+    #[command(flatten)]
+    given: export::Given,
+
+    /// Serve the pages on loopback until interrupted, anew whenever something was recorded; only who has the printed address gets in
+    #[arg(long, conflicts_with_all = ["single_file", "export", "out"])]
+    serve: bool,
+
+    /// With --serve: the port [default: any that is free]
+    #[arg(long, value_name = "PORT", requires = "serve", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
     /// Open it in a browser
     #[arg(long)]
     open: bool,
@@ -48,17 +62,20 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(What::Bundle(args)) = &args.what {
         return bundle::run(args, context);
     }
-    let gathered = Gathered::from_ledger(load(args.file.as_deref())?, context);
+    if args.serve {
+        return serve::run(load(args.file.as_deref())?, args.port, args.open, context);
+    }
+    let gathered = Gathered::from_ledger(load(args.file.as_deref())?, &context.ledger);
     if let Some(problem) = &gathered.problem {
         context.note(&context.lang.text_with("report-problem", &[("what", problem.as_str().into())]));
     }
     if let Some(what) = args.export {
-        let path = export::write(&gathered, what, args.out.as_deref())?;
+        let path = export::write(&gathered, what, &args.given, args.out.as_deref(), context)?;
         context
             .print(&format!("{}\n", context.lang.text_with("report-at", &[("path", path.to_string_lossy().into())])))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let site = gathered.site(context, args.single_file);
+    let site = gathered.site(args.single_file);
     let path = if args.single_file {
         let path = args.out.clone().unwrap_or_else(|| PathBuf::from("report.html"));
         std::fs::write(&path, site.single_file()).with_context(|| format!("cannot write {}", path.display()))?;
@@ -76,21 +93,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 /// Writes the folder; gives back the page to open.
 pub fn write(site: &site::Site, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(site.write(out.unwrap_or(Path::new("report")))?)
-}
-
-/// After an investigation: the report anew, beside the ledger, and its path as the last line. That it could not be written is
-/// said, and is no failure of what was asked.
-pub fn after(investigation: evidence::Investigation, open: bool, context: &Context) {
-    let gathered = Gathered::from_ledger(investigation, context);
-    match gathered.site(context, false).write(&context.ledger.join("report")) {
-        Ok(path) => {
-            context.note(&context.lang.text_with("report-at", &[("path", path.to_string_lossy().into())]));
-            if open && let Err(error) = browse(&path) {
-                context.note(&context.lang.text_with("report-not-opened", &[("why", error.to_string().into())]));
-            }
-        }
-        Err(error) => context.note(&context.lang.text_with("report-not-written", &[("why", error.to_string().into())])),
-    }
 }
 
 /// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
