@@ -17,9 +17,7 @@ mod unchanged;
 
 pub use abilities::abilities;
 pub use advice::{Advice, FETCH, Need, Places};
-pub use answers::{
-    Checked, ClaimReading, Expect, Investigated, NextStep, QuestionAnswer, Readings, Reported, Summary,
-};
+pub use answers::{Checked, ClaimReading, Expect, Investigated, NextStep, QuestionAnswer, Readings, Reported, Summary};
 pub use fetchable::{Step, What};
 pub use graded::{Counts, Graded, Next};
 pub use init::Machine;

@@ -32,7 +32,8 @@ fn every_row_has_the_reasons_of_its_own_columns() {
         let conditions = chain["conditions"].as_array().unwrap();
         let said: Vec<&str> = conditions.iter().filter_map(|it| it["values"]["ne11"].as_str()).collect();
         assert!(!said.is_empty(), "{chain}");
-        assert!(said.iter().all(|value| *value == row["columns"].to_string()), "{}: {said:?}", row["columns"]);
+        let columns = row["columns"].to_string();
+        assert!(said.iter().all(|value| **value == columns), "{columns}: {said:?}");
         assert!(row["kernel"].as_str().unwrap().starts_with(chain["launch"]["kernel"].as_str().unwrap()), "{row}");
     }
 }

@@ -28,6 +28,17 @@ pub fn launch_trace(data: &[u8]) {
     let mut tally = Tally::default();
     watch::add_trace(&mut tally, &trace, None);
     let _ = (tally.rows(), tally.per_token());
+    if let Ok(timeline) = export::Timeline::read(data.to_vec()) {
+        assert!(timeline.launches.len() <= data.len(), "a launch takes bytes");
+        let _ = export::perfetto(&timeline);
+    }
+}
+
+/// A table of a lake, which anybody may have written.
+pub fn parquet(data: &[u8]) {
+    let Ok(table) = export::parquet::read(data) else { return };
+    assert!(table.rows() <= data.len() / 8 + 512, "a row takes bytes");
+    assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "columns of one length");
 }
 
 /// What the stand-in and its reader agree on of the libraries' kernels.

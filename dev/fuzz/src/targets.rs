@@ -38,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "log", try_on: records::log },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
+    Target { name: "parquet", try_on: records::parquet },
     Target { name: "pe", try_on: pe },
     Target { name: "profile", try_on: records::profile },
     Target { name: "profile_database", try_on: records::profile_database },

@@ -22,6 +22,8 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("codeobject/src/pe.rs", "pe"),
     ("codeobject/src/walk.rs", "bundle"),
     ("evidence/src/decode.rs", "ledger_archive"),
+    ("export/src/parquet/read.rs", "parquet"),
+    ("export/src/timeline.rs", "launch_trace"),
     ("gguf/src/read.rs", "gguf"),
     ("isa/src/decode.rs", "isa"),
     ("launch/src/record_reader.rs", "launch_trace"),

@@ -42,6 +42,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("investigate", &["whichkernel investigate --offline", "whichkernel investigate --yes"]),
+    ("investigate init", &["whichkernel investigate init my-machine.toml"]),
     (
         "isa",
         &[
@@ -58,7 +59,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("ledger note", &["whichkernel ledger note --phase A 'the server was restarted'"]),
     ("ledger show", &["whichkernel ledger show 7"]),
     ("ledger sign", &["whichkernel ledger sign --key my.key"]),
-    ("ledger verify", &["whichkernel ledger verify", "whichkernel ledger verify --format json"]),
+    ("ledger verify", &["whichkernel ledger verify", "whichkernel ledger verify --parquet lake --format json"]),
     ("ledger where", &["whichkernel ledger where"]),
     ("man", &["whichkernel man ~/.local/share/man/man1"]),
     (
@@ -70,7 +71,15 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("mcp", &["whichkernel mcp"]),
     ("probe", &["whichkernel probe http://127.0.0.1:11434 --tokens 1,8,9,290", "whichkernel probe --replay recorded"]),
-    ("report", &["whichkernel report --out report", "whichkernel report --single-file --out report.html"]),
+    (
+        "report",
+        &[
+            "whichkernel report --out report",
+            "whichkernel report --serve --open",
+            "whichkernel report --export parquet --out lake --host alpha",
+            "whichkernel report --export perfetto --launches trace.jsonl",
+        ],
+    ),
     ("report bundle", &["whichkernel report bundle --out bundle.tar"]),
     ("runtime", &["whichkernel runtime find", "whichkernel runtime fetch debian-sid --parts ggml"]),
     ("runtime add", &["whichkernel runtime add ollama-linux-amd64-rocm.tgz --name ollama"]),

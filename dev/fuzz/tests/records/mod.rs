@@ -1,6 +1,7 @@
 //! Small files of what runs, models, servers and people leave behind. The databases of `profile_database` and the archive of
 //! `ledger_archive` were made once, by SQLite and by `ledger export`, and are not made again: their bytes depend on a version and a random id.
 
+use export::parquet::{Column, Table, Values, Writer};
 use launch::record::{FIRST, MAGIC, kind};
 use launch::table::{Builder, KernelInfo};
 
@@ -17,10 +18,25 @@ pub fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("server_answer", "generate", text(GENERATE)),
         ("server_answer", "stream", text(STREAM)),
         ("server_answer", "show", text(SHOW)),
+        ("parquet", "two_rows", lake()),
         ("checkpoint", "signed", text(CHECKPOINT)),
         ("written_by_hand", "investigation", text(INVESTIGATION)),
         ("written_by_hand", "card", text(CARD)),
     ]
+}
+
+fn lake() -> Vec<u8> {
+    let column = |name: &str, values| Column { name: name.to_owned(), values };
+    let columns = vec![
+        column("ledger", Values::Text(vec![Some("ab".to_owned()), None])),
+        column("row", Values::Number(vec![Some(1), Some(2)])),
+        column("body", Values::Bytes(vec![Some(b"{}".to_vec()), Some(Vec::new())])),
+        column("complete", Values::Bool(vec![Some(true), None])),
+    ];
+    let about = vec![("ledger".to_owned(), "ab".to_owned())];
+    let mut writer = Writer::new(Vec::new()).expect("written");
+    writer.group(&Table { columns, about: Vec::new() }).expect("written");
+    writer.finish(&about).expect("written")
 }
 
 fn model() -> Vec<u8> {

@@ -25,7 +25,7 @@ pub enum Export {
     Profiler,
 }
 
-/// What an export needs beside the ledger.
+// What an export needs beside the ledger. No documentation of its own: clap would take it for the verb's.
 #[derive(Debug, clap::Args)]
 pub struct Given {
     /// For perfetto and profiler: what `watch --trace`, `dryrun` or the preload recorded
