@@ -42,12 +42,15 @@ pub struct CaseFound {
     pub undo: Vec<String>,
 }
 
+/// Words messages in a language, joined as that language joins sentences.
+pub type Say<'s> = &'s dyn Fn(&[Message]) -> String;
+
 impl Fix {
     /// The command, or the sentence as `say` words it.
-    pub fn text(&self, say: &dyn Fn(&Message) -> String) -> String {
+    pub fn text(&self, say: Say<'_>) -> String {
         match self {
             Fix::Run(command) | Fix::Change { run: command, .. } => command.clone(),
-            Fix::Do(message) => say(message),
+            Fix::Do(message) => say(std::slice::from_ref(message)),
         }
     }
 
@@ -61,12 +64,12 @@ impl Fix {
 }
 
 impl Report {
-    /// `say` words a message.
-    pub fn answer(&self, say: &dyn Fn(&Message) -> String) -> Examination<'_> {
+    /// `say` words messages, one behind the other.
+    pub fn answer(&self, say: Say<'_>) -> Examination<'_> {
         let observer = |observer: &crate::Verdict| ObserverVerdict {
             name: observer.name,
             status: observer.status,
-            why: observer.why.iter().map(say).collect::<Vec<_>>().join(" "),
+            why: say(&observer.why),
             fix: observer.fix.as_ref().map(|fix| fix.text(say)),
             undo: observer.fix.as_ref().and_then(Fix::undo).map(str::to_owned),
             code: observer.why.first().map(|message| message.key),
@@ -74,7 +77,7 @@ impl Report {
         let case = |case: &crate::Case| CaseFound {
             id: case.id,
             weight: case.weight,
-            what: say(&case.what),
+            what: say(std::slice::from_ref(&case.what)),
             fix: case.fix.iter().map(|fix| fix.text(say)).collect(),
             undo: case.fix.iter().filter_map(Fix::undo).map(str::to_owned).collect(),
         };

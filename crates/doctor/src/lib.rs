@@ -27,7 +27,7 @@ mod tracing;
 pub mod trials;
 mod verdicts;
 
-pub use crate::answers::{CaseFound, Examination, ObserverVerdict};
+pub use crate::answers::{CaseFound, Examination, ObserverVerdict, Say};
 pub use crate::cases::{Case, Weight};
 pub use crate::catalog::Catalog;
 pub use crate::container::Container;

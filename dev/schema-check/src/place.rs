@@ -63,6 +63,9 @@ impl Checker<'_> {
                 "maximum" => value.as_f64().zip(rule.as_f64()).is_none_or(|(value, most)| value <= most),
                 "minItems" => value.as_array().zip(rule.as_u64()).is_none_or(|(all, least)| all.len() as u64 >= least),
                 "maxItems" => value.as_array().zip(rule.as_u64()).is_none_or(|(all, most)| all.len() as u64 <= most),
+                "uniqueItems" => value.as_array().is_none_or(|all| {
+                    *rule != Value::Bool(true) || all.iter().enumerate().all(|(i, one)| !all[..i].contains(one))
+                }),
                 "anyOf" | "oneOf" => self.one_of(keyword == "oneOf", rule, value, path, named, found),
                 "allOf" => {
                     for one in rule.as_array().into_iter().flatten() {
@@ -253,6 +256,13 @@ mod tests {
             let found = problems(&schema(), &value);
             assert!(found.iter().any(|one| one.contains(place)), "{place} in {found:?}");
         }
+    }
+
+    #[test]
+    fn what_must_be_there_once_is_not_there_twice() {
+        let schema = json!({"type": "array", "uniqueItems": true});
+        assert_eq!(problems(&schema, &json!(["a", "b"])), Vec::<String>::new());
+        assert!(!problems(&schema, &json!(["a", "b", "a"])).is_empty());
     }
 
     #[test]

@@ -44,13 +44,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
         context.note(&context.lang.text_with("doctor-recorded", &args));
     }
+    // JSON is for programs: its sentences are English in every language.
+    let english = Lang::new("en");
+    let lang = if args.format == Format::Json { &english } else { &context.lang };
     match args.format {
         Format::Text => context.print(&text::render(&report, args.root.is_none(), context))?,
-        // JSON is for programs: its sentences are English in every language.
-        Format::Json => context.emit(args.format, &report.answer(&|message| say(message, &Lang::new("en"))))?,
-        Format::Csv | Format::Md => {
-            context.emit(args.format, &report.answer(&|message| say(message, &context.lang)))?
-        }
+        format => context.emit(format, &report.answer(&|messages| say_all(messages, lang)))?,
     }
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem).count();
     if args.strict && problems > 0 {
@@ -73,7 +72,7 @@ fn say_all(messages: &[Message], lang: &Lang) -> String {
 }
 
 fn fix_text(fix: &Fix, lang: &Lang) -> String {
-    fix.text(&|message| say(message, lang))
+    fix.text(&|messages| say_all(messages, lang))
 }
 
 impl Show for Examination<'_> {
