@@ -49,7 +49,7 @@ pub fn read(host: &Host) -> Vec<Discovery> {
 }
 
 /// Only where systemd keeps a journal and Ollama is one of its units.
-fn journal(host: &Host) -> Option<String> {
+pub fn journal(host: &Host) -> Option<String> {
     let unit = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
     let has_unit = unit.iter().any(|dir| host.exists(format!("{dir}/ollama.service")));
     if !host.live() || !has_unit || !host.exists("/run/systemd/system") {

@@ -31,7 +31,7 @@ pub use crate::answers::{CaseFound, Examination, ObserverVerdict, Say};
 pub use crate::cases::{Case, Weight};
 pub use crate::catalog::Catalog;
 pub use crate::container::Container;
-pub use crate::discovery::Discovery;
+pub use crate::discovery::{Discovery, journal as ollama_journal};
 pub use crate::environment::{Variable, explain};
 pub use crate::gpus::{Gpu, KfdDevice};
 pub use crate::groups::Group;

@@ -3,7 +3,19 @@
 use crate::write::Writer;
 use crate::{Mix, Shape};
 
-pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words: bool) {
+/// What a model can read.
+#[derive(Debug, Clone, Copy)]
+pub enum Vocabulary {
+    /// Tokens by number only.
+    None,
+    /// A vocabulary of the shape's size, of no meaning.
+    Numbered,
+    Letters {
+        begins: bool,
+    },
+}
+
+pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words: Vocabulary) {
     let arch = shape.architecture;
     writer.text("general.architecture", arch);
     writer.text("general.name", &format!("skeleton of {}", shape.name));
@@ -57,10 +69,10 @@ pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words
         }
         writer.float(&format!("{arch}.expert_weights_scale"), 1.0);
     }
-    if words {
-        vocabulary(writer, shape.vocabulary);
-    } else {
-        writer.text("tokenizer.ggml.model", "no_vocab");
+    match words {
+        Vocabulary::None => writer.text("tokenizer.ggml.model", "no_vocab"),
+        Vocabulary::Numbered => vocabulary(writer, shape.vocabulary),
+        Vocabulary::Letters { begins } => crate::letters::write(writer, begins),
     }
 }
 

@@ -3,7 +3,8 @@
 //! The data is a hole in a sparse file and reads as zeros. The host code that chooses kernels looks at types and shapes
 //! only, so two layers answer the same question as all of them.
 
-use crate::metadata::metadata;
+use crate::letters;
+use crate::metadata::{Vocabulary, metadata};
 use crate::write::Writer;
 use crate::{Error, Mix, Shape, TensorType};
 
@@ -27,6 +28,17 @@ pub fn skeleton(shape: &Shape, kind: TensorType, layers: u32, words: bool) -> Re
 
 /// The same with the types of a mix, as llama-quantize would give them.
 pub fn skeleton_of(shape: &Shape, mix: Mix, layers: u32, words: bool) -> Result<Skeleton, Error> {
+    built(shape, mix, layers, if words { Vocabulary::Numbered } else { Vocabulary::None })
+}
+
+/// The same with a byte-level vocabulary in which a letter, and every pair of letters, with the space before it is one token: text
+/// of which everybody knows how many tokens it is. `begins`: a token of its own stands before every prompt.
+pub fn speaking(shape: &Shape, kind: TensorType, layers: u32, begins: bool) -> Result<Skeleton, Error> {
+    let shape = Shape { vocabulary: letters::COUNT, ..*shape };
+    built(&shape, Mix::One(kind), layers, Vocabulary::Letters { begins })
+}
+
+fn built(shape: &Shape, mix: Mix, layers: u32, words: Vocabulary) -> Result<Skeleton, Error> {
     let mut plan = Plan { writer: Writer::default(), offset: 0, shape, mix, layers };
     metadata(&mut plan.writer, shape, mix, layers, words);
     let (width, vocabulary) = (u64::from(shape.width), u64::from(shape.vocabulary));

@@ -19,6 +19,7 @@ pub fn registry() -> Vec<Box<dyn Observer>> {
         Box::new(watch::LaunchObserver::IMPORTS),
         Box::new(watch::ServerClaims),
         Box::new(certify::Certifier),
+        Box::new(probe::ProbeObserver),
     ];
     let probes = uprobe::OBSERVERS.map(|observer| Box::new(observer) as Box<dyn Observer>);
     all.into_iter().chain(probes).collect()

@@ -1,17 +1,17 @@
 //! What `probe` answers: the server, every probe with its true count, and what could not be read.
 
 use crate::change::Change;
+use crate::launches::{Launch, Watched};
 use crate::pieces::Batching;
 use crate::speed::{Load, Speed};
 use crate::zone::Zone;
 use evidence::Conclusion;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-pub const SCHEMA: &str = "whichkernel.probe/1";
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What a server was asked, what it really evaluated for it, how fast, and which path the source rules declare for each type.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    pub schema: &'static str,
     pub server: Server,
     pub probes: Vec<Probe>,
     /// Whether the true count of every question is known.
@@ -24,12 +24,28 @@ pub struct Answer {
     pub load: Vec<Load>,
     /// Where the time over the length changes its course; only of a sweep.
     pub changes: Vec<Change>,
+    /// The observer of launches, where one looked on (`--watch`).
+    pub watch: Option<Watched>,
+    /// What was asked for, or looked for, and could not be had.
+    pub left_out: Vec<Missing>,
     /// Why the run ended before its last question.
     pub ended: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+impl answer::Answer for Answer {
+    const SCHEMA: &'static str = "whichkernel.probe/1";
+}
+
+/// What there is not, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Missing {
+    pub what: String,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Server {
+    /// `ollama`, `llama-server`, `openai`, `unknown`.
     pub kind: &'static str,
     pub version: Option<String>,
     pub model: Option<String>,
@@ -52,12 +68,22 @@ pub struct Server {
     pub slots: Option<u64>,
     /// What else it says of itself, gathered as `watch` gathers it.
     pub facts: Vec<Fact>,
+    /// The model's quantisation as the server names it: `Q4_K_M`.
+    pub quantization: Option<String>,
     /// Types of the model's matrices, and where they were read.
-    pub types: Vec<(String, u64)>,
+    pub types: Vec<TypeCount>,
     pub types_from: Option<&'static str>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TypeCount {
+    #[serde(rename = "type")]
+    pub ty: String,
+    pub tensors: u64,
+}
+
+/// What a server says of itself, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fact {
     pub field: &'static str,
     pub said: String,
@@ -65,7 +91,8 @@ pub struct Fact {
     pub place: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One question that evaluated something.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Probe {
     pub name: String,
     /// Tokens that were sent.
@@ -83,6 +110,8 @@ pub struct Probe {
     pub eval_ms: Option<f64>,
     pub load_ms: Option<f64>,
     pub zones: Vec<Zone>,
+    /// What the server launched while it answered; null where nobody looked.
+    pub launches: Option<Vec<Launch>>,
     pub marks: Vec<Mark>,
 }
 
@@ -102,7 +131,7 @@ fn rate(count: u64, ms: f64) -> Option<f64> {
 }
 
 /// How the true count is known, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// The server counts what it processes (`timings.prompt_n`).
@@ -122,7 +151,7 @@ pub enum Basis {
 }
 
 /// What a reader should know of a probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// Part of the prompt came from the cache.
@@ -143,7 +172,8 @@ pub enum Mark {
     Contradictory,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A question without counts.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Failure {
     pub name: String,
     pub request: String,

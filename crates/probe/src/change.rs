@@ -5,11 +5,12 @@
 //! held against chance: the Chow statistic of its two neighbours, among those of permuted residuals. The seed is fixed, so that the same
 //! numbers give the same answer.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sys::random::Seeded;
 
 /// From this point on another line fits.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The first length of the new course.
     pub at: u64,

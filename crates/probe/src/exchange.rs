@@ -1,5 +1,6 @@
 //! One question and its answer, as it went over the wire, with what the server logged meanwhile.
 
+use crate::launches::Launch;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Exchange {
     pub wall_ms: Option<f64>,
     /// Others were asked at the same time.
     pub beside: u64,
+    /// What was launched meanwhile; None where nobody looked. Never read from a file.
+    pub launches: Option<Vec<Launch>>,
 }
 
 /// The body that was sent. A recorder may have kept only its beginning.

@@ -1,6 +1,6 @@
 //! From a recording, or from exchanges that just happened, to the answer.
 
-use crate::answer::{Answer, Fact, Failure, Probe, SCHEMA, Server};
+use crate::answer::{Answer, Fact, Failure, Missing, Probe, Server, TypeCount};
 use crate::change::changes;
 use crate::model::Mix;
 use crate::read::Reader;
@@ -33,8 +33,11 @@ struct Around {
     backend: Option<String>,
     mix: Mix,
     device: Option<Device>,
+    /// The user named it, whatever the server says.
+    asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,
+    quantization: Option<String>,
 }
 
 impl Around {
@@ -42,9 +45,13 @@ impl Around {
         let mut identity = Identity::default();
         recording.exchanges.iter().for_each(|exchange| identity.hear(exchange));
         let mut stage = Stage::default();
+        // Live, the logs were read for claims by whoever gathered those.
+        let gathered = !claims.list.is_empty();
         for (name, text) in &recording.logs {
             text.lines().for_each(|line| stage.line(line));
-            of_log(name, text, &mut claims);
+            if !gathered {
+                of_log(name, text, &mut claims);
+            }
         }
         for exchange in recording.exchanges.iter().filter(|exchange| !exchange.log.is_empty()) {
             exchange.log.lines().for_each(|line| stage.line(line));
@@ -57,7 +64,9 @@ impl Around {
         Around {
             backend: backend(&claims, &stage),
             mix: mix(recording, wanted, &stage),
+            quantization: quantization(recording).or_else(|| stage.file_type.clone()),
             device: wanted.device.clone().or_else(|| device(&claims, &stage)),
+            asked_for: wanted.device.is_some(),
             identity,
             claims,
             stage,
@@ -66,14 +75,18 @@ impl Around {
         }
     }
 
+    /// Whose rules are asked: of the GPU that the user named, or of the server's own where its backend goes by them.
     fn target(&self) -> Option<String> {
-        self.device.as_ref().map(|device| device.target.clone())
+        let goes = self.asked_for || self.backend.as_deref().is_none_or(has_rules);
+        self.device.as_ref().filter(|_| goes).map(|device| device.target.clone())
     }
 
     /// Why there are no rules to ask, where there are none.
     fn why(&self) -> &'static str {
         match (&self.device, &self.build, self.backend.as_deref()) {
             (None, _, Some("cpu")) => "cpu",
+            // The rules are those of ggml's CUDA backend, which is HIP's too; others choose by rules of their own.
+            (_, _, Some(other)) if !self.asked_for && !has_rules(other) => "other-backend",
             (None, ..) => "no-gpu",
             (_, None, _) => "no-version",
             _ => "no-table",
@@ -108,21 +121,30 @@ impl Around {
             slots: self.identity.slots.or(self.stage.slots),
             facts: self.claims.list.iter().map(fact).collect(),
             types_from: (!types.is_empty()).then_some(self.mix.from),
-            types: types.into_iter().collect(),
+            quantization: self.quantization.clone(),
+            types: types.into_iter().map(|(ty, tensors)| TypeCount { ty, tensors }).collect(),
         }
     }
 }
 
 /// Everything, computed anew from what was asked and answered.
 pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
+    gathered(recording, wanted, more).0
+}
+
+/// The same, with every run of every length beside it: the answer lists one of each.
+pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer, Vec<Probe>) {
     let around = Around::look(recording, wanted, more);
     let rules = Rules::new(around.target(), around.tables.clone(), around.why());
     let mut reader = Reader::new(around.identity.clone(), around.mix.clone(), rules);
-    recording.logs.iter().for_each(|(_, text)| reader.log(text));
+    reader.account = recording.account.clone();
+    recording.logs.iter().for_each(|(name, text)| reader.log(name, text));
     let (mut probes, mut failed) = (Vec::new(), Vec::new());
     for exchange in &recording.exchanges {
         match reader.take(exchange) {
             Some(Ok(probe)) => probes.push(probe),
+            // A step on the way to a length, which was taken another way.
+            Some(Err(failure)) if failure.name.starts_with(STEP) => {}
             Some(Err(failure)) => failed.push(failure),
             None => {}
         }
@@ -131,11 +153,21 @@ pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
     let rungs: Vec<&Probe> = probes.iter().filter(|probe| is_rung(probe)).collect();
     let speed = speeds(&rungs);
     let changes = if speed.len() >= SWEEP { course(&speed, &around, &probes) } else { Vec::new() };
+    let every = probes.iter().filter(|probe| is_rung(probe)).cloned().collect();
     probes.retain(is_shown);
-    let counted = counted(&probes, &failed);
+    let counted = counted(&probes, &failed, None);
     let server = around.server(wanted.url.clone());
-    Answer { schema: SCHEMA, server, probes, counted, failed, speed, load, changes, ended: None }
+    let missing =
+        |what: &String| Missing { what: what.clone(), why: "the index names it, and it cannot be read".into() };
+    let left_out = recording.missing.iter().map(missing).collect();
+    (Answer { server, probes, counted, failed, speed, load, changes, watch: None, left_out, ended: None }, every)
 }
+
+/// What was said elsewhere than in a log, kept as if it were one.
+pub const GATHERED: &str = "gathered.log";
+
+/// How names of questions begin that are no probes.
+const STEP: &str = "calibrate-";
 
 /// So many lengths in a row are a sweep; fewer say nothing of a course.
 pub const SWEEP: usize = 30;
@@ -150,7 +182,7 @@ fn is_rung(probe: &Probe) -> bool {
 /// Of repeated runs the first is listed; steps on the way to a length are no probes.
 fn is_shown(probe: &Probe) -> bool {
     let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
-    !probe.name.starts_with("calibrate-") && probe.name != "warm-up" && (!is_rung(probe) || first())
+    !probe.name.starts_with(STEP) && probe.name != "warm-up" && (!is_rung(probe) || first())
 }
 
 /// Changes in the course of time over length, and what the rules and the batches declare there.
@@ -202,13 +234,13 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
 }
 
 /// Both sides of each are worth a probe.
-pub fn thresholds(recording: &Recording, wanted: &Wanted) -> Vec<u64> {
-    let around = Around::look(recording, wanted, Claims::default());
+pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec<u64> {
+    let around = Around::look(recording, wanted, claims);
     limits(&around).into_iter().map(|(last, _)| last).collect()
 }
 
-/// Whether what is listed is all that was asked, with its true count.
-fn counted(probes: &[Probe], failed: &[Failure]) -> Conclusion {
+/// Whether what is listed is all that was meant to be asked, with its true count.
+pub fn counted(probes: &[Probe], failed: &[Failure], ended: Option<&str>) -> Conclusion {
     let known = probes.iter().filter(|probe| probe.evaluated.is_some()).count() as u64;
     let mut basis = Basis::new(Rung::Loaded, Unit::Probes, known, known).by("probe");
     for failure in failed {
@@ -216,6 +248,9 @@ fn counted(probes: &[Probe], failed: &[Failure]) -> Conclusion {
     }
     for probe in probes.iter().filter(|probe| probe.evaluated.is_none()) {
         basis = basis.without(&probe.name, Some(1), LeftOutWhy::Undetermined);
+    }
+    if let Some(why) = ended {
+        basis = basis.without(why, None, LeftOutWhy::Failed);
     }
     basis.completeness()
 }
@@ -231,6 +266,21 @@ fn backend(claims: &Claims, stage: &Stage) -> Option<String> {
         }
     }
     said.or_else(|| stage.no_gpu.then(|| "cpu".to_owned()))
+}
+
+/// Whether a backend chooses by the rules that are known here.
+fn has_rules(backend: &str) -> bool {
+    ["rocm", "hip", "cuda"].contains(&backend)
+}
+
+/// As Ollama names it.
+fn quantization(recording: &Recording) -> Option<String> {
+    let shows = recording.exchanges.iter().filter(|exchange| exchange.route() == "/api/show" && exchange.status == 200);
+    let mut levels = shows.filter_map(|exchange| {
+        let value = exchange.json()?;
+        value.get("details")?.get("quantization_level")?.as_str().map(str::to_owned)
+    });
+    levels.find(|level| !level.is_empty())
 }
 
 /// A GPU that the server names: by target, or by the title that its driver gives it.

@@ -1,9 +1,10 @@
 //! From tokens to evaluations: how a prompt is cut into batches and micro-batches, which are the columns of its matrix products.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a server cuts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Batching {
     /// The most tokens of one call (`n_batch`).
     pub batch: u64,
@@ -13,7 +14,7 @@ pub struct Batching {
 }
 
 /// Where the sizes come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Known {
     /// The server's log of the load.

@@ -3,6 +3,7 @@
 use crate::answer::{Basis, Failure, Mark, Probe};
 use crate::counts::{self, Counts, Unread};
 use crate::exchange::{Exchange, Purpose};
+use crate::launches::Account;
 use crate::memory::{self, Memory};
 use crate::model::Mix;
 use crate::pieces::{Batching, Known};
@@ -27,18 +28,23 @@ pub struct Reader {
     /// Cache lines of a log that is not kept by request.
     pool: Vec<CacheSlot>,
     used: BTreeSet<String>,
+    /// Who looked on.
+    pub account: Option<Account>,
 }
 
 impl Reader {
     pub fn new(identity: Identity, mix: Mix, rules: Rules) -> Reader {
         let (runners, pool) = (BTreeMap::new(), Vec::new());
-        Reader { identity, stage: Stage::default(), mix, rules, runners, pool, used: BTreeSet::new() }
+        Reader { identity, stage: Stage::default(), mix, rules, runners, pool, used: BTreeSet::new(), account: None }
     }
 
-    /// A log of before the first exchange, or of all of them.
-    pub fn log(&mut self, text: &str) {
+    /// A log of all exchanges. What stands in one whose name begins with `start` was written before the first of them: it tells how the server
+    /// runs, and of no request here.
+    pub fn log(&mut self, name: &str, text: &str) {
         text.lines().for_each(|line| self.stage.line(line));
-        self.pool.extend(Lines::read(text).slots);
+        if !name.starts_with("start") {
+            self.pool.extend(Lines::read(text).slots);
+        }
     }
 
     /// None for what evaluates nothing.
@@ -94,7 +100,17 @@ impl Reader {
         }
         let outputs = if exchange.purpose() == Purpose::Embed { Outputs::All } else { Outputs::One };
         let decoded = counts.eval_count.is_some_and(|count| count > 1) && !shared;
-        let zones = self.rules.zones(&self.mix, &ne11, decoded, outputs);
+        let mut zones = self.rules.zones(&self.mix, &ne11, decoded, outputs);
+        let slots = self.stage.slots.or(self.identity.slots);
+        if exchange.beside > 0
+            && let Some(slots) = slots.filter(|slots| *slots > 1)
+        {
+            zones = self.rules.side_by_side(&self.mix, slots.min(exchange.beside + 1));
+        }
+        if let (Some(launches), Some(account)) = (&exchange.launches, &self.account) {
+            let target = self.rules.target().map(str::to_owned);
+            zones.iter_mut().for_each(|zone| zone.hold(launches, account, target.as_deref()));
+        }
         Probe {
             name: exchange.name.clone(),
             asked,
@@ -108,6 +124,7 @@ impl Reader {
             eval_ms: counts.eval_ms,
             load_ms: counts.load_ms,
             zones,
+            launches: exchange.launches.clone(),
             marks: marks.into_iter().collect(),
         }
     }

@@ -1,27 +1,41 @@
 //! Probes in the ledger: what a server answered stands on Loaded, with the raw exchanges beside it.
 
 use crate::answer::{Answer, Probe};
+use crate::observer::{NAME, TOPICS};
 use crate::speed::Spread;
 use evidence::{
-    About, Artifact, Contamination, Coverage, DeviceKind, Fact, Finding, Loaded, Observation, ObserverId, Refused,
-    Subject,
+    About, Artifact, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId,
+    Refused, Subject, View,
 };
 use observe::{Raw, Sighting};
 
-/// The cases of the RX 9070 XT field notes, by evaluated prompt and generated tokens.
+/// The cases of the RX 9070 XT field notes, by reported prompt and generated tokens.
 const CASES: &[(u64, u64, &str)] =
     &[(3, 1, "short_np1"), (11, 1, "medium_np1"), (290, 1, "long_np1"), (3, 16, "short_np16")];
 
+/// What the server ran on, as this machine knows it: never what somebody asked the rules for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ground {
+    pub device: Option<DeviceKind>,
+    /// `gfx1201`, only of a device that was seen to be real.
+    pub target: Option<String>,
+    /// `rx-9070-xt`.
+    pub card: Option<String>,
+    /// Which installation serves, where it is known: `ollama-rocm-60303`.
+    pub runtime: Option<String>,
+    /// It is another machine's server: what is said here is not of this host.
+    pub host: Option<String>,
+}
+
 /// `raw`: the exchanges as [`crate::replay::text`] writes them, so that everything can be computed anew.
-pub fn sightings(answer: &Answer, raw: &str, device: DeviceKind, time: &str) -> Result<Vec<Sighting>, Refused> {
-    let mut subject = Subject::of(Artifact::None).device(device);
-    subject.target = answer.server.target.clone();
-    subject.gpu = answer.server.card.clone();
+pub fn sightings(answer: &Answer, raw: &str, ground: &Ground, time: &str) -> Result<Vec<Sighting>, Refused> {
+    let mut subject = Subject::of(Artifact::None).device(ground.device.unwrap_or(DeviceKind::Unknown));
+    subject.target = ground.target.clone();
+    subject.gpu = ground.card.clone();
+    subject.runtime = ground.runtime.clone();
+    subject.host = ground.host.clone();
     subject.model = answer.server.model.clone();
-    let mut facts = Vec::new();
-    for probe in &answer.probes {
-        facts.extend(of_probe(probe));
-    }
+    let mut facts: Vec<Fact> = answer.probes.iter().flat_map(of_probe).collect();
     for load in &answer.load {
         let mut add = |field: &str, spread: Option<Spread>| {
             if let Some(spread) = spread {
@@ -42,26 +56,34 @@ pub fn sightings(answer: &Answer, raw: &str, device: DeviceKind, time: &str) -> 
             None => failed,
         }
     };
+    let view = || FieldOfView::new(TOPICS.map(View::new).to_vec());
     let mut list = Vec::new();
     for fact in facts {
-        let id = ObserverId::new("probe", env!("CARGO_PKG_VERSION"));
+        let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
         // What an answer says is said, however many others were not given.
         let coverage = if list.is_empty() { coverage() } else { Coverage::complete("answers", 1) };
         let one = Observation::on::<Loaded>(id, subject.clone(), Finding::Saw(fact), coverage, time)?;
-        list.push(Sighting::from(one.contamination(Contamination::Untouched)).with(Raw::text(raw)));
+        list.push(Sighting::from(one.view(view()).contamination(Contamination::Untouched)).with(Raw::text(raw)));
     }
     Ok(list)
 }
 
 fn of_probe(probe: &Probe) -> Vec<Fact> {
-    let (Some(asked), Some(generated)) = (probe.asked, probe.eval_count) else { return Vec::new() };
-    let known = CASES.iter().find(|(prompt, predict, _)| (*prompt, *predict) == (asked, generated));
-    let case = known.map_or_else(|| format!("{asked}_np{generated}"), |(_, _, case)| (*case).to_owned());
+    // The notes knew a prompt by what the server reported of it.
+    let (Some(told), Some(generated)) = (probe.reported.or(probe.asked), probe.eval_count) else { return Vec::new() };
+    // A cold start's prompt, or one among several at once, is another case than the same prompt alone.
+    let plain = probe.name.split('#').next().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()));
+    let known = CASES.iter().find(|(prompt, predict, _)| plain && (*prompt, *predict) == (told, generated));
+    let case = match known {
+        Some((_, _, case)) => (*case).to_owned(),
+        None if plain => format!("{told}_np{generated}"),
+        None => probe.name.clone(),
+    };
     let about = |field: &str| About::new([("case", case.as_str()), ("field", field)]);
     let count = |field: &str, value: Option<u64>| {
-        value.and_then(|value| i64::try_from(value).ok()).map(|value| Fact::new("probe.response", about(field), value))
+        value.and_then(|value| i64::try_from(value).ok()).map(|value| Fact::new(TOPICS[0], about(field), value))
     };
-    let seconds = |field: &str, ms: Option<f64>| ms.map(|ms| Fact::new("probe.response", about(field), ms / 1e3));
+    let seconds = |field: &str, ms: Option<f64>| ms.map(|ms| Fact::new(TOPICS[0], about(field), ms / 1e3));
     [
         count("prompt_eval_count", probe.reported),
         count("evaluated", probe.evaluated),

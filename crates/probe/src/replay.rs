@@ -1,6 +1,7 @@
 //! Recorded answers, read again: a folder with an `index.json`, the bodies beside it, and the server's lines.
 
 use crate::exchange::{Exchange, Request};
+use crate::launches::Account;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub struct Recording {
     pub logs: Vec<(String, String)>,
     /// What the index names and the folder does not have.
     pub missing: Vec<String>,
+    /// Who looked on, of a run that was watched. Never read from a file.
+    pub account: Option<Account>,
 }
 
 pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
@@ -138,6 +141,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
         asked: entry.get("asked").and_then(Value::as_u64),
         wall_ms: entry.get("wall_ms").and_then(Value::as_f64),
         beside: entry.get("beside").and_then(Value::as_u64).unwrap_or(0),
+        launches: None,
     })
 }
 

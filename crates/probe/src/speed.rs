@@ -1,10 +1,11 @@
 //! Speed with its spread: repeated runs of one length, summed up as hyperfine does it.
 
 use crate::answer::Probe;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A value measured several times.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     pub median: f64,
     pub least: f64,
@@ -40,7 +41,7 @@ fn middle(sorted: &[f64]) -> Option<f64> {
 }
 
 /// One length, over all its rounds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Speed {
     pub asked: u64,
     /// None where the runs differ, or nothing tells.
@@ -82,7 +83,7 @@ fn summed(list: &[&Probe]) -> Option<Speed> {
 }
 
 /// How long a model takes to load, cold and resident.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Load {
     pub run: &'static str,
     pub load_ms: Option<Spread>,

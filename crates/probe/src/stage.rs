@@ -22,6 +22,8 @@ pub struct Stage {
     /// `gfx1201`, `sm_89`, or a card's title.
     pub device: Option<String>,
     pub no_gpu: bool,
+    /// The model's quantisation as the loader names it: `Q4_K - Medium`.
+    pub file_type: Option<String>,
     /// The server keeps old prompts in host memory as well.
     pub prompt_cache: Option<bool>,
 }
@@ -92,6 +94,11 @@ impl Stage {
         let nvidia = pattern!(r"\bDevice \d+: .*?compute capability (\d+)\.(\d)");
         if let Some(found) = nvidia.and_then(|pattern| pattern.captures(line)) {
             self.device = Some(format!("sm_{}{}", &found[1], &found[2]));
+        }
+        if let Some(found) =
+            pattern!(r"print_info: file type +=(?: guessed)? +(.+)$").and_then(|pattern| pattern.captures(line))
+        {
+            self.file_type = Some(found[1].trim().to_owned());
         }
         self.no_gpu |= line.contains("no usable GPU found");
         if line.contains("prompt cache is enabled") {

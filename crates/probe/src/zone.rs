@@ -2,30 +2,42 @@
 //!
 //! A probe launches nothing that anybody saw, so the best that can be said is Inferred, by the rule `declared-choice`, from what
 //! the tables of the matching release declare. Where the server's build lies between two tables, both must say the same.
+//! Where a watch looked on, what was launched for that type and width stands in its place, on the rung on which it was seen.
 
+use crate::launches::{Account, Launch};
 use crate::model::{Mix, Place};
 use crate::release::Tables;
 use evidence::{
-    About, Claim, Coverage, Declared, Expected, Fact, Finding, Grade, Observation, ObserverId, Reason, Recorded, Rung,
-    Scope, Subject, judge,
+    About, Claim, Coverage, Declared, DeviceKind, Expected, Fact, Finding, Grade, Launched, Observation, ObserverId,
+    Reason, Recorded, Rung, Scope, Selected, Subject, judge,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use source::table::{COLUMNS, Table};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One type of the model's matrices in one width.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Zone {
     #[serde(rename = "type")]
     pub ty: String,
     /// None where the rules here decide nothing for it.
     pub path: Option<String>,
+    /// `inferred`, `confirmed`, ...: of the path on this rung.
     #[serde(serialize_with = "name")]
+    #[schemars(with = "String")]
     pub grade: Grade,
-    /// Why it is unresolved, or by which rule it was inferred.
+    /// `declared` where only the rules speak; `launched` or `selected` where a watch saw what was taken.
+    pub rung: Rung,
+    /// Why it is unresolved, or by which rule it was inferred; `seen` where a watch saw it.
     pub rule: String,
+    /// What the rules declare, beside what a watch saw.
+    pub declared: Option<String>,
+    /// What a watch saw launched for this type and width.
+    pub kernels: Vec<String>,
     pub columns: u64,
     pub tile: Option<i64>,
-    /// `layers`, `last-layer`, `decode`, `experts`.
+    /// `layers`, `last-layer`, `decode`, `experts`, `parallel`.
     pub place: &'static str,
     /// Matrices of this type in this place; None where only the types are known.
     pub tensors: Option<u64>,
@@ -57,6 +69,10 @@ impl Rules {
         Rules { target, tables, why, known: BTreeMap::new() }
     }
 
+    pub fn target(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
     /// For evaluations of these widths, and for the decoded tokens behind them.
     pub fn zones(&mut self, mix: &Mix, widths: &[u64], decoded: bool, outputs: Outputs) -> Vec<Zone> {
         let mut distinct: Vec<u64> = widths.to_vec();
@@ -72,9 +88,12 @@ impl Rules {
                 };
                 zones.push(Zone {
                     ty: ty.clone(),
+                    declared: found.path.clone(),
                     path: found.path,
                     grade: found.grade,
+                    rung: Rung::Declared,
                     rule: found.rule,
+                    kernels: Vec::new(),
                     columns,
                     tile: found.tile,
                     place: word,
@@ -92,6 +111,13 @@ impl Rules {
                 add(self, 1, "decode");
             }
         }
+        zones
+    }
+
+    /// For tokens of several requests that are decoded side by side: at most so many columns.
+    pub fn side_by_side(&mut self, mix: &Mix, most: u64) -> Vec<Zone> {
+        let mut zones = self.zones(mix, &[most], false, Outputs::All);
+        zones.iter_mut().filter(|zone| zone.place == "layers").for_each(|zone| zone.place = "parallel");
         zones
     }
 
@@ -141,6 +167,46 @@ impl Rules {
                 ..Verdict::open(if path == "UNDETERMINED" { "undetermined" } else { "releases-differ" })
             },
         }
+    }
+}
+
+impl Zone {
+    /// What was launched for this type and width takes the place of what is declared for it. Nothing seen changes nothing: a name may not
+    /// tell its type, and the launches of a library's own kernels have none.
+    pub fn hold(&mut self, launches: &[Launch], account: &Account, target: Option<&str>) {
+        let mine = |launch: &&Launch| launch.ty.as_deref() == Some(&self.ty) && launch.columns == Some(self.columns);
+        let found: Vec<&Launch> = launches.iter().filter(mine).filter(|launch| launch.path.is_some()).collect();
+        // No better than the least: one that went to a device which nobody saw is among them.
+        let Some(rung) = found.iter().map(|launch| launch.rung).min() else { return };
+        let mut paths: Vec<&str> = found.iter().filter_map(|launch| launch.path.as_deref()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        self.kernels = found.iter().map(|launch| launch.kernel.clone()).collect();
+        self.kernels.sort_unstable();
+        self.kernels.dedup();
+        self.rung = rung;
+        let ([path], count) = (paths.as_slice(), found.iter().map(|launch| launch.launches).sum()) else {
+            // Matrices of one type and width that went different ways: which went where is not in the names.
+            (self.path, self.rule, self.grade) = (None, "several-seen".into(), Verdict::open("").grade);
+            return;
+        };
+        let about = About::new([("type", self.ty.clone()), ("columns", self.columns.to_string())]);
+        let fact = Fact::new("matmul.path", about, *path);
+        let device = if rung >= Rung::Launched { DeviceKind::Real } else { DeviceKind::StandIn };
+        let mut subject = Subject::host("this host").device(device);
+        subject.target = target.map(str::to_owned);
+        let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
+        let (finding, coverage) = (Finding::Saw(fact), Coverage::complete("launches", count));
+        let seen = match rung {
+            Rung::Launched | Rung::Completed => Observation::on::<Launched>(id, subject, finding, coverage, ""),
+            _ => Observation::on::<Selected>(id, subject, finding, coverage, ""),
+        };
+        let Ok(seen) = seen else { return };
+        let seen = seen.canary(account.canary.clone()).contamination(account.contamination.clone());
+        let expected = Expected::Equals((*path).into());
+        let claim = Claim { rung: seen.rung(), ..claim(&self.ty, self.columns, target, expected) };
+        self.grade = judge(&claim, &[Recorded::new(seen)], &[]).grade;
+        (self.path, self.rule) = (Some((*path).to_owned()), "seen".to_owned());
     }
 }
 

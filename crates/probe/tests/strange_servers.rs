@@ -1,7 +1,9 @@
 //! Servers that are none, that are busy, slow, endless, or go away: each by a few lines on the loopback, because no real one does
 //! it on command. What was answered until then is kept, and the words say what was wrong.
 
+use evidence::{DeviceKind, Recorded};
 use probe::live::{Live, Plan, Run, run};
+use probe::record::{Ground, sightings};
 use probe::{Answer, Wanted};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -84,8 +86,16 @@ fn plan(tokens: &[u64]) -> Plan {
 }
 
 fn asked(to: Address, tokens: &[u64], patience: Duration) -> Result<Run, String> {
-    let live =
-        Live { to, model: None, patience, logs: vec![], pids: vec![], command: vec![], wanted: Wanted::default() };
+    let live = Live {
+        to,
+        model: None,
+        patience,
+        logs: vec![],
+        journal: None,
+        pids: vec![],
+        command: vec![],
+        wanted: Wanted::default(),
+    };
     run(&live, &mut plan(tokens), false, &mut |_| {}).map_err(|error| error.to_string())
 }
 
@@ -131,6 +141,7 @@ fn a_model_that_is_not_there_is_named() {
         model: Some("nosuch".into()),
         patience: LONG,
         logs: vec![],
+        journal: None,
         pids: vec![],
         command: vec![],
         wanted: Wanted::default(),
@@ -181,6 +192,8 @@ fn what_was_answered_before_the_end_is_kept() {
         assert!(said.contains(what), "{what}: {said}");
         let answered = lengths(&run.answer);
         assert!(!answered.is_empty() && answered.len() < 4, "{what}: {answered:?}");
+        // What came is not called all.
+        assert_eq!(run.answer.counted.word().key(), "no", "{what}");
     }
 }
 
@@ -241,4 +254,119 @@ fn a_model_without_raw_prompts_is_asked_through_its_template() {
     // How much of the template was in the cache nobody tells: it is not filled in.
     assert_eq!((probe.reported, probe.evaluated), (Some(64), None));
     assert_eq!(run.answer.counted.word().key(), "no");
+    assert_eq!(run.answer.failed, [], "that it was asked for a raw prompt first is no failure");
+}
+
+/// The whole ladder and the cold starts of the field notes, on a model with and without a begin-of-text token: what is recorded closes the claims of
+/// the built-in investigation, on the card that they are about and on no other.
+#[test]
+fn what_is_recorded_closes_the_field_notes_claims() {
+    for begins in [false, true] {
+        let to = server(move |path, body, _| {
+            let value: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+            let words = value["prompt"].as_str().unwrap_or_default().split_whitespace().count();
+            let tokens = value["options"]["num_predict"].as_u64().unwrap_or(0);
+            match path {
+                "/api/version" => http("200 OK", r#"{"version":"0.9.3"}"#),
+                "/api/ps" | "/api/tags" => http("200 OK", r#"{"models":[{"name":"tiny:latest"}]}"#),
+                "/api/show" => {
+                    http("200 OK", &format!(r#"{{"model_info":{{"tokenizer.ggml.add_bos_token":{begins}}}}}"#))
+                }
+                "/api/generate" if words == 0 => {
+                    http("200 OK", r#"{"response":"","done":true,"done_reason":"unload"}"#)
+                }
+                "/api/generate" => {
+                    let reported = words + usize::from(begins);
+                    let answer = serde_json::json!({"response": " zz".repeat(usize::try_from(tokens).unwrap_or(0)), "done": true,
+                        "prompt_eval_count": reported, "prompt_eval_duration": 24_000_000, "eval_count": tokens,
+                        "eval_duration": tokens * 9_300_000, "load_duration": 83_000_000});
+                    http("200 OK", &answer.to_string())
+                }
+                _ => http("404 Not Found", "404 page not found"),
+            }
+        });
+        let live = Live {
+            to,
+            model: None,
+            patience: LONG,
+            logs: vec![],
+            journal: None,
+            pids: vec![],
+            command: vec![],
+            wanted: Wanted::default(),
+        };
+        let mut all = Plan { decode: true, cold: true, rounds: 2, ..plan(probe::live::LADDER) };
+        let done = run(&live, &mut all, true, &mut |_| {}).expect("asked");
+        assert!(done.ended.is_none() && done.answer.failed.is_empty(), "{:?}", done.ended);
+        let graded = |ground: &Ground, theirs: bool| {
+            let list = sightings(&done.answer, "", ground, "2026-01-01T00:00:00Z").expect("observations");
+            let list: Vec<Recorded> = list.into_iter().map(|one| Recorded::new(one.observation)).collect();
+            let mut file = evidence::default_investigation().expect("the built-in investigation");
+            if theirs {
+                file.is_about_this_machine("field-notes");
+            }
+            let (readings, _) = file.read(&list, &[]);
+            let closed =
+                file.claims.iter().zip(readings).filter(|(stated, _)| stated.closes.contains("whichkernel probe "));
+            closed.map(|(stated, reading)| (stated.claim.id.clone(), reading.grade.name())).collect::<Vec<_>>()
+        };
+        let card = Ground {
+            device: Some(DeviceKind::Real),
+            target: Some("gfx1201".into()),
+            card: Some("rx-9070-xt".into()),
+            runtime: Some("ollama-rocm-60303".into()),
+            ..Ground::default()
+        };
+        // Of that machine: its timings, and what every RX 9070 XT would answer.
+        let there = graded(&card, true);
+        assert_eq!(there.len(), 15);
+        let of = |list: &[(String, &'static str)], id: &str| list.iter().find(|one| one.0 == id).map(|one| one.1);
+        assert_eq!(of(&there, "timing-hot-load"), Some("confirmed"));
+        assert_eq!(of(&there, "timing-hot-eval"), Some("confirmed"));
+        assert_eq!(of(&there, "timing-cold-load"), Some("refuted"), "this one loads in no time");
+        assert_eq!(of(&there, "probe-short-np16-duration"), Some("confirmed"));
+        let here = graded(&card, false);
+        let counts: Vec<&(String, &str)> =
+            here.iter().filter(|(id, _)| id.starts_with("probe-") && !id.ends_with("-duration")).collect();
+        assert_eq!(counts.len(), 8);
+        assert!(counts.iter().all(|(_, grade)| *grade == "confirmed"), "{begins}: {counts:?}");
+        // Another card, or a device that nobody saw, closes none of them.
+        for other in [Ground::default(), Ground { card: Some("rx-7900-xtx".into()), ..card.clone() }] {
+            let open = graded(&other, true);
+            assert!(open.iter().all(|(_, grade)| *grade == "unresolved"), "{open:?}");
+        }
+    }
+}
+
+/// vLLM, Lemonade and their kin: a count of the whole prompt, and where they say what was cached, the true one.
+#[test]
+fn openai_compatible_servers_are_read_as_far_as_they_count() {
+    for cached in [None, Some(0), Some(2)] {
+        let to = server(move |path, body, _| match path {
+            "/v1/models" => {
+                http("200 OK", r#"{"object":"list","data":[{"id":"m","object":"model","owned_by":"vllm"}]}"#)
+            }
+            "/v1/completions" => {
+                let value: serde_json::Value = serde_json::from_str(body).expect("JSON");
+                let words = value["prompt"].as_str().unwrap_or_default().split_whitespace().count();
+                let mut usage =
+                    serde_json::json!({"prompt_tokens": words, "completion_tokens": 1, "total_tokens": words + 1});
+                if let Some(cached) = cached {
+                    usage["prompt_tokens_details"] = serde_json::json!({"cached_tokens": cached});
+                }
+                http("200 OK", &serde_json::json!({"choices": [{"text": " x"}], "usage": usage}).to_string())
+            }
+            _ => http("404 Not Found", r#"{"detail":"Not Found"}"#),
+        });
+        let done = asked(to, &[3, 12], LONG).expect("asked");
+        assert!(done.ended.is_none(), "{:?}", done.ended);
+        assert_eq!(done.answer.server.kind, "openai");
+        let evaluated: Vec<Option<u64>> = done.answer.probes.iter().map(|probe| probe.evaluated).collect();
+        let reported: Vec<Option<u64>> = done.answer.probes.iter().map(|probe| probe.reported).collect();
+        assert_eq!(reported, [Some(3), Some(12)]);
+        // Without a word on its cache the count is never taken for the true one.
+        assert_eq!(evaluated, [3, 12].map(|tokens| cached.map(|cached| tokens - cached)));
+        // How it cuts a prompt into evaluations nobody said.
+        assert!(done.answer.probes.iter().all(|probe| probe.ne11.is_empty()), "{:?}", done.answer.probes);
+    }
 }

@@ -20,6 +20,8 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<ledger::Listing>(),
         Kind::of::<ledger::Shown>(),
         Kind::of::<ledger::Verdict>(),
+        Kind::of::<probe::Answer>(),
+        Kind::of::<probe::lanes::Lanes>(),
         Kind::of::<report::Term>(),
         Kind::of::<report::Terms>(),
         Kind::of::<runtime::Findings>(),

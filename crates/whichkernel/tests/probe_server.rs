@@ -1,5 +1,8 @@
-//! `probe` on Debian's real llama-server, computing on the CPU: what it evaluates by its own counter, held against what is said.
-//! Loopback only; everything that is started is ended by its number.
+//! `probe` on real servers: Debian's llama-server, computing on the CPU or on the stand-in GPU, and an Ollama; what they evaluate by their own
+//! counters, or by a recorder's, held against what is said. Loopback only; everything that is started is ended by its number.
+
+#[path = "probe_server/ollama.rs"]
+mod ollama;
 
 use serde_json::Value;
 use std::net::TcpListener;
@@ -43,8 +46,9 @@ impl Server {
         let port_text = port.to_string();
         let mut line =
             vec!["dryrun", "--gpu", "gfx1100", "--runtime", "debian-sid", "--", "llama-server", "-m", &model];
-        line.extend(["--host", "127.0.0.1", "--port", &port_text, "-c", "2048", "-np", "1", "-t", "1", "-ngl", "0"]);
-        line.extend(["--metrics", "--no-warmup"].iter().chain(words));
+        line.extend(["--host", "127.0.0.1", "--port", &port_text, "-c", "2048", "-t", "1", "--metrics", "--no-warmup"]);
+        // What a test says comes last, and counts.
+        line.extend(["-np", "1", "-ngl", "0"].iter().chain(words));
         let log = std::fs::File::create(home.path().join("server.log")).expect("a log");
         let mut command = tool(&line);
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("twice")).stderr(log);
@@ -73,7 +77,7 @@ impl Server {
         let output = tool(&line).output().expect("run");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+        schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout)
     }
 }
 
@@ -154,4 +158,169 @@ fn an_interrupted_run_leaves_what_it_has() {
     assert!(!answer["probes"].as_array().expect("probes").is_empty());
     let verified = tool(&["ledger", "verify", "--ledger", &ledger]).output().expect("run");
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+}
+
+/// One run with everything that a long one has: a sweep, its picture, requests side by side, a log that was named, a cold start that this server
+/// cannot give. In the ledger it stays a server on no GPU that anybody saw, whatever the rules were asked for.
+#[test]
+fn a_sweep_with_everything_else() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let server = Server::start(&["-np", "4", "-c", "4096", "-lv", "4"]);
+    let place = |name: &str| server.home.path().join(name).display().to_string();
+    let (picture, ledger, log) = (place("times.svg"), place("ledger"), place("server.log"));
+    let words = ["--sweep", "1..64:2", "--repeat", "2", "--parallel", "4", "--cold", "--log", &log, "--svg", &picture];
+    let answer = server.probe(&[&words[..], &["--gpu", "rx-9070-xt", "--record", "--ledger", &ledger]].concat());
+    assert_eq!(answer["speed"].as_array().map(Vec::len), Some(32));
+    let svg = std::fs::read_to_string(&picture).expect("a picture");
+    assert!(svg.starts_with("<svg ") && svg.matches("<circle").count() == 32, "{svg}");
+    let left: Vec<&str> =
+        answer["left_out"].as_array().expect("a list").iter().filter_map(|one| one["what"].as_str()).collect();
+    assert_eq!(left, ["--cold"], "{answer:#}");
+    let probes = answer["probes"].as_array().expect("probes");
+    let beside: Vec<&Value> = probes
+        .iter()
+        .filter(|probe| probe["name"].as_str().is_some_and(|name| name.starts_with("parallel4")))
+        .collect();
+    assert_eq!(beside.len(), 4);
+    for probe in beside {
+        assert!(probe["marks"].as_array().expect("marks").iter().any(|mark| mark == "shared"), "{probe:#}");
+        let zones = probe["zones"].as_array().expect("zones");
+        assert!(zones.iter().any(|zone| zone["place"] == "parallel" && zone["columns"] == 4), "{probe:#}");
+    }
+    let facts = answer["server"]["facts"].as_array().expect("facts");
+    let from_log = |field: &str| {
+        let said =
+            |fact: &&Value| fact["field"] == field && fact["where"].as_str().is_some_and(|at| at.contains(".log:"));
+        facts.iter().any(|fact| said(&fact))
+    };
+    assert!(from_log("layers") && from_log("micro-batch"), "{facts:#?}");
+    assert_eq!(probes[0]["batching"]["known"], "log");
+    // What it ran on was not the card whose rules were asked.
+    let checked = tool(&["check", "--ledger", &ledger, "--format", "json"]).output().expect("run");
+    let graded = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &checked.stdout);
+    let claims = graded["claims"].as_array().expect("claims").iter();
+    let ours: Vec<&Value> =
+        claims.filter(|claim| claim["id"].as_str().is_some_and(|id| id.starts_with("probe-"))).collect();
+    assert_eq!(ours.len(), 9);
+    for claim in ours {
+        assert_eq!(claim["grade"], "unresolved", "{claim:#}");
+    }
+}
+
+/// The same server under two settings: a quarter of the columns at a time, and as many as it takes. Both are started and ended by the run.
+#[test]
+fn two_lanes_of_one_server() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let model = model(home.path()).display().to_string();
+    let (own, runtime) = (env!("CARGO_BIN_EXE_whichkernel"), "debian-sid");
+    let run = |lanes: &[&str], command: &[&str]| {
+        let mut line = vec!["probe", "--tokens", "64,300", "--repeat", "3", "--gpu", "rx-9070-xt", "--format", "json"];
+        lanes.iter().for_each(|lane| line.extend(["--lane", lane]));
+        line.push("--");
+        line.extend(command);
+        tool(&line).output().expect("run")
+    };
+    let serve = [own, "dryrun", "--gpu", "gfx1100", "--runtime", runtime, "--", "llama-server", "-m", &model];
+    let serve = [&serve[..], &["-c", "1024", "-np", "1", "-t", "1", "-ngl", "0", "--no-warmup", "-lv", "4"]].concat();
+    let words = ["--host", "127.0.0.1", "--port", "{port}", "-ub", "{COLUMNS_AT_ONCE}"];
+    let output = run(&["A=COLUMNS_AT_ONCE=512", "B=COLUMNS_AT_ONCE=128"], &[&serve[..], &words].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let answer = schema_check::answer(own, &output.stdout);
+    assert_eq!(answer["schema"], "whichkernel.probe-lanes/1");
+    let columns = |lane: usize| -> Vec<u64> { numbers(&answer["lanes"][lane]["answer"]["probes"][1]["ne11"]) };
+    assert_eq!((columns(0), columns(1)), (vec![300], vec![128, 128, 44]));
+    let lengths = answer["lengths"].as_array().expect("lengths");
+    assert_eq!(lengths.len(), 2);
+    for one in lengths {
+        assert_eq!((&one["first_ms"]["runs"], &one["other_ms"]["runs"]), (&3.into(), &3.into()), "{one:#}");
+        // Three against three are never below a tenth, however different they are.
+        assert_eq!(one["verdict"], "undecided", "{one:#}");
+        assert!(one["low"].as_f64() <= one["ratio"].as_f64() && one["ratio"].as_f64() <= one["high"].as_f64());
+    }
+    assert_eq!(lengths[0]["paths"], Value::Array(vec![]), "64 columns go the same way in both");
+    let widths = |key: &str| -> Vec<u64> {
+        let pairs = lengths[1]["paths"].as_array().expect("pairs").iter();
+        pairs.filter(|pair| !pair[key].is_null()).filter_map(|pair| pair["columns"].as_u64()).collect()
+    };
+    assert_eq!((widths("first"), widths("other")), (vec![300], vec![44, 128]), "{:#}", lengths[1]);
+    for lane in answer["lanes"].as_array().expect("lanes") {
+        let url = lane["answer"]["server"]["url"].as_str().expect("an address");
+        let at = Address::parse(url, None).expect("an address");
+        assert!(http::get(&at, "/health", SOON).is_err(), "it was ended with the run");
+    }
+
+    // One that ends at once, one that has no such variable, one lane alone, a port for both.
+    let broken =
+        run(&["A=WORD=-ngl", "B=WORD=--no-such-option"], &[&serve[..], &["--port", "{port}", "{WORD}", "0"]].concat());
+    assert_eq!(broken.status.code(), Some(2));
+    let answer = schema_check::answer(own, &broken.stdout);
+    let why = answer["ended"].as_str().expect("why");
+    assert!(why.starts_with("B: the server ended before it answered") && why.contains("no-such-option"), "{why}");
+    assert!(answer["lanes"][1]["answer"].is_null() && answer["lengths"] == Value::Array(vec![]));
+    for (lanes, command, word) in [
+        (&["A=X=1", "B="][..], &["x", "{X}"][..], "sets no X"),
+        (&["A="][..], &["x"][..], "give --lane twice"),
+        (&["A=", "B="][..], &["x", "--port", "8080"][..], "{port}"),
+    ] {
+        let output = run(lanes, command);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(2) && text.contains(word), "{text}");
+    }
+}
+
+/// What each prompt launches on the stand-in stands beside what the rules declare for it: selected there, never launched.
+#[test]
+fn launches_stand_beside_the_zones() {
+    if test_artifacts::need("debian-sid").is_none() || !test_artifacts::root("probe --watch: uprobes and BPF") {
+        return;
+    }
+    let server = Server::start(&["-ngl", "99", "-ub", "256"]);
+    let ledger = server.home.path().join("ledger").display().to_string();
+    let words =
+        ["--tokens", "1,8,9,300", "--repeat", "1", "--gpu", "gfx1100", "--watch", "--record", "--ledger", &ledger];
+    let answer = server.probe(&words);
+    assert_eq!(answer["left_out"], Value::Array(vec![]));
+    assert_eq!((&answer["watch"]["observer"], &answer["watch"]["rung"]), (&"uprobe".into(), &"selected".into()));
+    let probes = answer["probes"].as_array().expect("probes");
+    assert_eq!(probes.len(), 4);
+    for probe in probes {
+        let launches = probe["launches"].as_array().expect("launches");
+        assert!(!launches.is_empty() && launches.iter().all(|launch| launch["rung"] == "selected"), "{probe:#}");
+        // Every width that is said to be evaluated was seen in the weights' products, and no wider one.
+        let seen: std::collections::BTreeSet<u64> = launches
+            .iter()
+            .filter(|launch| launch["type"] == "Q4_0")
+            .filter_map(|launch| launch["columns"].as_u64())
+            .collect();
+        let said = numbers(&probe["ne11"]);
+        assert!(said.iter().all(|columns| seen.contains(columns)), "{said:?} {seen:?}");
+        assert_eq!(seen.last(), said.iter().max(), "{said:?} {seen:?}");
+        for zone in probe["zones"].as_array().expect("zones") {
+            assert_eq!((&zone["rung"], &zone["rule"]), (&"selected".into(), &"seen".into()), "{zone:#}");
+            assert_eq!(zone["path"], zone["declared"], "what was seen is what the rules declare: {zone:#}");
+            assert!(!zone["kernels"].as_array().expect("kernels").is_empty());
+        }
+    }
+    let kept = tool(&["ledger", "list", "--ledger", &ledger, "--format", "json"]).output().expect("listed");
+    let kept: Value = serde_json::from_slice(&kept.stdout).expect("JSON");
+    let rungs: Vec<&str> =
+        kept["rows"].as_array().expect("rows").iter().filter_map(|row| row["rung"].as_str()).collect();
+    assert!(rungs.contains(&"selected") && rungs.contains(&"loaded") && !rungs.contains(&"launched"), "{rungs:?}");
+}
+
+/// Nobody there: the same sentence on standard error and, for a program, as JSON.
+#[test]
+fn an_error_is_an_answer_too() {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();
+    let output = tool(&["probe", &format!("http://127.0.0.1:{port}"), "--format", "json"]).output().expect("run");
+    assert_eq!(output.status.code(), Some(2));
+    let answer = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
+    assert_eq!(answer["schema"], "whichkernel.error/1");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(answer["error"].as_str().expect("why")));
 }

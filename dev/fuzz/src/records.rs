@@ -154,7 +154,7 @@ pub fn server_answer(data: &[u8]) {
     let recording = probe::replay::Recording {
         exchanges: paths.iter().map(exchange).collect(),
         logs: vec![("fuzz.log".to_owned(), text.clone())],
-        missing: Vec::new(),
+        ..probe::replay::Recording::default()
     };
     let _ = probe::answer(&recording, &probe::Wanted::default(), watch::claims::Claims::default());
     if let Ok(show) = serde_json::from_slice(data) {

@@ -19,7 +19,6 @@ const UNTYPED: &[&str] = &[
     "whichkernel.isa/1",
     "whichkernel.many/1",
     "whichkernel.map/1",
-    "whichkernel.probe/1",
     "whichkernel.rocblas-source/1",
     "whichkernel.source/2",
 ];

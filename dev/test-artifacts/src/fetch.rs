@@ -98,7 +98,7 @@ fn wheel(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchE
         "--ignore-requires-python",
     ]);
     pip.args(["--abi", "cp312", "--abi", "abi3", "--abi", "none"]);
-    for glibc in ["_2_17", "_2_24", "_2_27", "_2_28", "_2_31", "_2_34", "_2_35", "2014"] {
+    for glibc in ["_2_17", "_2_24", "_2_27", "_2_28", "_2_31", "_2_34", "_2_35", "2014", "2010", "1"] {
         pip.args(["--platform", &format!("manylinux{glibc}_x86_64")]);
     }
     pip.args(["--platform", "linux_x86_64", "--dest"]).arg(work);

@@ -1,6 +1,7 @@
 //! Asking a server: every question bounded in time and size, every answer kept as it came, and Ctrl-C heard in between.
 
 use crate::exchange::{Exchange, Request};
+use crate::launches::Onlooker;
 use serde_json::Value;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -13,6 +14,8 @@ const SOON: Duration = Duration::from_secs(10);
 /// How often a busy server is asked again, and how long in between.
 const AGAIN: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long whoever looks on may look at a time.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a run ended before its last question.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +39,10 @@ pub struct Client {
     patience: Duration,
     /// Everything that was asked and answered, in order.
     pub exchanges: Vec<Exchange>,
+    /// Who looks on at what the server launches.
+    pub onlooker: Option<Onlooker>,
+    /// Why it stopped looking before the end.
+    pub blinded: Option<String>,
 }
 
 /// One question to send.
@@ -49,7 +56,7 @@ pub struct Question {
 
 impl Client {
     pub fn new(to: Address, patience: Duration) -> Client {
-        Client { to, patience, exchanges: Vec::new() }
+        Client { to, patience, exchanges: Vec::new(), onlooker: None, blinded: None }
     }
 
     pub fn address(&self) -> &Address {
@@ -59,7 +66,7 @@ impl Client {
     /// A fact that the server tells anybody. What it says is kept, whatever the status.
     pub fn get(&mut self, path: &'static str) -> Result<Exchange, Ended> {
         let (to, started) = (self.to.clone(), Instant::now());
-        let answer = waited(move || http::get(&to, path, SOON))?;
+        let answer = self.waited(move || http::get(&to, path, SOON))?;
         let name = path.trim_start_matches('/').replace('/', "_");
         Ok(self.kept(name, "GET", path, Request::None, answer, None, started, 0))
     }
@@ -67,7 +74,7 @@ impl Client {
     /// A question that needs no evaluation.
     pub fn tell(&mut self, name: &str, path: &'static str, body: &Value) -> Result<Exchange, Ended> {
         let (to, text, started) = (self.to.clone(), body.to_string(), Instant::now());
-        let answer = waited(move || http::post(&to, path, &text, SOON))?;
+        let answer = self.waited(move || http::post(&to, path, &text, SOON))?;
         Ok(self.kept(name.to_owned(), "POST", path, Request::Json(body.clone()), answer, None, started, 0))
     }
 
@@ -75,12 +82,17 @@ impl Client {
     pub fn ask(&mut self, question: &Question) -> Result<Exchange, Ended> {
         for times in 1.. {
             let (to, text, patience, path) = (self.to.clone(), question.body.to_string(), self.patience, question.path);
+            self.looking(|onlooker| onlooker.begin());
             let started = Instant::now();
-            let answer = waited(move || http::post(&to, path, &text, patience))?;
+            let answer = self.waited(move || http::post(&to, path, &text, patience))?;
             let busy = matches!(answer.status, 429 | 503);
             let status = answer.status;
             let body = Request::Json(question.body.clone());
-            let kept = self.kept(question.name.clone(), "POST", path, body, answer, question.asked, started, 0);
+            let mut kept = self.kept(question.name.clone(), "POST", path, body, answer, question.asked, started, 0);
+            kept.launches = self.looking(|onlooker| onlooker.since());
+            if let Some(last) = self.exchanges.last_mut() {
+                last.launches = kept.launches.clone();
+            }
             if !busy {
                 return Ok(kept);
             }
@@ -94,6 +106,7 @@ impl Client {
 
     /// Several at the same time, answered together.
     pub fn ask_together(&mut self, questions: &[Question]) -> Result<(), Ended> {
+        self.looking(|onlooker| onlooker.begin());
         let started = Instant::now();
         let workers: Vec<_> = questions
             .iter()
@@ -104,10 +117,30 @@ impl Client {
             })
             .collect();
         let beside = questions.len().saturating_sub(1) as u64;
+        let mut ended = None;
         for (question, worker) in questions.iter().zip(workers) {
-            let answer = worker.join().map_err(|_| Ended::Server("a request of ours was lost".into()))??;
+            while self.onlooker.is_some() && !worker.is_finished() {
+                self.looking(|onlooker| onlooker.look(LOOK));
+            }
+            // One that got no answer costs its own row, not those of the others.
+            let answer = match worker.join() {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(error)) => {
+                    ended = ended.or(Some(Ended::Http(error)));
+                    continue;
+                }
+                Err(_) => return Err(Ended::Server("a request of ours was lost".into())),
+            };
             let body = Request::Json(question.body.clone());
             self.kept(question.name.clone(), "POST", question.path, body, answer, question.asked, started, beside);
+        }
+        // They were evaluated together: what was launched belongs to all of them, and is told once.
+        let launches = self.looking(|onlooker| onlooker.since());
+        if let Some(last) = self.exchanges.last_mut() {
+            last.launches = launches;
+        }
+        if let Some(ended) = ended {
+            return Err(ended);
         }
         if sys::interrupt::asked() { Err(Ended::Interrupted) } else { Ok(()) }
     }
@@ -135,9 +168,40 @@ impl Client {
             asked,
             wall_ms: Some(started.elapsed().as_secs_f64() * 1e3),
             beside,
+            launches: None,
         };
         self.exchanges.push(exchange.clone());
         exchange
+    }
+
+    /// The answer, or the end where somebody pressed Ctrl-C meanwhile: the request is left to its own deadline.
+    fn waited(
+        &mut self,
+        ask: impl FnOnce() -> Result<http::Answer, HttpError> + Send + 'static,
+    ) -> Result<http::Answer, Ended> {
+        let (send, answer) = channel();
+        std::thread::spawn(move || send.send(ask()));
+        loop {
+            let patience = if self.onlooker.is_some() { Duration::ZERO } else { Duration::from_millis(50) };
+            match answer.recv_timeout(patience) {
+                Ok(answer) => return Ok(answer?),
+                Err(RecvTimeoutError::Timeout) if sys::interrupt::asked() => return Err(Ended::Interrupted),
+                Err(RecvTimeoutError::Timeout) => drop(self.looking(|onlooker| onlooker.look(LOOK))),
+                Err(RecvTimeoutError::Disconnected) => return Err(Ended::Server("a request of ours was lost".into())),
+            }
+        }
+    }
+
+    /// Whoever looks on does something. One that fails has no further say: what it said until then stands.
+    fn looking<T>(&mut self, mut act: impl FnMut(&mut Onlooker) -> Result<T, watch::WatchError>) -> Option<T> {
+        match act(self.onlooker.as_mut()?) {
+            Ok(done) => Some(done),
+            Err(error) => {
+                self.blinded = Some(error.to_string());
+                self.onlooker = None;
+                None
+            }
+        }
     }
 
     /// Whether another question may be asked.
@@ -146,20 +210,6 @@ impl Client {
             () if sys::interrupt::asked() => Err(Ended::Interrupted),
             () if self.exchanges.len() >= MOST_REQUESTS => Err(Ended::TooMany),
             () => Ok(()),
-        }
-    }
-}
-
-/// The answer, or the end where somebody pressed Ctrl-C meanwhile: the request is left to its own deadline.
-fn waited(ask: impl FnOnce() -> Result<http::Answer, HttpError> + Send + 'static) -> Result<http::Answer, Ended> {
-    let (send, answer) = channel();
-    std::thread::spawn(move || send.send(ask()));
-    loop {
-        match answer.recv_timeout(Duration::from_millis(50)) {
-            Ok(answer) => return Ok(answer?),
-            Err(RecvTimeoutError::Timeout) if sys::interrupt::asked() => return Err(Ended::Interrupted),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(Ended::Server("a request of ours was lost".into())),
         }
     }
 }

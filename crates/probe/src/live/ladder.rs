@@ -1,14 +1,18 @@
 //! The ladder: which lengths are asked, in which order, and how often.
 
-use super::client::{Client, Ended};
-use super::prompts::Prompts;
-use crate::counts;
-use crate::exchange::Exchange;
-use crate::server::{Identity, Kind};
+use super::client::Ended;
+use super::session::{Session, unload};
+use crate::server::Kind;
 
 /// Both sides of every limit that some release has, and the lengths of the RX 9070 XT field notes.
 pub const LADDER: &[u64] =
     &[1, 3, 7, 8, 9, 11, 12, 16, 17, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 290, 511, 512, 513, 600];
+
+/// What `prompt_eval_count` was in the RX 9070 XT field notes.
+pub const NOTES: &[u64] = &[3, 11, 290];
+
+/// The notes' decode-heavy case: a short prompt and so many tokens back.
+const DECODE: (u64, u64) = (3, 16);
 
 /// What to ask.
 #[derive(Debug, Clone)]
@@ -25,92 +29,75 @@ pub struct Plan {
     pub cold: bool,
 }
 
-/// Goes through the plan. What was asked until the end is in the client.
-pub fn climb(
-    client: &mut Client,
-    identity: &Identity,
-    begins: Option<bool>,
-    prompts: &mut Prompts,
-    plan: &Plan,
-    progress: &mut dyn FnMut(&str),
-) -> Result<(), Ended> {
-    if plan.cold && identity.kind == Kind::Ollama {
-        for round in 0..plan.rounds {
-            client.may()?;
-            progress("cold start");
-            let model = identity.model.clone().unwrap_or_default();
-            client.ask(&super::unload(&model))?;
-            let mut question = prompts.question(identity, &format!("cold#{round}"), 11, 16);
-            question.asked = None;
-            client.ask(&question)?;
-            let mut question = prompts.question(identity, &format!("hot#{round}"), 11, 16);
-            question.asked = None;
-            client.ask(&question)?;
-        }
+/// Goes through the plan. What was asked until the end is in the session.
+pub fn climb(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+    if plan.cold {
+        cold(session, plan, progress)?;
     }
     for round in 0..plan.rounds {
-        // Interleaved: a drift of the machine meets every length alike. Each round begins elsewhere.
-        let count = plan.tokens.len().max(1);
-        for i in 0..plan.tokens.len() {
-            client.may()?;
-            let place = (i + usize::try_from(round).unwrap_or(0)) % count;
-            let Some(&tokens) = plan.tokens.get(if round == 0 { i } else { place }) else { continue };
+        for tokens in turn(&plan.tokens, round) {
+            session.client.may()?;
             progress(&format!("{tokens} tokens, round {} of {}", round + 1, plan.rounds));
-            exact(client, identity, begins, prompts, tokens, plan.predict, round)?;
+            session.exact(tokens, plan.predict, round)?;
+        }
+        if plan.decode {
+            session.client.may()?;
+            let (tokens, predict) = DECODE;
+            let counted = tokens.saturating_sub(session.uncounted()).max(1);
+            session.exact(counted, predict, round)?;
         }
     }
-    if plan.decode {
-        client.may()?;
-        exact(client, identity, begins, prompts, 3, 16, 0)?;
-    }
     if plan.parallel > 1 {
-        client.may()?;
-        let questions: Vec<_> = (0..plan.parallel)
-            .map(|i| {
-                let mut question = prompts.question(identity, &format!("parallel{}#{i}", plan.parallel), 4, 16);
-                question.asked = None;
-                question
-            })
-            .collect();
-        client.ask_together(&questions)?;
+        session.client.may()?;
+        progress(&format!("{} at the same time", plan.parallel));
+        together(session, plan.parallel)?;
     }
     Ok(())
 }
 
-/// So many attempts to hit a length; what was counted corrects the next.
-const ATTEMPTS: u32 = 3;
+/// Interleaved: a drift of the machine meets every length alike. Each round begins elsewhere.
+pub fn turn(tokens: &[u64], round: u64) -> Vec<u64> {
+    let start = usize::try_from(round).unwrap_or(0).checked_rem(tokens.len()).unwrap_or(0);
+    tokens.iter().cycle().skip(start).take(tokens.len()).copied().collect()
+}
 
-/// One prompt of which exactly `tokens` are evaluated.
-fn exact(
-    client: &mut Client,
-    identity: &Identity,
-    begins: Option<bool>,
-    prompts: &mut Prompts,
-    tokens: u64,
-    predict: u64,
-    round: u64,
-) -> Result<Exchange, Ended> {
-    // A begin-of-text token is in the cache after the first request: it is counted and not evaluated.
-    let begins = begins.unwrap_or(prompts.extra() == 1);
-    let reused = u64::from(identity.kind == Kind::Ollama && begins);
-    let wanted = tokens + reused;
-    let name = if predict > 1 { format!("{tokens}+{predict}#{round}") } else { format!("{tokens}#{round}") };
-    for attempt in 1.. {
-        let mut question = prompts.question(identity, &name, wanted, predict);
-        question.asked = Some(tokens);
-        let exchange = client.ask(&question)?;
-        let reported = counts::read(&exchange).ok().and_then(|counts| counts.reported);
-        match reported {
-            Some(reported) if reported != wanted && attempt < ATTEMPTS && reported > 1 => {
-                prompts.correct(wanted, reported);
-                // It was a step to the right length, no probe of one.
-                if let Some(last) = client.exchanges.last_mut() {
-                    last.name = format!("calibrate-{}", last.name);
-                    last.asked = None;
-                }
-            }
-            _ => return Ok(exchange),
+/// The notes' baseline: the model is given up, loaded by a prompt, and asked again.
+fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+    if session.identity.kind != Kind::Ollama {
+        session.leave_out("--cold", "only Ollama gives a model up on request; this server keeps its own until it ends");
+        return Ok(());
+    }
+    let model = session.identity.model.clone().unwrap_or_default();
+    for round in 0..plan.rounds {
+        session.client.may()?;
+        progress(&format!("cold start, round {} of {}", round + 1, plan.rounds));
+        session.client.ask(&unload(&model))?;
+        for run in ["cold", "hot"] {
+            let question = session.question(&format!("{run}#{round}"), 11, 16)?;
+            session.client.ask(&question)?;
         }
     }
-    Err(Ended::TooMany)
+    Ok(())
+}
+
+fn together(session: &mut Session, count: u64) -> Result<(), Ended> {
+    let names = (0..count).map(|i| format!("parallel{count}#{i}"));
+    let questions = names.map(|name| session.question(&name, 4, 16)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(slots) = session.identity.slots.filter(|slots| *slots < count) {
+        let why = format!("the server evaluates {slots} requests side by side; the others waited for a slot");
+        session.leave_out(&format!("--parallel {count}"), why);
+    }
+    session.client.ask_together(&questions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_round_begins_elsewhere_and_leaves_nothing_out() {
+        assert_eq!(turn(&[1, 8, 9], 0), [1, 8, 9]);
+        assert_eq!(turn(&[1, 8, 9], 4), [8, 9, 1]);
+        assert_eq!(turn(&[], 4), [] as [u64; 0]);
+    }
 }

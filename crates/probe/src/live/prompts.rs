@@ -89,7 +89,10 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     // The first answer loads the model, and tells what the server puts around a prompt.
     let (mut answer, mut after) = ask(client, identity, words, 4)?;
     if answer.status == 400 && identity.kind == Kind::Ollama {
-        // Some models have no raw prompts: then their template stands around ours, and counts.
+        // Some models have no raw prompts: then their template stands around ours, and counts. The refusal is no failure of the run.
+        if let Some(last) = client.exchanges.last_mut() {
+            last.name = "calibrate-raw".into();
+        }
         (answer, after) = ask(client, identity, Words { chat: true, ..after }, 4)?;
     }
     words = after;

@@ -88,9 +88,12 @@ pub(super) fn look(url: &str, before: Before, into: &mut Claims) {
 fn ollama(body: &str, into: &mut Claims) {
     let list: Value = serde_json::from_str(body).unwrap_or_default();
     for model in list.get("models").and_then(Value::as_array).into_iter().flatten() {
-        let number = |name: &str| model.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let (size, vram) = (number("size"), number("size_vram"));
+        let number = |name: &str| model.get(name).and_then(Value::as_u64);
         let name = model.get("name").and_then(Value::as_str).unwrap_or("a model");
+        into.model.get_or_insert_with(|| name.to_owned());
+        // An answer without sizes is not one that says that nothing is on the GPU; without `size_vram` it is (Ollama leaves a zero out).
+        let Some(size) = number("size").filter(|size| *size > 0) else { continue };
+        let vram = number("size_vram").unwrap_or(0);
         let said = format!("{name} {}", processor(size, vram));
         // Several models may be loaded: each is a claim of its own.
         into.list.push(Claim {
@@ -98,7 +101,6 @@ fn ollama(body: &str, into: &mut Claims) {
             said,
             origin: Origin::Answer { path: "/api/ps" },
         });
-        into.model.get_or_insert_with(|| name.to_owned());
     }
 }
 
@@ -122,6 +124,13 @@ mod tests {
         ollama(body, &mut claims);
         assert_eq!(claims.list[0].said, "tiny:latest 100% CPU");
         assert_eq!(claims.list[0].meaning, Meaning::Share { vram: 0, size: 47_031_808 });
+        let mut claims = Claims::default();
+        ollama(r#"{"models":[{"name":"tiny:latest"}]}"#, &mut claims);
+        assert_eq!(
+            (claims.list, claims.model.as_deref()),
+            (vec![], Some("tiny:latest")),
+            "nothing is said of where it is"
+        );
     }
 
     #[test]

@@ -2,26 +2,28 @@
 
 use crate::context::Context;
 use anyhow::bail;
-use doctor::{Host, Process, Role, Servers};
+use doctor::{Facts, Host, Process, Role, Servers};
 use evidence::DeviceKind;
+use probe::record::Ground;
 use sys::http::Address;
+use watch::{Device, Devices, Maker};
 
 pub struct Found {
     pub to: Address,
     /// The server's process, where it is on this machine.
     pub pids: Vec<u32>,
     pub command: Vec<String>,
-    pub device: DeviceKind,
+    /// Its lines go to the journal.
+    pub journal: bool,
 }
 
-impl Default for Found {
-    fn default() -> Self {
-        Found {
-            to: Address { host: String::new(), port: 0 },
-            pids: Vec::new(),
-            command: Vec::new(),
-            device: DeviceKind::Unknown,
-        }
+impl Found {
+    pub fn at(to: Address) -> Found {
+        Found { to, pids: Vec::new(), command: Vec::new(), journal: false }
+    }
+
+    pub fn is_here(&self) -> bool {
+        self.to.host == "localhost" || self.to.host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
     }
 }
 
@@ -44,7 +46,7 @@ pub fn server(context: &Context) -> anyhow::Result<Found> {
             let to = Address { host: at.ip().to_string(), port: at.port() };
             let args = [("role", process.role.name().into()), ("url", format!("http://{to}").into())];
             context.note(&context.lang.text_with("probe-found", &args));
-            Ok(Found { to, ..Found::default() })
+            Ok(Found::at(to))
         }
         several => {
             let list: Vec<String> =
@@ -54,17 +56,53 @@ pub fn server(context: &Context) -> anyhow::Result<Found> {
     }
 }
 
-/// Which process of this machine that is, and whether the kernel's driver knows it: then its GPU is a real one.
+/// Which process of this machine that is.
 pub fn process(found: Found) -> Found {
-    let here = found.to.host == "localhost" || found.to.host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-    if !here {
+    if !found.is_here() {
         return found;
     }
     let servers = Servers::read(&Host::this());
     let mine = |process: &&Process| process.listens.iter().any(|at| at.port() == found.to.port);
     let command = servers.running.iter().find(mine).map(|process| process.command.clone()).unwrap_or_default();
     let pids: Vec<u32> = servers.running.iter().filter(mine).map(|process| process.pid).collect();
-    let family = |process: &&Process| pids.contains(&process.pid) || pids.contains(&process.parent);
-    let real = servers.running.iter().filter(family).any(|process| process.kfd);
-    Found { device: if real { DeviceKind::Real } else { found.device }, pids, command, ..found }
+    let unit = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let journal = pids.iter().any(|pid| unit(pid).contains("/ollama.service"));
+    Found { pids, command, journal, ..found }
+}
+
+/// What the server runs on, seen when its model is loaded: which device files it and its children hold. What somebody asked the rules for
+/// is not among it.
+pub fn ground(found: &Found) -> Ground {
+    if !found.is_here() {
+        return Ground { host: Some(found.to.host.clone()), ..Ground::default() };
+    }
+    let (mut devices, mut installed) = (Devices::default(), std::collections::BTreeSet::new());
+    let cache = runtime::Cache::from_env();
+    for pid in watch::claims::tree(found.pids.clone()) {
+        for library in uprobe::runtimes_of(pid) {
+            let stand_in = watch::is_stand_in(&library.path()) == Some(true);
+            devices.launched(pid, Maker::of_library(&library.name), stand_in);
+            installed.extend(runtime::installed::name(&library.path(), &cache));
+        }
+    }
+    let held = devices.iter().filter_map(|(_, _, device)| match device {
+        Device::Real { held } => Some(held.iter().map(String::as_str)),
+        _ => None,
+    });
+    let files: std::collections::BTreeSet<&str> = held.flatten().collect();
+    let facts = (!files.is_empty()).then(|| Facts::read(&Host::this()));
+    let gpu = facts.as_ref().and_then(|facts| facts.gpu_held(files.iter().copied()));
+    let device = match devices.kind() {
+        // No runtime of a GPU is in it; that it computes on the CPU is for the server to say.
+        DeviceKind::None if found.pids.is_empty() => DeviceKind::Unknown,
+        kind => kind,
+    };
+    Ground {
+        device: Some(device),
+        target: gpu.and_then(|gpu| gpu.target.clone()),
+        card: gpu.and_then(|gpu| gpu.card.clone()),
+        // Libraries of two installations in one server: neither speaks for it.
+        runtime: installed.pop_first().filter(|_| installed.is_empty()),
+        host: None,
+    }
 }

@@ -1,12 +1,15 @@
 //! `whichkernel probe`: what a server really evaluates for a prompt, how fast, and what the source rules declare for it.
 
+mod eyes;
 mod find;
+mod lanes;
 mod text;
 
 use crate::context::{COULD_NOT_RUN, Context, Format};
+use crate::verbs::watch::record::place;
 use anyhow::{Context as _, bail};
-use probe::live::{LADDER, Live, Plan};
-use probe::replay::Recording;
+use probe::live::{Journal, LADDER, Live, Plan, Run, Session, climbed};
+use probe::record::Ground;
 use probe::{Answer, Wanted, replay};
 use source::Device;
 use std::path::PathBuf;
@@ -17,7 +20,8 @@ use sys::http::Address;
 /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
 ///
 /// Asks an Ollama, a llama-server or an OpenAI-compatible server with prompts of exact lengths that mean nothing, and reads what it
-/// answers. Only the address that was typed is asked, or a server that is seen to listen on this machine.
+/// answers. Only the address that was typed is asked, or a server that is seen to listen on this machine. With --lane the server is started
+/// here, once for each setting.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// http://HOST:PORT [default: a server that is seen to listen on this machine]
@@ -72,6 +76,15 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
+    /// Look on at what the server launches for each prompt, beside what the rules declare: as root, or after `watch arm`
+    #[arg(long, conflicts_with = "replay")]
+    watch: bool,
+
+    /// A setting to compare, as NAME='VARIABLE=VALUE ...'; given twice or more, with the command that serves behind --. {port} and {VARIABLE} in
+    /// the command are filled in for each
+    #[arg(long, value_name = "NAME=ENV", requires = "serve", conflicts_with_all = ["url", "replay", "record", "svg", "sweep", "cold"])]
+    lane: Vec<String>,
+
     /// The GPU whose rules are asked: a card (rx-9070-xt) or a target (gfx1201, sm_90) [default: the one that the server names]
     #[arg(long, value_name = "GPU")]
     gpu: Option<String>,
@@ -79,40 +92,32 @@ pub struct Args {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+
+    /// The command that starts the server; it is told its address by {port}, LLAMA_ARG_PORT or OLLAMA_HOST
+    #[arg(last = true, value_name = "COMMAND", requires = "lane")]
+    serve: Vec<String>,
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let device = args.gpu.as_deref().map(Device::find).transpose()?;
     let wanted = Wanted { device, ..Wanted::default() };
-    let (answer, recording, kind) = match &args.replay {
-        Some(dir) => {
-            let recording = replay::open(dir)?;
-            for missing in &recording.missing {
-                context.note(&format!("{}: {missing}", dir.display()));
-            }
-            (probe::answer(&recording, &wanted, Default::default()), recording, evidence::DeviceKind::Unknown)
-        }
+    if args.watch {
+        eyes::keep_rights(context, !args.lane.is_empty()).context("giving up the rights that a watch does not need")?;
+    }
+    if !args.lane.is_empty() {
+        return lanes::run(args, wanted, context);
+    }
+    let answer = match &args.replay {
+        Some(dir) => probe::answer(&replay::open(dir)?, &wanted, Default::default()),
         None => ask(args, wanted, context)?,
     };
-    if let Some(dir) = &args.save {
-        replay::write(dir, &recording).with_context(|| dir.display().to_string())?;
-    }
     if let Some(file) = &args.svg {
         let places: Vec<u64> = answer.changes.iter().map(|change| change.at).collect();
         let title = format!("{} {}", answer.server.kind, answer.server.model.as_deref().unwrap_or_default());
         std::fs::write(file, probe::plot::svg(&answer.speed, &places, &title))
             .with_context(|| file.display().to_string())?;
     }
-    if args.record && args.replay.is_none() {
-        record(&answer, &recording, kind, context)?;
-    }
-    let text = match args.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&answer)?),
-        Format::Csv => text::table(&answer, context).csv(),
-        Format::Md => text::table(&answer, context).markdown(),
-        Format::Text => text::whole(&answer, context),
-    };
-    context.print(&text)?;
+    context.emit(args.format, &answer)?;
     if let Some(why) = &answer.ended {
         context.note(&context.lang.text_with("probe-ended", &[("why", why.as_str().into())]));
     }
@@ -122,33 +127,52 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<(Answer, Recording, evidence::DeviceKind)> {
+/// Asks a live server; what it answered is kept where that was wanted, however the run ended.
+fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer> {
     let found = match &args.url {
-        Some(url) => find::Found { to: Address::parse(url, None)?, ..find::Found::default() },
+        Some(url) => find::Found::at(Address::parse(url, None)?),
         None => find::server(context)?,
     };
     let found = find::process(found);
     let sweep = args.sweep.as_deref().map(range).transpose()?;
     let whole = args.tokens.is_empty() && sweep.is_none();
-    let tokens = match (&sweep, whole) {
-        (Some(list), _) => list.clone(),
+    let tokens = match (sweep, whole) {
+        (Some(list), _) => list,
         (None, true) => LADDER.to_vec(),
         (None, false) => args.tokens.clone(),
     };
     let rounds = args.repeat.unwrap_or(3);
     let mut plan = Plan { tokens, rounds, predict: 1, decode: whole, parallel: args.parallel, cold: args.cold };
+    let journal: Journal = ("journalctl -u ollama", || doctor::ollama_journal(&doctor::Host::this()));
     let live = Live {
-        to: found.to,
+        to: found.to.clone(),
         model: args.model.clone(),
         patience: Duration::from_secs(args.timeout),
         logs: args.log.clone(),
-        pids: found.pids,
-        command: found.command,
+        journal: found.journal.then_some(journal),
+        pids: found.pids.clone(),
+        command: found.command.clone(),
         wanted,
     };
     sys::interrupt::catch();
-    let run = probe::live::run(&live, &mut plan, whole, &mut |line| context.progress(line))?;
-    Ok((run.answer, run.recording, found.device))
+    let onlooker = args.watch.then(|| eyes::open(found.pids.clone(), args.record));
+    let (onlooker, blind) = match onlooker {
+        Some(Ok(onlooker)) => (Some(onlooker), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    let mut session = Session::open(live, onlooker)?;
+    if let Some(why) = blind {
+        session.leave_out("--watch", why);
+    }
+    let run = climbed(session, &mut plan, whole, &mut |line| context.progress(line));
+    if let Some(dir) = &args.save {
+        replay::write(dir, &run.recording).with_context(|| dir.display().to_string())?;
+    }
+    if args.record {
+        record(&run, &find::ground(&found), context)?;
+    }
+    Ok(run.answer)
 }
 
 /// `1..600`, `1..600:4`: both ends included.
@@ -163,8 +187,16 @@ fn range(text: &str) -> anyhow::Result<Vec<u64>> {
     Ok((from..=to).step_by(step).collect())
 }
 
-fn record(answer: &Answer, recording: &Recording, kind: evidence::DeviceKind, context: &Context) -> anyhow::Result<()> {
-    let list = probe::record::sightings(answer, &replay::text(recording), kind, &observe::now())?;
+/// What was answered, and what was launched meanwhile.
+fn record(run: &Run, ground: &Ground, context: &Context) -> anyhow::Result<()> {
+    let time = observe::now();
+    let mut list = probe::record::sightings(&run.answer, &replay::text(&run.recording), ground, &time)?;
+    if let Some(seen) = &run.seen {
+        let (window, model) = (format!("{} probes", run.answer.probes.len()), run.answer.server.model.as_deref());
+        let place = place(&seen.tally, &seen.report);
+        let scene = watch::RecordContext { account: &seen.report, window: &window, model, place, time: &time };
+        list.extend(scene.sightings(&seen.tally)?);
+    }
     let count = observe::record(&mut context.open_ledger()?, list)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("probe-recorded", &args));

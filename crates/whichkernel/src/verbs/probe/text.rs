@@ -1,21 +1,45 @@
 //! The answer for people: the server in a few lines, one row per probe, and what the counts rest on.
 
 use crate::context::Context;
-use probe::{Answer, Probe, Spread, Zone};
-use report::{Column, Table, conclusion_text};
+use crate::emit::Show;
+use evidence::Rung;
+use probe::{Answer, Missing, Probe, Spread, Zone};
+use report::{Column, Lang, Table, conclusion_text};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub fn whole(answer: &Answer, context: &Context) -> String {
-    let lang = &context.lang;
-    let mut out = server(answer, context);
-    if !answer.probes.is_empty() {
-        let _ = write!(out, "\n{}", table(answer, context).text(context.width));
+impl Show for Answer {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        Some(table(self, lang))
     }
-    out.push_str(&times(answer, context));
+
+    fn text(&self, context: &Context) -> String {
+        let lang = &context.lang;
+        let mut out = server(self, lang);
+        if !self.probes.is_empty() {
+            let _ = write!(out, "\n{}", table(self, lang).text(context.width));
+        }
+        if let Some(launched) = launched(self, lang) {
+            let _ = write!(out, "\n{}", launched.text(context.width));
+        }
+        out.push_str(&times(self, context));
+        out.push('\n');
+        out.push_str(&rests_on(self, lang));
+        for failure in &self.failed {
+            let args = [("name", failure.name.as_str().into()), ("why", failure.why.as_str().into())];
+            let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
+        }
+        out.push_str(&missing(self, lang));
+        let _ = writeln!(out, "{}", conclusion_text(lang, &self.counted));
+        out
+    }
+}
+
+/// What the counts and the paths rest on.
+fn rests_on(answer: &Answer, lang: &Lang) -> String {
+    let mut out = String::new();
     let marks: BTreeSet<_> = answer.probes.iter().flat_map(|probe| &probe.marks).collect();
     let bases: BTreeSet<_> = answer.probes.iter().map(|probe| probe.basis).collect();
-    out.push('\n');
     for basis in bases {
         let _ = writeln!(out, "{}", lang.text(&format!("probe-basis-{}", key(&basis))));
     }
@@ -27,18 +51,70 @@ pub fn whole(answer: &Answer, context: &Context) -> String {
     for why in open {
         let _ = writeln!(out, "{}", lang.text(&format!("probe-open-{why}")));
     }
-    if zones(answer).any(|zone| zone.path.is_some()) {
+    if zones(answer).any(|zone| zone.path.is_some() && zone.rung == Rung::Declared) {
         let rules = [("rules", answer.server.rules.join(", ").into())];
         let exact = if answer.server.rules_exact { "probe-rules-exact" } else { "probe-rules-around" };
         let which = if answer.server.rules_older { "probe-rules-older" } else { exact };
         let _ = writeln!(out, "{}", lang.text_with(which, &rules));
     }
-    for failure in &answer.failed {
-        let args = [("name", failure.name.as_str().into()), ("why", failure.why.as_str().into())];
-        let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
+    let seen = |zone: &&Zone| zone.rung > Rung::Declared && zone.path.is_some();
+    if zones(answer).filter(seen).any(|zone| zone.declared.is_some() && zone.declared != zone.path) {
+        let _ = writeln!(out, "{}", lang.text("probe-watch-differs"));
     }
-    let _ = writeln!(out, "{}", conclusion_text(lang, &answer.counted));
+    if let Some(watch) = &answer.watch {
+        let args = [
+            ("observer", watch.observer.into()),
+            ("launches", watch.launches.to_string().into()),
+            ("outside", watch.unattributed.to_string().into()),
+            ("rung", watch.rung.name().into()),
+        ];
+        let _ = writeln!(out, "{}", lang.text_with("probe-watched", &args));
+        let _ = writeln!(out, "{}", conclusion_text(lang, &watch.seen));
+        if watch.rung < Rung::Launched && watch.launches > 0 {
+            let _ = writeln!(out, "{}", lang.text("probe-watch-no-device"));
+        }
+    }
     out
+}
+
+/// What was asked for, or looked for, and could not be had.
+pub fn missing(answer: &Answer, lang: &Lang) -> String {
+    let line = |one: &Missing| {
+        let args = [("what", one.what.as_str().into()), ("why", report::phrase(lang, &one.why).into())];
+        format!("{}\n", lang.text_with("probe-left-out", &args))
+    };
+    answer.left_out.iter().map(line).collect()
+}
+
+/// What was launched for each prompt, the most frequent kernels by name.
+fn launched(answer: &Answer, lang: &Lang) -> Option<Table> {
+    const NAMED: usize = 4;
+    answer.watch.as_ref()?;
+    let title = |key: &str| lang.text(&format!("probe-column-{key}"));
+    let mut out = Table::new(vec![
+        Column::left("name", title("name")),
+        Column::right("launches", title("launches")),
+        Column::left("kernels", title("kernels")),
+    ]);
+    for probe in &answer.probes {
+        let Some(launches) = &probe.launches else { continue };
+        let mut list: Vec<_> = launches.iter().collect();
+        list.sort_by_key(|launch| std::cmp::Reverse((launch.path.is_some(), launch.launches)));
+        let mut words: Vec<String> = list
+            .iter()
+            .take(NAMED)
+            .map(|launch| {
+                let columns = launch.columns.map_or_else(String::new, |columns| format!(" [{columns}]"));
+                format!("{}{columns} x{}", launch.kernel, launch.launches)
+            })
+            .collect();
+        if list.len() > NAMED {
+            words.push(format!("+{}", list.len() - NAMED));
+        }
+        let all: u64 = launches.iter().map(|launch| launch.launches).sum();
+        out.row([probe.name.clone(), all.to_string(), words.join(", ")]);
+    }
+    Some(out)
 }
 
 fn zones(answer: &Answer) -> impl Iterator<Item = &Zone> {
@@ -46,12 +122,12 @@ fn zones(answer: &Answer) -> impl Iterator<Item = &Zone> {
 }
 
 /// The name that JSON gives it.
-fn key(value: &impl serde::Serialize) -> String {
+pub fn key(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-fn server(answer: &Answer, context: &Context) -> String {
-    let (lang, server) = (&context.lang, &answer.server);
+fn server(answer: &Answer, lang: &Lang) -> String {
+    let server = &answer.server;
     let unknown = || lang.text("probe-unknown");
     let says = [
         ("kind", server.kind.into()),
@@ -62,10 +138,13 @@ fn server(answer: &Answer, context: &Context) -> String {
     if let Some(backend) = &server.backend {
         let _ = writeln!(out, "{}", lang.text_with("probe-backend", &[("backend", backend.as_str().into())]));
     }
-    let types: Vec<String> = server.types.iter().map(|(ty, count)| format!("{ty} {count}")).collect();
+    let types: Vec<String> = server.types.iter().map(|one| format!("{} {}", one.ty, one.tensors)).collect();
     if let (Some(from), false) = (server.types_from, types.is_empty()) {
         let args = [("types", types.join(", ").into()), ("from", from.into())];
         let _ = writeln!(out, "{}", lang.text_with("probe-types", &args));
+    }
+    if let Some(level) = &server.quantization {
+        let _ = writeln!(out, "{}", lang.text_with("probe-quantization", &[("level", level.as_str().into())]));
     }
     if let Some(from) = &server.build_from {
         let args = [("build", server.build.unwrap_or(0).to_string().into()), ("from", from.as_str().into())];
@@ -77,8 +156,8 @@ fn server(answer: &Answer, context: &Context) -> String {
     out
 }
 
-pub fn table(answer: &Answer, context: &Context) -> Table {
-    let title = |key: &str| context.lang.text(&format!("probe-column-{key}"));
+fn table(answer: &Answer, lang: &Lang) -> Table {
+    let title = |key: &str| lang.text(&format!("probe-column-{key}"));
     let right = |key: &'static str| Column::right(key, title(key));
     let mut out = Table::new(vec![
         Column::left("name", title("name")),
@@ -126,8 +205,15 @@ fn widths(ne11: &[u64]) -> String {
 /// `Q4_K MMQ, Q6_K MMQ`: what the layers get, each once; the rest is in JSON.
 fn paths(probe: &Probe) -> String {
     let mut list: Vec<String> = Vec::new();
-    for zone in probe.zones.iter().filter(|zone| matches!(zone.place, "layers" | "experts")) {
-        let word = format!("{} {}", zone.ty, zone.path.as_deref().unwrap_or("?"));
+    for zone in probe.zones.iter().filter(|zone| matches!(zone.place, "layers" | "experts" | "parallel")) {
+        let path = zone.path.as_deref().unwrap_or("?");
+        let word = match (zone.rung, zone.declared.as_deref()) {
+            (Rung::Declared, _) => format!("{} {path}", zone.ty),
+            (rung, Some(declared)) if declared != path => {
+                format!("{} {path} ({}, != {declared})", zone.ty, rung.name())
+            }
+            (rung, _) => format!("{} {path} ({})", zone.ty, rung.name()),
+        };
         if !list.contains(&word) {
             list.push(word);
         }

@@ -18,7 +18,7 @@ mod certify;
 mod claims;
 mod live;
 mod read;
-mod record;
+pub mod record;
 mod start;
 mod summary;
 mod table;

@@ -1,0 +1,193 @@
+//! One length in two lanes: both times, whether they differ, and which paths and kernels do.
+
+use super::difference::{Difference, adjusted, difference};
+use crate::answer::Probe;
+use crate::speed::Spread;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Compared {
+    pub asked: u64,
+    pub what: What,
+    pub lane: String,
+    pub against: String,
+    /// Of the lane that it is held against.
+    pub first_ms: Spread,
+    pub other_ms: Spread,
+    #[serde(flatten)]
+    pub difference: Difference,
+    /// `p` for that many comparisons at once (Holm).
+    pub p_adjusted: f64,
+    pub verdict: Verdict,
+    /// Types whose path differs, or is known in one lane only.
+    pub paths: Vec<PathPair>,
+    /// Kernels that a watch saw in one of the lanes only.
+    pub only_first: Vec<String>,
+    pub only_other: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// The whole prompt.
+    Prompt,
+    /// One decoded token.
+    Decode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Faster,
+    Slower,
+    /// No difference was found, which is not that there is none.
+    Undecided,
+}
+
+impl Verdict {
+    pub fn key(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Undecided => "undecided",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PathPair {
+    #[serde(rename = "type")]
+    pub ty: String,
+    pub columns: u64,
+    pub first: Option<String>,
+    pub other: Option<String>,
+    /// The lower one where both have it: `declared` where one of them was not seen.
+    pub rung: Rung,
+    /// Whether both lanes have evaluations of this width.
+    pub both: bool,
+}
+
+/// A difference counts below this.
+const STRIKING: f64 = 0.05;
+
+/// By lane and length; every other lane against the first.
+pub fn lengths(lanes: &[(&str, &[Probe])]) -> Vec<Compared> {
+    let mut list = Vec::new();
+    let Some(((first, own), others)) = lanes.split_first() else { return list };
+    for (other, theirs) in others {
+        for (asked, what) in measured(own) {
+            let (a, b) = (times(own, asked, what), times(theirs, asked, what));
+            let (Some(first_ms), Some(other_ms), Some(difference)) =
+                (Spread::of(a.iter().copied()), Spread::of(b.iter().copied()), difference(&a, &b))
+            else {
+                continue;
+            };
+            let (only_first, only_other) = kernels(own, theirs, asked, what);
+            list.push(Compared {
+                asked,
+                what,
+                lane: (*other).to_owned(),
+                against: (*first).to_owned(),
+                first_ms,
+                other_ms,
+                difference,
+                p_adjusted: 1.0,
+                verdict: Verdict::Undecided,
+                paths: pairs(own, theirs, asked, what).into_iter().filter(|pair| pair.first != pair.other).collect(),
+                only_first,
+                only_other,
+            });
+        }
+    }
+    let surer = adjusted(&list.iter().map(|one| one.difference.p).collect::<Vec<_>>());
+    for (one, p) in list.iter_mut().zip(surer) {
+        one.p_adjusted = p;
+        one.verdict = match () {
+            () if p >= STRIKING => Verdict::Undecided,
+            () if one.difference.ratio < 1.0 => Verdict::Faster,
+            () => Verdict::Slower,
+        };
+    }
+    list
+}
+
+/// Whether the paths are the same, of those that are known in both lanes.
+pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])]) -> Conclusion {
+    let (mut known, mut different, mut rung) = (0, 0, Rung::Completed);
+    let mut unknown: BTreeMap<(String, LeftOutWhy), u64> = BTreeMap::new();
+    let probes = |name: &str| lanes.iter().find(|(lane, _)| *lane == name).map_or(&[][..], |(_, probes)| *probes);
+    for one in lengths {
+        for pair in pairs(probes(&one.against), probes(&one.lane), one.asked, one.what) {
+            if pair.first.is_some() && pair.other.is_some() {
+                known += 1;
+                rung = rung.min(pair.rung);
+                different += u64::from(pair.first != pair.other);
+            } else {
+                // A width that one of them cuts no prompt into, or a path that the rules leave open.
+                let why = if pair.both { LeftOutWhy::Undetermined } else { LeftOutWhy::NotAsked };
+                *unknown.entry((pair.ty, why)).or_default() += 1;
+            }
+        }
+    }
+    let rung = if known == 0 { Rung::Declared } else { rung };
+    let left = |basis: Basis, ((ty, why), count): ((String, LeftOutWhy), u64)| basis.without(ty, Some(count), why);
+    unknown.into_iter().fold(Basis::new(rung, Unit::Cells, known, known).by("probe"), left).equality(different)
+}
+
+/// Which lengths there are.
+fn measured(probes: &[Probe]) -> BTreeSet<(u64, What)> {
+    probes.iter().filter_map(|probe| Some((probe.asked?, what(probe)))).collect()
+}
+
+fn what(probe: &Probe) -> What {
+    if probe.eval_count.is_some_and(|count| count > 1) { What::Decode } else { What::Prompt }
+}
+
+fn of(probes: &[Probe], asked: u64, wanted: What) -> impl Iterator<Item = &Probe> {
+    probes.iter().filter(move |probe| probe.asked == Some(asked) && what(probe) == wanted)
+}
+
+fn times(probes: &[Probe], asked: u64, wanted: What) -> Vec<f64> {
+    let time = |probe: &Probe| match wanted {
+        What::Prompt => probe.prompt_ms,
+        What::Decode => probe.decode_per_second().map(|rate| 1e3 / rate),
+    };
+    of(probes, asked, wanted).filter_map(time).collect()
+}
+
+/// Both paths of every type and width of this length.
+fn pairs(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> Vec<PathPair> {
+    type Zones = BTreeMap<(String, u64), (Option<String>, Rung)>;
+    let zones = |probes: &[Probe]| -> Zones {
+        let zones = of(probes, asked, wanted).flat_map(|probe| &probe.zones);
+        zones.map(|zone| ((zone.ty.clone(), zone.columns), (zone.path.clone(), zone.rung))).collect()
+    };
+    let (a, b) = (zones(own), zones(theirs));
+    let all: BTreeSet<&(String, u64)> = a.keys().chain(b.keys()).collect();
+    let path = |side: Option<&(Option<String>, Rung)>| side.and_then(|(path, _)| path.clone());
+    all.into_iter()
+        .map(|key| {
+            let (one, two) = (a.get(key), b.get(key));
+            let rung = [one, two].into_iter().flatten().map(|(_, rung)| *rung).min().unwrap_or(Rung::Declared);
+            let ((ty, columns), both) = (key.clone(), one.is_some() && two.is_some());
+            PathPair { ty, columns, first: path(one), other: path(two), rung, both }
+        })
+        .collect()
+}
+
+/// What a watch saw in one of them only; nothing where one was not watched.
+fn kernels(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> (Vec<String>, Vec<String>) {
+    let seen = |probes: &[Probe]| -> Option<BTreeSet<String>> {
+        let lists = of(probes, asked, wanted).filter_map(|probe| probe.launches.as_ref());
+        let mut all: Option<BTreeSet<String>> = None;
+        lists.for_each(|list| {
+            all.get_or_insert_default().extend(list.iter().map(|launch| launch.kernel.clone()));
+        });
+        all
+    };
+    let (Some(a), Some(b)) = (seen(own), seen(theirs)) else { return Default::default() };
+    (a.difference(&b).cloned().collect(), b.difference(&a).cloned().collect())
+}

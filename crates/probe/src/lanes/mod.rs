@@ -1,0 +1,154 @@
+//! Lanes: the same ladder under different settings of one server, interleaved, and whether the difference is more than chance.
+
+mod compared;
+mod difference;
+mod lane;
+mod serving;
+
+pub use compared::{Compared, PathPair, Verdict, What};
+pub use difference::{Difference, difference};
+pub use lane::{Lane, LaneError};
+pub use serving::Serving;
+
+use crate::answer::Answer;
+use crate::launches::Onlooker;
+use crate::live::{Ended, Live, Plan, Run, Session, turn};
+use evidence::Conclusion;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+
+/// The same questions to one server under several settings: both times of each length, whether they differ by more than chance, and
+/// which paths and kernels differ.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Lanes {
+    pub lanes: Vec<Ran>,
+    /// Every length in each other lane, against the first.
+    pub lengths: Vec<Compared>,
+    /// Whether the paths of the lanes are the same, as far as they are known; by the best rung that both have.
+    pub paths: Conclusion,
+    /// Why it ended before its last question.
+    pub ended: Option<String>,
+}
+
+impl answer::Answer for Lanes {
+    const SCHEMA: &'static str = "whichkernel.probe-lanes/1";
+}
+
+/// A lane, and everything that its server answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ran {
+    pub name: String,
+    /// `NAME=VALUE`, as it was given.
+    pub variables: Vec<String>,
+    /// What was started.
+    pub command: Vec<String>,
+    /// Null where its server could not be asked.
+    pub answer: Option<Answer>,
+}
+
+/// Looks on at a server that was just started: its process, and what to say where that cannot be.
+pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, String> + 'a;
+
+/// Starts a server for every lane, each at an address of its own, and asks all of them the same, in turns.
+pub fn compare(
+    lanes: &[Lane],
+    command: &[String],
+    live: &Live,
+    plan: &Plan,
+    home: &Path,
+    mut eyes: Option<&mut Eyes<'_>>,
+    progress: &mut dyn FnMut(&str),
+) -> (Lanes, Vec<Run>) {
+    let mut ran: Vec<Ran> = lanes
+        .iter()
+        .map(|lane| Ran { name: lane.name.clone(), variables: lane.words(), command: Vec::new(), answer: None })
+        .collect();
+    let (mut sessions, mut servers): (Vec<Session>, Vec<Serving>) = Default::default();
+    let mut ended = None;
+    for (lane, into) in lanes.iter().zip(&mut ran) {
+        progress(&format!("starting {}", lane.name));
+        let opened = Serving::start(lane, command, home).and_then(|server| {
+            into.command = server.command.clone();
+            let mut live = live.clone();
+            live.to = server.to.clone();
+            live.logs.push(server.log.clone());
+            live.pids = vec![server.pid()];
+            live.command = server.command.clone();
+            let mut missing = None;
+            let onlooker = eyes.as_mut().and_then(|eyes| match eyes(server.pid()) {
+                Ok(onlooker) => Some(onlooker),
+                Err(why) => {
+                    missing = Some(why);
+                    None
+                }
+            });
+            servers.push(server);
+            let mut session = Session::open(live, onlooker)?;
+            if let Some(why) = missing {
+                session.leave_out("--watch", why);
+            }
+            Ok(session)
+        });
+        match opened {
+            Ok(session) => sessions.push(session),
+            Err(error) => {
+                ended = Some(format!("{}: {error}", lane.name));
+                break;
+            }
+        }
+    }
+    if ended.is_none() {
+        ended = asked(&mut sessions, lanes, plan, progress).err().map(|(lane, error)| format!("{lane}: {error}"));
+    }
+    let finished = sessions.into_iter().map(|session| session.finish(None));
+    let runs: Vec<Run> = finished.collect();
+    drop(servers);
+    for (into, run) in ran.iter_mut().zip(&runs) {
+        let mut answer = run.answer.clone();
+        answer.ended.clone_from(&ended);
+        answer.counted = crate::gather::counted(&answer.probes, &answer.failed, answer.ended.as_deref());
+        into.answer = Some(answer);
+    }
+    let probes: Vec<(&str, &[crate::answer::Probe])> =
+        lanes.iter().zip(&runs).map(|(lane, run)| (lane.name.as_str(), run.every.as_slice())).collect();
+    let lengths = compared::lengths(&probes);
+    let paths = compared::paths_agree(&lengths, &probes);
+    (Lanes { lanes: ran, lengths, paths, ended }, runs)
+}
+
+/// Everything, in turns: a round is every length, and each length goes to every lane before the next. Every other turn goes the other way
+/// round, so that what drifts, or what one leaves in a cache, meets all of them.
+fn asked(
+    sessions: &mut [Session],
+    lanes: &[Lane],
+    plan: &Plan,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), (String, Ended)> {
+    let name = |i: usize| lanes.get(i).map(|lane| lane.name.clone()).unwrap_or_default();
+    for (i, session) in sessions.iter_mut().enumerate() {
+        session.prepare().map_err(|error| (name(i), error))?;
+    }
+    let mut swap = false;
+    for round in 0..plan.rounds {
+        let mut questions: Vec<(u64, u64)> =
+            turn(&plan.tokens, round).into_iter().map(|tokens| (tokens, plan.predict)).collect();
+        if plan.decode {
+            questions.push((3, 16));
+        }
+        for (tokens, predict) in questions {
+            progress(&format!("{tokens} tokens, round {} of {}", round + 1, plan.rounds));
+            let mut order: Vec<usize> = (0..sessions.len()).collect();
+            if swap {
+                order.reverse();
+            }
+            swap = !swap;
+            for i in order {
+                let Some(session) = sessions.get_mut(i) else { continue };
+                session.client.may().map_err(|error| (name(i), error))?;
+                session.exact(tokens, predict, round).map_err(|error| (name(i), error))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! A server of ours: started at an address of its own, waited for, and ended with everything that it started.
+
+use super::lane::Lane;
+use crate::live::Ended;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use sys::guard::GroupGuard;
+use sys::http::{Address, get};
+
+#[derive(Debug)]
+pub struct Serving {
+    pub to: Address,
+    pub log: PathBuf,
+    pub command: Vec<String>,
+    child: Child,
+    /// Should we be killed, it ends all the same.
+    _guard: GroupGuard,
+}
+
+/// Long enough to load a large model.
+const START: Duration = Duration::from_secs(600);
+const END: Duration = Duration::from_secs(10);
+const ASK: Duration = Duration::from_secs(5);
+
+impl Serving {
+    /// Variables that tell llama-server (common/arg.cpp) and Ollama (envconfig) where to listen come first, then the lane's.
+    pub fn start(lane: &Lane, command: &[String], home: &Path) -> Result<Serving, Ended> {
+        let failed = |what: &str, error: std::io::Error| Ended::Server(format!("{what}: {error}"));
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
+        let port = port.map_err(|error| failed("a port of its own", error))?.port();
+        let command = lane.fill(command, port).map_err(|error| Ended::Server(error.to_string()))?;
+        let Some((program, words)) = command.split_first() else {
+            return Err(Ended::Server("there is no command to serve with".into()));
+        };
+        let log = home.join(format!("{}.log", lane.name.replace('/', "_")));
+        let file = File::create(&log).map_err(|error| failed("the server's log", error))?;
+        let second = file.try_clone().map_err(|error| failed("the server's log", error))?;
+        let guard = GroupGuard::new().map_err(|error| failed("its guard", error))?;
+        let mut line = Command::new(program);
+        line.args(words).env("OLLAMA_HOST", format!("127.0.0.1:{port}"));
+        line.env("LLAMA_ARG_HOST", "127.0.0.1").env("LLAMA_ARG_PORT", port.to_string());
+        line.envs(lane.variables.iter().cloned()).stdin(Stdio::null()).stdout(file).stderr(second);
+        guard.enter_before_exec(&mut line);
+        let child = line.spawn().map_err(|error| failed(program, error))?;
+        let to = Address { host: "127.0.0.1".into(), port };
+        let mut server = Serving { to, log, command: command.clone(), child, _guard: guard };
+        server.wait()?;
+        Ok(server)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Until it answers: llama-server says of itself that it is ready, Ollama has a version, others list their models.
+    fn wait(&mut self) -> Result<(), Ended> {
+        let start = Instant::now();
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                let said = self.last();
+                return Err(Ended::Server(format!("the server ended before it answered ({status}): {said}")));
+            }
+            if sys::interrupt::asked() {
+                return Err(Ended::Interrupted);
+            }
+            let status = |path: &str| get(&self.to, path, ASK).map(|answer| answer.status);
+            match status("/health") {
+                Ok(200) => return Ok(()),
+                // It says that it is loading.
+                Ok(503) => {}
+                Ok(_) if [status("/api/version"), status("/v1/models")].iter().any(|one| matches!(one, Ok(200))) => {
+                    return Ok(());
+                }
+                _ => {}
+            }
+            if start.elapsed() > START {
+                let (to, seconds) = (&self.to, START.as_secs());
+                let why =
+                    format!("nobody answered at http://{to} within {seconds} s: does the command listen at {{port}}?");
+                return Err(Ended::Server(why));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The last lines that it wrote: the reason may stand before a word of goodbye.
+    fn last(&self) -> String {
+        const LINES: usize = 8;
+        let text = sys::regular_file::whole(&self.log, 64 << 20).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = lines.iter().skip(lines.len().saturating_sub(LINES));
+        let last: Vec<String> = last.map(|line| line.chars().take(200).collect()).collect();
+        if last.is_empty() { "it said nothing".to_owned() } else { last.join(" | ") }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // Its number is not another's before it is waited for.
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let send = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
+        let _ = send(Signal::TERM);
+        let until = Instant::now() + END;
+        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Runners that outlived their server are of its group.
+        let _ = send(Signal::KILL);
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,172 @@
+//! What a server launched while it answered a question: the rows of a watch, told apart by question.
+
+use evidence::{Canary, Conclusion, Contamination, DeviceKind, Rung};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use watch::{ObserverReport, Row, Source, State, Tally, WatchError};
+
+/// One kernel in one phase, while a question was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Launch {
+    pub kernel: String,
+    /// `prefill`, `decode`, `other`.
+    pub phase: &'static str,
+    pub family: &'static str,
+    /// Of the weights, where the name tells.
+    #[serde(rename = "type")]
+    pub ty: Option<String>,
+    pub columns: Option<u64>,
+    pub path: Option<String>,
+    pub launches: u64,
+    /// `launched` where a real device was seen, else `selected`.
+    pub rung: Rung,
+    #[serde(skip)]
+    pub(crate) device: Option<DeviceKind>,
+}
+
+/// How well the launches were seen.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Watched {
+    pub observer: &'static str,
+    pub rung: Rung,
+    pub launches: u64,
+    /// Those that came while no question was under way.
+    pub unattributed: u64,
+    pub lost: u64,
+    /// Whether those that were seen are all.
+    pub seen: Conclusion,
+}
+
+/// What an observation of the watch carries besides what it saw.
+#[derive(Debug, Clone)]
+pub struct Account {
+    pub observer: &'static str,
+    pub canary: Canary,
+    pub contamination: Contamination,
+}
+
+/// An observer that looks on while questions are asked.
+pub struct Onlooker {
+    source: Box<dyn Source>,
+    tally: Tally,
+    before: BTreeMap<Key, u64>,
+    attributed: u64,
+    over: bool,
+}
+
+type Key = (&'static str, String, Option<u64>, [u32; 3], String);
+
+/// How long launches may still arrive after an answer, and how long nothing must come for it to be all.
+const MOST: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_millis(20);
+const QUIET: u32 = 3;
+
+impl std::fmt::Debug for Onlooker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Onlooker").field("attributed", &self.attributed).finish_non_exhaustive()
+    }
+}
+
+impl Onlooker {
+    pub fn new(source: Box<dyn Source>) -> Onlooker {
+        Onlooker { source, tally: Tally::default(), before: BTreeMap::new(), attributed: 0, over: false }
+    }
+
+    /// Looks for a moment; true while something comes.
+    pub fn look(&mut self, time: Duration) -> Result<bool, WatchError> {
+        if self.over {
+            std::thread::sleep(time);
+            return Ok(false);
+        }
+        match self.source.poll(&mut self.tally, time)? {
+            State::Busy => Ok(true),
+            State::Quiet => Ok(false),
+            State::Ended(_) => {
+                self.over = true;
+                Ok(false)
+            }
+        }
+    }
+
+    /// What came until now belongs to no question.
+    pub fn begin(&mut self) -> Result<(), WatchError> {
+        self.settle()?;
+        self.before = counts(&self.tally.rows());
+        Ok(())
+    }
+
+    /// What came since [`Onlooker::begin`], when the last of it is in.
+    pub fn since(&mut self) -> Result<Vec<Launch>, WatchError> {
+        self.settle()?;
+        let rows = self.tally.rows();
+        let mut list: BTreeMap<Key, Launch> = BTreeMap::new();
+        for row in &rows {
+            list.entry(key(row)).or_insert_with(|| launch(row)).launches += row.launches;
+        }
+        for (key, launch) in &mut list {
+            launch.launches = launch.launches.saturating_sub(self.before.get(key).copied().unwrap_or(0));
+        }
+        let list: Vec<Launch> = list.into_values().filter(|launch| launch.launches > 0).collect();
+        self.attributed += list.iter().map(|launch| launch.launches).sum::<u64>();
+        Ok(list)
+    }
+
+    fn settle(&mut self) -> Result<(), WatchError> {
+        let (until, mut quiet) = (Instant::now() + MOST, 0);
+        while quiet < QUIET && Instant::now() < until && !self.over {
+            quiet = if self.look(STEP)? { 0 } else { quiet + 1 };
+        }
+        Ok(())
+    }
+
+    /// A question of ours was seen to launch something in the target itself.
+    pub fn canary(&mut self, what: String) {
+        self.source.canary_in_target(what);
+    }
+
+    pub fn finish(mut self) -> Result<(Tally, ObserverReport, u64), WatchError> {
+        let report = self.source.finish(&mut self.tally)?;
+        let unattributed = (self.tally.launches() + self.tally.calls()).saturating_sub(self.attributed);
+        Ok((self.tally, report, unattributed))
+    }
+}
+
+pub fn watched(tally: &Tally, report: &ObserverReport, unattributed: u64) -> Watched {
+    let word = |unseen: Option<&watch::Unseen>| unseen.map_or_else(|| "graph replays".to_owned(), watch::Unseen::what);
+    Watched {
+        observer: report.observer.name(),
+        rung: report.rung(report.device),
+        launches: tally.launches(),
+        unattributed,
+        lost: tally.lost,
+        seen: report.conclusion(tally, word),
+    }
+}
+
+fn key(row: &Row) -> Key {
+    (row.phase.key(), row.name.text(), row.ne11, row.block, row.file.clone())
+}
+
+fn counts(rows: &[Row]) -> BTreeMap<Key, u64> {
+    let mut counts = BTreeMap::new();
+    for row in rows {
+        *counts.entry(key(row)).or_default() += row.launches;
+    }
+    counts
+}
+
+fn launch(row: &Row) -> Launch {
+    Launch {
+        kernel: row.kernel.clone(),
+        phase: row.phase.key(),
+        family: row.family.key(),
+        ty: row.weights.clone(),
+        columns: row.ne11,
+        path: row.path.map(|path| path.to_string()),
+        launches: 0,
+        rung: Rung::Selected,
+        device: row.device,
+    }
+}

@@ -1,0 +1,312 @@
+//! One server, from the first question of who it is to the answer that everything adds up to.
+
+use super::client::{Client, Ended, Question};
+use super::ladder::NOTES;
+use super::prompts::{self, Prompts};
+use super::who;
+use crate::answer::{Answer, Missing, Probe};
+use crate::counts;
+use crate::exchange::Exchange;
+use crate::gather::{GATHERED, Wanted, counted, gathered};
+use crate::launches::{Account, Onlooker, watched};
+use crate::model::Mix;
+use crate::replay::Recording;
+use crate::server::{Identity, Kind};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use sys::http::Address;
+use watch::claims::{Claims, Gatherer, Meaning};
+use watch::{ObserverReport, Tally};
+
+/// What a log is called, and how to read it.
+pub type Journal = (&'static str, fn() -> Option<String>);
+
+/// What a run needs to know.
+#[derive(Debug, Clone)]
+pub struct Live {
+    pub to: Address,
+    pub model: Option<String>,
+    pub patience: Duration,
+    pub logs: Vec<PathBuf>,
+    /// A log that is no file, read when the run is over.
+    pub journal: Option<Journal>,
+    /// The server's process, where it is known: its command line is read for claims.
+    pub pids: Vec<u32>,
+    /// Its command line, for the sizes of its batches.
+    pub command: Vec<String>,
+    pub wanted: Wanted,
+}
+
+/// A run that ended: the answer from everything that was asked until then, the raw exchanges, and why it ended early.
+#[derive(Debug)]
+pub struct Run {
+    pub answer: Answer,
+    pub recording: Recording,
+    pub ended: Option<Ended>,
+    /// Every run of every length: the answer lists one of each.
+    pub every: Vec<Probe>,
+    /// What whoever looked on saw, for the ledger.
+    pub seen: Option<Seen>,
+}
+
+/// Everything that was launched, and how well it was seen.
+#[derive(Debug)]
+pub struct Seen {
+    pub tally: Tally,
+    pub report: ObserverReport,
+}
+
+#[derive(Debug)]
+pub struct Session {
+    live: Live,
+    pub client: Client,
+    pub identity: Identity,
+    wanted: Wanted,
+    mix: Option<Mix>,
+    prompts: Option<Prompts>,
+    gatherer: Gatherer,
+    before: Before,
+    left_out: Vec<Missing>,
+}
+
+/// So many attempts to hit a length; what was counted corrects the next.
+const ATTEMPTS: u32 = 3;
+/// Of a longer log only this much is read.
+const MOST_LOG: u64 = 64 << 20;
+
+impl Session {
+    /// Finds out who is there. Nothing is loaded or evaluated yet.
+    pub fn open(live: Live, onlooker: Option<Onlooker>) -> Result<Session, Ended> {
+        let mut client = Client::new(live.to.clone(), live.patience);
+        let identity = who::identify(&mut client, live.model.as_deref())?;
+        let (gatherer, before) = (gatherer(&live)?, Before::look(&live));
+        let mut wanted = live.wanted.clone();
+        wanted.url = Some(format!("http://{}", live.to));
+        if wanted.model.is_none() {
+            wanted.model = local_model(&live.to, &identity);
+        }
+        let shown = client.exchanges.iter().find(|exchange| exchange.route() == "/api/show");
+        let mix = wanted.model.clone().or_else(|| Mix::from_show(&shown?.json()?));
+        client.onlooker = onlooker;
+        Ok(Session { live, client, identity, wanted, mix, prompts: None, gatherer, before, left_out: Vec::new() })
+    }
+
+    /// Warms the server up, and finds out how prompts of exact lengths are made for it.
+    pub fn prepare(&mut self) -> Result<(), Ended> {
+        let first = self.client.exchanges.len();
+        self.prompts = Some(prompts::prepare(&mut self.client, &self.identity)?);
+        let seen: u64 = self.client.exchanges[first..].iter().filter_map(launched).sum();
+        if let Some(onlooker) = self.client.onlooker.as_mut().filter(|_| seen > 0) {
+            let kind = self.identity.kind.name();
+            onlooker.canary(format!("the first questions to {kind} gave {seen} launches"));
+        }
+        Ok(())
+    }
+
+    /// Both sides of every change of path that the rules declare for the server's GPU and the model's types.
+    pub fn thresholds(&self) -> Vec<u64> {
+        let recording = self.recorded(Vec::new());
+        let wanted = Wanted { model: self.mix.clone(), ..self.wanted.clone() };
+        // What is claimed by now, by another look: the gathering of the run goes on to its end.
+        let claims = gatherer(&self.live).map(Gatherer::finish).unwrap_or_default();
+        let last = crate::gather::thresholds(&recording, &wanted, claims);
+        last.into_iter().flat_map(|last| [last, last + 1]).filter(|tokens| *tokens <= 1024).collect()
+    }
+
+    /// The field notes' prompts are known by the count that the server reported. Where it counts a token that it does not evaluate, those are other
+    /// prompts than the ladder's.
+    pub fn counted_as_in_the_notes(&self) -> Vec<u64> {
+        NOTES.iter().filter_map(|tokens| tokens.checked_sub(self.uncounted())).filter(|tokens| *tokens > 0).collect()
+    }
+
+    /// A begin-of-text token is in the cache after the first request: it is counted and not evaluated.
+    pub fn uncounted(&self) -> u64 {
+        let extra = self.prompts.as_ref().map_or(0, Prompts::extra);
+        let begins = self.mix.as_ref().and_then(|mix| mix.begins).unwrap_or(extra == 1);
+        u64::from(self.identity.kind == Kind::Ollama && begins)
+    }
+
+    /// A question of about so many tokens, which is no probe of a length.
+    pub fn question(&mut self, name: &str, tokens: u64, predict: u64) -> Result<Question, Ended> {
+        let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server("nothing was prepared".into()))?;
+        Ok(Question { asked: None, ..prompts.question(&self.identity, name, tokens, predict) })
+    }
+
+    /// One prompt of which exactly `tokens` are evaluated.
+    pub fn exact(&mut self, tokens: u64, predict: u64, round: u64) -> Result<Exchange, Ended> {
+        let wanted = tokens + self.uncounted();
+        let name = if predict > 1 { format!("{tokens}+{predict}#{round}") } else { format!("{tokens}#{round}") };
+        for attempt in 1.. {
+            let question = Question { asked: Some(tokens), ..self.question(&name, wanted, predict)? };
+            let exchange = self.client.ask(&question)?;
+            let reported = counts::read(&exchange).ok().and_then(|counts| counts.reported);
+            match reported {
+                Some(reported) if reported != wanted && attempt < ATTEMPTS && reported > 1 => {
+                    if let Some(prompts) = &mut self.prompts {
+                        prompts.correct(wanted, reported);
+                    }
+                    // It was a step to the right length, no probe of one.
+                    if let Some(last) = self.client.exchanges.last_mut() {
+                        last.name = format!("calibrate-{}", last.name);
+                        last.asked = None;
+                    }
+                }
+                _ => return Ok(exchange),
+            }
+        }
+        Err(Ended::TooMany)
+    }
+
+    /// What was asked for and cannot be had here.
+    pub fn leave_out(&mut self, what: &str, why: impl Into<String>) {
+        self.left_out.push(Missing { what: what.to_owned(), why: why.into() });
+    }
+
+    fn recorded(&self, logs: Vec<(String, String)>) -> Recording {
+        Recording { exchanges: self.client.exchanges.clone(), logs, ..Recording::default() }
+    }
+
+    /// Everything that was asked and answered, added up; `ended` says why it is not all.
+    pub fn finish(mut self, ended: Option<Ended>) -> Run {
+        let onlooker = self.client.onlooker.take().map(Onlooker::finish);
+        if let Some(why) = self.client.blinded.take() {
+            self.leave_out("--watch", why);
+        }
+        let mut logs = self.read_logs();
+        let mut claims = std::mem::take(&mut self.gatherer).finish();
+        // A server without counters of its own evaluations says nothing that is needed here.
+        let unread = std::mem::take(&mut claims.unread).into_iter().filter(|(what, _)| what != "GET /metrics");
+        for (what, why) in unread {
+            self.leave_out(&what, why);
+        }
+        if let Some((name, _)) = self.live.journal {
+            let theirs = logs.iter().filter(|(log, _)| log.ends_with(name));
+            theirs.for_each(|(_, text)| watch::claims::of_log(name, text, &mut claims));
+        }
+        let said = batches(&self.live.command, &claims);
+        if !said.is_empty() {
+            // First of all, so that what a log says of the load itself replaces it.
+            logs.insert(0, (GATHERED.to_owned(), said));
+        }
+        let mut recording = self.recorded(logs);
+        let (mut seen, mut account) = (None, None);
+        match onlooker {
+            Some(Ok((tally, report, unattributed))) => {
+                for launch in recording.exchanges.iter_mut().filter_map(|one| one.launches.as_mut()).flatten() {
+                    launch.rung = report.rung(launch.device.unwrap_or(report.device));
+                }
+                let (canary, contamination) = (report.canary.clone(), report.contamination.clone());
+                recording.account = Some(Account { observer: report.observer.name(), canary, contamination });
+                account = Some(watched(&tally, &report, unattributed));
+                seen = Some(Seen { tally, report });
+            }
+            Some(Err(error)) => self.leave_out("--watch", error.to_string()),
+            None => {}
+        }
+        let (mut answer, every) = gathered(&recording, &self.wanted, claims);
+        answer.ended = ended.as_ref().map(ToString::to_string);
+        answer.counted = counted(&answer.probes, &answer.failed, answer.ended.as_deref());
+        answer.watch = account;
+        answer.left_out.extend(self.left_out);
+        Run { answer, recording, ended, every, seen }
+    }
+
+    /// Logs, cut where the run began: what was written before tells how the server runs, and of no question of ours.
+    fn read_logs(&mut self) -> Vec<(String, String)> {
+        let mut logs = Vec::new();
+        for (at, path) in self.live.logs.clone().into_iter().enumerate() {
+            match sys::regular_file::whole(&path, MOST_LOG) {
+                Ok(bytes) => {
+                    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                    let cut = self.before.lengths.get(at).copied().unwrap_or(0).min(bytes.len());
+                    let (old, new) = bytes.split_at(cut);
+                    logs.push((format!("start-{name}"), String::from_utf8_lossy(old).into_owned()));
+                    logs.push((name, String::from_utf8_lossy(new).into_owned()));
+                }
+                Err(error) => self.leave_out(&path.display().to_string(), error.to_string()),
+            }
+        }
+        if let Some((name, text)) = self.live.journal.and_then(|(name, read)| Some((name, read()?))) {
+            // It is the end of a longer one: where the last line from before is gone, nothing tells old from new.
+            let cut = match &self.before.journal {
+                None => 0,
+                Some(last) => text.rfind(last.as_str()).map_or(text.len(), |at| at + last.len()),
+            };
+            let (old, new) = text.split_at(cut);
+            logs.push((format!("start-{name}"), old.to_owned()));
+            logs.push((name.to_owned(), new.to_owned()));
+        }
+        logs
+    }
+}
+
+/// What logs held before the first question.
+#[derive(Debug, Default)]
+struct Before {
+    /// Of each log that was named.
+    lengths: Vec<usize>,
+    /// The journal's last line.
+    journal: Option<String>,
+}
+
+impl Before {
+    fn look(live: &Live) -> Before {
+        let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let lengths = live.logs.iter().map(|path| usize::try_from(length(path)).unwrap_or(usize::MAX)).collect();
+        let journal = live.journal.and_then(|(_, read)| read()?.lines().last().map(str::to_owned));
+        Before { lengths, journal }
+    }
+}
+
+/// Launches while a question was answered; None where nobody looked.
+fn launched(exchange: &Exchange) -> Option<u64> {
+    Some(exchange.launches.as_ref()?.iter().map(|launch| launch.launches).sum())
+}
+
+fn gatherer(live: &Live) -> Result<Gatherer, Ended> {
+    let url = format!("http://{}", live.to);
+    Gatherer::new(live.pids.clone(), Some(&url), &live.logs)
+        .map_err(|(path, error)| Ended::Server(format!("{}: {error}", path.display())))
+}
+
+/// Batch sizes that were said elsewhere than in a log that was named, in the words of such a log: a recording keeps them so.
+fn batches(command: &[String], claims: &Claims) -> String {
+    let mut lines = String::new();
+    for claim in &claims.list {
+        if let Meaning::MicroBatch(most) = claim.meaning {
+            lines.push_str(&format!("n_ubatch = {most} ({}: {})\n", claim.origin, claim.said));
+        }
+    }
+    let after = |name: &str| command.iter().skip_while(|word| *word != name).nth(1)?.parse::<u64>().ok();
+    if let Some(batch) = after("-b").or_else(|| after("--batch-size")) {
+        lines.push_str(&format!("n_batch = {batch} (command line)\n"));
+    }
+    lines
+}
+
+/// llama-server says where its model lies: on this machine, its header can be read.
+fn local_model(to: &Address, identity: &Identity) -> Option<Mix> {
+    let here = matches!(to.host.as_str(), "localhost" | "127.0.0.1" | "::1");
+    let path = identity.model_path.as_deref().filter(|_| here && identity.kind == Kind::LlamaServer)?;
+    model_file(Path::new(path))
+}
+
+/// A model's matrices by type, from the beginning of its file.
+pub fn model_file(path: &Path) -> Option<Mix> {
+    let mut size = 1 << 20;
+    loop {
+        let bytes = sys::regular_file::start(path, size).ok()?;
+        match gguf::Gguf::parse(&bytes) {
+            Ok(file) => return Some(Mix::from_gguf(&file)),
+            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < 256 << 20 => size *= 4,
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Gives the model up at once (Ollama docs/api.md, "Unload a model").
+pub fn unload(model: &str) -> Question {
+    let body = json!({"model": model, "keep_alive": 0, "stream": false});
+    Question { name: "unload".into(), path: "/api/generate", body, asked: None }
+}

@@ -1,0 +1,30 @@
+//! `--watch`: an observer of launches on the server's processes, where that is allowed.
+
+use crate::context::Context;
+use probe::Onlooker;
+use uprobe::{How, Options, Watcher};
+
+/// Gives up every right that a watch does not need; before any thread is started. `starts`: servers are started from here.
+pub fn keep_rights(context: &Context, starts: bool) -> anyhow::Result<()> {
+    if is_root() {
+        let writes = [context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
+        sys::rights::keep(sys::rights::kept(true, starts, &writes), starts)?;
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Probes of our own where that is allowed; else those that `watch arm` made. What stands in the way is said, with what would help.
+pub fn open(pids: Vec<u32>, hash: bool) -> Result<Onlooker, String> {
+    if pids.is_empty() {
+        return Err("the server's process is not seen on this machine: there is nobody to watch".to_owned());
+    }
+    let how = if is_root() { How::Bpf } else { How::Armed };
+    let options = Options { hash, how, canary: how != How::Armed, ..Options::default() };
+    let family: Vec<u32> = watch::claims::tree(pids).into_iter().collect();
+    let watcher = Watcher::attach(&family, options).map_err(|error| error.to_string())?;
+    Ok(Onlooker::new(Box::new(watcher)))
+}

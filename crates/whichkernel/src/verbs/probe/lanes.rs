@@ -1,0 +1,146 @@
+//! `probe --lane`: one server under several settings, in turns, and whether the difference is more than chance.
+
+use super::{Args, eyes};
+use crate::context::{COULD_NOT_RUN, Context};
+use crate::emit::Show;
+use anyhow::Context as _;
+use probe::Wanted;
+use probe::lanes::{Compared, Lane, Lanes, compare};
+use probe::live::{Live, Plan};
+use report::{Column, Lang, Table, conclusion_text};
+use std::fmt::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+use sys::http::Address;
+
+/// Both sides of the first limits, and the field notes' long prompt.
+const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
+/// Fewer than six runs against six of seven lengths cannot be told from chance once all are counted together.
+const ROUNDS: u64 = 8;
+
+pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<ExitCode> {
+    let lanes = Lane::all(&args.lane)?;
+    let tokens = if args.tokens.is_empty() { LENGTHS.to_vec() } else { args.tokens.clone() };
+    let rounds = args.repeat.unwrap_or(ROUNDS);
+    let plan = Plan { tokens, rounds, predict: 1, decode: args.tokens.is_empty(), parallel: 1, cold: false };
+    let live = Live {
+        to: Address { host: String::new(), port: 0 },
+        model: args.model.clone(),
+        patience: Duration::from_secs(args.timeout),
+        logs: args.log.clone(),
+        journal: None,
+        pids: Vec::new(),
+        command: Vec::new(),
+        wanted,
+    };
+    let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context("a place for the logs")?;
+    let mut look = |pid: u32| eyes::open(vec![pid], args.record);
+    let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
+    sys::interrupt::catch();
+    let say = &mut |line: &str| context.progress(line);
+    let (answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
+    if let Some(dir) = &args.save {
+        for (lane, run) in lanes.iter().zip(&runs) {
+            let place = dir.join(lane.name.replace('/', "_"));
+            probe::replay::write(&place, &run.recording).with_context(|| place.display().to_string())?;
+        }
+    }
+    context.emit(args.format, &answer)?;
+    if let Some(why) = &answer.ended {
+        context.note(&context.lang.text_with("probe-ended", &[("why", why.as_str().into())]));
+    }
+    let failed = answer.lanes.iter().filter_map(|lane| lane.answer.as_ref()).any(|answer| !answer.failed.is_empty());
+    let fine = answer.ended.is_none() && !answer.lengths.is_empty() && !failed;
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
+}
+
+impl Show for Lanes {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let title = |key: &str| lang.text(&format!("probe-column-{key}"));
+        let right = |key: &'static str| Column::right(key, title(key));
+        let mut out = Table::new(vec![
+            right("asked"),
+            Column::left("what", title("what")),
+            Column::left("lane", title("lane")),
+            right("first_ms"),
+            right("other_ms"),
+            right("ratio"),
+            right("p"),
+            Column::left("verdict", title("verdict")),
+            Column::left("differs", title("differs")),
+        ]);
+        let spread = |spread: probe::Spread| format!("{:.2} ({:.2} - {:.2})", spread.median, spread.least, spread.most);
+        for one in &self.lengths {
+            let of = &one.difference;
+            out.row([
+                one.asked.to_string(),
+                lang.text(&format!("probe-what-{}", super::text::key(&one.what))),
+                format!("{} / {}", one.lane, one.against),
+                spread(one.first_ms),
+                spread(one.other_ms),
+                format!("{:.3} ({:.3} - {:.3})", of.ratio, of.low, of.high),
+                format!("{:.3}", one.p_adjusted),
+                lang.text(&format!("probe-verdict-{}", one.verdict.key())),
+                differs(one),
+            ]);
+        }
+        Some(out)
+    }
+
+    fn text(&self, context: &Context) -> String {
+        let lang = &context.lang;
+        let mut out = String::new();
+        for lane in &self.lanes {
+            let says = |answer: &probe::Answer| {
+                let (kind, version) = (answer.server.kind, answer.server.version.clone().unwrap_or_default());
+                let backend = answer.server.backend.clone().unwrap_or_else(|| lang.text("probe-unknown"));
+                format!("{kind} {version}, {backend}")
+            };
+            let server = lane.answer.as_ref().map_or_else(|| lang.text("probe-lane-no-answer"), says);
+            let variables = if lane.variables.is_empty() { "-".to_owned() } else { lane.variables.join(" ") };
+            let args = [
+                ("name", lane.name.as_str().into()),
+                ("variables", variables.into()),
+                ("command", lane.command.join(" ").into()),
+                ("server", server.into()),
+            ];
+            let _ = writeln!(out, "{}", lang.text_with("probe-lane", &args));
+            let answer = lane.answer.iter();
+            answer.clone().for_each(|answer| out.push_str(&super::text::missing(answer, lang)));
+            for failure in answer.flat_map(|answer| &answer.failed) {
+                let args = [("name", failure.name.as_str().into()), ("why", failure.why.as_str().into())];
+                let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
+            }
+        }
+        if let Some(table) = self.table(lang).filter(|_| !self.lengths.is_empty()) {
+            let _ = write!(out, "\n{}", table.text(context.width));
+            let _ = writeln!(out, "{}", lang.text_with("probe-lanes-p", &[("share", confidence(self).into())]));
+            let _ = writeln!(out, "{} {}", lang.text("probe-lanes-paths"), conclusion_text(lang, &self.paths));
+            if self.lanes.iter().filter_map(|lane| lane.answer.as_ref()).all(|answer| answer.watch.is_none()) {
+                let _ = writeln!(out, "{}", lang.text("probe-lanes-unwatched"));
+            }
+        }
+        out
+    }
+}
+
+/// The least sure of the intervals.
+fn confidence(lanes: &Lanes) -> String {
+    let least = lanes.lengths.iter().map(|one| one.difference.confidence).fold(1.0, f64::min);
+    format!("{:.0}", least * 100.0)
+}
+
+/// Paths and kernels that are not the same in both.
+fn differs(one: &Compared) -> String {
+    let paths = one.paths.iter().map(|pair| {
+        // A width that one of them does not have, or a path that is not known.
+        let word = |path: &Option<String>| path.clone().unwrap_or_else(|| if pair.both { "?" } else { "-" }.to_owned());
+        let rung = pair.rung.name();
+        format!("{} x{}: {} / {} ({rung})", pair.ty, pair.columns, word(&pair.other), word(&pair.first))
+    });
+    let kernels = |sign: &'static str, list: &[String]| -> Vec<String> {
+        list.iter().map(|kernel| format!("{sign}{kernel}")).collect()
+    };
+    let all = paths.chain(kernels("+", &one.only_other)).chain(kernels("-", &one.only_first));
+    all.collect::<Vec<_>>().join(", ")
+}
