@@ -26,7 +26,7 @@ fn text(markup: &str) -> String {
         if passed.is_none() {
             out.push_str(before);
         }
-        let Some((tag, after)) = tail.split_once('>') else { break };
+        let (tag, after) = tail.split_once('>').unwrap_or((tail, ""));
         rest = after;
         let closing = tag.strip_prefix('/');
         let name = closing.unwrap_or(tag).split([' ', '/']).next().unwrap_or_default();

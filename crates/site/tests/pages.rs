@@ -217,13 +217,12 @@ fn the_drawings_follow_what_was_observed() {
 }
 
 #[test]
-fn observers_that_contradict_each_other_are_both_named() {
+fn observers_that_contradict_each_other_are_a_conflict() {
     let mut seen = usual();
     seen.push(path(COMMIT, "gfx1201", "9..1024", "BLAS"));
     let index = page(&site_of(FILE, &seen, &[]), "index.html");
     assert!(index.contains("\"grade\":\"conflict\""), "{index}");
     assert!(!index.contains("\"grade\":\"confirmed\""), "never a vote");
-    assert!(page(&site_of(FILE, &seen, &[]), "questions.html").contains("which-path"));
 }
 
 #[test]
