@@ -1,0 +1,73 @@
+//! The command as a user meets it, as files: every `$ whichkernel ...` line of `commands/*.txt` with what it prints and its
+//! exit code. `BLESS=1 cargo test -p whichkernel --test commands` writes them anew; look at `git diff` then.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What stands in the directory in which the commands run: small files of our own making.
+const FILES: &[(&str, &str)] = &[
+    ("library.so", "host/library"),
+    ("kernels.hsaco", "code_object/two_kernels"),
+    ("model.gguf", "gguf/one_tensor"),
+    ("archive.json", "ledger_archive/note"),
+    ("amd.log", "log/runtime"),
+    ("kernel_trace.csv", "profile/rocprofv3_csv"),
+];
+
+fn run(line: &str, home: &Path) -> Output {
+    let mut words = line.split_whitespace();
+    assert_eq!(words.next(), Some("whichkernel"), "{line}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    command.args(words).current_dir(home).env("HOME", home).env("LANG", "C.UTF-8").env("TMPDIR", home);
+    command.env("WHICHKERNEL_CACHE", home.join("cache")).env("WHICHKERNEL_LEDGER", home.join("ledger"));
+    for variable in ["LC_ALL", "LC_MESSAGES", "COLUMNS", "XDG_DATA_HOME"] {
+        command.env_remove(variable);
+    }
+    command.output().expect("run")
+}
+
+/// Four spaces before what was printed, `  ! ` before what went to standard error, and the exit code last.
+fn shown(line: &str, output: &Output, home: &Path) -> String {
+    let mut text = format!("$ {line}\n");
+    let home = home.to_string_lossy();
+    for (mark, bytes) in [("    ", &output.stdout), ("  ! ", &output.stderr)] {
+        for line in String::from_utf8_lossy(bytes).replace(&*home, "[HOME]").lines() {
+            let _ = writeln!(text, "{}", format!("{mark}{line}").trim_end());
+        }
+    }
+    let code = output.status.code().map_or("ended by a signal".to_owned(), |code| code.to_string());
+    text + &format!("exit code {code}\n")
+}
+
+#[test]
+fn every_command_prints_and_ends_as_its_file_says() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let corpus = tests.join("../../../dev/fuzz/corpus");
+    let entries = std::fs::read_dir(tests.join("commands")).expect("the files");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("one").path()).collect();
+    files.sort();
+    let (mut wrong, mut ran) = (Vec::new(), 0);
+    for path in files {
+        let written = std::fs::read_to_string(&path).expect("text");
+        let home = tempfile::tempdir().expect("a directory");
+        for (name, from) in FILES {
+            std::fs::copy(corpus.join(from), home.path().join(name)).expect(from);
+        }
+        let blocks = written.lines().filter_map(|line| line.strip_prefix("$ ")).map(|line| {
+            ran += 1;
+            shown(line, &run(line, home.path()), home.path())
+        });
+        let now = blocks.collect::<Vec<_>>().join("\n");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, now).expect("written");
+        } else if now != written {
+            let at = now.lines().zip(written.lines()).position(|(a, b)| a != b);
+            let at = at.unwrap_or(now.lines().count().min(written.lines().count()));
+            let line = |text: &str| text.lines().nth(at).unwrap_or("(nothing)").to_owned();
+            wrong.push(format!("{}:{}\n  is  {}\n  was {}", path.display(), at + 1, line(&now), line(&written)));
+        }
+    }
+    assert!(ran >= 20, "{ran} commands");
+    assert!(wrong.is_empty(), "{}\nBLESS=1 writes them anew", wrong.join("\n"));
+}
