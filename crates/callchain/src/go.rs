@@ -1,6 +1,6 @@
-//! Go: functions, calls, cgo, goroutines, conditions and channels, routes, functions stored in fields.
+//! Go: functions, types, calls with what they are called on, cgo, goroutines, conditions and channels, routes.
 
-use super::index::{Alias, Function, Language, Part, Reach, Route, Typed, Use};
+use super::index::{Alias, Class, Function, Language, Local, Part, Reach, Route, Shape, Use};
 use super::syntax::{field, line, parse, split_last, text, unquote, walk};
 use tree_sitter::Node;
 
@@ -22,8 +22,12 @@ pub fn read(source: &str) -> Part {
             part.imports.push((name, path));
             false
         }
-        "field_declaration" => {
-            part.fields.extend(typed(node, source));
+        "type_spec" | "type_alias" => {
+            part.classes.push(class(node, source));
+            true
+        }
+        "var_spec" if node.parent().and_then(|it| it.parent()).is_some_and(|it| it.kind() == "source_file") => {
+            declared(node, source, &mut part.globals);
             true
         }
         "keyed_element" => {
@@ -37,22 +41,49 @@ pub fn read(source: &str) -> Part {
     part
 }
 
+/// A struct with its fields, an interface with its methods, or another name for a type.
+fn class(node: Node, source: &str) -> Class {
+    let mut class = Class::new(Language::Go, field(node, "name", source), line(node));
+    let Some(of) = node.child_by_field_name("type") else { return class };
+    let mut cursor = of.walk();
+    match of.kind() {
+        "struct_type" => {
+            let lists: Vec<Node> = of.named_children(&mut cursor).collect();
+            for list in lists {
+                let mut cursor = list.walk();
+                for field in list.named_children(&mut cursor) {
+                    class.fields.extend(typed(field, source, true));
+                }
+            }
+            class.bases = class.fields.iter().filter(|field| field.embedded).map(|field| field.name.clone()).collect();
+        }
+        "interface_type" => {
+            let mut methods = Vec::new();
+            for member in of.named_children(&mut cursor) {
+                match member.kind() {
+                    "method_elem" | "method_spec" => {
+                        methods.push((field(member, "name", source).to_owned(), results(member, source)));
+                    }
+                    _ => class.bases.push(split_last(text(member, source)).1.to_owned()),
+                }
+            }
+            class.shape = Shape::Interface(methods);
+        }
+        _ => class.shape = Shape::Other(text(of, source).to_owned()),
+    }
+    class
+}
+
 fn function(node: Node, source: &str) -> Function {
     let mut function = Function {
-        language: Language::Go,
-        name: field(node, "name", source).to_owned(),
         owner: receiver(node, source),
-        file: 0,
-        line: line(node),
-        uses: Vec::new(),
-        strings: Vec::new(),
-        cases: Vec::new(),
-        typed: Vec::new(),
+        returns: results(node, source),
+        ..Function::new(Language::Go, field(node, "name", source), line(node))
     };
-    for list in ["receiver", "parameters"].iter().filter_map(|name| node.child_by_field_name(name)) {
+    for list in ["receiver", "parameters", "result"].iter().filter_map(|name| node.child_by_field_name(name)) {
         let mut cursor = list.walk();
         for declaration in list.named_children(&mut cursor) {
-            function.typed.extend(typed(declaration, source));
+            function.locals.extend(typed(declaration, source, false));
         }
     }
     let Some(body) = node.child_by_field_name("body") else { return function };
@@ -65,6 +96,13 @@ fn function(node: Node, source: &str) -> Function {
             "unary_expression" if field(node, "operator", source) == "<-" => {
                 push(&mut function.uses, Reach::Wait, field(node, "operand", source), line(node));
             }
+            "short_var_declaration" | "var_spec" | "range_clause" | "receive_statement" => {
+                declared(node, source, &mut function.locals);
+            }
+            "parameter_declaration" => {
+                let until = block_end(node);
+                function.locals.extend(typed(node, source, false).into_iter().map(|local| Local { until, ..local }));
+            }
             "interpreted_string_literal" | "raw_string_literal" => {
                 function.strings.push((unquote(text(node, source)).to_owned(), line(node)));
             }
@@ -75,28 +113,145 @@ fn function(node: Node, source: &str) -> Function {
     function
 }
 
-/// `a, b *llama.Batch` -> a: Batch, b: Batch. Slices, maps and functions have no methods of ours: left out.
-fn typed(declaration: Node, source: &str) -> Vec<Typed> {
-    let of = field(declaration, "type", source).trim_start_matches('*');
-    if of.is_empty() || of.contains(['[', '(', ' ', '{']) {
+/// `(llm.LlamaServer, *Model, error)`: the types alone.
+fn results(node: Node, source: &str) -> Vec<String> {
+    let Some(result) = node.child_by_field_name("result") else { return Vec::new() };
+    if result.kind() != "parameter_list" {
+        return vec![text(result, source).to_owned()];
+    }
+    let mut cursor = result.walk();
+    let mut out = Vec::new();
+    for one in result.named_children(&mut cursor) {
+        let of = field(one, "type", source).to_owned();
+        let mut names = one.walk();
+        let count = one.children_by_field_name("name", &mut names).count().max(1);
+        out.extend(std::iter::repeat_n(of, count));
+    }
+    out
+}
+
+/// `a, b *llama.Batch` -> a and b with their type. A field without a name has that of its type.
+fn typed(declaration: Node, source: &str, fields: bool) -> Vec<Local> {
+    let of = field(declaration, "type", source);
+    if of.is_empty() {
         return Vec::new();
     }
-    let of = split_last(of).1.to_owned();
     let mut cursor = declaration.walk();
-    let names = declaration.children_by_field_name("name", &mut cursor);
-    names.map(|name| Typed { name: text(name, source).to_owned(), of: of.clone() }).collect()
+    let names: Vec<Node> = declaration.children_by_field_name("name", &mut cursor).collect();
+    if names.is_empty() && fields {
+        let name = split_last(of.trim_start_matches('*')).1.split('[').next().unwrap_or("");
+        return vec![Local { embedded: true, ..Local::typed(name, of.to_owned(), line(declaration)) }];
+    }
+    names.iter().map(|name| Local::typed(text(*name, source), of.to_owned(), line(declaration))).collect()
+}
+
+/// `x := v`, `a, b := f()`, `var x T`, `for k, v := range list`: the names, and what they are made from.
+fn declared(node: Node, source: &str, locals: &mut Vec<Local>) {
+    let of = field(node, "type", source);
+    let mut cursor = node.walk();
+    let left: Vec<Node> = match node.child_by_field_name("left") {
+        Some(list) => list.named_children(&mut cursor).collect(),
+        None => node.children_by_field_name("name", &mut cursor).collect(),
+    };
+    let mut cursor = node.walk();
+    let right: Vec<Node> = match node.child_by_field_name("right").or_else(|| node.child_by_field_name("value")) {
+        Some(list) if list.kind() == "expression_list" => list.named_children(&mut cursor).collect(),
+        Some(one) => vec![one],
+        None => Vec::new(),
+    };
+    let until = block_end(node);
+    for (number, name) in left.iter().enumerate() {
+        let mut local = Local { until, ..Local::typed(text(*name, source), of.to_owned(), line(node)) };
+        let value = if right.len() == left.len() { right.get(number) } else { right.first() };
+        if let (Some(value), true) = (value, of.is_empty()) {
+            (local.of, local.from) = made_from(*value, source);
+            local.nth = if right.len() == left.len() { 0 } else { number };
+            if node.kind() == "range_clause" {
+                // A channel gives its values first; of lists and maps the first is the key.
+                local.from = if number == 1 || left.len() == 1 { format!("{}[]", local.from) } else { String::new() };
+                local.nth = 0;
+            }
+        }
+        locals.push(local);
+    }
+}
+
+/// The last line of the block, statement or function literal that a declaration stands in.
+fn block_end(node: Node) -> u32 {
+    let mut around = node.parent();
+    while let Some(outer) = around {
+        if matches!(
+            outer.kind(),
+            "block"
+                | "func_literal"
+                | "if_statement"
+                | "for_statement"
+                | "expression_switch_statement"
+                | "expression_case"
+                | "default_case"
+                | "communication_case"
+                | "type_switch_statement"
+                | "type_case"
+        ) {
+            return u32::try_from(outer.end_position().row + 1).unwrap_or(u32::MAX);
+        }
+        around = outer.parent();
+    }
+    u32::MAX
+}
+
+/// The type of a value where the words give it, else the expression that it comes from.
+fn made_from(node: Node, source: &str) -> (String, String) {
+    let typed = |of: &str| (of.to_owned(), String::new());
+    match node.kind() {
+        "composite_literal" => typed(field(node, "type", source)),
+        "type_assertion_expression" => typed(field(node, "type", source)),
+        "unary_expression" if field(node, "operator", source) == "&" => {
+            node.child_by_field_name("operand").map_or_else(Default::default, |it| made_from(it, source))
+        }
+        "func_literal" => typed("func"),
+        "call_expression" if matches!(field(node, "function", source), "make" | "new") => {
+            let first = node.child_by_field_name("arguments").and_then(|list| list.named_child(0));
+            typed(first.map_or("", |it| text(it, source)))
+        }
+        _ => (String::new(), chain(node, source)),
+    }
+}
+
+/// An expression as a chain of names: `s.scheduleRunner()`, `a.b[]`; `?` inside where it is none.
+fn chain(node: Node, source: &str) -> String {
+    // Depth costs stack here; nobody writes chains of hundreds.
+    fn go(node: Node, source: &str, depth: usize) -> String {
+        let inner = |name: &str| node.child_by_field_name(name).map_or("?".to_owned(), |it| go(it, source, depth + 1));
+        if depth > 64 {
+            return "?".to_owned();
+        }
+        match node.kind() {
+            "identifier" | "package_identifier" => text(node, source).to_owned(),
+            "selector_expression" => format!("{}.{}", inner("operand"), field(node, "field", source)),
+            "call_expression" => format!("{}()", inner("function")),
+            "index_expression" => format!("{}[]", inner("operand")),
+            "unary_expression" if field(node, "operator", source) == "<-" => format!("{}[]", inner("operand")),
+            "unary_expression" => inner("operand"),
+            "parenthesized_expression" => node.named_child(0).map_or("?".to_owned(), |it| go(it, source, depth + 1)),
+            "type_assertion_expression" | "composite_literal" => format!("({})", field(node, "type", source)),
+            _ => "?".to_owned(),
+        }
+    }
+    go(node, source, 0)
 }
 
 /// `(s *Server)` -> `Server`.
 fn receiver(node: Node, source: &str) -> String {
     let receiver = field(node, "receiver", source).trim_matches(['(', ')']);
-    let name = receiver.rsplit([' ', '*']).next().unwrap_or("");
-    name.split('[').next().unwrap_or("").to_owned()
+    let name = receiver.split('[').next().unwrap_or("");
+    name.rsplit([' ', '*']).next().unwrap_or("").to_owned()
 }
 
 fn call(node: Node, source: &str, uses: &mut Vec<Use>) {
-    let callee = field(node, "function", source);
-    let (object, name) = split_last(callee);
+    let Some(callee) = node.child_by_field_name("function") else { return };
+    let written = chain(callee, source);
+    let (object, name) = written.rsplit_once('.').unwrap_or(("", &written));
     let spawned = node.parent().is_some_and(|parent| parent.kind() == "go_statement");
     let reach = match (object, name) {
         ("C", _) => Reach::Cgo,
@@ -107,13 +262,21 @@ fn call(node: Node, source: &str, uses: &mut Vec<Use>) {
     };
     match reach {
         Reach::Wake | Reach::Wait => push(uses, reach, object, line(node)),
+        _ if name.contains(['(', '[', '?']) => {}
         _ => uses.push(Use { reach, name: name.to_owned(), object: object.to_owned(), line: line(node) }),
     }
     let Some(arguments) = node.child_by_field_name("arguments") else { return };
     let mut cursor = arguments.walk();
     for argument in arguments.named_children(&mut cursor) {
         if matches!(argument.kind(), "identifier" | "selector_expression") {
-            push(uses, Reach::Reference, text(argument, source), line(argument));
+            let written = chain(argument, source);
+            let (object, name) = written.rsplit_once('.').unwrap_or(("", &written));
+            uses.push(Use {
+                reach: Reach::Reference,
+                name: name.to_owned(),
+                object: object.to_owned(),
+                line: line(argument),
+            });
         }
     }
 }
@@ -160,6 +323,6 @@ fn alias(node: Node, source: &str) -> Option<(String, Alias)> {
     let (object, function) = split_last(value);
     let name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
     let callable = name(key.trim()) && name(function) && (object.is_empty() || name(object));
-    let alias = Alias { function: function.to_owned(), file: 0, line: line(node) };
+    let alias = Alias { function: function.to_owned(), file: 0, line: line(node), table: false };
     callable.then(|| (key.trim().to_owned(), alias))
 }

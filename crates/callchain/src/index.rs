@@ -1,6 +1,8 @@
-//! What the two parsers found in a tree, in one vocabulary: functions, what each calls, refers to, waits for.
+//! What the two parsers found in a tree, in one vocabulary: functions, classes, what each function calls, refers to, waits for.
 
-use std::collections::{HashMap, HashSet};
+use super::search::Edge;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
@@ -31,9 +33,31 @@ pub enum Reach {
 pub struct Use {
     pub reach: Reach,
     pub name: String,
-    /// The text before the name: `s.lc`, `backend->iface`, a package, a class.
+    /// The expression before the name: `s.lc`, `backend->iface`, a package, `ns::`; `?` where it is no chain of names.
     pub object: String,
     pub line: u32,
+}
+
+/// A variable, parameter, result or field: its type as it is written, or the expression that it was made from.
+#[derive(Debug, Clone)]
+pub struct Local {
+    pub name: String,
+    /// Empty where the words do not say it.
+    pub of: String,
+    pub from: String,
+    /// Which of several values of that expression.
+    pub nth: usize,
+    pub line: u32,
+    /// The last line that sees it.
+    pub until: u32,
+    /// A field without a name of its own: its methods are its struct's too.
+    pub embedded: bool,
+}
+
+impl Local {
+    pub fn typed(name: &str, of: String, line: u32) -> Local {
+        Local { name: name.to_owned(), of, from: String::new(), nth: 0, line, until: u32::MAX, embedded: false }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -42,18 +66,44 @@ pub struct Function {
     pub name: String,
     /// Receiver or class, empty for a free function.
     pub owner: String,
+    /// The namespace that it stands in.
+    pub space: String,
     pub file: usize,
     pub line: u32,
     pub uses: Vec<Use>,
     /// String literals with their lines: routes, addresses, names of variables.
     pub strings: Vec<(String, u32)>,
-    /// Receiver and parameters with their types.
-    pub typed: Vec<Typed>,
-    /// `case GGML_OP_MUL_MAT: f(...)`: the label, what is called there first, and the line.
+    /// Receiver, parameters and variables.
+    pub locals: Vec<Local>,
+    /// The types of what it returns.
+    pub returns: Vec<String>,
+    /// `case GGML_OP_MUL_MAT: f(...)`: the label, what is called there, and the line.
     pub cases: Vec<(String, String, u32)>,
+    /// No other file can call it.
+    pub internal: bool,
+    /// Virtual, or overriding.
+    pub dynamic: bool,
 }
 
 impl Function {
+    pub fn new(language: Language, name: &str, line: u32) -> Function {
+        Function {
+            language,
+            name: name.to_owned(),
+            owner: String::new(),
+            space: String::new(),
+            file: 0,
+            line,
+            uses: Vec::new(),
+            strings: Vec::new(),
+            locals: Vec::new(),
+            returns: Vec::new(),
+            cases: Vec::new(),
+            internal: false,
+            dynamic: false,
+        }
+    }
+
     /// The name as a reader of the source would say it.
     pub fn title(&self) -> String {
         match (self.language, self.owner.as_str()) {
@@ -80,6 +130,8 @@ pub struct Alias {
     pub function: String,
     pub file: usize,
     pub line: u32,
+    /// A slot in a table of functions: one of several that implement the same.
+    pub table: bool,
 }
 
 /// `#define cublasCreate hipblasCreate`.
@@ -90,28 +142,58 @@ pub struct Remap {
     pub line: u32,
 }
 
-/// A variable, parameter or field and the name of its type, without package, pointer or template arguments.
-#[derive(Debug, Clone)]
-pub struct Typed {
-    pub name: String,
-    pub of: String,
+/// What a type is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    Struct,
+    /// Go: whatever has these methods.
+    Interface(Vec<(String, Vec<String>)>),
+    /// Another name for a type.
+    Other(String),
 }
+
+#[derive(Debug, Clone)]
+pub struct Class {
+    pub language: Language,
+    pub name: String,
+    pub file: usize,
+    pub line: u32,
+    pub shape: Shape,
+    pub fields: Vec<Local>,
+    /// What it is derived from, or, in Go, what is embedded in it.
+    pub bases: Vec<String>,
+}
+
+impl Class {
+    pub fn new(language: Language, name: &str, line: u32) -> Class {
+        let shape = Shape::Struct;
+        Class { language, name: name.to_owned(), file: 0, line, shape, fields: Vec::new(), bases: Vec::new() }
+    }
+}
+
+/// A method or function that is only declared: owner, name, what it returns, whether it is virtual.
+pub type Prototype = (String, String, String, bool);
 
 #[derive(Debug, Default)]
 pub struct Index {
     /// Paths, slash-separated, relative to the tree.
     pub files: Vec<String>,
     pub functions: Vec<Function>,
+    pub classes: Vec<Class>,
     pub routes: Vec<Route>,
     pub aliases: HashMap<String, Vec<Alias>>,
     pub remaps: HashMap<String, Vec<Remap>>,
-    /// Per file: the names under which it imports packages, with the package's directory.
+    /// Per file: the names under which it imports packages, with the package's path.
     imports: Vec<HashMap<String, String>>,
-    /// Field name -> the types that some struct gives it.
-    fields: HashMap<String, Vec<String>>,
-    packages: HashSet<String>,
+    globals: HashMap<String, Vec<(usize, Local)>>,
+    prototypes: HashMap<String, Vec<(usize, Prototype)>>,
     by_name: HashMap<String, Vec<usize>>,
+    classes_by_name: HashMap<String, Vec<usize>>,
+    /// Classes by what they are derived from or embed.
+    derived: HashMap<String, Vec<usize>>,
+    directories: HashMap<String, Vec<usize>>,
     waits: HashMap<String, Vec<(usize, u32)>>,
+    edges: Vec<OnceLock<Vec<Edge>>>,
 }
 
 impl Index {
@@ -120,13 +202,17 @@ impl Index {
         let file = self.files.len();
         self.files.push(path.to_owned());
         self.functions.extend(part.functions.into_iter().map(|function| Function { file, ..function }));
+        self.classes.extend(part.classes.into_iter().map(|class| Class { file, ..class }));
         self.routes.extend(part.routes.into_iter().map(|route| Route { file, ..route }));
         for (field, alias) in part.aliases {
             self.aliases.entry(field).or_default().push(Alias { file, ..alias });
         }
         self.imports.push(part.imports.into_iter().collect());
-        for typed in part.fields {
-            self.fields.entry(typed.name).or_default().push(typed.of);
+        for local in part.globals {
+            self.globals.entry(local.name.clone()).or_default().push((file, local));
+        }
+        for prototype in part.prototypes {
+            self.prototypes.entry(prototype.1.clone()).or_default().push((file, prototype));
         }
         for (from, remap) in part.remaps {
             self.remaps.entry(from).or_default().push(Remap { file, ..remap });
@@ -136,18 +222,43 @@ impl Index {
     /// Builds the look-ups once every file is in.
     pub fn finish(&mut self) {
         for (id, function) in self.functions.iter().enumerate() {
-            if function.language == Language::Go {
-                self.packages.insert(self.directory(function.file).rsplit('/').next().unwrap_or("").to_owned());
-            }
             self.by_name.entry(function.name.clone()).or_default().push(id);
             for wait in function.uses.iter().filter(|wait| wait.reach == Reach::Wait) {
                 self.waits.entry(wait.name.clone()).or_default().push((id, wait.line));
             }
         }
+        for (id, class) in self.classes.iter().enumerate() {
+            self.classes_by_name.entry(class.name.clone()).or_default().push(id);
+            for base in &class.bases {
+                self.derived.entry(base.clone()).or_default().push(id);
+            }
+        }
+        for file in 0..self.files.len() {
+            let directory = self.directory(file).to_owned();
+            self.directories.entry(directory).or_default().push(file);
+        }
+        self.edges = (0..self.functions.len()).map(|_| OnceLock::new()).collect();
     }
 
     pub fn named(&self, name: &str) -> &[usize] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn classes_named(&self, name: &str) -> &[usize] {
+        self.classes_by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Classes that are derived from, or embed, one of this name.
+    pub fn derived_from(&self, name: &str) -> &[usize] {
+        self.derived.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn globals_named(&self, name: &str) -> &[(usize, Local)] {
+        self.globals.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn prototypes_named(&self, name: &str) -> &[(usize, Prototype)] {
+        self.prototypes.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Who waits on this condition variable or channel, and where.
@@ -155,19 +266,29 @@ impl Index {
         self.waits.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// What a file calls `name` when it is a package: its last path element; None for any other word.
+    /// The path of the package that a file calls `name`; None for any other word.
     pub fn imported(&self, file: usize, name: &str) -> Option<&str> {
-        self.imports.get(file)?.get(name).map(|path| path.rsplit('/').next().unwrap_or(""))
+        self.imports.get(file)?.get(name).map(String::as_str)
     }
 
-    /// Whether a package of this name has code in the tree.
-    pub fn has_package(&self, name: &str) -> bool {
-        self.packages.contains(name)
+    /// The directory of this tree that an imported package's code stands in; None for other modules.
+    pub fn package(&self, file: usize, import: &str) -> Option<&str> {
+        let tree = tree_of(self.path(file));
+        // `github.com/ollama/ollama/llm` is `llm`: what stands before is the module. The standard library has no host.
+        let (host, _) = import.split_once('/').filter(|(host, _)| host.contains('.'))?;
+        let parts: Vec<&str> = import.split('/').collect();
+        let roots = if host == "github.com" { 3..=3 } else { 1..=3 };
+        roots.into_iter().find_map(|root| {
+            let rest = parts.get(root..)?.join("/");
+            let directory = if tree.is_empty() { rest } else { format!("{tree}/{rest}") };
+            let (known, files) = self.directories.get_key_value(&directory)?;
+            files.iter().any(|&file| self.path(file).ends_with(".go")).then_some(known.as_str())
+        })
     }
 
-    /// The types that a field of this name has somewhere in the tree.
-    pub fn field_types(&self, name: &str) -> &[String] {
-        self.fields.get(name).map_or(&[], Vec::as_slice)
+    /// What leads out of a function; found once.
+    pub fn edges(&self, from: usize) -> &[Edge] {
+        self.edges.get(from).map_or(&[], |edges| edges.get_or_init(|| super::search::edges(self, from)))
     }
 
     pub fn path(&self, file: usize) -> &str {
@@ -177,15 +298,28 @@ impl Index {
     pub fn directory(&self, file: usize) -> &str {
         self.path(file).rsplit_once('/').map_or("", |(directory, _)| directory)
     }
+
+    pub fn same_tree(&self, a: usize, b: usize) -> bool {
+        tree_of(self.path(a)) == tree_of(self.path(b))
+    }
+}
+
+/// `tree2` of a path in a second tree, empty in the first.
+fn tree_of(path: &str) -> &str {
+    let first = path.split('/').next().unwrap_or("");
+    let number = first.strip_prefix("tree").unwrap_or("");
+    if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) { first } else { "" }
 }
 
 /// What one file holds, before it has a number.
 #[derive(Debug, Default)]
 pub struct Part {
     pub functions: Vec<Function>,
+    pub classes: Vec<Class>,
+    pub prototypes: Vec<Prototype>,
+    pub globals: Vec<Local>,
     pub routes: Vec<Route>,
     pub aliases: Vec<(String, Alias)>,
     pub remaps: Vec<(String, Remap)>,
     pub imports: Vec<(String, String)>,
-    pub fields: Vec<Typed>,
 }

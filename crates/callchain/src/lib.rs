@@ -3,26 +3,32 @@
 //! rocBLAS tells GPUs apart ([`rocblas`]).
 //!
 //! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives what could be read of
-//! it. Resolution is by name, narrowed by package, class and directory. Where the words allow more than one function, the
-//! step says so: a chain is what the source declares possible, not what ran.
+//! it. A step is taken only where declarations settle whom it means: scope, package, receiver and type ([`resolve`]). Where
+//! they allow more than one function, the step says so; a receiver whose type nobody declares is not guessed, and where a chain
+//! stops, such calls are named. A chain is what the source declares possible, not what ran.
 //!
-//! Why another parser than that of `cxx`: a chain leads through thousands of files of two languages, under no one set of
-//! defines, and must survive whatever stands in them. tree-sitter reads each file by itself and goes on after an error.
+//! Why another reader than `cxx`: a chain leads through thousands of files of two languages, under no one set of defines,
+//! and must survive whatever stands in them. Here each file is read by itself, by its words and brackets.
 //! To evaluate a condition macros must be expanded, which only `cxx` does.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod cpp;
 mod facts;
 mod go;
 mod index;
+mod resolve;
 pub mod rocblas;
 mod search;
 mod syntax;
 mod trace;
+mod types;
+mod written;
 
+pub use answers::{Beside, Chains, Tree};
 pub use facts::{Fact, Subject, facts};
 pub use search::Kind;
-pub use trace::{Branch, Chain, Leg, Place, Step, between, trace};
+pub use trace::{Branch, Chain, Leg, Place, Step, Unresolved, between, trace};
 
 pub use index::Index;
 use index::Part;

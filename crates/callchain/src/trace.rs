@@ -1,17 +1,19 @@
 //! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
 
 use super::index::{Function, Index, Language, Reach};
-use super::search::{Edge, Kind, edges, path};
+use super::search::{Edge, Kind, path, reach, unresolved};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// A place in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Place {
     pub file: String,
     pub line: u32,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     pub kind: Kind,
     pub from: String,
@@ -25,13 +27,14 @@ pub struct Step {
 }
 
 /// One stretch that stays in one process.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
 pub struct Leg {
     pub steps: Vec<Step>,
 }
 
 /// One way from the dispatcher to a launch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Branch {
     /// What the dispatcher calls.
     pub name: String,
@@ -39,13 +42,31 @@ pub struct Branch {
     pub ways: Vec<Vec<Step>>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Chain {
+    /// Steps by process: a request over HTTP leads into the next.
+    #[serde(rename = "processes")]
     pub legs: Vec<Leg>,
     pub branches: Vec<Branch>,
     /// Why the chain stops where it stops; empty when it reaches a launch.
     pub open: Vec<String>,
+    /// Where it stops: calls on the way whose receiver no declaration of the tree gives a type. They were not followed.
+    pub unresolved: Vec<Unresolved>,
+    /// How many such calls there are; the nearest are named.
+    pub unresolved_calls: usize,
 }
+
+/// A call on something of an unknown type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unresolved {
+    pub from: String,
+    /// As it is written, without arguments: `seq.cache.Slots`.
+    pub call: String,
+    pub at: Place,
+}
+
+/// Of the calls that were not followed, those named.
+const NAMED: usize = 8;
 
 /// Public entry points of libllama that evaluate tokens.
 const DECODE: [&str; 2] = ["llama_decode", "llama_process"];
@@ -77,6 +98,8 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
             follow(index, Leg { steps: vec![step] }, handler, &mut chains);
         }
     }
+    // A server that leads elsewhere is said after those that reach the operation.
+    chains.sort_by_key(|chain| !chain.open.is_empty());
     chains
 }
 
@@ -105,7 +128,7 @@ fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>
     for (path, line, servers) in requests(index, asker) {
         if servers.is_empty() {
             let open = format!("POST {path} goes to a program that is not in this tree");
-            chains.push(Chain { legs: vec![first.clone()], branches: Vec::new(), open: vec![open] });
+            chains.push(Chain { legs: vec![first.clone()], open: vec![open], ..Chain::default() });
         }
         for &server in &servers {
             let others = servers.iter().filter(|&&other| other != server).map(|&id| whereabouts(index, id));
@@ -160,12 +183,12 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
         chain.open.push(format!("no switch over {OPERATION} in a GPU backend of this tree"));
         return chain;
     };
-    let backend = index.directory(index.functions[operation].file).to_owned();
-    let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend.as_str());
+    let backend = index.directory(index.functions[operation].file);
+    let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
     // Of a table's candidates, the GPU backend's is the one asked about; the others are named in the step.
     let allowed = |_: usize, edge: &Edge| {
         let offered = edge.others.iter().any(|&other| in_backend(other));
-        edge.kind != Kind::Interface || in_backend(edge.to) || !offered
+        edge.kind != Kind::Virtual || in_backend(edge.to) || !offered
     };
     // The decode call is a milestone only where the words lead there without a doubt; the backend's compute slot
     // always is: other slots reach the same functions, for other purposes.
@@ -199,11 +222,22 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     }
     chain.legs = legs;
     if !arrived {
-        chain.open.push(format!(
-            "no path from {} to {}",
-            index.functions[at].title(),
-            index.functions[operation].title()
-        ));
+        let (here, there) = (index.functions[at].title(), index.functions[operation].title());
+        chain.open.push(format!("no way from {here} to {there} over calls that the tree's declarations settle"));
+        let seen = reach(index, &[at], |_| false, allowed);
+        let open = seen.looked_at.iter().flat_map(|&id| unresolved(index, id).map(move |used| (id, used)));
+        for (id, used) in open {
+            chain.unresolved_calls += 1;
+            if chain.unresolved.len() < NAMED {
+                let function = &index.functions[id];
+                let joint = if used.object.ends_with("->") { "" } else { "." };
+                chain.unresolved.push(Unresolved {
+                    from: function.title(),
+                    call: format!("{}{joint}{}", used.object, used.name),
+                    at: Place { file: index.path(function.file).to_owned(), line: used.line },
+                });
+            }
+        }
         return chain;
     }
     if let Some(leg) = chain.legs.last_mut() {
@@ -223,15 +257,23 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
 /// The function that switches over operations in a CUDA or HIP backend, and what it calls for a matrix product.
 fn operation(index: &Index) -> Option<(usize, usize, u32)> {
     index.functions.iter().enumerate().find_map(|(id, function)| {
-        let gpu = index.path(function.file).ends_with(".cu");
-        let (_, callee, line) = function.cases.iter().find(|(label, ..)| label == OPERATION).filter(|_| gpu)?;
-        let dispatcher = *index.named(callee).iter().find(|&&id| index.functions[id].owner.is_empty())?;
-        launches(index, dispatcher).then_some((id, dispatcher, *line))
+        if !index.path(function.file).ends_with(".cu") {
+            return None;
+        }
+        // Under one label may stand what refuses the operation too: the dispatcher is what leads to a launch.
+        let cases = function.cases.iter().filter(|(label, ..)| label == OPERATION);
+        cases.into_iter().find_map(|(_, callee, line)| {
+            let edge =
+                index.edges(id).iter().find(|edge| index.functions[edge.to].name == *callee && edge.line == *line)?;
+            launches(index, edge.to).then_some((id, edge.to, *line))
+        })
     })
 }
 
 fn launches(index: &Index, from: usize) -> bool {
-    path(index, &[from], |id| !ends(index, id).is_empty(), |_, _| true).is_some()
+    let backend = index.directory(index.functions[from].file);
+    let inside = |_: usize, edge: &Edge| index.directory(index.functions[edge.to].file).starts_with(backend);
+    path(index, &[from], |id| !ends(index, id).is_empty(), inside).is_some()
 }
 
 /// From the dispatcher, each function it calls or hands over, with the cheapest way to every launch and BLAS call
@@ -241,11 +283,11 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
-    for edge in edges(index, dispatcher).into_iter().filter(|edge| in_backend(edge.to)) {
+    for edge in index.edges(dispatcher).iter().filter(|edge| in_backend(edge.to)) {
         if !seen.insert(edge.to) {
             continue;
         }
-        let first = step(index, dispatcher, &edge);
+        let first = step(index, dispatcher, edge);
         let mut found = BTreeSet::new();
         let mut ways = Vec::new();
         // Each search stops at one end; the ends found so far are passed over by the next.
@@ -280,7 +322,7 @@ fn ends(index: &Index, id: usize) -> Vec<Step> {
     let blas = |name: &str| name.starts_with("cublas") && (name.contains("emm") || name == "cublasCreate");
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
-    let own = |name: &str| function.typed.iter().any(|typed| typed.name == name);
+    let own = |name: &str| function.locals.iter().any(|local| local.name == name);
     for used in &function.uses {
         let (kind, name) = match used.reach {
             // A function that launches its own parameter is a wrapper: whoever calls it ends there.
@@ -310,7 +352,7 @@ fn ends(index: &Index, id: usize) -> Vec<Step> {
 /// Whether a function of this name launches one of its own parameters.
 fn wraps(index: &Index, name: &str) -> bool {
     index.named(name).iter().map(|&id| &index.functions[id]).any(|function| {
-        let own = |launched: &str| function.typed.iter().any(|typed| typed.name == launched);
+        let own = |launched: &str| function.locals.iter().any(|local| local.name == launched);
         function.uses.iter().any(|used| used.reach == Reach::Launch && own(&used.name))
     })
 }

@@ -8,6 +8,10 @@ func (s *Server) GenerateHandler(c *Context) {
 	r, err := s.schedule(c)
 	r.Completion(c, nil)
 }
+func (s *Server) schedule(c *Context) (llm.LlamaServer, error) {
+	return nil, nil
+}
+type Server struct{}
 func (s *Server) register(r *Router) {
 	r.POST("/api/generate", s.logged("/api/generate", s.GenerateHandler)...)
 }
@@ -23,10 +27,14 @@ func StartRunner(exe string) {
 	cmd = exec.Command(exe, params...)
 	pathEnv = "LD_LIBRARY_PATH"
 }
+type llmServer struct{}
+type LlamaServer interface {
+	Completion(ctx Context) error
+}
 "#;
 
 const RUNNER: &str = r#"package runner
-import "encoding/json"
+import ("encoding/json"; "example.com/x/llama")
 type Server struct {
 	lc *llama.Context
 	cond *sync.Cond
@@ -47,6 +55,7 @@ func Execute() {
 "#;
 
 const CGO: &str = r#"package llama
+type Context struct { c *C.struct_llama_context }
 func (c *Context) Decode(batch *Batch) error {
 	code := int(C.llama_decode(c.c, batch.c))
 	return nil
@@ -57,6 +66,10 @@ func (c *Context) Decode(batch *Batch) error {
 const OTHER_DECODE: &str = "package gguf\nfunc (g *Reader) Decode() error { return nil }\n";
 
 const CONTEXT: &str = r#"
+struct llama_context {
+    int decode(const llama_batch & batch);
+    int graph_compute(ggml_cgraph * gf);
+};
 int llama_context::decode(const llama_batch & batch) {
     return graph_compute(gf);
 }
@@ -74,7 +87,14 @@ void defaults() {
 "#;
 
 const BACKEND: &str = r#"
-int ggml_backend_graph_compute(ggml_backend_t backend, ggml_cgraph * gf) {
+typedef struct ggml_backend * ggml_backend_t;
+struct ggml_backend_i {
+    enum ggml_status (*graph_compute)(ggml_backend_t backend, struct ggml_cgraph * cgraph);
+};
+struct ggml_backend {
+    struct ggml_backend_i iface;
+};
+enum ggml_status ggml_backend_graph_compute(ggml_backend_t backend, ggml_cgraph * gf) {
     return backend->iface.graph_compute(backend, gf);
 }
 "#;
@@ -195,7 +215,7 @@ fn a_request_is_followed_over_http_a_condition_cgo_and_an_interface_table() {
         titles(&chains[0]),
         [
             (Kind::Route, "Server.GenerateHandler"),
-            (Kind::Call, "llmServer.Completion"),
+            (Kind::Virtual, "llmServer.Completion"),
             (Kind::Http, "Server.completion"),
             (Kind::HandOff, "Server.processBatch"),
             (Kind::Call, "Context.Decode"),
@@ -203,7 +223,7 @@ fn a_request_is_followed_over_http_a_condition_cgo_and_an_interface_table() {
             (Kind::Call, "llama_context::decode"),
             (Kind::Call, "llama_context::graph_compute"),
             (Kind::Call, "ggml_backend_graph_compute"),
-            (Kind::Interface, "cuda_graph_compute"),
+            (Kind::Virtual, "cuda_graph_compute"),
             (Kind::Call, "compute_forward"),
             (Kind::Call, "mul_mat"),
         ]
@@ -219,14 +239,14 @@ fn lines_are_those_of_the_call() {
     assert_eq!((http.at.file.as_str(), http.at.line), ("llm/server.go", 4));
     assert_eq!((http.arrives.file.as_str(), http.arrives.line), ("runner/runner.go", 7));
     let cgo = steps.iter().find(|step| step.kind == Kind::Cgo).expect("a step into C");
-    assert_eq!((cgo.at.file.as_str(), cgo.at.line), ("llama/llama.go", 3));
+    assert_eq!((cgo.at.file.as_str(), cgo.at.line), ("llama/llama.go", 4));
 }
 
 #[test]
 fn the_other_backends_table_is_named_as_an_alternative() {
     let files = [go_server(), library()].concat();
     let chain = trace(&index(&files), "/api/generate").remove(0);
-    let table = chain.legs.iter().flat_map(|leg| &leg.steps).find(|step| step.kind == Kind::Interface);
+    let table = chain.legs.iter().flat_map(|leg| &leg.steps).find(|step| step.to == "cuda_graph_compute");
     assert_eq!(table.expect("a step through a table").others, ["cpu_graph_compute ggml/src/ggml-cpu/ggml-cpu.cpp:2"]);
 }
 
@@ -298,4 +318,71 @@ fn what_stands_beside_the_chain_is_found_with_its_lines() {
     assert!(found.contains(&(Subject::Process, 8)));
     assert!(found.contains(&(Subject::LibraryPath, 9)));
     assert!(!found.iter().any(|(subject, _)| *subject == Subject::SplitRequest));
+}
+
+/// What was wrong on Ollama 0.30.0 to 0.31.0: a parameter's name taken for a function, and `ptr.get()` for a route's.
+#[test]
+fn a_parameter_is_no_function_and_a_receiver_of_unknown_type_is_not_guessed() {
+    let slice = "void mlx_slice(const int * start) {\n    use(start);\n}\nvoid f(std::unique_ptr<thing> p, opaque o) {\n    p.get();\n    auto x = o.made();\n    x.get();\n}\n";
+    let http = "struct http_context {\n    void get(const char * path) {\n        llama_decode(ctx, batch);\n    }\n};\nvoid start() {\n    llama_decode(ctx, batch);\n}\n";
+    let files = [vec![file("x/mlx/mlx.c", slice), file("tree2/tools/server/http.cpp", http)], library()].concat();
+    let index = index(&files);
+    assert!(callchain::between(&index, "mlx_slice", "llama_decode").is_none());
+    assert!(callchain::between(&index, "f", "llama_decode").is_none());
+    assert!(callchain::between(&index, "start", "llama_decode").is_some());
+}
+
+/// Ollama 0.5.7: what refuses the operation stands before what does it.
+#[test]
+fn the_dispatcher_is_what_leads_to_a_launch_not_the_first_call_of_its_case() {
+    let refused = "            if (dst->ne[3]) {\n                LOG_ERROR(\"no\");\n                return false;\n            } else {\n                mul_mat(c, dst);\n            }";
+    let cuda = CUDA
+        .replace("            mul_mat(c, dst);", refused)
+        .replace("static bool compute_forward", "enum status compute_forward");
+    let files: Vec<File> = [go_server(), library()]
+        .concat()
+        .into_iter()
+        .map(|part| if part.path.ends_with(".cu") { File { text: cuda.clone(), ..part } } else { part })
+        .collect();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    assert!(chain.open.is_empty(), "{:?}", chain.open);
+    assert_eq!(titles(&chain).last(), Some(&(Kind::Call, "mul_mat")));
+}
+
+#[test]
+fn where_a_chain_stops_the_calls_that_were_not_followed_are_named() {
+    let lost = LLM
+        .replace("endpoint := fmt", "x := unknown()\n\tx.Decode()\n\tendpoint := fmt")
+        .replace("/completion", "/other");
+    let files = [
+        vec![file("server/routes.go", ROUTES), file("llm/server.go", &lost)],
+        vec![file("llama/llama.go", CGO)],
+        library(),
+    ]
+    .concat();
+    let chain = trace(&index(&files), "/api/generate").remove(0);
+    assert!(!chain.open.is_empty());
+    let named: Vec<(&str, u32)> = chain.unresolved.iter().map(|open| (open.call.as_str(), open.at.line)).collect();
+    assert_eq!((named, chain.unresolved_calls), (vec![("x.Decode", 5)], 1));
+}
+
+/// A step's line has the word that it is taken by, in the real sources that tests have.
+#[test]
+fn every_call_of_a_real_way_stands_on_its_line() {
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
+    let tree = source::Tree::open(&dir.display().to_string()).expect("a tree");
+    let (texts, _) = source::tree::collect(std::slice::from_ref(&tree), callchain::wanted);
+    let files: Vec<File> = texts.into_iter().map(File::from).collect();
+    let index = index(&files);
+    for (from, to) in [("llama_decode", "ggml_cuda_mul_mat"), ("ggml_cuda_mul_mat", "launch_mul_mat_q")] {
+        let steps = callchain::between(&index, from, to).unwrap_or_else(|| panic!("no way from {from} to {to}"));
+        assert!(steps.len() > 1, "{steps:?}");
+        for step in &steps {
+            let text = files.iter().find(|file| file.path == step.at.file).map_or("", |file| file.text.as_str());
+            let line = text.lines().nth(step.at.line as usize - 1).unwrap_or("");
+            let word = step.to.rsplit("::").next().unwrap_or("");
+            let slot = step.kind == Kind::Virtual && line.contains("graph_compute");
+            assert!(line.contains(word) || slot, "{step:?}: {line}");
+        }
+    }
 }

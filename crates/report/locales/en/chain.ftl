@@ -24,7 +24,11 @@ chain-column-subject = Subject
 chain-column-line = Line
 chain-note-split-default = No Go code sets the split mode: the default of the C library stands, and row mode, the only one with split buffers, is not asked for.
 chain-note-graph-splits = "graph splits" counts the parts that the scheduler cuts a graph into, one per change of backend (the token embedding stays on the CPU, so 2 is normal). It says nothing about split buffers.
-chain-cannot-show = What this cannot show: the rung is Declared. Calls are matched by name, package and type as far as the text tells; a step marked "or" may go elsewhere, and no step says that it was taken.
+chain-cannot-show = What this cannot show: the rung is Declared. A step is taken only where scope, package, receiver and type settle whom it means; a step marked "or" may go elsewhere, and no step says that it was taken.
+chain-unresolved = { $count ->
+    [one] One call
+   *[other] { $count } calls
+ } on the way could not be resolved: no declaration gives the type of what they are called on. They were not followed; the nearest: { $named }
 rocblas-title = How this rocBLAS tells GPUs apart, as the source declares it.
 rocblas-column-target = Target
 rocblas-column-processor = Processor
@@ -41,4 +45,4 @@ rocblas-paths = Where the kernel catalog is looked for, in the order of the sour
 rocblas-cannot-show = What this cannot show: the rung is Declared. A branch for a target is no kernel for it; see `whichkernel inspect DIR --gpu TARGET` for what a library ships.
 chain-recorded = Recorded: { $count } observations.
 chain-between = From { $from } to { $to }:
-chain-no-way = No way from { $from } to { $to } in this tree.
+chain-no-way = No way from { $from } to { $to } over calls that the tree's declarations settle. Calls through values of unknown type were not followed.

@@ -2,9 +2,8 @@
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use anyhow::bail;
-use callchain::{Chain, Fact, File, Place, Step, Subject};
+use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};
 use report::{Column, Table};
-use serde_json::{Value, json};
 use source::Tree;
 use std::process::ExitCode;
 
@@ -45,7 +44,7 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
         super::declare::chains(tree, &chains, &facts, files.len(), context)?;
     }
     let text = match args.format {
-        Format::Json => format!("{:#}\n", json(trees, route, &chains, &facts)),
+        Format::Json => ::answer::json(&answer(trees, route, chains, &facts))?,
         Format::Csv => steps_table(&chains, context).csv(),
         Format::Md => markdown(route, &chains, &facts, context),
         Format::Text => text(route, &chains, &facts, context),
@@ -84,7 +83,7 @@ fn between(
     let chain = Chain { legs: vec![callchain::Leg { steps }], ..Chain::default() };
     let table = steps_table(std::slice::from_ref(&chain), context);
     context.print(&match args.format {
-        Format::Json => format!("{:#}\n", json(trees, "", &[chain], &[])),
+        Format::Json => ::answer::json(&answer(trees, "", vec![chain], &[]))?,
         Format::Csv => table.csv(),
         Format::Md => table.markdown(),
         Format::Text => format!("{}\n{}", context.lang.text_with("chain-between", &ends), table.text(context.width)),
@@ -159,8 +158,8 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
         }
         let lines = table.text(context.width);
         out.push_str(lines.split_once('\n').map_or("", |(_, rows)| rows));
-        for open in &chain.open {
-            out.push_str(&format!("{}\n", lang.text_with("chain-open", &[("why", open.as_str().into())])));
+        for line in stops(chain, context) {
+            out.push_str(&format!("{line}\n"));
         }
         if !chain.branches.is_empty() {
             out.push_str(&format!("\n{}\n", lang.text("chain-branches")));
@@ -173,6 +172,20 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
         out.push_str(&format!("{note}\n"));
     }
     out.push_str(&format!("\n{}\n", lang.text("chain-cannot-show")));
+    out
+}
+
+/// Why a chain stops, and the nearest calls that were not followed because nothing says whom they mean.
+fn stops(chain: &Chain, context: &Context) -> Vec<String> {
+    let lang = &context.lang;
+    let mut out: Vec<String> =
+        chain.open.iter().map(|open| lang.text_with("chain-open", &[("why", open.as_str().into())])).collect();
+    if chain.unresolved_calls > 0 {
+        let named: Vec<String> =
+            chain.unresolved.iter().map(|open| format!("{} ({})", open.call, at(&open.at))).collect();
+        let args = [("count", chain.unresolved_calls.into()), ("named", named.join(", ").into())];
+        out.push(lang.text_with("chain-unresolved", &args));
+    }
     out
 }
 
@@ -250,8 +263,8 @@ fn markdown(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) ->
     let lang = &context.lang;
     let title = lang.text_with("chain-title", &[("route", route.into()), ("count", chains.len().into())]);
     let mut out = format!("# {title}\n\n{}\n", steps_table(chains, context).markdown());
-    for open in chains.iter().flat_map(|chain| &chain.open) {
-        out.push_str(&format!("{}\n\n", lang.text_with("chain-open", &[("why", open.as_str().into())])));
+    for line in chains.iter().flat_map(|chain| stops(chain, context)) {
+        out.push_str(&format!("{line}\n\n"));
     }
     out.push_str(&format!("## {}\n\n{}\n", lang.text("chain-beside"), facts_table(facts, context).markdown()));
     for note in notes(facts, context) {
@@ -261,30 +274,13 @@ fn markdown(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) ->
     out
 }
 
-fn json(trees: &[Tree], route: &str, chains: &[Chain], facts: &[Fact]) -> Value {
-    let place = |place: &Place| json!({ "file": place.file, "line": place.line });
-    let step = |step: &Step| {
-        json!({
-            "kind": step.kind.word(), "from": step.from, "to": step.to, "at": place(&step.at),
-            "arrives": place(&step.arrives), "others": step.others,
-        })
-    };
-    let steps = |steps: &[Step]| steps.iter().map(step).collect::<Vec<_>>();
-    json!({
-        "schema": "whichkernel.chain/1",
-        "trees": trees.iter().map(|tree| json!({ "label": tree.label, "commit": tree.commit })).collect::<Vec<_>>(),
-        "rung": "declared",
-        "route": route,
-        "chains": chains.iter().map(|chain| json!({
-            "processes": chain.legs.iter().map(|leg| steps(&leg.steps)).collect::<Vec<_>>(),
-            "branches": chain.branches.iter().map(|branch| json!({
-                "name": branch.name,
-                "ways": branch.ways.iter().map(|way| steps(way)).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-            "open": chain.open,
-        })).collect::<Vec<_>>(),
-        "beside": facts.iter().map(|fact| json!({
-            "subject": fact.subject.word(), "at": place(&fact.at), "text": fact.text,
-        })).collect::<Vec<_>>(),
-    })
+fn answer(trees: &[Tree], route: &str, chains: Vec<Chain>, facts: &[Fact]) -> Chains {
+    let tree = |tree: &Tree| callchain::Tree { label: tree.label.clone(), commit: tree.commit.clone() };
+    Chains {
+        trees: trees.iter().map(tree).collect(),
+        rung: evidence::Rung::Declared,
+        route: route.to_owned(),
+        chains,
+        beside: facts.iter().map(Into::into).collect(),
+    }
 }
