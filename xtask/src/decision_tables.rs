@@ -3,16 +3,10 @@
 //! `--check` extracts them again and compares; a source that is not at hand is named and left out.
 
 use anyhow::{Context, bail};
-use source::table::{COLUMNS, Table, names, text};
-use source::{ALL_TYPES, DEFAULT_GPUS, Device, Overrides, Shape, Survey, Tree};
+use source::Tree;
+use source::table::{Table, names, text};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-
-/// More targets than a default table has: every generation that a release builds for.
-const MORE: &[&str] = &[
-    "gfx803", "gfx950", "gfx1010", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "sm_70", "sm_80", "sm_86", "sm_89",
-    "sm_120",
-];
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let check = args.iter().any(|arg| arg == "--check");
@@ -88,11 +82,8 @@ fn crate_tree(artifact: &str) -> Option<(Tree, String)> {
     Some((tree, format!("ggml-{}", version.join("."))))
 }
 
-fn table(tree: &Tree, source: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<Table> {
-    let devices: Result<Vec<Device>, _> = DEFAULT_GPUS.iter().chain(MORE).map(|name| Device::find(name)).collect();
-    let types = ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect();
-    let columns = (1..=COLUMNS).collect();
-    let question = Shape::MulMat { rows: 4096, k: 4096 }.question(devices?, types, columns);
-    let mut survey = Survey::run(tree, question, &Overrides::default())?;
-    Ok(Table::build(&mut survey, source, version, commit, date)?)
+/// The same table that an atlas has of the release.
+fn table(tree: &Tree, of: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<Table> {
+    let question = source::atlas::question(&[], &[])?;
+    Ok(source::atlas::table(tree, &question, of, version, commit, date)?)
 }

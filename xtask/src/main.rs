@@ -8,6 +8,7 @@ mod fingerprint_table;
 mod fuzz;
 mod isa_oracle;
 mod isa_tables;
+mod ollama_pins;
 mod packages;
 mod python;
 mod test;
@@ -27,6 +28,8 @@ cargo xtask COMMAND
                    the instruction decoder against LLVM
   fingerprint-table REPO [bN=TREE...]
                    when each ggml kernel existed, from a clone of llama.cpp and sources of later builds
+  ollama-pins [--check] --llama REPO --ollama REPO
+                   the list of which llama.cpp each Ollama release has, from clones of both
   decision-tables [--check] [--llama REPO] [--ollama REPO] [NAME...]
                    the embedded decision tables, extracted from the sources
   fetch [--deep]   bring the test artifacts into the tests' cache
@@ -44,6 +47,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "fuzz" => fuzz::run(&rest),
         "fingerprint-table" => fingerprint_table::run(&rest),
         "decision-tables" => decision_tables::run(&rest),
+        "ollama-pins" => ollama_pins::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

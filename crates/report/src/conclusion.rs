@@ -43,6 +43,18 @@ fn said_with(key: &str, gaps: &Option<String>) -> String {
     if gaps.is_some() { format!("{key}-with-gaps") } else { key.to_owned() }
 }
 
+/// Of a long list the first few, and how many more; JSON has them all.
+fn shortened(lang: &Lang, what: &str) -> String {
+    let parts: Vec<&str> = what.split(", ").collect();
+    match parts.get(..NAMED) {
+        Some(first) if parts.len() > NAMED + 2 => {
+            let count = parts.len() - NAMED;
+            lang.text_with("gap-list", &[("first", first.join(", ").into()), ("count", count.into())])
+        }
+        _ => what.to_owned(),
+    }
+}
+
 /// What was lost, not answered or left out, in words; None where nothing was.
 pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let mut parts = Vec::new();
@@ -58,8 +70,11 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     }
     for left in conclusion.left_out().iter().take(NAMED) {
         let why = lang.text(&format!("left-out-{}", left.why.key()));
-        let args =
-            [("what", left.what.as_str().into()), ("why", why.into()), ("count", left.count.unwrap_or(0).into())];
+        let args = [
+            ("what", shortened(lang, &left.what).into()),
+            ("why", why.into()),
+            ("count", left.count.unwrap_or(0).into()),
+        ];
         parts.push(lang.text_with(if left.count.is_some() { "gap-counted" } else { "gap-named" }, &args));
     }
     let more = conclusion.left_out().len().saturating_sub(NAMED);
@@ -84,6 +99,15 @@ mod tests {
         assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
         let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
         assert_eq!(en(&some), "The same in the 312 cells that were answered; nothing is said of sm_89 (not asked).");
+    }
+
+    #[test]
+    fn of_a_long_list_a_few_are_named_and_the_rest_is_counted() {
+        let many = "gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942";
+        let some = Basis::new(Rung::Declared, Unit::Cells, 1, 1).without(many, None, LeftOutWhy::NotAsked).equality(0);
+        let says = en(&some);
+        assert!(says.contains("gfx803, gfx900, gfx906 and 3 more (not asked)"), "{says}");
+        assert!(!says.contains("gfx942"), "{says}");
     }
 
     #[test]

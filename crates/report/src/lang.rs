@@ -11,6 +11,7 @@ macro_rules! locales {
 }
 
 locales!(
+    "atlas",
     "chain",
     "check",
     "common",

@@ -36,7 +36,7 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
     document(&page.title.en, &page.title.ja, head, body)
 }
 
-fn document(en: &str, ja: &str, head: Markup, body: Markup) -> String {
+pub fn document(en: &str, ja: &str, head: Markup, body: Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" data-lang="en" {

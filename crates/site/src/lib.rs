@@ -5,6 +5,7 @@
 //! text only, and the pages load nothing and run nothing but their own script.
 #![forbid(unsafe_code)]
 
+mod atlas;
 mod csv;
 mod dispatch;
 mod frame;
@@ -18,6 +19,7 @@ mod svg;
 mod words;
 mod write;
 
+pub use atlas::atlas;
 pub use input::{Input, LedgerFacts, Next, Note};
 pub use write::{File, Site, WriteError};
 

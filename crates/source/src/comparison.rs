@@ -1,8 +1,9 @@
 //! Two surveys of the same questions, cell by cell: which differ, in path, tile or any template argument of the kernel, and how
 //! many could be compared at all.
 
-use crate::rules::{Answer, Launched, Outcome};
-use crate::survey::{Question, Survey, answer};
+use crate::rules::{Answer, Launched, Outcome, RulesError};
+use crate::survey::{Overrides, Question, Survey, answer};
+use crate::tree::Tree;
 
 /// Column counts where two surveys differ in one way, for one device and type.
 #[derive(Debug, Clone)]
@@ -15,6 +16,34 @@ pub struct Difference {
     pub cells: u64,
     pub left: Side,
     pub right: Side,
+}
+
+impl Difference {
+    /// The target and the type.
+    pub fn names<'q>(&self, question: &'q Question) -> (&'q str, &'q str) {
+        let device = question.devices.get(self.device).map_or("", |device| device.target.as_str());
+        (device, question.types.get(self.ty).map_or("", String::as_str))
+    }
+
+    /// `9`, `9-64`.
+    pub fn columns(&self) -> String {
+        if self.from == self.to { self.from.to_string() } else { format!("{}-{}", self.from, self.to) }
+    }
+
+    /// Path and tile; the whole instance where these are the same on both sides.
+    pub fn sides(&self) -> [String; 2] {
+        let (a, b) = (self.left.brief(), self.right.brief());
+        if a != b {
+            return [a, b];
+        }
+        [&self.left, &self.right].map(|side| side.instance().unwrap_or_else(|| side.brief()))
+    }
+
+    /// `gfx942 Q4_K 64-512: MMQ 64 -> BLAS`.
+    pub fn told(&self, question: &Question) -> String {
+        let ((device, ty), [a, b]) = (self.names(question), self.sides());
+        format!("{device} {ty} {}: {a} -> {b}", self.columns())
+    }
 }
 
 /// What one side comes to at the first count.
@@ -58,6 +87,18 @@ pub struct Comparison {
     pub half: u64,
     /// Cells that differ.
     pub different: u64,
+}
+
+/// The same questions to two trees at once.
+pub fn surveys<'t>(
+    trees: [&'t Tree; 2],
+    question: &Question,
+    overrides: &Overrides,
+) -> Result<[Survey<'t>; 2], RulesError> {
+    let [a, b] = trees;
+    let ask = |tree| Survey::run(tree, question.clone(), overrides);
+    let (a, b) = rayon::join(|| ask(a), || ask(b));
+    Ok([a?, b?])
 }
 
 /// Answers by device and type.

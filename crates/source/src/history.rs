@@ -3,12 +3,13 @@
 //! Commits that touch the backend are gone through in order. A commit whose sources, as far as the answer before was read from
 //! them, are the same is not evaluated again: the answer hangs on nothing else.
 
-use crate::comparison::{Comparison, compare_answers};
+use crate::cause::{Cause, causes};
+use crate::comparison::{Comparison, Difference, compare_answers};
+use crate::reuse::Footprint;
 use crate::rules::{Answer, RulesError};
 use crate::survey::{Overrides, Question, Survey};
-use crate::tree::{Commit, Tree, TreeError, commits, tag_of};
+use crate::tree::{Changes, Commit, Series, Tree, TreeError, changes, commits, tag_of};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Where a dispatcher, its kernels and their build stood over the years, in llama.cpp and in Ollama.
@@ -67,8 +68,7 @@ pub struct History {
 /// What one commit answers, and what of its tree that was read from.
 struct Snapshot {
     answers: Vec<Vec<Vec<Answer>>>,
-    read: Vec<(String, Option<String>)>,
-    around: BTreeSet<String>,
+    print: Footprint,
 }
 
 type Step = Result<(std::sync::Arc<Snapshot>, bool), String>;
@@ -90,8 +90,13 @@ pub fn history(
     };
     // Each thread takes a stretch of its own; only the first commit of a stretch has none before it to go by.
     let stretch = all.len().div_ceil(rayon::current_num_threads().max(1) * 2).max(1);
-    let steps: Vec<Step> =
-        all.par_chunks(stretch).flat_map_iter(|part| walk(repo, part, question, overrides)).collect();
+    let moves = changes(repo, &all)?;
+    let parts: Result<Vec<Vec<Step>>, TreeError> = all
+        .par_chunks(stretch)
+        .zip(moves.par_chunks(stretch))
+        .map(|(part, moves)| walk(repo, part, moves, question, overrides))
+        .collect();
+    let steps: Vec<Step> = parts?.into_iter().flatten().collect();
     let mut events = Vec::new();
     let mut unreadable = Vec::new();
     let mut evaluated = 0;
@@ -123,50 +128,64 @@ pub fn history(
     Ok(History { events, first, last, commits: all.len(), evaluated, unreadable, ends })
 }
 
-fn walk(repo: &Path, part: &[Commit], question: &Question, overrides: &Overrides) -> Vec<Step> {
-    let mut out: Vec<Step> = Vec::with_capacity(part.len());
-    let mut last: Option<std::sync::Arc<Snapshot>> = None;
-    for commit in part {
-        let step = look(repo, commit, question, overrides, last.as_ref());
-        if let Ok((snapshot, _)) = &step {
-            last = Some(snapshot.clone());
-        }
-        out.push(step);
-    }
-    out
-}
-
-fn look(
+/// Of every event what decided its first difference, before and after.
+pub fn lines(
     repo: &Path,
-    commit: &Commit,
+    events: &[Event],
     question: &Question,
     overrides: &Overrides,
-    last: Option<&std::sync::Arc<Snapshot>>,
-) -> Step {
-    let tree = Tree::open(&format!("{}@{}", repo.display(), commit.id)).map_err(|error| error.to_string())?;
-    if let Some(last) = last.filter(|last| last.holds_for(&tree)) {
-        return Ok((last.clone(), false));
+) -> Result<Vec<[Cause; 2]>, HistoryError> {
+    let one = |event: &Event| {
+        let Some(first) = event.comparison.differences.first() else { return Ok(<[Cause; 2]>::default()) };
+        let open = |id: &str| Tree::open(&format!("{}@{id}", repo.display()));
+        let (before, after) = (open(&event.before)?, open(&event.commit.id)?);
+        // One card and type are enough to name the lines.
+        let mut narrow = question.clone();
+        narrow.devices = question.devices.get(first.device).cloned().into_iter().collect();
+        narrow.types = question.types.get(first.ty).cloned().into_iter().collect();
+        narrow.columns = vec![first.from];
+        let failed = |commit: &str| {
+            let commit = commit.to_owned();
+            |error| HistoryError::Rules { commit, error }
+        };
+        let left = Survey::run(&before, narrow.clone(), overrides).map_err(failed(&event.before))?;
+        let right = Survey::run(&after, narrow, overrides).map_err(failed(&event.commit.id))?;
+        let only = Difference { device: 0, ty: 0, ..first.clone() };
+        Ok(causes(&[only], &left, &right).pop().unwrap_or_default())
+    };
+    events.par_iter().map(one).collect()
+}
+
+fn walk(
+    repo: &Path,
+    part: &[Commit],
+    moves: &[Changes],
+    question: &Question,
+    overrides: &Overrides,
+) -> Result<Vec<Step>, TreeError> {
+    let mut out: Vec<Step> = Vec::with_capacity(part.len());
+    let mut last: Option<std::sync::Arc<Snapshot>> = None;
+    let Some(first) = part.first() else { return Ok(out) };
+    let mut series = Series::begin(repo, first)?;
+    for (number, (commit, changes)) in part.iter().zip(moves).enumerate() {
+        if number > 0 {
+            // What stood in no answer keeps the answer.
+            last = last.filter(|last| last.print.survives(changes, |path| series.has(path)));
+            series.apply(changes);
+        }
+        let step = match &last {
+            Some(last) => Ok((last.clone(), false)),
+            None => look(&series.tree(commit), question, overrides).map(|snapshot| (snapshot, true)),
+        };
+        last = step.as_ref().ok().map(|(snapshot, _)| snapshot.clone());
+        out.push(step);
     }
-    let survey = Survey::run(&tree, question.clone(), overrides).map_err(|error| error.to_string())?;
+    Ok(out)
+}
+
+fn look(tree: &Tree, question: &Question, overrides: &Overrides) -> Result<std::sync::Arc<Snapshot>, String> {
+    let survey = Survey::run(tree, question.clone(), overrides).map_err(|error| error.to_string())?;
     let answers = survey.answers.clone();
     drop(survey);
-    let read: Vec<(String, Option<String>)> =
-        tree.reads().into_iter().map(|path| (path.clone(), tree.id(&path).map(str::to_owned))).collect();
-    let around = around(&tree, read.iter().map(|(path, _)| path.as_str()));
-    Ok((std::sync::Arc::new(Snapshot { answers, read, around }), true))
-}
-
-impl Snapshot {
-    /// Whether nothing that was read, and no file beside it, is another there.
-    fn holds_for(&self, tree: &Tree) -> bool {
-        self.read.iter().all(|(path, id)| id.is_some() && tree.id(path) == id.as_deref())
-            && around(tree, self.read.iter().map(|(path, _)| path.as_str())) == self.around
-    }
-}
-
-/// The names of all files in the directories that were read from: a new one may be found before an old one.
-fn around<'p>(tree: &Tree, read: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
-    let dir = |path: &str| path.rsplit_once('/').map_or(String::new(), |(dir, _)| dir.to_owned());
-    let dirs: BTreeSet<String> = read.map(dir).collect();
-    tree.paths().filter(|path| dirs.contains(&dir(path))).map(str::to_owned).collect()
+    Ok(std::sync::Arc::new(Snapshot { answers, print: Footprint::of(tree) }))
 }

@@ -5,8 +5,11 @@
 //! build files give. What is not understood is undetermined, with its place. No unsafe; only `tree` opens files.
 #![forbid(unsafe_code)]
 
+pub mod answers;
+pub mod atlas;
 mod before_dispatch;
 mod build_script;
+pub mod cause;
 mod cmake;
 pub mod comparison;
 pub mod decision_diff;
@@ -21,8 +24,10 @@ pub mod history;
 mod infer_tile;
 mod op;
 mod path;
+pub mod pins;
 pub mod preset;
 pub mod ranges;
+mod reuse;
 mod rules;
 mod session;
 mod survey;

@@ -1,12 +1,16 @@
 //! Versions that people have (`0.12.6`, `b9999`, `ollama@0.12.6`) against the releases that there is a table of.
 //!
-//! An Ollama release is known by the llama.cpp that it vendors: `tables/ollama-pins.tsv` (release, date, llama.cpp build,
-//! commit), read from Ollama's repository (LLAMA_CPP_VERSION, Makefile.sync, llm/llama.cpp). Ollama's own patches are not
-//! in those tables; a commit that has a table of its own is exact.
+//! An Ollama release is known by the llama.cpp that it has ([`crate::pins`]). Ollama's own patches are not in those tables; a
+//! commit that has a table of its own is exact.
 
+use crate::pins::{Pin, built_in, number};
 use crate::table::{Table, all, find};
+use std::sync::OnceLock;
 
-const PINS: &str = include_str!("../tables/ollama-pins.tsv");
+fn pins() -> &'static [Pin] {
+    static PINS: OnceLock<Vec<Pin>> = OnceLock::new();
+    PINS.get_or_init(built_in)
+}
 
 /// Which tables speak for a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +36,7 @@ pub fn resolve(wanted: &str) -> Option<Known> {
     if source != "llama.cpp"
         && let Some(pin) = pin(release)
     {
-        return Some(around(&format!("ollama {release} (llama.cpp {})", pin.build), number(pin.build)?));
+        return Some(around(&format!("ollama {release} (llama.cpp {})", pin.build), number(&pin.build)?));
     }
     if let Some(table) = find(wanted).or_else(|| find(version)) {
         return Some(Known::Exact(table));
@@ -41,22 +45,13 @@ pub fn resolve(wanted: &str) -> Option<Known> {
     Some(around(&format!("llama.cpp b{build}"), build))
 }
 
-struct Pin {
-    build: &'static str,
-}
-
-fn pin(release: &str) -> Option<Pin> {
-    let mut rows = PINS.lines().map(|line| line.split('\t'));
-    rows.find_map(|mut row| (row.next()? == release).then(|| row.nth(1).map(|build| Pin { build }))?)
+fn pin(release: &str) -> Option<&'static Pin> {
+    pins().iter().find(|pin| pin.release == release)
 }
 
 /// Every Ollama release whose llama.cpp is known, oldest first.
 pub fn ollama_releases() -> impl Iterator<Item = &'static str> {
-    PINS.lines().filter_map(|line| line.split('\t').next())
-}
-
-fn number(build: &str) -> Option<u64> {
-    build.strip_prefix('b')?.parse().ok()
+    pins().iter().map(|pin| pin.release.as_str())
 }
 
 fn around(what: &str, build: u64) -> Known {
@@ -95,12 +90,5 @@ mod tests {
         assert_eq!(names("4fda6980").0, "4fda6980");
         assert_eq!(names("ollama@4fda6980").0, "4fda6980");
         assert_eq!(resolve("nonsense"), None);
-    }
-
-    #[test]
-    fn the_pins_are_in_order_and_whole() {
-        let builds: Vec<u64> = PINS.lines().filter_map(|line| number(line.split('\t').nth(2)?)).collect();
-        assert_eq!(builds.len(), PINS.lines().count());
-        assert!(builds.len() > 200, "{}", builds.len());
     }
 }

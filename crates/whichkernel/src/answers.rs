@@ -17,6 +17,7 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<investigate::Checked<'_>>(),
         Kind::of::<investigate::Investigated<'_>>(),
         Kind::of::<investigate::Reported<'_>>(),
+        Kind::of::<callchain::Chains>(),
         Kind::of::<ledger::Listing>(),
         Kind::of::<ledger::Shown>(),
         Kind::of::<ledger::Verdict>(),
@@ -30,6 +31,8 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<runtime::build::Built>(),
         Kind::of::<source::explain::Explained<'_>>(),
         Kind::of::<watch::Watched>(),
+        Kind::of::<source::answers::HistoryAnswer>(),
+        Kind::of::<source::answers::SourceDiff>(),
     ]
 }
 

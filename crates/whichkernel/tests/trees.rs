@@ -12,7 +12,8 @@ fn run(words: &[&str]) -> Output {
 }
 
 fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    assert!(!output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout)
 }
 
 fn path(dir: &Path) -> &str {
@@ -66,44 +67,118 @@ fn every_card_and_type_is_asked_where_none_is_named() {
 }
 
 /// A clone of two commits, the trees of two releases.
-#[test]
-fn a_history_has_the_commit_at_which_the_choice_changed() {
-    let (Some(old), Some(new)) = (test_artifacts::need(OLD), test_artifacts::need(NEW)) else { return };
-    let dir = tempfile::tempdir().unwrap();
-    let git = |words: &[&str]| {
+struct Clone(tempfile::TempDir);
+
+impl Clone {
+    fn git(&self, words: &[&str]) {
         let mut git = Command::new("git");
-        git.arg("-C").arg(dir.path()).args([
-            "-c",
-            "user.name=n",
-            "-c",
-            "user.email=e@localhost",
-            "-c",
-            "commit.gpgsign=false",
-        ]);
+        let settings = ["user.name=n", "user.email=e@localhost", "commit.gpgsign=false"];
+        git.arg("-C").arg(self.0.path()).args(settings.iter().flat_map(|setting| ["-c", setting]));
         let output = git.args(words).output().unwrap();
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
-    let lay = |tree: &Path| {
+    }
+
+    fn commit(&self, tree: &Path, subject: &str, tag: &str) {
         let ggml: PathBuf = tree.join("llama.cpp/ggml");
-        let _ = std::fs::remove_dir_all(dir.path().join("ggml"));
-        assert!(Command::new("cp").args(["-r", path(&ggml), path(dir.path())]).status().unwrap().success());
-        git(&["add", "--all"]);
-    };
-    git(&["init", "-q"]);
-    lay(&old);
-    git(&["commit", "-qm", "the first"]);
-    git(&["tag", "b1"]);
-    lay(&new);
-    git(&["commit", "-qm", "the second"]);
-    git(&["tag", "b2"]);
+        let _ = std::fs::remove_dir_all(self.0.path().join("ggml"));
+        assert!(Command::new("cp").args(["-r", path(&ggml), path(self.0.path())]).status().unwrap().success());
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "-qm", subject]);
+        self.git(&["tag", tag]);
+    }
+
+    fn new() -> Option<Clone> {
+        let (Some(old), Some(new)) = (test_artifacts::need(OLD), test_artifacts::need(NEW)) else { return None };
+        let clone = Clone(tempfile::tempdir().unwrap());
+        clone.git(&["init", "-q"]);
+        clone.commit(&old, "the first", "b1");
+        clone.commit(&new, "the second", "b2");
+        Some(clone)
+    }
+
+    fn at(&self, rev: &str) -> String {
+        format!("{}@{rev}", path(self.0.path()))
+    }
+}
+
+#[test]
+fn a_history_has_the_commit_at_which_the_choice_changed() {
+    let Some(clone) = Clone::new() else { return };
+    let dir = &clone.0;
     let words = ["history", path(dir.path()), "--gpu", "gfx1201", "--type", "Q4_K", "--columns", "9"];
     let output = run(&words);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("b2") && text.contains("the second"), "{text}");
 
-    git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    let answer = json(&run(&[&words[..], &["--format", "json"]].concat()));
+    let event = &answer["events"][0];
+    assert_eq!((&event["tag"], &event["subject"]), (&"b2".into(), &"the second".into()));
+    assert!(event["changes"][0]["b"]["kernel"].as_str().is_some_and(|kernel| kernel.contains('<')), "{event}");
+    assert!(event["lines"]["b"]["line"].as_u64() > Some(0) && !event["ollama"]["release"].is_null(), "{event}");
+
+    clone.git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
     let output = run(&[&words[..], &["--since", "b2"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("did not change") && !text.contains("the second"), "{text}");
+}
+
+#[test]
+fn a_diff_as_a_comment_links_to_the_lines_and_fails_the_check() {
+    let Some(clone) = Clone::new() else { return };
+    let (a, b) = (clone.at("b1"), clone.at("b2"));
+    let words = ["diff", &a, &b, "--gpu", "gfx1201", "--type", "Q4_K", "--columns", "1..16", "--format", "md"];
+    let output = Command::new(env!("CARGO_BIN_EXE_whichkernel"))
+        .args(words)
+        .env("GITHUB_REPOSITORY", "owner/name")
+        .env("GITHUB_SERVER_URL", "https://example.com")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("](https://example.com/owner/name/blob/") && text.contains("#L"), "{text}");
+    assert!(text.contains("<details><summary>") && text.len() < 65_536, "{text}");
+}
+
+#[test]
+fn an_ollama_tree_without_ggml_names_its_pin_and_takes_the_clone_at_it() {
+    let Some(clone) = Clone::new() else { return };
+    let ollama = tempfile::tempdir().unwrap();
+    std::fs::write(ollama.path().join("LLAMA_CPP_VERSION"), "b1\n").unwrap();
+    std::fs::write(ollama.path().join("main.go"), "package main\n").unwrap();
+    let ask = ["--gpu", "gfx1201", "--type", "Q4_K", "--columns", "9", "--format", "csv"];
+    let output = run(&[&["source", path(ollama.path())], &ask[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("llama.cpp b1 ") && said.contains("--with CLONE"), "{said}");
+    let with = run(&[&["source", path(ollama.path()), "--with", path(clone.0.path())], &ask[..]].concat());
+    let direct = run(&[&["source", &clone.at("b1")], &ask[..]].concat());
+    assert_eq!(with.status.code(), Some(0), "{}", String::from_utf8_lossy(&with.stderr));
+    assert_eq!(with.stdout, direct.stdout, "the pinned release answers, not the newest");
+}
+
+#[test]
+fn an_atlas_goes_on_where_it_was_and_is_the_table_of_each_release() {
+    let Some(clone) = Clone::new() else { return };
+    let out = tempfile::tempdir().unwrap();
+    let words = ["atlas", path(clone.0.path()), "--out", path(out.path()), "--gpu", "gfx1201", "--type", "Q4_K"];
+    let first = run(&words);
+    assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
+    let read = |name: &str| std::fs::read_to_string(out.path().join(name)).unwrap_or_default();
+    assert_eq!(read("releases.csv").lines().count(), 3, "{}", read("releases.csv"));
+    let choices = read("choices.csv");
+    assert!(choices.contains("b1,") && choices.contains("b2,"), "{choices}");
+    assert!(read("gfx1201.html").contains("<svg"), "strips");
+
+    // Nothing is evaluated again; an empty release shares the table before.
+    clone.git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    clone.git(&["tag", "b3"]);
+    let second = run(&words);
+    let said = String::from_utf8_lossy(&second.stdout).into_owned();
+    assert!(said.contains("1 were looked at now, 0 evaluated"), "{said}");
+    assert!(read("releases.csv").lines().any(|line| line.starts_with("b3,") && line.contains(",b2,")));
+    assert_eq!(read("choices.csv"), choices);
+
+    let other = run(&[&words[..6], &["gfx1100", "--type", "Q4_K"]].concat());
+    assert_eq!(other.status.code(), Some(2), "another question needs another folder");
 }

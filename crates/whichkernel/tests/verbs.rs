@@ -9,7 +9,6 @@ const STILL: &[(&str, &str)] = &[
     ("diff", "inspect"),
     ("diff", "isa"),
     ("diff", "source"),
-    ("history", "diff"),
     ("history", "source"),
     ("investigate", "check"),
     ("investigate", "report"),

@@ -7,11 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Shapes that have a name and no type yet. One that gets a type must leave this list.
 const UNTYPED: &[&str] = &[
-    "whichkernel.chain/1",
     "whichkernel.diff-kernel/1",
     "whichkernel.diff-runtime/1",
-    "whichkernel.diff/2",
-    "whichkernel.history/1",
     "whichkernel.inspect-extract/1",
     "whichkernel.inspect/1",
     "whichkernel.isa-has/1",

@@ -60,3 +60,4 @@ unit-observers = observers
 unit-probes = probes
 unit-rows = rows
 unit-settings = settings
+gap-list = { $first } and { $count } more

@@ -9,3 +9,4 @@ diff-kernel-what = what
 diff-kernel-summary = Kernels in both: { $both } ({ $same } with the same counts and registers, { $differ } different). Only in A: { $a }, only in B: { $b }
 diff-kernel-only-a = Only in A:
 diff-kernel-only-b = Only in B:
+diff-source-rows = { $count } rows: every range of columns that differs

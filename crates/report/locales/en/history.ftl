@@ -4,10 +4,19 @@ history-column-tag = Tag
 history-column-commit = Commit
 history-column-before = Before
 history-column-after = After
-history-none = The selection did not change between { $first } and { $last }: { $commits } commits (both ends, and those between that touch the backend), { $cells } cells compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
+history-none = The selection did not change between { $first } and { $last }: { $commits } commits (both ends, and those between that touch the backend), { $cells } cells ({ $gpus } GPUs, { $types } types, { $columns } column counts) compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
 history-some = { $events ->
     [one] 1 commit changed
    *[other] { $events } commits changed
-} the selection between { $first } and { $last }: { $commits } commits (both ends, and those between that touch the backend), { $cells } cells compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
+} the selection between { $first } and { $last }: { $commits } commits (both ends, and those between that touch the backend), { $cells } cells ({ $gpus } GPUs, { $types } types, { $columns } column counts) compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
 history-ends = { $first } and { $last } themselves:
 history-unreadable = { $count } commits could not be evaluated, so a change there may stand at the commit after. { $commit }: { $why }
+history-none-seen = No change of the selection was seen between { $first } and { $last }, where { $commits } commits (both ends, and those between that touch the backend) were asked about { $cells } cells ({ $gpus } GPUs, { $types } types, { $columns } column counts), not all of which could be settled.
+history-column-ollama = Ollama since
+history-column-kernel-before = Kernel before
+history-column-kernel-after = Kernel after
+history-column-cells = Cells
+history-column-subject = Subject
+history-ollama = Ollama has it since { $release } ({ $date }, llama.cpp { $build }), by its pins.
+history-ollama-none = No Ollama release up to { $until } has it, by their pins.
+history-ollama-unknown = Whether Ollama has it is not known: no llama.cpp build has this commit yet.

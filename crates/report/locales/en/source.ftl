@@ -18,3 +18,5 @@ source-recorded = { $count ->
     [one] One rule
    *[other] { $count } rules
 } recorded (Declared).
+source-pin-taken = { $tree } is taken at { $pin }, which the Ollama tree names.
+source-pin-other = The Ollama tree names llama.cpp { $pin }; what is read is { $tree }, as it was given.

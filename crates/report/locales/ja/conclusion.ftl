@@ -60,3 +60,4 @@ unit-observers = 観測器
 unit-probes = プローブ
 unit-rows = 行
 unit-settings = 設定
+gap-list = { $first } ほか { $count } 件

@@ -9,3 +9,4 @@ diff-kernel-what = 項目
 diff-kernel-summary = 両方にあるカーネル { $both } 個: 命令数とレジスタが同じもの { $same } 個、異なるもの { $differ } 個。A のみ { $a } 個、B のみ { $b } 個
 diff-kernel-only-a = A のみにあるもの:
 diff-kernel-only-b = B のみにあるもの:
+diff-source-rows = 異なる列範囲の一覧({ $count } 行)

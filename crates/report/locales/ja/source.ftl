@@ -15,3 +15,5 @@ source-bypass = 融合された演算はこの選択を通りません: { $funct
 source-bypass-switch = 環境変数 { $name } で無効にできます。
 source-cannot-show = これは、このビルドについてソースが宣言していること(Declared)です。そのカーネルがバイナリに含まれ、読み込まれ、実行されたことを示すものではありません。
 source-recorded = { $count } 件の規則を記録しました(Declared)。
+source-pin-taken = { $tree } は、Ollama のツリーが指定する { $pin } の時点で読みます。
+source-pin-other = Ollama のツリーが指定する llama.cpp は { $pin } ですが、渡された { $tree } を読みます。

@@ -20,7 +20,7 @@ pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
     Ok(Tree {
         label: label.to_owned(),
         commit: git::head(root),
-        files: found.files,
+        files: std::sync::Arc::new(found.files),
         store: Store::Dir(root.to_owned()),
         read: Default::default(),
         skipped: found.skipped,

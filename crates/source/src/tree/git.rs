@@ -5,7 +5,7 @@
 //! command line, which outranks it. None of the three commands used reads the work tree, the index or attributes.
 
 use super::{Entry, MAX_FILE, MAX_FILES, Skipped, Store, Tree, TreeError, wanted};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,18 @@ pub(super) struct Batch {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// Contents by id, for who reads many revisions: what did not change is not read again.
+    kept: Option<Kept>,
 }
+
+#[derive(Default)]
+struct Kept {
+    contents: HashMap<String, Arc<[u8]>>,
+    bytes: usize,
+}
+
+/// Bytes of contents that are kept; beyond that they are read anew.
+const KEPT: usize = 96 << 20;
 
 impl Drop for Batch {
     fn drop(&mut self) {
@@ -31,7 +42,7 @@ pub(super) fn bare(path: &Path) -> bool {
 }
 
 /// The git directory of `repo`: itself, its `.git`, or where a worktree's `.git` file points.
-fn git_dir(repo: &Path) -> Option<PathBuf> {
+pub(super) fn git_dir(repo: &Path) -> Option<PathBuf> {
     if bare(repo) {
         return Some(repo.to_owned());
     }
@@ -45,7 +56,7 @@ fn git_dir(repo: &Path) -> Option<PathBuf> {
     target.is_dir().then_some(target)
 }
 
-fn git(dir: &Path) -> Command {
+pub(super) fn git(dir: &Path) -> Command {
     let mut command = Command::new("git");
     for name in
         ["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_EXTERNAL_DIFF"]
@@ -68,11 +79,11 @@ fn git(dir: &Path) -> Command {
     command
 }
 
-fn said(bytes: &[u8]) -> String {
+pub(super) fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).lines().next().unwrap_or("no message").trim().to_owned()
 }
 
-fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeError> {
+pub(super) fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeError> {
     let out = git(dir)
         .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
         .arg(format!("{rev}^{{commit}}"))
@@ -108,12 +119,25 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
     }
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
     let commit = commit(&dir, &name, rev)?;
-    let out = git(&dir)
-        .args(["ls-tree", "-r", "-z", "--full-tree", &commit])
+    let (files, skipped) = list(&dir, &name, &commit, label)?;
+    let store = Store::Git(Arc::new(Mutex::new(batch(&dir, &name, false)?)));
+    Ok(tree(label, commit, Arc::new(files), store, skipped))
+}
+
+pub(super) fn tree(label: &str, commit: String, files: Arc<Files>, store: Store, skipped: Skipped) -> Tree {
+    Tree { label: label.to_owned(), commit: Some(commit), files, store, read: Mutex::default(), skipped }
+}
+
+pub(super) type Files = BTreeMap<String, Entry>;
+
+/// Every wanted file of a commit.
+pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<(Files, Skipped), TreeError> {
+    let out = git(dir)
+        .args(["ls-tree", "-r", "-z", "--full-tree", commit])
         .output()
         .map_err(|error| TreeError::NoGit { error })?;
     if !out.status.success() {
-        return Err(TreeError::Git { repo: name, what: "ls-tree", said: said(&out.stderr) });
+        return Err(TreeError::Git { repo: name.to_owned(), what: "ls-tree", said: said(&out.stderr) });
     }
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for line in out.stdout.split(|&byte| byte == 0) {
@@ -137,7 +161,11 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
         }
         files.insert(path.to_owned(), Entry::Blob(id.unwrap_or_default().to_owned()));
     }
-    let mut child = git(&dir)
+    Ok((files, skipped))
+}
+
+pub(super) fn batch(dir: &Path, name: &str, keep: bool) -> Result<Batch, TreeError> {
+    let mut child = git(dir)
         .args(["cat-file", "--batch"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -145,23 +173,18 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
         .spawn()
         .map_err(|error| TreeError::NoGit { error })?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(TreeError::Git { repo: name, what: "cat-file", said: "no pipes".to_owned() });
+        return Err(TreeError::Git { repo: name.to_owned(), what: "cat-file", said: "no pipes".to_owned() });
     };
-    let batch = Batch { child, input, output: BufReader::with_capacity(1 << 16, output) };
-    Ok(Tree {
-        label: label.to_owned(),
-        commit: Some(commit),
-        files,
-        store: Store::Git(Mutex::new(batch)),
-        read: Mutex::default(),
-        skipped,
-    })
+    let kept = keep.then(Kept::default);
+    Ok(Batch { child, input, output: BufReader::with_capacity(1 << 16, output), kept })
 }
 
 /// A commit as a history tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
+    /// The id of its files.
+    pub tree: String,
     /// Year, month, day.
     pub date: String,
     pub subject: String,
@@ -181,7 +204,7 @@ pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) ->
         None => vec![last.clone()],
     };
     let out = git(&dir)
-        .args(["log", "--first-parent", "--reverse", "--no-show-signature", "--format=%H%x09%cs%x09%s"])
+        .args(["log", "--first-parent", "--reverse", "--no-show-signature", "--format=%H%x09%T%x09%cs%x09%s"])
         .args(range)
         .arg("--")
         .args(paths)
@@ -191,20 +214,31 @@ pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) ->
         return Err(TreeError::Git { repo: name, what: "log", said: said(&out.stderr) });
     }
     let text = String::from_utf8_lossy(&out.stdout);
-    let parsed = text.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, '\t').map(str::to_owned);
-        Some(Commit { id: parts.next()?, date: parts.next()?, subject: parts.next()? })
-    });
-    let mut list: Vec<Commit> = parsed.collect();
+    let mut list: Vec<Commit> = text.lines().filter_map(parsed).collect();
     // Both ends are looked at, whether they touch these paths or not: what is said is said of them.
     if let Some(since) = since {
-        let id = commit(&dir, &name, since)?;
-        list.insert(0, Commit { id, date: String::new(), subject: String::new() });
+        list.insert(0, told(&dir, &name, &commit(&dir, &name, since)?)?);
         if list.last().is_none_or(|end| end.id != last) {
-            list.push(Commit { id: last, date: String::new(), subject: String::new() });
+            list.push(told(&dir, &name, &last)?);
         }
     }
     Ok(list)
+}
+
+fn parsed(line: &str) -> Option<Commit> {
+    let mut parts = line.splitn(4, '\t').map(str::to_owned);
+    Some(Commit { id: parts.next()?, tree: parts.next()?, date: parts.next()?, subject: parts.next()? })
+}
+
+/// One commit as a history tells it.
+fn told(dir: &Path, name: &str, id: &str) -> Result<Commit, TreeError> {
+    let out = git(dir)
+        .args(["log", "-1", "--no-show-signature", "--format=%H%x09%T%x09%cs%x09%s", id])
+        .output()
+        .map_err(|error| TreeError::NoGit { error })?;
+    let text = String::from_utf8_lossy(&out.stdout);
+    let failed = || TreeError::Git { repo: name.to_owned(), what: "log", said: said(&out.stderr) };
+    text.lines().next().and_then(parsed).ok_or_else(failed)
 }
 
 /// The first tag that has a commit.
@@ -223,6 +257,21 @@ pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
 
 impl Batch {
     pub(super) fn read(&mut self, id: &str, path: &str) -> Result<Arc<[u8]>, TreeError> {
+        if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.contents.get(id)) {
+            return Ok(bytes.clone());
+        }
+        let bytes = self.fetch(id, path)?;
+        if let Some(kept) = &mut self.kept {
+            if kept.bytes + bytes.len() > KEPT {
+                *kept = Kept::default();
+            }
+            kept.bytes += bytes.len();
+            kept.contents.insert(id.to_owned(), bytes.clone());
+        }
+        Ok(bytes)
+    }
+
+    fn fetch(&mut self, id: &str, path: &str) -> Result<Arc<[u8]>, TreeError> {
         let io = |error| TreeError::Io { path: path.to_owned(), error };
         writeln!(self.input, "{id}").and_then(|()| self.input.flush()).map_err(io)?;
         let mut header = String::new();

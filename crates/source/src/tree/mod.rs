@@ -7,9 +7,12 @@ mod archive;
 mod collect;
 mod dir;
 mod git;
+mod series;
+pub mod tags;
 
 pub use collect::{Text, collect, collect_within};
 pub use git::{Commit, commits, tag_of};
+pub use series::{Changes, Series, changes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -48,10 +51,11 @@ pub enum TreeError {
 
 enum Store {
     Dir(PathBuf),
-    Git(Mutex<git::Batch>),
+    Git(Arc<Mutex<git::Batch>>),
     Memory,
 }
 
+#[derive(Clone)]
 enum Entry {
     File,
     Blob(String),
@@ -64,7 +68,7 @@ pub struct Tree {
     pub label: String,
     /// The commit, where the tree came from git or is a checkout whose HEAD can be read.
     pub commit: Option<String>,
-    files: BTreeMap<String, Entry>,
+    files: Arc<BTreeMap<String, Entry>>,
     store: Store,
     /// What was read so far.
     read: Mutex<BTreeSet<String>>,
@@ -126,11 +130,12 @@ impl Tree {
 
     /// A tree of files held in memory, for tests and for embedded ones.
     pub fn from_memory(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Tree {
-        let files = files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
+        let files: BTreeMap<String, Entry> =
+            files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
         Tree {
             label: label.to_owned(),
             commit: None,
-            files,
+            files: Arc::new(files),
             store: Store::Memory,
             read: Mutex::default(),
             skipped: Skipped::default(),
@@ -229,6 +234,7 @@ fn wanted(path: &str) -> bool {
         "Dockerfile",
         "FETCH_HEAD",
         "LLAMA_CPP_VERSION",
+        "vendoring",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
     NAMES.contains(&name) || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))

@@ -1,15 +1,16 @@
-//! `whichkernel history TREE`: every commit of a clone at which what is chosen changed, and the lines that decided.
+//! `whichkernel history TREE`: every commit of a clone at which what is chosen changed, the lines that decided, and whether Ollama has it.
 
-use super::diff::source::{causes, conclude, range, sides};
 use super::source::rules::Ask;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use report::{Column, Table, conclusion_text};
-use serde_json::{Value, json};
-use source::history::{Event, History, history};
-use source::{Question, Survey, Tree};
+use source::Question;
+use source::answers::{EventAnswer, HistoryAnswer, conclude};
+use source::history::{History, history, lines};
+use source::pins;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,10 @@ pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
 
+    /// A git clone of Ollama, whose pins say which release has a commit [default: the list that comes with the program]
+    #[arg(long, value_name = "CLONE")]
+    pub ollama: Option<PathBuf>,
+
     /// The events alone, without the lines that decided
     #[arg(long)]
     pub brief: bool,
@@ -42,162 +47,191 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Some((repo, rev)) if !Path::new(&args.tree).exists() => (repo, rev),
         _ => (args.tree.as_str(), "HEAD"),
     };
-    if !Path::new(repo).is_dir() {
-        bail!("{repo}: a history needs a git clone");
+    let repo = Path::new(repo);
+    if !repo.is_dir() {
+        bail!("{}: a history needs a git clone", repo.display());
     }
     let question = args.ask.question(&args.gpu)?;
     let overrides = args.ask.overrides()?;
-    let found = history(Path::new(repo), &question, &overrides, args.since.as_deref(), until)?;
-    let told = if args.brief { Vec::new() } else { lines(repo, &found, &question, args)? };
-    let text = match args.format {
-        Format::Json => format!("{:#}\n", json(&found, &question, &told, args)),
-        Format::Csv => table(&found, &question, context).csv(),
-        Format::Md => table(&found, &question, context).markdown(),
-        Format::Text => text(&found, &question, &told, args, context),
+    let pins = match &args.ollama {
+        Some(clone) => pins::read(clone, repo)?.0,
+        None => pins::built_in(),
     };
-    context.print(&text)?;
+    let found = history(repo, &question, &overrides, args.since.as_deref(), until)?;
+    let causes = if args.brief { Vec::new() } else { lines(repo, &found.events, &question, &overrides)? };
+    let mut causes = causes.into_iter();
+    let events =
+        found.events.iter().map(|event| EventAnswer::new(event, &question, causes.next(), &pins)).collect::<Vec<_>>();
+    let ends = conclude(&found.ends, &question, &args.ask.other_operations());
+    let answer = HistoryAnswer::new(&found, events, ends, &pins);
+    context.print(&match args.format {
+        Format::Json => answer::json(&answer)?,
+        Format::Csv => changes(&answer, context).csv(),
+        Format::Md => changes(&answer, context).markdown(),
+        Format::Text => text(&answer, &found, &question, context),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Of every event the first difference, and what decided it before and after.
-fn lines(repo: &str, found: &History, question: &Question, args: &Args) -> anyhow::Result<Vec<[String; 2]>> {
-    let mut out = Vec::new();
-    for event in &found.events {
-        let Some(first) = event.comparison.differences.first() else { continue };
-        let open = |id: &str| Tree::open(&format!("{repo}@{id}"));
-        let (before, after) = (open(&event.before)?, open(&event.commit.id)?);
-        // One card and type are enough to name the lines.
-        let mut narrow = question.clone();
-        narrow.devices = question.devices.get(first.device).cloned().into_iter().collect();
-        narrow.types = question.types.get(first.ty).cloned().into_iter().collect();
-        narrow.columns = vec![first.from];
-        let overrides = args.ask.overrides()?;
-        let mut left = Survey::run(&before, narrow.clone(), &overrides)?;
-        let mut right = Survey::run(&after, narrow, &overrides)?;
-        let mut only = first.clone();
-        (only.device, only.ty) = (0, 0);
-        out.push(causes(&only, &mut left, &mut right)?.map(|cause| cause.line));
-    }
-    Ok(out)
-}
-
-fn table(found: &History, question: &Question, context: &Context) -> Table {
+/// One row for every change of every event.
+fn changes(answer: &HistoryAnswer, context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
         Column::left("date", title("history-column-date")),
         Column::left("tag", title("history-column-tag")),
         Column::left("commit", title("history-column-commit")),
+        Column::left("ollama", title("history-column-ollama")),
         Column::left("target", title("source-column-gpu")),
         Column::left("type", title("source-column-type")),
         Column::left("columns", title("source-column-columns")),
         Column::left("before", title("history-column-before")),
         Column::left("after", title("history-column-after")),
+        Column::left("kernel_before", title("history-column-kernel-before")),
+        Column::left("kernel_after", title("history-column-kernel-after")),
     ]);
-    for event in &found.events {
-        for difference in &event.comparison.differences {
-            let device = question.devices.get(difference.device).map_or("", |device| device.target.as_str());
-            let ty = question.types.get(difference.ty).map_or("", String::as_str);
-            let [before, after] = sides(difference);
+    for event in &answer.events {
+        for change in &event.changes {
             table.row([
-                event.commit.date.clone(),
+                event.date.clone(),
                 event.tag.clone().unwrap_or_default(),
-                short(&event.commit.id),
-                device.to_owned(),
-                ty.to_owned(),
-                range(difference),
-                before,
-                after,
+                short(&event.commit),
+                event.ollama.as_ref().map(|pin| pin.release.clone()).unwrap_or_default(),
+                change.target.clone(),
+                change.ty.clone(),
+                columns(change.from, change.to),
+                change.a.path.clone(),
+                change.b.path.clone(),
+                change.a.kernel.clone().unwrap_or_default(),
+                change.b.kernel.clone().unwrap_or_default(),
             ]);
         }
     }
     table
 }
 
+/// One row for every event: what a person looks at first where there are several.
+fn events(answer: &HistoryAnswer, context: &Context) -> Table {
+    let title = |key: &str| context.lang.text(key);
+    let mut table = Table::new(vec![
+        Column::left("date", title("history-column-date")),
+        Column::left("tag", title("history-column-tag")),
+        Column::left("commit", title("history-column-commit")),
+        Column::left("ollama", title("history-column-ollama")),
+        Column::right("cells", title("history-column-cells")),
+        Column::left("target", title("source-column-gpu")),
+        Column::left("type", title("source-column-type")),
+        Column::left("subject", title("history-column-subject")),
+    ]);
+    for event in &answer.events {
+        let targets: BTreeSet<&str> = event.changes.iter().map(|change| change.target.as_str()).collect();
+        let types: BTreeSet<&str> = event.changes.iter().map(|change| change.ty.as_str()).collect();
+        table.row([
+            event.date.clone(),
+            event.tag.clone().unwrap_or_default(),
+            short(&event.commit),
+            event.ollama.as_ref().map(|pin| pin.release.clone()).unwrap_or_default(),
+            event.changes.iter().map(|change| change.cells).sum::<u64>().to_string(),
+            few(&targets, context),
+            few(&types, context),
+            event.subject.clone(),
+        ]);
+    }
+    table
+}
+
+fn few(names: &BTreeSet<&str>, context: &Context) -> String {
+    let first: Vec<&str> = names.iter().copied().take(3).collect();
+    let args = [("first", first.join(", ").into()), ("count", names.len().saturating_sub(3).into())];
+    if names.len() > 3 { context.lang.text_with("gap-list", &args) } else { first.join(", ") }
+}
+
 fn short(id: &str) -> String {
     id.chars().take(10).collect()
+}
+
+fn columns(from: i64, to: i64) -> String {
+    if from == to { from.to_string() } else { format!("{from}-{to}") }
 }
 
 /// Rows that a person reads of one event; the rest is a number.
 const ROWS: usize = 6;
 
-fn text(found: &History, question: &Question, told: &[[String; 2]], args: &Args, context: &Context) -> String {
+fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &Context) -> String {
     let mut out = String::new();
     let between = [
-        ("first", short(&found.first.id).into()),
-        ("last", short(&found.last.id).into()),
-        ("commits", found.commits.into()),
-        ("evaluated", found.evaluated.into()),
+        ("first", short(&answer.first).into()),
+        ("last", short(&answer.last).into()),
+        ("commits", answer.commits.into()),
+        ("evaluated", answer.evaluated.into()),
         ("cells", found.ends.asked.into()),
-        ("events", found.events.len().into()),
+        ("events", answer.events.len().into()),
+        ("gpus", question.devices.len().into()),
+        ("types", question.types.len().into()),
+        ("columns", question.columns.len().into()),
     ];
-    let key = if found.events.is_empty() { "history-none" } else { "history-some" };
+    // "Did not change" is said only where every commit was read and both ends settle every cell.
+    let whole = answer.unreadable.is_empty() && found.ends.answered == found.ends.asked;
+    let key = match (answer.events.is_empty(), whole) {
+        (false, _) => "history-some",
+        (true, true) => "history-none",
+        (true, false) => "history-none-seen",
+    };
     let _ = writeln!(out, "{}", context.lang.text_with(key, &between));
-    for (index, event) in found.events.iter().enumerate() {
-        let _ = write!(out, "\n{}\n", heading(event));
-        for difference in event.comparison.differences.iter().take(ROWS) {
-            let device = question.devices.get(difference.device).map_or("", |device| device.target.as_str());
-            let ty = question.types.get(difference.ty).map_or("", String::as_str);
-            let [before, after] = sides(difference);
-            let _ = writeln!(out, "  {device} {ty} {}: {before} -> {after}", range(difference));
+    if answer.events.len() > 1 {
+        let _ = write!(out, "\n{}", events(answer, context).text(context.width));
+    }
+    for event in &answer.events {
+        let tag = event.tag.as_deref().unwrap_or("");
+        let _ = write!(out, "\n{} {tag} {} {}\n", event.date, short(&event.commit), event.subject);
+        for change in event.changes.iter().take(ROWS) {
+            let side = |side: &source::answers::Served| match &side.kernel {
+                Some(kernel) => format!("{} {kernel}", side.path),
+                None => side.path.clone(),
+            };
+            let (before, after) = (side(&change.a), side(&change.b));
+            let what = format!("{} {} {}", change.target, change.ty, columns(change.from, change.to));
+            let _ = writeln!(out, "  {what}: {before} -> {after}");
         }
-        let more = event.comparison.differences.len().saturating_sub(ROWS);
+        let more = event.changes.len().saturating_sub(ROWS);
         if more > 0 {
             let _ = writeln!(out, " {}", context.lang.text_with("diff-source-more", &[("count", more.into())]));
         }
-        for (side, line) in
-            ["-", "+"].iter().zip(told.get(index).into_iter().flatten()).filter(|(_, line)| !line.is_empty())
-        {
-            let _ = writeln!(out, "    {side} {line}");
+        for (side, line) in event.lines.iter().flat_map(|lines| [("-", &lines.a), ("+", &lines.b)]) {
+            if !line.text.is_empty() {
+                let _ = writeln!(out, "    {side} {}", line.text);
+            }
         }
+        let _ = writeln!(out, "  {}", had(event, answer, context));
     }
-    let ends = conclude(&found.ends, question, &args.ask);
     let _ = write!(
         out,
         "\n{} {}\n",
         context.lang.text_with("history-ends", &between),
-        conclusion_text(&context.lang, &ends)
+        conclusion_text(&context.lang, &answer.ends)
     );
-    if let Some((commit, why)) = found.unreadable.first() {
+    if let Some((commit, why)) = answer.unreadable.first() {
         let says =
-            [("count", found.unreadable.len().into()), ("commit", short(commit).into()), ("why", why.clone().into())];
+            [("count", answer.unreadable.len().into()), ("commit", short(commit).into()), ("why", why.clone().into())];
         let _ = writeln!(out, "{}", context.lang.text_with("history-unreadable", &says));
     }
     out
 }
 
-fn heading(event: &Event) -> String {
-    let tag = event.tag.as_deref().unwrap_or("");
-    format!("{} {tag} {} {}", event.commit.date, short(&event.commit.id), event.commit.subject)
-}
-
-fn json(found: &History, question: &Question, told: &[[String; 2]], args: &Args) -> Value {
-    let events: Vec<Value> = found
-        .events
-        .iter()
-        .enumerate()
-        .map(|(index, event)| {
-            let changes: Vec<Value> = event
-                .comparison
-                .differences
-                .iter()
-                .map(|difference| {
-                    json!({
-                        "target": question.devices.get(difference.device).map(|device| &device.target),
-                        "type": question.types.get(difference.ty), "from": difference.from, "to": difference.to,
-                        "before": {"path": difference.left.brief(), "kernel": difference.left.instance()},
-                        "after": {"path": difference.right.brief(), "kernel": difference.right.instance()},
-                    })
-                })
-                .collect();
-            json!({
-                "commit": event.commit.id, "before": event.before, "date": event.commit.date, "tag": event.tag,
-                "subject": event.commit.subject, "changes": changes, "lines": told.get(index),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "whichkernel.history/1", "rung": "declared", "first": found.first.id, "last": found.last.id,
-        "commits": found.commits, "evaluated": found.evaluated, "unreadable": found.unreadable, "events": events,
-        "ends": conclude(&found.ends, question, &args.ask),
-    })
+/// Whether Ollama has an event, as far as its pins are known.
+fn had(event: &EventAnswer, answer: &HistoryAnswer, context: &Context) -> String {
+    let until = answer.ollama_until.clone().unwrap_or_default();
+    match (&event.ollama, &event.tag) {
+        (Some(pin), _) => {
+            let args = [
+                ("release", pin.release.clone().into()),
+                ("date", pin.date.clone().into()),
+                ("build", pin.build.clone().into()),
+            ];
+            context.lang.text_with("history-ollama", &args)
+        }
+        (None, Some(tag)) if pins::number(tag).is_some() => {
+            context.lang.text_with("history-ollama-none", &[("until", until.into())])
+        }
+        _ => context.lang.text("history-ollama-unknown"),
+    }
 }

@@ -4,6 +4,7 @@ use crate::context::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 
+mod atlas;
 mod check;
 mod completions;
 mod diff;
@@ -30,6 +31,8 @@ mod watch;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// What every release of a clone chooses: a static site, CSV, and decision tables, added to run by run
+    Atlas(atlas::Args),
     /// Grade the claims of an investigation from the ledger
     Check(check::Args),
     /// Print what a shell needs to complete this command line
@@ -77,6 +80,7 @@ pub enum Verb {
 pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
     match verb {
         None => summary::run(context),
+        Some(Verb::Atlas(args)) => atlas::run(&args, context),
         Some(Verb::Check(args)) => check::run(&args, context),
         Some(Verb::Completions(args)) => completions::run(&args, context),
         Some(Verb::Diff(args)) => diff::run(&args, context),

@@ -7,6 +7,7 @@ mod rocblas;
 pub mod rules;
 
 use crate::context::{Context, Format};
+use anyhow::bail;
 use source::Tree;
 use std::process::ExitCode;
 
@@ -19,8 +20,8 @@ pub struct Args {
     #[arg(long)]
     pub chain: bool,
 
-    /// With --chain: a second tree to read together with the first, such as the llama.cpp that Ollama starts
-    #[arg(long, value_name = "TREE", requires = "chain")]
+    /// The llama.cpp that an Ollama tree without ggml starts: a clone, taken at the revision that the tree names, or any tree
+    #[arg(long, value_name = "TREE")]
     pub with: Option<String>,
 
     /// With --chain: the route to start from [default: /api/generate, /completion or /v1/completions]
@@ -61,13 +62,23 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let tree = Tree::open(&args.tree)?;
+    let pin = source::pins::outside(&tree);
+    let with = args.with.as_deref().map(|with| open_with(with, pin.as_deref(), context)).transpose()?;
     if args.chain {
-        let mut trees = vec![tree];
-        if let Some(with) = &args.with {
-            trees.push(Tree::open(with)?);
-        }
+        let trees: Vec<Tree> = std::iter::once(tree).chain(with).collect();
         return chain::run(&trees, args, context);
     }
+    let tree = match (pin, with) {
+        (Some(_), Some(with)) => with,
+        (Some(pin), None) => bail!(
+            "{}: no ggml inside; this Ollama starts llama.cpp {pin} as a program of its own. Give a clone of llama.cpp, --with CLONE, which is taken at {pin}; or ask the tables that come with this program: whichkernel explain --source {pin}",
+            tree.label
+        ),
+        (None, Some(_)) => {
+            bail!("--with is for --chain, and for an Ollama tree that has no ggml inside; {} has", tree.label)
+        }
+        (None, None) => tree,
+    };
     if let Some(found) = rocblas::find(&tree) {
         return rocblas::run(&tree, &found, args, context);
     }
@@ -76,6 +87,24 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return super::diff::source::compare(&tree, &other, &args.gpu, &args.ask, args.format, context);
     }
     rules::run(&tree, args, context)
+}
+
+/// The second tree: at the revision that the first names where it is a clone and none is given.
+fn open_with(with: &str, pin: Option<&str>, context: &Context) -> anyhow::Result<Tree> {
+    let named = std::path::Path::new(with).is_dir();
+    if let Some(pin) = pin.filter(|_| named)
+        && let Ok(tree) = Tree::open(&format!("{with}@{pin}"))
+    {
+        let says = [("pin", pin.to_owned().into()), ("tree", with.to_owned().into())];
+        context.note(&context.lang.text_with("source-pin-taken", &says));
+        return Ok(tree);
+    }
+    let tree = Tree::open(with)?;
+    if let Some(pin) = pin.filter(|pin| !with.ends_with(*pin)) {
+        let says = [("pin", pin.to_owned().into()), ("tree", tree.identity().into())];
+        context.note(&context.lang.text_with("source-pin-other", &says));
+    }
+    Ok(tree)
 }
 
 /// What of a tree was left out, on stderr: an answer from the rest is an answer about the rest.

@@ -2,6 +2,7 @@
 
 use crate::context::{Context, Format};
 use anyhow::{Context as _, bail};
+use clap::ValueEnum;
 use report::{Column, Table};
 use serde_json::{Value, json};
 use source::ranges::{brief, choice_of, stretches};
@@ -126,6 +127,12 @@ impl Ask {
             Some(text) => columns(text)?,
         };
         Ok(self.shape().question(devices, types, columns))
+    }
+
+    /// The operations that are not asked about, by their names.
+    pub fn other_operations(&self) -> Vec<String> {
+        let others = Operation::value_variants().iter().filter(|op| **op != self.op);
+        others.filter_map(|op| Some(op.to_possible_value()?.get_name().to_owned())).collect()
     }
 
     fn shape(&self) -> Shape {
@@ -401,21 +408,7 @@ fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
 
 /// `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
 pub fn line(reason: &Reason) -> String {
-    // What is switched on is its own value.
-    if let [(name, value)] = reason.values.as_slice()
-        && *name == reason.condition
-        && !matches!(value.as_str(), "0" | "1")
-    {
-        return format!("{}:{}: {name} -> {value}", reason.file, reason.line);
-    }
-    let values: Vec<String> = reason.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
-    let outcome = match reason.outcome.as_str() {
-        "1" => "true",
-        "0" => "false",
-        other => other,
-    };
-    format!("{}:{}: {} -> {outcome}{values}", reason.file, reason.line, reason.condition)
+    reason.told()
 }
 
 fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {

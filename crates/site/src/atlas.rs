@@ -1,0 +1,202 @@
+//! The atlas as pages: every release at which a choice changed, and for every target its strips through time.
+//!
+//! Texts in, texts out, as the rest of this room: who writes them is elsewhere.
+
+use crate::csv;
+use crate::frame::document;
+use crate::parts::{Col, mono, table};
+use crate::svg::{Stretch, axis, strip};
+use crate::words::Words;
+use crate::write::{SCRIPT, STYLE, TOKENS};
+use maud::{Markup, html};
+use source::atlas::Atlas;
+use source::table::{COLUMNS, Table};
+use std::collections::BTreeSet;
+
+/// Every file of the site, by its name.
+pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
+    let words = Words::default();
+    let targets: BTreeSet<&str> =
+        atlas.tables.iter().flat_map(|table| table.targets.keys().map(String::as_str)).collect();
+    let mut out = vec![
+        ("tokens.css".to_owned(), TOKENS.to_owned()),
+        ("report.css".to_owned(), STYLE.to_owned()),
+        ("report.js".to_owned(), SCRIPT.to_owned()),
+        ("releases.csv".to_owned(), releases_csv(atlas)),
+        ("choices.csv".to_owned(), choices_csv(atlas)),
+        ("index.html".to_owned(), index(atlas, &targets, &words)),
+    ];
+    out.extend(targets.iter().map(|target| (page_of(target), target_page(atlas, target, &words))));
+    out
+}
+
+fn page_of(target: &str) -> String {
+    let plain: String = target.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
+    format!("{plain}.html")
+}
+
+/// Which release's table holds for which release.
+fn releases_csv(atlas: &Atlas) -> String {
+    let rows = atlas.releases.iter().map(|it| {
+        vec![
+            it.name.clone(),
+            it.date.clone(),
+            it.commit.clone(),
+            it.table.clone(),
+            it.unreadable.clone().unwrap_or_default(),
+        ]
+    });
+    csv::file(&["release", "date", "commit", "table", "unreadable"], rows)
+}
+
+/// Every stretch of column counts of every table.
+fn choices_csv(atlas: &Atlas) -> String {
+    let columns = ["table", "date", "target", "type", "from", "to", "path"];
+    let rows = atlas.tables.iter().flat_map(|table| {
+        table.targets.iter().flat_map(move |(target, of)| {
+            of.types.keys().flat_map(move |ty| {
+                table.stretches(target, ty).into_iter().map(move |(from, to, path)| {
+                    let to = to.unwrap_or(COLUMNS).to_string();
+                    let [table, date] = [&table.version, &table.date].map(Clone::clone);
+                    vec![table, date, target.clone(), ty.clone(), from.to_string(), to, path.to_owned()]
+                })
+            })
+        })
+    });
+    csv::file(&columns, rows)
+}
+
+fn stretches(table: &Table, target: &str, ty: &str) -> Vec<Stretch> {
+    let own = table.stretches(target, ty).into_iter();
+    own.map(|(from, to, path)| Stretch { from, to: to.unwrap_or(COLUMNS), path: path.to_owned(), tile: None }).collect()
+}
+
+/// The types of a target whose paths are others than in the table before; None where there is no table before.
+fn changed<'t>(before: Option<&Table>, table: &'t Table, target: &str) -> Option<Vec<&'t str>> {
+    let before = before?;
+    let types = table.targets.get(target)?.types.keys();
+    Some(types.filter(|ty| before.stretches(target, ty) != table.stretches(target, ty)).map(String::as_str).collect())
+}
+
+fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
+    let mut rows = Vec::new();
+    let mut before: Option<&Table> = None;
+    for table in &atlas.tables {
+        let moved: Vec<(&str, usize)> = targets
+            .iter()
+            .filter_map(|target| Some((*target, changed(before, table, target)?.len())).filter(|(_, count)| *count > 0))
+            .collect();
+        let what = html! {
+            @for (target, count) in &moved { a href=(page_of(target)) { (mono(target)) } " " (count) " " }
+            @if moved.is_empty() { (words.say(if before.is_none() { "atlas-first" } else { "atlas-lines-only" })) }
+        };
+        rows.push(vec![mono(&table.version), html! { (table.date) }, what]);
+        before = Some(table);
+    }
+    let unreadable = atlas.releases.iter().filter(|release| release.unreadable.is_some()).count();
+    let counts = [
+        ("releases", atlas.releases.len().into()),
+        ("tables", atlas.tables.len().into()),
+        ("unreadable", unreadable.into()),
+        ("columns", COLUMNS.unsigned_abs().into()),
+    ];
+    let body = html! {
+        (words.par("lead", "atlas-lead", &counts))
+        p { @for target in targets { a href=(page_of(target)) { (mono(target)) } " " } }
+        p.small { a href="choices.csv" download="choices.csv" { "choices.csv" } " " a href="releases.csv" download="releases.csv" { "releases.csv" } }
+        (table(&[column(words, "atlas-column-release"), column(words, "atlas-column-date"), column(words, "atlas-column-changed")], &rows))
+        (words.par("small", "atlas-cannot", &[]))
+    };
+    page(words, "atlas-title", &[], body)
+}
+
+fn target_page(atlas: &Atlas, target: &str, words: &Words) -> String {
+    let types: BTreeSet<&str> = atlas
+        .tables
+        .iter()
+        .filter_map(|table| table.targets.get(target))
+        .flat_map(|of| of.types.keys().map(String::as_str))
+        .collect();
+    let body = html! {
+        p { a href="index.html" { (words.say("atlas-back")) } }
+        @for ty in types {
+            section {
+                h2 { (mono(ty)) }
+                (axis(&[1, 8, 64, 256, 512], None, COLUMNS))
+                @for (table, now) in turns(atlas, target, ty) {
+                    p.small { (mono(&table.version)) " " (table.date) }
+                    (strip(&now, None, COLUMNS, &format!("{target} {ty} {}", table.version)))
+                }
+            }
+        }
+    };
+    page(words, "atlas-target-title", &[("target", target.into())], body)
+}
+
+/// The tables at which a type's paths are others than before.
+fn turns<'a>(atlas: &'a Atlas, target: &str, ty: &str) -> Vec<(&'a Table, Vec<Stretch>)> {
+    let mut out: Vec<(&Table, Vec<Stretch>)> = Vec::new();
+    for table in &atlas.tables {
+        let now = stretches(table, target, ty);
+        if !now.is_empty() && out.last().is_none_or(|(_, last)| !same(last, &now)) {
+            out.push((table, now));
+        }
+    }
+    out
+}
+
+fn same(a: &[Stretch], b: &[Stretch]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x.from, x.to, &x.path) == (y.from, y.to, &y.path))
+}
+
+fn column(words: &Words, key: &str) -> Col {
+    Col { title: words.say(key), label: words.pair(key, &[]), number: false }
+}
+
+fn page(words: &Words, title: &str, args: &[(&'static str, crate::words::Arg)], body: Markup) -> String {
+    let pair = words.pair(title, args);
+    let head = html! {
+        link rel="stylesheet" href="tokens.css";
+        link rel="stylesheet" href="report.css";
+        script src="report.js" {}
+    };
+    document(&pair.en, &pair.ja, head, html! { main id="main" { h1 { (words.say_with(title, args)) } (body) } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use source::atlas::Release;
+
+    fn made() -> Atlas {
+        let tables: Vec<Table> =
+            ["b8001", "b9000"].iter().filter_map(|name| source::table::find(name).cloned()).collect();
+        let release = |name: &str, table: &str| Release {
+            name: name.to_owned(),
+            date: "2026-01-01".to_owned(),
+            commit: "c".to_owned(),
+            table: table.to_owned(),
+            unreadable: None,
+        };
+        let releases = vec![release("b8001", "b8001"), release("b8002", "b8001"), release("b9000", "b9000")];
+        Atlas { releases, tables, looked_at: 3, evaluated: 2 }
+    }
+
+    #[test]
+    fn every_target_has_a_page_and_every_stretch_a_row() {
+        let files = atlas(&made());
+        let of =
+            |name: &str| files.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str()).unwrap_or("");
+        assert!(of("gfx1201.html").contains("Q4_K"), "a page of the target");
+        assert!(of("index.html").contains("href=\"gfx1201.html\""));
+        assert_eq!(of("releases.csv").lines().count(), 4, "{}", of("releases.csv"));
+        assert!(of("releases.csv").contains("b8002,2026-01-01,c,b8001,"));
+        let table = source::table::find("b9000").expect("a table that comes with the program");
+        let rows: usize = table
+            .targets
+            .iter()
+            .flat_map(|(target, of)| of.types.keys().map(|ty| table.stretches(target, ty).len()))
+            .sum();
+        assert_eq!(of("choices.csv").lines().filter(|line| line.starts_with("b9000,")).count(), rows);
+    }
+}

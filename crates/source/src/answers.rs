@@ -1,0 +1,232 @@
+//! Comparisons and histories as programs get them, and what may be concluded from either.
+
+use crate::cause::Cause;
+use crate::comparison::{Comparison, Difference, Side};
+use crate::device::ALL as ALL_GPUS;
+use crate::history::{Event, History};
+use crate::survey::{ALL_TYPES, Question};
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `diff` answers for two source trees.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SourceDiff {
+    /// Always `source`: other kinds have schemas of their own.
+    pub kind: &'static str,
+    /// Always `declared`.
+    pub rung: Rung,
+    /// The commit, or what was typed.
+    pub a: String,
+    pub b: String,
+    pub conclusion: Conclusion,
+    pub differences: Vec<Changed>,
+}
+
+impl answer::Answer for SourceDiff {
+    const SCHEMA: &'static str = "whichkernel.diff/3";
+}
+
+/// Column counts at which one card and type are served otherwise.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Changed {
+    pub target: String,
+    pub card: Option<String>,
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The first and the last column count, of those asked about.
+    pub from: i64,
+    pub to: i64,
+    /// How many of those asked about lie between.
+    pub cells: u64,
+    pub a: Served,
+    pub b: Served,
+    /// What decided it; absent where it was not asked for.
+    pub lines: Option<Lines>,
+}
+
+/// What one side comes to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Served {
+    /// The path, with its tile where it has one: `MMQ 64`.
+    pub path: String,
+    /// The kernel with all of its template arguments; null for libraries and what is undetermined.
+    pub kernel: Option<String>,
+}
+
+impl From<&Side> for Served {
+    fn from(side: &Side) -> Served {
+        Served { path: side.brief(), kernel: side.instance() }
+    }
+}
+
+/// The deciding line of either side.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Lines {
+    pub a: Line,
+    pub b: Line,
+}
+
+/// A condition that decided, or the launch where no condition differs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Line {
+    pub file: String,
+    pub line: usize,
+    /// As a person reads it.
+    pub text: String,
+    pub function: Option<String>,
+    pub condition: Option<String>,
+    pub outcome: Option<String>,
+    /// What the names in the condition stood for.
+    pub values: BTreeMap<String, String>,
+}
+
+impl From<Cause> for Line {
+    fn from(cause: Cause) -> Line {
+        let Cause { file, line, text, reason } = cause;
+        let (function, condition, outcome, values) = match reason {
+            Some(it) => (Some(it.function), Some(it.condition), Some(it.outcome), it.values.into_iter().collect()),
+            None => (None, None, None, BTreeMap::new()),
+        };
+        Line { file, line, text, function, condition, outcome, values }
+    }
+}
+
+impl Changed {
+    pub fn new(found: &Difference, question: &Question, causes: Option<[Cause; 2]>) -> Changed {
+        let device = question.devices.get(found.device);
+        Changed {
+            target: device.map_or_else(String::new, |device| device.target.clone()),
+            card: device.and_then(|device| device.card.clone()),
+            ty: question.types.get(found.ty).cloned().unwrap_or_default(),
+            from: found.from,
+            to: found.to,
+            cells: found.cells,
+            a: (&found.left).into(),
+            b: (&found.right).into(),
+            lines: causes.map(|[a, b]| Lines { a: a.into(), b: b.into() }),
+        }
+    }
+}
+
+/// What `history` answers: every commit at which what is chosen changed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HistoryAnswer {
+    /// Always `declared`.
+    pub rung: Rung,
+    pub first: String,
+    pub last: String,
+    /// Both ends, and the commits between them that touch the backend.
+    pub commits: usize,
+    /// Of these, those whose sources had to be evaluated: in the others nothing that the answer was read from changed.
+    pub evaluated: usize,
+    /// Commits without a dispatcher that can be read: the commit, and why.
+    pub unreadable: Vec<(String, String)>,
+    pub events: Vec<EventAnswer>,
+    /// The two ends themselves, compared.
+    pub ends: Conclusion,
+    /// Up to which Ollama release pins are known.
+    pub ollama_until: Option<String>,
+}
+
+impl answer::Answer for HistoryAnswer {
+    const SCHEMA: &'static str = "whichkernel.history/2";
+}
+
+/// One commit at which some answer became another: `a` is before, `b` after.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EventAnswer {
+    pub commit: String,
+    /// The commit before it, of those that were looked at.
+    pub before: String,
+    pub date: String,
+    /// The first release that has it.
+    pub tag: Option<String>,
+    pub subject: String,
+    /// The first Ollama release whose llama.cpp has it, by its pin; null where none of those known has.
+    pub ollama: Option<OllamaRelease>,
+    /// What decided the first of the changes.
+    pub lines: Option<Lines>,
+    pub changes: Vec<Changed>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OllamaRelease {
+    pub release: String,
+    pub date: String,
+    /// The llama.cpp build that it has.
+    pub build: String,
+}
+
+impl EventAnswer {
+    pub fn new(
+        event: &Event,
+        question: &Question,
+        causes: Option<[Cause; 2]>,
+        pins: &[crate::pins::Pin],
+    ) -> EventAnswer {
+        let pin = event.tag.as_deref().and_then(|tag| crate::pins::first_with(pins, tag));
+        EventAnswer {
+            commit: event.commit.id.clone(),
+            before: event.before.clone(),
+            date: event.commit.date.clone(),
+            tag: event.tag.clone(),
+            subject: event.commit.subject.clone(),
+            ollama: pin.map(|pin| OllamaRelease {
+                release: pin.release.clone(),
+                date: pin.date.clone(),
+                build: pin.build.clone(),
+            }),
+            lines: causes.map(|[a, b]| Lines { a: a.into(), b: b.into() }),
+            changes: event.comparison.differences.iter().map(|found| Changed::new(found, question, None)).collect(),
+        }
+    }
+}
+
+impl HistoryAnswer {
+    pub fn new(
+        found: &History,
+        events: Vec<EventAnswer>,
+        ends: Conclusion,
+        pins: &[crate::pins::Pin],
+    ) -> HistoryAnswer {
+        HistoryAnswer {
+            rung: Rung::Declared,
+            first: found.first.id.clone(),
+            last: found.last.id.clone(),
+            commits: found.commits,
+            evaluated: found.evaluated,
+            unreadable: found.unreadable.clone(),
+            events,
+            ends,
+            ollama_until: pins.last().map(|pin| pin.release.clone()),
+        }
+    }
+}
+
+/// What may be said: of so many cells, without those that a side leaves open, and without what nobody asked about.
+pub fn conclude(found: &Comparison, question: &Question, other_operations: &[String]) -> Conclusion {
+    let settled = found.answered + found.half;
+    let mut basis = Basis::new(Rung::Declared, Unit::Cells, settled, settled).by("source");
+    if found.undetermined > 0 {
+        basis = basis.without("UNDETERMINED", Some(found.undetermined), LeftOutWhy::Undetermined);
+    }
+    basis = basis.without(other_operations.join(", "), None, LeftOutWhy::NotAsked);
+    let counts = &question.columns;
+    let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
+    if counts.len() as i64 <= most - least || *least > 1 {
+        basis = basis.without(format!("--columns ∉ {least}..{most} ({})", counts.len()), None, LeftOutWhy::NotAsked);
+    }
+    let asked = |target: &str| question.devices.iter().any(|device| device.target == target);
+    let others: Vec<&str> = ALL_GPUS.iter().copied().filter(|gpu| !asked(gpu)).collect();
+    if !others.is_empty() {
+        basis = basis.without(others.join(", "), None, LeftOutWhy::NotAsked);
+    }
+    let types: Vec<&str> =
+        ALL_TYPES.iter().copied().filter(|ty| !question.types.iter().any(|asked| asked == ty)).collect();
+    if !types.is_empty() {
+        basis = basis.without(types.join(", "), None, LeftOutWhy::NotAsked);
+    }
+    basis.equality(found.different)
+}

@@ -1,0 +1,264 @@
+//! All releases of a clone: a decision table for each at which something changed, in a folder that is added to and never begun anew.
+//!
+//! A release in which no file changed that the table before was read from has that table ([`crate::reuse`]), as in a history. What
+//! is done is written after every release, so a run that is cut short goes on where it was.
+
+use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
+use crate::op::Shape;
+use crate::reuse::Footprint;
+use crate::rules::RulesError;
+use crate::survey::{ALL_TYPES, Overrides, Question, Survey};
+use crate::table::{COLUMNS, Table};
+use crate::tree::{Commit, Series, Tree, TreeError, changes, tags};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// More targets than a default table has: every generation that a release builds for.
+const MORE: &[&str] = &[
+    "gfx803", "gfx950", "gfx1010", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "sm_70", "sm_80", "sm_86", "sm_89",
+    "sm_120",
+];
+
+#[derive(Debug, thiserror::Error)]
+pub enum AtlasError {
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error("{path}: {error}")]
+    Io { path: String, error: std::io::Error },
+    #[error("{0} holds other things and no atlas: give an empty or a new folder")]
+    NotOurs(String),
+    #[error("{0}/state.json was written by another question or version: give another folder, or remove this one")]
+    OtherQuestion(String),
+    #[error("{0} has no release to read: no tag such as b6000 since {1}")]
+    NoRelease(String, String),
+}
+
+/// One release, and the release whose table holds for it: its own name where something changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    pub name: String,
+    pub date: String,
+    pub commit: String,
+    /// Empty where the dispatcher could not be read.
+    pub table: String,
+    /// Why there is no table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+/// What a folder knows: the question, the releases done, and what the last table was read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    question: String,
+    releases: Vec<Release>,
+    footprint: Option<Footprint>,
+}
+
+#[derive(Debug)]
+pub struct Atlas {
+    pub releases: Vec<Release>,
+    /// The tables that are there, oldest first.
+    pub tables: Vec<Table>,
+    /// Of this run: releases looked at, and of these those whose sources had to be evaluated.
+    pub looked_at: usize,
+    pub evaluated: usize,
+}
+
+/// The question of the tables that come with the program: every target, type and column count up to [`COLUMNS`].
+pub fn question(gpus: &[String], types: &[String]) -> Result<Question, crate::device::DeviceError> {
+    let names: Vec<&str> = match gpus {
+        [] => DEFAULT_GPUS.iter().chain(MORE).copied().collect(),
+        some => some.iter().map(String::as_str).collect(),
+    };
+    let devices: Result<Vec<Device>, _> = names.into_iter().map(Device::find).collect();
+    let types = match types {
+        [] => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
+        some => some.to_vec(),
+    };
+    Ok(Shape::MulMat { rows: 4096, k: 4096 }.question(devices?, types, (1..=COLUMNS).collect()))
+}
+
+/// The table of one tree.
+pub fn table(
+    tree: &Tree,
+    question: &Question,
+    source: &str,
+    version: &str,
+    commit: &str,
+    date: &str,
+) -> Result<Table, RulesError> {
+    let mut survey = Survey::run(tree, question.clone(), &Overrides::default())?;
+    Table::build(&mut survey, source, version, commit, date)
+}
+
+/// The releases `b<number>` of a clone since one of them, oldest first.
+fn releases(repo: &Path, since: Option<&str>) -> Result<Vec<Commit>, AtlasError> {
+    let number = |name: &str| crate::pins::number(name);
+    let from = since.and_then(number).unwrap_or(0);
+    let mut list: Vec<(u64, Commit)> = tags::all(repo)?
+        .into_iter()
+        .filter_map(|tag| {
+            let number = number(&tag.name).filter(|number| *number >= from)?;
+            Some((number, Commit { id: tag.commit, tree: tag.tree, date: tag.date, subject: tag.name }))
+        })
+        .collect();
+    list.sort_by_key(|(number, _)| *number);
+    let list: Vec<Commit> = list.into_iter().map(|(_, commit)| commit).collect();
+    if list.is_empty() {
+        return Err(AtlasError::NoRelease(repo.display().to_string(), since.unwrap_or("the first").to_owned()));
+    }
+    Ok(list)
+}
+
+/// Goes through the releases that the folder does not know yet. `told` hears of each, and whether it was evaluated.
+pub fn make(
+    repo: &Path,
+    out: &Path,
+    question: &Question,
+    since: Option<&str>,
+    mut told: impl FnMut(&Release, bool, usize, usize),
+) -> Result<Atlas, AtlasError> {
+    let store = Store::open(out, &asked(question))?;
+    let list = releases(repo, since)?;
+    let mut state = store.state()?;
+    let known =
+        state.releases.iter().zip(&list).all(|(done, commit)| done.commit == commit.id && done.name == commit.subject);
+    if !known || state.releases.len() > list.len() {
+        return Err(AtlasError::OtherQuestion(out.display().to_string()));
+    }
+    let done = state.releases.len();
+    let mut looked_at = 0;
+    let mut evaluated = 0;
+    if done < list.len() {
+        let begin = done.saturating_sub(1);
+        let rest = list.get(begin..).unwrap_or_default();
+        let moves = changes(repo, rest)?;
+        let Some(first) = rest.first() else { return store.atlas(state, 0, 0) };
+        let mut series = Series::begin(repo, first)?;
+        let mut last = state.releases.iter().rev().find(|release| !release.table.is_empty()).map(|it| it.table.clone());
+        for (at, (commit, moved)) in rest.iter().zip(&moves).enumerate() {
+            if at > 0 {
+                let kept = state.footprint.take().filter(|print| print.survives(moved, |path| series.has(path)));
+                state.footprint = kept;
+                series.apply(moved);
+            }
+            // The last release that is done already is only where the next begins.
+            if begin + at < done {
+                continue;
+            }
+            let mut release = Release {
+                name: commit.subject.clone(),
+                date: commit.date.clone(),
+                commit: commit.id.clone(),
+                table: String::new(),
+                unreadable: None,
+            };
+            let fresh = state.footprint.is_none();
+            match (fresh, &last) {
+                (false, Some(last)) => release.table.clone_from(last),
+                _ => {
+                    let tree = series.tree(commit);
+                    match table(&tree, question, "llama.cpp", &release.name, &release.commit, &release.date) {
+                        Ok(table) => {
+                            let before = last.as_deref().map(|name| store.table(name)).transpose()?;
+                            let same = before.as_ref().is_some_and(|before| alike(before, &table));
+                            release.table = if same { last.clone().unwrap_or_default() } else { release.name.clone() };
+                            if !same {
+                                store.put(&format!("tables/{}.json", release.name), &json(&table))?;
+                            }
+                            last = Some(release.table.clone());
+                            state.footprint = Some(Footprint::of(&tree));
+                        }
+                        Err(error) => release.unreadable = Some(error.to_string()),
+                    }
+                }
+            }
+            looked_at += 1;
+            evaluated += usize::from(fresh);
+            told(&release, fresh, begin + at + 1, list.len());
+            state.releases.push(release);
+            state.question = asked(question);
+            store.put("state.json", &json(&state))?;
+        }
+    }
+    store.atlas(state, looked_at, evaluated)
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+/// What must be the same for a folder to go on: everything that a table hangs on beside the sources.
+fn asked(question: &Question) -> String {
+    let targets: Vec<&str> =
+        question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();
+    format!("{} {} {} {:?}", env!("CARGO_PKG_VERSION"), targets.join(","), question.types.join(","), question.shape)
+}
+
+/// The same answers by the same rules; only the release is another.
+fn alike(a: &Table, b: &Table) -> bool {
+    let bare =
+        |table: &Table| Table { version: String::new(), commit: String::new(), date: String::new(), ..table.clone() };
+    bare(a) == bare(b)
+}
+
+/// The folder.
+struct Store {
+    dir: PathBuf,
+    question: String,
+}
+
+impl Store {
+    fn open(dir: &Path, question: &str) -> Result<Store, AtlasError> {
+        let used = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
+        if used && !dir.join("state.json").is_file() {
+            return Err(AtlasError::NotOurs(dir.display().to_string()));
+        }
+        let tables = dir.join("tables");
+        fs::create_dir_all(&tables).map_err(|error| AtlasError::Io { path: tables.display().to_string(), error })?;
+        let store = Store { dir: dir.to_owned(), question: question.to_owned() };
+        if !used {
+            store.put("state.json", &json(&State { question: question.to_owned(), ..State::default() }))?;
+        }
+        Ok(store)
+    }
+
+    fn text(&self, name: &str) -> Result<String, AtlasError> {
+        let path = self.dir.join(name);
+        fs::read_to_string(&path).map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
+    }
+
+    fn state(&self) -> Result<State, AtlasError> {
+        let other = || AtlasError::OtherQuestion(self.dir.display().to_string());
+        let state: State = serde_json::from_str(&self.text("state.json")?).map_err(|_| other())?;
+        if state.question == self.question { Ok(state) } else { Err(other()) }
+    }
+
+    fn table(&self, name: &str) -> Result<Table, AtlasError> {
+        let path = format!("tables/{name}.json");
+        let damaged = |error: serde_json::Error| AtlasError::Io { path: path.clone(), error: error.into() };
+        serde_json::from_str(&self.text(&path)?).map_err(damaged)
+    }
+
+    /// Whole or as it was.
+    fn put(&self, name: &str, text: &str) -> Result<(), AtlasError> {
+        put(&self.dir, name, text)
+    }
+
+    fn atlas(&self, state: State, looked_at: usize, evaluated: usize) -> Result<Atlas, AtlasError> {
+        let own = state.releases.iter().filter(|release| release.table == release.name);
+        let tables: Result<Vec<Table>, AtlasError> = own.map(|release| self.table(&release.name)).collect();
+        Ok(Atlas { tables: tables?, releases: state.releases, looked_at, evaluated })
+    }
+}
+
+/// Writes one file of the folder, whole or as it was.
+pub fn put(dir: &Path, name: &str, text: &str) -> Result<(), AtlasError> {
+    let path = dir.join(name);
+    let new = dir.join(format!("{name}.new"));
+    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
+    written.map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
+}

@@ -1,0 +1,63 @@
+//! `whichkernel atlas CLONE --out DIR`: what every release chooses, as a site and as tables.
+
+use crate::context::Context;
+use anyhow::bail;
+use source::atlas::{make, put, question};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A git clone of llama.cpp with its tags
+    pub tree: PathBuf,
+
+    /// The folder: an empty or a new one, or one of a former run, which goes on where it was
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// The first release, such as b6000 [default: the first there is]
+    #[arg(long, value_name = "RELEASE")]
+    pub since: Option<String>,
+
+    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 25 targets]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub gpu: Vec<String>,
+
+    /// Types of the weights, comma-separated [default: all]
+    #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
+    pub types: Vec<String>,
+}
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let lang = &context.lang;
+    if !Path::new(&args.tree).is_dir() {
+        bail!("{}: an atlas needs a git clone", args.tree.display());
+    }
+    if let Some(since) = args.since.as_deref().filter(|since| source::pins::number(since).is_none()) {
+        bail!("--since {since}: a release is named like b6000");
+    }
+    let types: Vec<String> = args.types.iter().map(|ty| ty.to_ascii_uppercase()).collect();
+    let question = question(&args.gpu, &types)?;
+    let atlas = make(&args.tree, &args.out, &question, args.since.as_deref(), |release, fresh, at, of| {
+        if fresh {
+            let says = [("name", release.name.clone().into()), ("at", at.into()), ("of", of.into())];
+            context.note(&lang.text_with("atlas-evaluated", &says));
+        }
+    })?;
+    let files = site::atlas(&atlas);
+    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+    for (name, text) in &files {
+        put(&args.out, name, text)?;
+    }
+    let says = [
+        ("releases", atlas.releases.len().into()),
+        ("tables", atlas.tables.len().into()),
+        ("looked", atlas.looked_at.into()),
+        ("evaluated", atlas.evaluated.into()),
+        ("unreadable", atlas.releases.iter().filter(|release| release.unreadable.is_some()).count().into()),
+        ("kilobytes", (bytes / 1000).into()),
+        ("index", args.out.join("index.html").display().to_string().into()),
+    ];
+    context.print(&format!("{}\n", lang.text_with("atlas-done", &says)))?;
+    Ok(ExitCode::SUCCESS)
+}

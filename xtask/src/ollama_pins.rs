@@ -1,0 +1,32 @@
+//! The list of Ollama's pins that comes with the program, read from real clones of Ollama and llama.cpp.
+//!
+//! `--check` reads them again and compares.
+
+use anyhow::{Context, bail};
+use source::pins::{Pin, built_in, read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
+    let value = |name: &str| args.iter().skip_while(|arg| *arg != name).nth(1).map(PathBuf::from);
+    let need = |name: &str| value(name).with_context(|| format!("give {name} REPO, a full clone"));
+    let (pins, without) = read(&need("--ollama")?, &need("--llama")?)?;
+    let text: String = pins.iter().map(|pin| pin.line() + "\n").collect();
+    let last = pins.last().map_or("none", |pin| pin.release.as_str());
+    println!(
+        "{} releases, the last {last}; {without} name a commit that the clone of llama.cpp does not have",
+        pins.len()
+    );
+    if args.iter().any(|arg| arg == "--check") {
+        let known: String = built_in().iter().map(|pin| pin.line() + "\n").collect();
+        if known != text {
+            let differs: Vec<&Pin> = pins.iter().filter(|pin| !built_in().contains(pin)).collect();
+            bail!("the list differs from what the clones say: {differs:?}; run without --check");
+        }
+        println!("same");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/source/tables/ollama-pins.tsv");
+    std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
