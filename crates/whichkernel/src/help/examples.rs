@@ -3,6 +3,7 @@
 /// `watch` before `watch arm` and the like: what has no line here has no example, which a test refuses.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("", &["whichkernel", "whichkernel doctor", "whichkernel explain 9070xt Q4_K_M 290", "whichkernel investigate"]),
+    ("atlas", &["whichkernel atlas llama.cpp --out atlas --since b10000 --gpu gfx1201 --type Q4_K"]),
     ("check", &["whichkernel check", "whichkernel check --only refuted", "whichkernel check --claim mmvq-to-8"]),
     (
         "completions",
