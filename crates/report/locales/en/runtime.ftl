@@ -43,6 +43,6 @@ runtime-build-unit = { $done } of { $total } units; { $name }
 runtime-build-link = linking
 runtime-built = { $library }: { $units } of { $all } units for { $target } ({ $compiled } compiled now), { $compiler }, HIP { $hip }; { $defines }
 runtime-built-part = A part of the backend, under the name { $name }: for inspect and isa, not to be run. Next: whichkernel inspect { $library }
-runtime-built-no-tools = The tree's own tools are not beside it, and those of another commit may abort on it. Next: whichkernel inspect { $library }
+runtime-built-no-tools = The tree's own tools are not beside it, and those of another commit may abort on it (for an Ollama tree, --with takes the llama.cpp that it is made from). Next: whichkernel inspect { $library }
 runtime-built-next = With { $tools } of the same tree, under the name { $name }. Next: whichkernel dryrun --gpu { $target } --runtime { $name }
 runtime-removed = { $name } removed from the cache ({ $size }).

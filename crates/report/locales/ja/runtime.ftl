@@ -43,6 +43,6 @@ runtime-build-unit = { $total } 単位中 { $done }、{ $name }
 runtime-build-link = リンク中
 runtime-built = { $library }: { $target } 用、{ $all } 単位中 { $units }(今回コンパイルしたもの { $compiled })、{ $compiler }、HIP { $hip }、{ $defines }
 runtime-built-part = バックエンドの一部です(名前 { $name })。inspect と isa のためのもので、実行はできません。次: whichkernel inspect { $library }
-runtime-built-no-tools = 同じツリーのツールは付いていません。別のコミットのツールでは異常終了することがあります。次: whichkernel inspect { $library }
+runtime-built-no-tools = 同じツリーのツールは付いていません。別のコミットのツールでは異常終了することがあります(Ollama のツリーには、元になった llama.cpp を --with で指定できます)。次: whichkernel inspect { $library }
 runtime-built-next = 同じツリーの { $tools } 付き、名前は { $name }。次: whichkernel dryrun --gpu { $target } --runtime { $name }
 runtime-removed = { $name } をキャッシュから削除しました({ $size })。

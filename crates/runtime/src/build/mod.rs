@@ -27,6 +27,8 @@ use std::path::{Path, PathBuf};
 pub struct Request {
     /// A checkout of llama.cpp, ggml or Ollama.
     pub source: PathBuf,
+    /// For a tree without tools (Ollama's): llama.cpp at the commit that it is made from.
+    pub with: Option<PathBuf>,
     /// `gfx1201`.
     pub target: String,
     /// Only the units whose file names begin with one of these; all where it is empty.
@@ -84,7 +86,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
     if !target.starts_with("gfx") || !target.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(Error::BadTarget { name: target.clone() });
     }
-    let tree = Tree::find(&request.source)?;
+    let tree = Tree::find(&request.source, request.with.as_deref())?;
     let all = tree.units()?;
     let wanted: Vec<&String> = all.iter().filter(|unit| is_wanted(unit, &request.only)).collect();
     if wanted.is_empty() {

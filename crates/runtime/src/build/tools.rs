@@ -25,7 +25,8 @@ const OPTIONS: [&str; 10] = [
     "-DLLAMA_BUILD_TESTS=OFF",
 ];
 
-/// The programs that are now beside the library. None for a tree without any (Ollama's server is Go).
+/// The programs that are now beside the library. None for a tree without any: Ollama's server is Go, so its ggml gets the
+/// tools of the llama.cpp that it is made from, where a checkout was named.
 pub fn build(
     tree: &Tree,
     home: &Path,
@@ -34,7 +35,21 @@ pub fn build(
     step: &(dyn Fn(Step<'_>) + Sync),
 ) -> Result<Vec<String>> {
     let Some(llama) = &tree.llama else { return Ok(Vec::new()) };
-    let (source, build) = (overlay(llama, &tree.ggml, &home.join("source"))?, home.join("tools"));
+    let mut layers = vec![(llama.clone(), "")];
+    if let Some(changed) = &tree.changed {
+        layers.extend(["src", "include"].map(|part| (changed.join(part), part)));
+    }
+    layers.push((tree.ggml.clone(), "ggml"));
+    let (source, build) = (home.join("source"), home.join("tools"));
+    crate::fetch::remove(&source)?;
+    for (from, part) in &layers {
+        overlay(from, &source.join(part))?;
+    }
+    // The one file that published crates leave out and CMake asks for.
+    let description = source.join("ggml/ggml.pc.in");
+    if description.symlink_metadata().is_err() {
+        fs::write(&description, "").map_err(at(&description))?;
+    }
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(&source).arg("-B").arg(&build).args(OPTIONS);
     told(&mut configure, step)?;
@@ -56,24 +71,25 @@ pub fn build(
     Ok(programs)
 }
 
-/// The checkout by links, with the one file that published crates leave out and CMake asks for. The checkout is not written to.
-fn overlay(llama: &Path, ggml: &Path, to: &Path) -> Result<PathBuf> {
-    crate::fetch::remove(to)?;
-    let inner = to.join("ggml");
-    fs::create_dir_all(&inner).map_err(at(&inner))?;
-    for (from, to) in [(llama, to), (ggml, inner.as_path())] {
-        for entry in fs::read_dir(from).map_err(at(from))?.flatten() {
-            let link = to.join(entry.file_name());
-            if link.symlink_metadata().is_err() {
-                symlink(entry.path(), &link).map_err(at(&link))?;
-            }
+/// A checkout by links, file by file, over what is there already. The checkout is not written to.
+fn overlay(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).map_err(at(to))?;
+    for entry in fs::read_dir(from).map_err(at(from))? {
+        let entry = entry.map_err(at(from))?;
+        let (path, link) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_name() == ".git" {
+            continue;
+        }
+        if path.is_dir() {
+            overlay(&path, &link)?;
+            continue;
+        }
+        match fs::remove_file(&link) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&link)(error)),
+            _ => symlink(&path, &link).map_err(at(&link))?,
         }
     }
-    let description = inner.join("ggml.pc.in");
-    if description.symlink_metadata().is_err() {
-        fs::write(&description, "").map_err(at(&description))?;
-    }
-    Ok(to.to_owned())
+    Ok(())
 }
 
 /// Runs it and hands its lines on.

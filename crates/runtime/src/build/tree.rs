@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 pub struct Tree {
     /// The directory that holds `src/ggml-cuda` and `include`.
     pub ggml: PathBuf,
-    /// The checkout of llama.cpp around it, where there is one.
+    /// The checkout of llama.cpp around it, where there is one, or the one that was named beside a tree without tools.
     pub llama: Option<PathBuf>,
+    /// Ollama's changed copy of llama.cpp's library, which goes before that of the checkout.
+    pub changed: Option<PathBuf>,
 }
 
 /// Instances that every build has; those of vector attention depend on an option.
@@ -18,14 +20,23 @@ const INSTANCES: [&str; 4] = ["fattn-tile", "fattn-mma", "mmq", "mmf"];
 const VECTOR_TYPES: [&str; 4] = ["f16", "q4_0", "q8_0", "bf16"];
 
 impl Tree {
-    pub fn find(source: &Path) -> Result<Tree> {
+    /// `with`: a checkout of llama.cpp whose tools are built over the tree's own ggml.
+    pub fn find(source: &Path, with: Option<&Path>) -> Result<Tree> {
+        let has_tools = |root: &Path| root.join("tools/llama-bench").is_dir();
+        if let Some(with) = with
+            && !has_tools(with)
+        {
+            return Err(Error::NoTools { path: with.to_owned() });
+        }
         // ggml by itself, llama.cpp, a crate that vendors it, Ollama.
         for place in ["", "ggml", "llama.cpp/ggml", "ml/backend/ggml/ggml"] {
             let ggml = source.join(place);
             if ggml.join("src/ggml-cuda/ggml-cuda.cu").is_file() {
                 let ggml = ggml.canonicalize().map_err(at(&ggml))?;
-                let llama = ggml.parent().filter(|root| root.join("tools/llama-bench").is_dir()).map(Path::to_owned);
-                return Ok(Tree { ggml, llama });
+                let around = ggml.parent().filter(|root| has_tools(root));
+                let llama = with.or(around).map(Path::to_owned);
+                let changed = Some(source.join("llama/llama.cpp")).filter(|path| path.join("src").is_dir());
+                return Ok(Tree { ggml, llama, changed });
             }
         }
         Err(Error::NoGgml { path: source.to_owned() })
@@ -137,7 +148,7 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         fs::create_dir_all(at("include")).unwrap();
-        let tree = Tree::find(home.path()).unwrap();
+        let tree = Tree::find(home.path(), None).unwrap();
         assert_eq!(tree.llama, None);
         assert_eq!(
             tree.units().unwrap(),
@@ -154,6 +165,8 @@ mod tests {
         fs::write(at("CMakeLists.txt"), options).unwrap();
         let defines = tree.defines().unwrap();
         assert_eq!(defines, ["GGML_USE_HIP", "GGML_HIP_GRAPHS"]);
-        assert!(matches!(Tree::find(&home.path().join("ml/backend")), Err(Error::NoGgml { .. })));
+        assert!(matches!(Tree::find(&home.path().join("ml/backend"), None), Err(Error::NoGgml { .. })));
+        // Tools of a checkout that has none are not promised.
+        assert!(matches!(Tree::find(home.path(), Some(home.path())), Err(Error::NoTools { .. })));
     }
 }

@@ -19,6 +19,10 @@ pub struct Args {
     #[arg(long, value_name = "TREE")]
     source: PathBuf,
 
+    /// For an Ollama tree, which has no tools in C++: llama.cpp at the commit that it is made from (FETCH_HEAD in its Makefile.sync)
+    #[arg(long, value_name = "TREE")]
+    with: Option<PathBuf>,
+
     /// The target (gfx1201) or a card (rx-9070-xt)
     #[arg(long, value_name = "GPU")]
     gpu: String,
@@ -52,6 +56,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let card = gpu::find(&args.gpu)?;
     let request = Request {
         source: args.source.clone(),
+        with: args.with.clone(),
         target: card.processor().to_owned(),
         only: args.only.clone(),
         defines: args.defines.clone(),
