@@ -28,6 +28,7 @@ fn build() -> Result<(), Failure> {
         "crates/launch/src/preload_input.rs",
         "crates/launch/src/nullgpu_input.rs",
         "crates/gpu/src/occupancy.rs",
+        "crates/vulkan/src/record.rs",
     ] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
@@ -48,6 +49,9 @@ fn build() -> Result<(), Failure> {
     let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
     let script = plain_script(&defined(&preload)?);
     link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;
+    let layer = object(&root.join("shims/vklayer/src/lib.rs"), &out.join("vklayer.o"), 2, &[])?;
+    let script = plain_script(&["vkNegotiateLoaderLayerInterfaceVersion".to_owned()].into());
+    link(&layer, &out.join("libvklayer.so"), "libVkLayer_whichkernel.so", &script, &[])?;
     let stub = object(&root.join("shims/stub/src/lib.rs"), &out.join("stub.o"), 1, &[])?;
     link(&stub, &out.join("libstub.so"), "libwhichkernel-stub.so", &plain_script(&defined(&stub)?), &[])?;
     let canary = object(&root.join("shims/canary/src/lib.rs"), &out.join("canary.o"), 1, &[])?;

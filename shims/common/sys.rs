@@ -189,6 +189,14 @@ pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
 }
 
+/// Memory of our own, apart from the program's heap; null where there is none.
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn room(len: usize) -> *mut u8 {
+    // SAFETY: a fresh mapping at a free place.
+    let at = unsafe { mmap(core::ptr::null_mut(), len.max(1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) };
+    if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
+}
+
 /// Runs `work` with every signal of this thread held back: a handler must not wait for what it interrupted.
 pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     const SET: i64 = 2;

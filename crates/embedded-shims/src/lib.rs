@@ -16,6 +16,9 @@ pub const NULLSOLVER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnulls
 /// Wraps the launch and registration calls of whatever HIP runtime the process has.
 pub const PRELOAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpreload.so"));
 
+/// A Vulkan layer that records each dispatch.
+pub const VKLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libvklayer.so"));
+
 /// A program that maps a runtime and calls its launch function: a known event for the preload shim.
 pub const CANARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/canary"));
 /// A runtime whose launch returns at once, to measure the preload shim by.

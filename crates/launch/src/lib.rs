@@ -3,6 +3,7 @@
 
 pub mod blas;
 pub mod columns;
+pub mod frames;
 pub mod grammar;
 pub mod graph_replay;
 pub mod kernel_list;

@@ -1,0 +1,77 @@
+//! What ggml's names, constants and push constants say of a dispatch: which product, of which type, how many columns.
+//!
+//! The names are ggml-vulkan.cpp's own (`ggml_vk_load_shaders`); a name that is not in this grammar is given as it is, and
+//! nothing is read out of its constants.
+
+use crate::pipeline::Pipeline;
+use gguf::TensorType;
+
+/// A kernel by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    pub name: String,
+    /// None for anything that multiplies no weights.
+    pub multiplies: Option<Multiplies>,
+}
+
+/// A product of weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Multiplies {
+    /// `mul_mat_vec` or `matmul`.
+    pub path: &'static str,
+    /// The type of the weights, in upper case; None where the name hides it and no constant tells.
+    pub ggml_type: Option<String>,
+    pub columns: Option<u32>,
+    /// Experts are chosen by a list.
+    pub by_id: bool,
+}
+
+impl Kernel {
+    /// `push`: the push constants at the dispatch.
+    pub fn of(pipeline: &Pipeline, push: &[u8]) -> Kernel {
+        let name = pipeline.name.clone().unwrap_or_default();
+        let multiplies = vector(&name, pipeline).or_else(|| matrix(&name, pipeline, push));
+        Kernel { name, multiplies }
+    }
+}
+
+/// `mul_mat_vec_q4_k_f32_f32`: constants are the block's size, rows and columns.
+fn vector(name: &str, pipeline: &Pipeline) -> Option<Multiplies> {
+    let rest = name.strip_prefix("mul_mat_vec_")?;
+    let (by_id, rest) = rest.strip_prefix("id_").map_or((false, rest), |rest| (true, rest));
+    // Attention's own products of the cache; no weights.
+    if rest.starts_with("p021") || rest.starts_with("nc_") {
+        return None;
+    }
+    let columns = if by_id { None } else { pipeline.constants.get(&2).copied() };
+    Some(Multiplies { path: "mul_mat_vec", ggml_type: named(rest), columns, by_id })
+}
+
+/// `matmul_q4_k_q8_1_1`: push constants are M, N, K.
+fn matrix(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
+    let rest = name.strip_prefix("matmul_")?;
+    let (by_id, rest) = rest
+        .strip_prefix("id_subgroup_")
+        .or_else(|| rest.strip_prefix("id_"))
+        .map_or((false, rest), |rest| (true, rest));
+    let ggml_type = match rest.strip_prefix("quant_") {
+        Some(_) => {
+            // The last constant is the type's number in ggml.h.
+            let last = pipeline.constants.values().next_back().map(|number| TensorType(*number));
+            last.filter(|kind| kind.block().is_some()).map(TensorType::name)
+        }
+        None => named(rest),
+    };
+    let columns = push.get(4..).and_then(|rest| rest.first_chunk()).map(|bytes| u32::from_le_bytes(*bytes));
+    Some(Multiplies { path: "matmul", ggml_type, columns: columns.filter(|_| !by_id), by_id })
+}
+
+/// The longest type that the rest of a name begins with.
+fn named(rest: &str) -> Option<String> {
+    let fits = |name: &str| {
+        let tail = rest.strip_prefix(name)?;
+        (tail.is_empty() || tail.starts_with('_')).then_some(name.len())
+    };
+    let names = TensorType::weights().map(TensorType::name);
+    names.filter_map(|name| Some((fits(&name.to_ascii_lowercase())?, name))).max().map(|(_, name)| name)
+}

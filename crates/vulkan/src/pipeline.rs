@@ -1,0 +1,118 @@
+//! Devices and pipelines: what a program asked its driver to make.
+
+use crate::fields::Fields;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A device that the program opened, as its driver names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    pub handle: u64,
+    pub vendor: u32,
+    pub device: u32,
+    pub device_type: u32,
+    pub name: String,
+    /// `radv`, `llvmpipe`, `NVIDIA`.
+    pub driver: String,
+    /// `Mesa 26.2.6-1`
+    pub driver_info: String,
+}
+
+/// VK_PHYSICAL_DEVICE_TYPE_CPU
+const PROCESSOR: u32 = 4;
+
+impl Device {
+    pub(crate) fn read(body: &mut Fields<'_>) -> Device {
+        let handle = body.u64();
+        let (vendor, device, device_type) = (body.u32(), body.u32(), body.u32());
+        let (_api, _driver, _id) = (body.u32(), body.u32(), body.u32());
+        let (name, driver, info) = (body.u32(), body.u32(), body.u32());
+        body.u32();
+        let (name, driver, driver_info) = (body.text(name), body.text(driver), body.text(info));
+        Device { handle, vendor, device, device_type, name, driver, driver_info }
+    }
+
+    /// A driver that computes on the processor (lavapipe).
+    pub fn is_processor(&self) -> bool {
+        self.device_type == PROCESSOR
+    }
+}
+
+/// A shader module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    pub size: u64,
+    /// Known again whatever float controls were added: see `spirv_modules::identity`. None where it was too long to keep.
+    pub identity: Option<String>,
+    /// `matrix`, `dot`, ...: what it asks of the GPU.
+    pub features: Vec<&'static str>,
+}
+
+impl Module {
+    pub(crate) fn read(body: &mut Fields<'_>) -> (u64, Module) {
+        let (handle, size, _hash) = (body.u64(), body.u64(), body.u64());
+        let (len, _) = (body.u32(), body.u32());
+        let words = body.bytes(len);
+        let whole = words.len() as u64 == size && size > 0;
+        let features = if whole { spirv_modules::Module::read(words).features() } else { Vec::new() };
+        (handle, Module { size, identity: whole.then(|| spirv_modules::identity(words)), features })
+    }
+}
+
+/// A compute pipeline. Its name is no identity: several share one. Module, constants and subgroup size together are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pipeline {
+    pub device: u64,
+    /// As the program named it, if it did.
+    pub name: Option<String>,
+    pub module: Option<Arc<Module>>,
+    /// Specialization constants by their number; those of other than four bytes are cut to four.
+    pub constants: BTreeMap<u32, u32>,
+    /// Required subgroup size; 0: the driver chose.
+    pub subgroup: u32,
+    pub entry: String,
+    /// What the driver's compiler says of it, where it was asked.
+    pub statistics: BTreeMap<String, u64>,
+    pub assembly: String,
+}
+
+impl Pipeline {
+    /// With its handle, and the handle of its module.
+    pub(crate) fn read(body: &mut Fields<'_>) -> (u64, u64, Pipeline) {
+        let (handle, device, module, inline) = (body.u64(), body.u64(), body.u64(), body.u64());
+        let (subgroup, _flags, count, data_len) = (body.u32(), body.u32(), body.u32(), body.u32());
+        let (entry_len, _) = (body.u32(), body.u32());
+        let places: Vec<(u32, u32)> = (0..count.min(64))
+            .map(|_| {
+                let (id, offset, _size, _) = (body.u32(), body.u32(), body.u32(), body.u32());
+                (id, offset)
+            })
+            .collect();
+        let data = body.bytes(data_len);
+        let value = |offset: u32| Fields::new(data.get(offset as usize..).unwrap_or_default()).u32();
+        let constants = places.into_iter().map(|(id, offset)| (id, value(offset))).collect();
+        let entry = body.text(entry_len);
+        let pipeline = Pipeline {
+            device,
+            name: None,
+            module: None,
+            constants,
+            subgroup,
+            entry,
+            statistics: BTreeMap::new(),
+            assembly: String::new(),
+        };
+        (handle, if module == 0 { inline } else { module }, pipeline)
+    }
+
+    /// What tells it from every other of the same build.
+    pub fn identity(&self) -> String {
+        let module = self.module.as_deref().and_then(|module| module.identity.as_deref()).unwrap_or("?");
+        let constants: Vec<String> = self.constants.iter().map(|(id, value)| format!("{id}={value}")).collect();
+        format!("{module}/{}/{}", constants.join(","), self.subgroup)
+    }
+
+    pub fn features(&self) -> &[&'static str] {
+        self.module.as_deref().map_or(&[], |module| &module.features)
+    }
+}

@@ -1,0 +1,177 @@
+//! What the layer writes of a program's Vulkan calls, as it lies in the trace file.
+//!
+//! Only `core` is used: the layer includes this file by path. File, header and heads are those of every launch trace
+//! (`crates/launch/src/record.rs`); these are the bodies. Handles are numbers that mean nothing but themselves.
+
+/// Kinds of records, apart from those of HIP and CUDA.
+pub mod kind {
+    /// A logical device was made. [`super::Device`], then the names.
+    pub const DEVICE: u32 = 64;
+    /// A shader module, or one given inline. [`super::Module`], then its words.
+    pub const MODULE: u32 = 65;
+    /// A compute pipeline. [`super::Pipeline`], then constants, their data and the entry's name.
+    pub const PIPELINE: u32 = 66;
+    /// A name that the program gave to an object. [`super::Name`], then the text.
+    pub const NAME: u32 = 67;
+    /// A command buffer begins anew, or is reset. [`super::Buffer`].
+    pub const BEGIN: u32 = 68;
+    /// [`super::Bind`].
+    pub const BIND: u32 = 69;
+    /// [`super::Push`], then the bytes.
+    pub const PUSH: u32 = 70;
+    /// [`super::Dispatch`].
+    pub const DISPATCH: u32 = 71;
+    /// A label begins. [`super::Name`] with the command buffer as its handle, then the text.
+    pub const LABEL: u32 = 72;
+    /// A label ends. [`super::Buffer`].
+    pub const LABEL_END: u32 = 73;
+    /// Secondary buffers are executed. [`super::Submit`] with the primary as its queue, then handles.
+    pub const EXECUTE: u32 = 74;
+    /// [`super::Submit`], then handles of command buffers.
+    pub const SUBMIT: u32 = 75;
+    /// A fence was seen signalled, or a queue or device idle. [`super::Done`].
+    pub const DONE: u32 = 76;
+    /// What the driver's compiler says of a pipeline: [`super::Name`] with the pipeline as its handle, with the value's format as its object, then the value and its name.
+    pub const STATISTIC: u32 = 77;
+    /// The same with the driver's assembly, in pieces one after another.
+    pub const ASSEMBLY: u32 = 78;
+    /// A command buffer's pool was reset or the buffer freed: what it held is gone. [`super::Buffer`].
+    pub const RESET: u32 = 79;
+}
+
+/// Followed by the device's name, the driver's name and the driver's version text.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Device {
+    pub handle: u64,
+    pub vendor: u32,
+    pub device: u32,
+    /// VkPhysicalDeviceType: 1 integrated, 2 discrete, 3 virtual, 4 a processor.
+    pub device_type: u32,
+    pub api: u32,
+    pub driver: u32,
+    pub driver_id: u32,
+    pub name_len: u32,
+    pub driver_len: u32,
+    pub info_len: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Module {
+    pub handle: u64,
+    /// Of the whole module.
+    pub size: u64,
+    /// FNV-1a of all its bytes.
+    pub hash: u64,
+    /// Bytes that follow; fewer than `size` where it is too large for a record.
+    pub len: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pipeline {
+    pub handle: u64,
+    pub device: u64,
+    /// Its module's handle; 0 for an inline module: the last MODULE record of `inline`.
+    pub module: u64,
+    /// A number of our own for a module that was given inline.
+    pub inline: u64,
+    /// Required subgroup size; 0: the driver's choice.
+    pub subgroup: u32,
+    pub flags: u32,
+    /// Specialization constants, each a [`Constant`].
+    pub constants: u32,
+    /// Bytes of their data.
+    pub data_len: u32,
+    pub entry_len: u32,
+    pub reserved: u32,
+}
+
+/// A VkSpecializationMapEntry.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constant {
+    pub id: u32,
+    pub offset: u32,
+    pub size: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Name {
+    pub handle: u64,
+    /// VkObjectType, for a name.
+    pub object: u32,
+    pub len: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buffer {
+    pub buffer: u64,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bind {
+    pub buffer: u64,
+    pub pipeline: u64,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Push {
+    pub buffer: u64,
+    pub offset: u32,
+    pub len: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dispatch {
+    pub buffer: u64,
+    /// Work groups; zeros where the device reads them from memory.
+    pub groups: [u32; 3],
+    /// One of `how::*`.
+    pub how: u32,
+}
+
+pub mod how {
+    pub const DIRECT: u32 = 0;
+    pub const INDIRECT: u32 = 1;
+    pub const BASE: u32 = 2;
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submit {
+    pub time_ns: u64,
+    /// Whoever the buffers were given to.
+    pub queue: u64,
+    pub fence: u64,
+    /// VkResult.
+    pub result: i32,
+    pub count: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    pub time_ns: u64,
+    pub handle: u64,
+    /// One of `done::*`.
+    pub what: u32,
+    pub reserved: u32,
+}
+
+pub mod done {
+    pub const FENCE: u32 = 1;
+    pub const QUEUE: u32 = 2;
+    pub const DEVICE: u32 = 3;
+    /// The device was lost: nothing of it completes any more.
+    pub const LOST: u32 = 4;
+}

@@ -1,0 +1,157 @@
+//! Command buffers replayed: what was in a buffer when it was submitted, and what of it ended.
+
+use crate::record::done;
+use std::collections::HashMap;
+
+/// One dispatch that was submitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispatch {
+    /// Place in [`crate::Run::pipelines`]; None where none was bound that the layer saw made.
+    pub pipeline: Option<usize>,
+    pub push: Vec<u8>,
+    pub groups: [u32; 3],
+    /// The groups were read by the device, and are not known.
+    pub indirect: bool,
+    /// The outermost label around it: the node of the graph.
+    pub node: Option<String>,
+    pub ending: Ending,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Submitted; nothing behind it was seen to end.
+    Submitted,
+    /// A fence behind it signalled, or its queue or device was idle.
+    Completed,
+    /// The device was lost first.
+    Lost,
+}
+
+/// The state of one command buffer.
+#[derive(Debug, Default)]
+struct Buffer {
+    dispatches: Vec<Dispatch>,
+    bound: Option<usize>,
+    push: Vec<u8>,
+    labels: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    queue: u64,
+    fence: u64,
+    /// In the list of dispatches.
+    from: usize,
+    to: usize,
+}
+
+/// Most bytes of push constants; Vulkan's drivers have a few hundred.
+const MOST_PUSH: usize = 4096;
+
+#[derive(Debug, Default)]
+pub(crate) struct Replay {
+    buffers: HashMap<u64, Buffer>,
+    pending: Vec<Pending>,
+    pub dispatches: Vec<Dispatch>,
+    /// Submissions that the driver refused, with the dispatches in them.
+    pub refused: u64,
+    /// Dispatches that were recorded; those of a buffer that is never submitted never run.
+    pub recorded: u64,
+}
+
+impl Replay {
+    pub fn begin(&mut self, buffer: u64) {
+        self.buffers.insert(buffer, Buffer::default());
+    }
+
+    pub fn reset(&mut self, buffer: u64) {
+        self.buffers.remove(&buffer);
+    }
+
+    pub fn bind(&mut self, buffer: u64, pipeline: Option<usize>) {
+        self.buffers.entry(buffer).or_default().bound = pipeline;
+    }
+
+    pub fn push(&mut self, buffer: u64, offset: u32, bytes: &[u8]) {
+        let (from, of) = (offset as usize, self.buffers.entry(buffer).or_default());
+        let to = from.saturating_add(bytes.len());
+        if to > MOST_PUSH {
+            return;
+        }
+        // What an earlier dispatch pushed further behind is not part of a shorter push at the start.
+        if from == 0 {
+            of.push.clear();
+        }
+        of.push.resize(of.push.len().max(to), 0);
+        if let Some(place) = of.push.get_mut(from..to) {
+            place.copy_from_slice(bytes);
+        }
+    }
+
+    pub fn label(&mut self, buffer: u64, name: String) {
+        self.buffers.entry(buffer).or_default().labels.push(name);
+    }
+
+    pub fn label_end(&mut self, buffer: u64) {
+        self.buffers.entry(buffer).or_default().labels.pop();
+    }
+
+    pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool) {
+        let of = self.buffers.entry(buffer).or_default();
+        let (node, push) = (of.labels.first().cloned(), of.push.clone());
+        of.dispatches.push(Dispatch { pipeline: of.bound, push, groups, indirect, node, ending: Ending::Submitted });
+        self.recorded += 1;
+    }
+
+    /// Secondary buffers become part of the primary as they are now.
+    pub fn execute(&mut self, primary: u64, secondaries: &[u64]) {
+        for secondary in secondaries {
+            let list = self.buffers.get(secondary).map(|of| of.dispatches.clone()).unwrap_or_default();
+            self.buffers.entry(primary).or_default().dispatches.extend(list);
+        }
+        // What was bound before is not after.
+        self.bind(primary, None);
+    }
+
+    pub fn submit(&mut self, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
+        let from = self.dispatches.len();
+        for buffer in buffers {
+            let Some(of) = self.buffers.get(buffer) else { continue };
+            match accepted {
+                true => self.dispatches.extend(of.dispatches.iter().cloned()),
+                false => self.refused += of.dispatches.len() as u64,
+            }
+        }
+        if accepted {
+            self.pending.push(Pending { queue, fence, from, to: self.dispatches.len() });
+        }
+    }
+
+    /// `what`: one of `done::*`; `alone`: there is but one device.
+    pub fn done(&mut self, what: u32, handle: u64, alone: bool) {
+        let ends: Vec<bool> = match what {
+            // A signalled fence ends what was submitted to its queue before it, too.
+            done::FENCE => {
+                let Some(last) = self.pending.iter().rposition(|of| of.fence == handle && handle != 0) else { return };
+                let queue = self.pending.get(last).map_or(0, |of| of.queue);
+                self.pending.iter().enumerate().map(|(place, of)| of.queue == queue && place <= last).collect()
+            }
+            done::QUEUE => self.pending.iter().map(|of| of.queue == handle).collect(),
+            // Which queues are whose is not told: with one device, all.
+            done::DEVICE | done::LOST if alone => vec![true; self.pending.len()],
+            _ => return,
+        };
+        let ending = if what == done::LOST { Ending::Lost } else { Ending::Completed };
+        let mut ends = ends.into_iter();
+        let dispatches = &mut self.dispatches;
+        self.pending.retain(|of| {
+            let ended = ends.next().unwrap_or(false);
+            if ended {
+                for dispatch in dispatches.get_mut(of.from..of.to).unwrap_or_default() {
+                    dispatch.ending = ending;
+                }
+            }
+            !ended
+        });
+    }
+}

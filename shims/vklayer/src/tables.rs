@@ -1,0 +1,168 @@
+//! The functions below this layer, by device. A device, its queues and its command buffers all begin with one pointer of the
+//! loader's, which tells them.
+
+use crate::abi::{Function, Handle};
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Devices and instances that a program may have at once.
+const MOST: usize = 256;
+
+macro_rules! functions {
+    ($($name:ident = $wrapper:path,)*) => {
+        /// Places in a device's table.
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy)]
+        #[repr(usize)]
+        pub enum At { $($name,)* Count }
+
+        const NAMES: [&CStr; At::Count as usize] = [$(
+            // SAFETY: ends in its one NUL.
+            unsafe { CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
+        )*];
+
+        /// The wrapper of a device's function.
+        pub fn wrapper(name: &CStr) -> Option<(At, Function)> {
+            $(if name.to_bytes() == stringify!($name).as_bytes() {
+                // SAFETY: only ever called with the type that its name has.
+                let function = unsafe { core::mem::transmute::<*const (), Function>($wrapper as *const ()) };
+                return Some((At::$name, function));
+            })*
+            None
+        }
+    };
+}
+
+functions! {
+    vkDestroyDevice = crate::create::destroy_device,
+    vkCreateShaderModule = crate::pipelines::create_module,
+    vkCreateComputePipelines = crate::pipelines::create_pipelines,
+    vkSetDebugUtilsObjectNameEXT = crate::pipelines::set_name,
+    vkBeginCommandBuffer = crate::commands::begin,
+    vkResetCommandBuffer = crate::commands::reset,
+    vkFreeCommandBuffers = crate::commands::free,
+    vkCmdBindPipeline = crate::commands::bind,
+    vkCmdPushConstants = crate::commands::push,
+    vkCmdPushConstants2 = crate::commands::push2,
+    vkCmdPushConstants2KHR = crate::commands::push2_khr,
+    vkCmdDispatch = crate::commands::dispatch,
+    vkCmdDispatchIndirect = crate::commands::dispatch_indirect,
+    vkCmdDispatchBase = crate::commands::dispatch_base,
+    vkCmdDispatchBaseKHR = crate::commands::dispatch_base_khr,
+    vkCmdBeginDebugUtilsLabelEXT = crate::commands::label,
+    vkCmdEndDebugUtilsLabelEXT = crate::commands::label_end,
+    vkCmdExecuteCommands = crate::commands::execute,
+    vkQueueSubmit = crate::submit::submit,
+    vkQueueSubmit2 = crate::submit::submit2,
+    vkQueueSubmit2KHR = crate::submit::submit2_khr,
+    vkQueueWaitIdle = crate::submit::queue_idle,
+    vkDeviceWaitIdle = crate::submit::device_idle,
+    vkWaitForFences = crate::submit::wait,
+    vkGetFenceStatus = crate::submit::status,
+}
+
+pub struct Table {
+    key: AtomicUsize,
+    /// vkGetDeviceProcAddr of the next, or vkGetInstanceProcAddr of an instance's.
+    get: AtomicUsize,
+    /// The handle itself, for an instance.
+    handle: AtomicUsize,
+    next: [AtomicUsize; At::Count as usize],
+}
+
+impl Table {
+    const EMPTY: Table = Table {
+        key: AtomicUsize::new(0),
+        get: AtomicUsize::new(0),
+        handle: AtomicUsize::new(0),
+        next: [const { AtomicUsize::new(0) }; At::Count as usize],
+    };
+}
+
+pub type Get = unsafe extern "C" fn(Handle, *const c_char) -> Function;
+
+pub static DEVICES: [Table; MOST] = [const { Table::EMPTY }; MOST];
+pub static INSTANCES: [Table; MOST] = [const { Table::EMPTY }; MOST];
+
+/// SAFETY: a dispatchable handle, or null.
+unsafe fn key(handle: Handle) -> usize {
+    if handle.is_null() {
+        return 0;
+    }
+    // SAFETY: dispatchable handles point to the loader's pointer.
+    unsafe { *handle.cast::<usize>() }
+}
+
+fn find(tables: &'static [Table], key: usize) -> Option<&'static Table> {
+    if key == 0 {
+        return None;
+    }
+    tables.iter().find(|table| table.key.load(Ordering::Acquire) == key)
+}
+
+/// SAFETY: a dispatchable handle, or null.
+pub unsafe fn get(tables: &'static [Table], handle: Handle) -> Option<(Get, Handle)> {
+    // SAFETY: as the caller says.
+    let table = find(tables, unsafe { key(handle) })?;
+    let at = table.get.load(Ordering::Acquire);
+    // SAFETY: nothing but such functions is stored there.
+    (at != 0).then(|| (unsafe { core::mem::transmute::<usize, Get>(at) }, table.handle.load(Ordering::Acquire) as Handle))
+}
+
+/// Remembers a new device or instance. False: there is no room.
+///
+/// SAFETY: a dispatchable handle that was just made, and its own functions.
+pub unsafe fn enter(tables: &'static [Table], handle: Handle, get: Get, with_functions: bool) -> bool {
+    // SAFETY: as the caller says.
+    let key = unsafe { key(handle) };
+    for table in tables {
+        // A place that is being filled has this key, which no pointer is.
+        let free = table.key.compare_exchange(0, usize::MAX, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if !free {
+            continue;
+        }
+        table.get.store(get as usize, Ordering::Release);
+        table.handle.store(handle as usize, Ordering::Release);
+        if with_functions {
+            for (place, name) in table.next.iter().zip(NAMES) {
+                // SAFETY: the next layer's own function.
+                let function = unsafe { get(handle, name.as_ptr()) };
+                place.store(function.map_or(0, |function| function as usize), Ordering::Release);
+            }
+        }
+        table.key.store(key, Ordering::Release);
+        return true;
+    }
+    false
+}
+
+/// SAFETY: a dispatchable handle, or null.
+pub unsafe fn leave(tables: &'static [Table], handle: Handle) {
+    // SAFETY: as the caller says.
+    if let Some(table) = find(tables, unsafe { key(handle) }) {
+        table.key.store(0, Ordering::Release);
+    }
+}
+
+/// The next function for a handle, as a number; 0 where there is none.
+///
+/// SAFETY: a dispatchable handle, or null.
+pub unsafe fn next(handle: Handle, at: At) -> usize {
+    // SAFETY: as the caller says.
+    let table = find(&DEVICES, unsafe { key(handle) });
+    table.and_then(|table| table.next.get(at as usize)).map_or(0, |place| place.load(Ordering::Relaxed))
+}
+
+/// The next function by its type.
+#[macro_export]
+macro_rules! next {
+    ($handle:expr, $name:ident as $type:ty) => {{
+        #[allow(unused_unsafe, reason = "used within unsafe blocks, too")]
+        // SAFETY: a handle of the program's own call; what is stored there has this type.
+        let at = unsafe { $crate::tables::next($handle, $crate::tables::At::$name) };
+        #[allow(unused_unsafe, reason = "as above")]
+        // SAFETY: as above.
+        let function = (at != 0).then(|| unsafe { core::mem::transmute::<usize, $type>(at) });
+        function
+    }};
+}

@@ -1,0 +1,22 @@
+//! C strings of the program, bounded.
+
+use core::ffi::{CStr, c_char};
+
+/// Longest name that is kept.
+const MOST: usize = 4096;
+
+/// SAFETY: null, or a string that ends in NUL and lives for the call.
+pub unsafe fn text<'a>(at: *const c_char) -> &'a [u8] {
+    if at.is_null() {
+        return &[];
+    }
+    // SAFETY: as the caller says.
+    let bytes = unsafe { CStr::from_ptr(at) }.to_bytes();
+    bytes.get(..bytes.len().min(MOST)).unwrap_or(bytes)
+}
+
+/// A field of fixed length up to its NUL.
+pub fn field(bytes: &[u8]) -> &[u8] {
+    let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    bytes.get(..len).unwrap_or(bytes)
+}
