@@ -51,6 +51,14 @@ pub enum DryrunError {
         "{program} could not be started: {source}. If it was built for another C library, give its own tree with --runtime DIR"
     )]
     Start { program: String, source: io::Error },
+    #[error("no card that Mesa's stand-in can play is called {given}. It plays: {known}")]
+    NoVulkanCard { given: String, known: String },
+    #[error(
+        "{place} is no unpacked system with RADV and Mesa's stand-in for the kernel driver (mesa-vulkan-drivers, mesa-drm-shim). `whichkernel runtime fetch debian-sid --part vulkan` brings them"
+    )]
+    NoVulkanTree { place: String },
+    #[error("{path}: {source}")]
+    VulkanTrace { path: PathBuf, source: vulkan::RunError },
     #[error("{path}: {source}")]
     Trace { path: PathBuf, source: launch::trace::TraceError },
 }

@@ -167,7 +167,7 @@ impl Request<'_> {
         command.args(self.command.iter().skip(1).map(|word| self.argument(word)));
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
-        self.connect(&mut command)?;
+        connect(self.streams, &mut command)?;
         // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
@@ -242,12 +242,8 @@ impl Request<'_> {
             Place::Tree { .. } => {
                 // A tree has its own paths; of the caller's variables only those that steer the program under test go in.
                 command.env_clear();
-                let steering =
-                    ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_"];
-                for (name, value) in std::env::vars_os() {
-                    if steering.iter().any(|start| name.to_string_lossy().starts_with(start)) {
-                        command.env(name, value);
-                    }
+                for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
+                    command.env(name, value);
                 }
                 command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
             }
@@ -294,20 +290,6 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn connect(&self, command: &mut Command) -> Result<(), DryrunError> {
-        command.stdin(Stdio::null());
-        match self.streams {
-            Streams::Captured => {
-                command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            }
-            Streams::Shown => {
-                let copy = rustix::io::dup(std::io::stderr()).map_err(|e| io_at("standard error")(e.into()))?;
-                command.stdout(Stdio::from(copy)).stderr(Stdio::inherit());
-            }
-        }
-        Ok(())
-    }
-
     fn start(&self, command: &mut Command, session_dir: &SessionDir, program: &OsStr) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let Place::Tree { root, .. } = self.place {
@@ -335,6 +317,27 @@ impl Request<'_> {
     }
 }
 
+/// The program's streams.
+pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), DryrunError> {
+    command.stdin(Stdio::null());
+    match streams {
+        Streams::Captured => {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        Streams::Shown => {
+            let copy = rustix::io::dup(std::io::stderr()).map_err(|e| io_at("standard error")(e.into()))?;
+            command.stdout(Stdio::from(copy)).stderr(Stdio::inherit());
+        }
+    }
+    Ok(())
+}
+
+/// Variables of the caller's that steer the program under test.
+pub(crate) fn is_steering(name: &OsStr) -> bool {
+    let starts = ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_", "RADV_"];
+    starts.iter().any(|start| name.to_string_lossy().starts_with(start))
+}
+
 /// The directory of a watch by preload that this process is under.
 fn watched() -> Option<PathBuf> {
     let directory = PathBuf::from(std::env::var_os(watch::preload::DIRECTORY_VARIABLE)?);
@@ -343,7 +346,7 @@ fn watched() -> Option<PathBuf> {
 
 /// Where a path of this machine is shown inside a tree: at itself, but for what lies below the tree's own directories
 /// (Ollama keeps its models in /usr/share), which cannot be added to.
-fn seen_at(root: &Path, path: &Path) -> PathBuf {
+pub(crate) fn seen_at(root: &Path, path: &Path) -> PathBuf {
     let rest = path.strip_prefix("/").unwrap_or(path);
     let hidden = match rest.components().next() {
         Some(top) => {
@@ -356,7 +359,7 @@ fn seen_at(root: &Path, path: &Path) -> PathBuf {
 }
 
 /// The file behind a program's name inside a tree.
-fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
+pub(crate) fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     let places: Vec<PathBuf> = match path.strip_prefix("/") {
         Ok(rest) => vec![root.join(rest)],
@@ -368,7 +371,7 @@ fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
 /// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.
 ///
 /// `root`: where the program's loader is looked up.
-fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
+pub(crate) fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
     const INTERPRETER: u32 = 3;
     const X86_64: u16 = 62;
     let program = path.display().to_string();
@@ -393,7 +396,7 @@ fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
     if there { Ok(()) } else { Err(DryrunError::Loader { program, loader }) }
 }
 
-fn ending(status: ExitStatus) -> Ending {
+pub(crate) fn ending(status: ExitStatus) -> Ending {
     match status.signal() {
         Some(signal) => Ending::Signal(signal),
         None => Ending::Code(status.code().unwrap_or(-1)),
@@ -416,8 +419,13 @@ fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {
     Ok((traces, seen))
 }
 
-/// The file grows by whole segments; only what is used is read. None for one whose process was ended as it made it.
 fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
+    Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
+}
+
+/// The file grows by whole segments; only what is used is read. None for one whose process was ended as it made it.
+pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DryrunError> {
     let mut file = private_dir::open(path, false).map_err(io_at(path))?;
     let mut head = [0; 16];
     if file.metadata().map_err(io_at(path))?.len() < launch::record::FIRST {
@@ -433,5 +441,5 @@ fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
     if !bytes.starts_with(&launch::record::MAGIC) && bytes.iter().take(8).all(|byte| *byte == 0) {
         return Ok(None);
     }
-    Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
+    Ok(Some(bytes))
 }

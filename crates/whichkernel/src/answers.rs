@@ -18,6 +18,7 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<investigate::Investigated<'_>>(),
         Kind::of::<investigate::Reported<'_>>(),
         Kind::of::<callchain::Chains>(),
+        Kind::of::<dryrun::VulkanSelection>(),
         Kind::of::<ledger::Listing>(),
         Kind::of::<ledger::Shown>(),
         Kind::of::<ledger::Verdict>(),

@@ -45,3 +45,15 @@ dryrun-recorded = { $count } observations recorded in { $place }
 dryrun-undescribed = No library with AMD device code was found beside the program: launches are recorded without bundle, arguments and needs. Name its directory with --runtime DIR.
 dryrun-narrow = Some columns are left out: a terminal of 140 columns, a pipe or --format json shows class, type, block, registers and LDS too.
 dryrun-lane = Library
+
+dryrun-vulkan-head = { $device }, { $driver }, on Mesa's stand-in for the kernel driver, in { $runtime }
+dryrun-vulkan-none = Nothing was dispatched through Vulkan: the program computed elsewhere (ggml falls back to the processor without a word), or never came so far. No kernel is named.
+dryrun-vulkan-products = { $type }: { $list }
+dryrun-vulkan-refused = The driver refused submissions with { $count } dispatches: they are not among these.
+dryrun-vulkan-gaps = Not looked into: { $list }
+dryrun-vulkan-features = Asks for
+dryrun-vulkan-registers = VGPRs
+dryrun-vulkan-lds = LDS
+dryrun-vulkan-matrix = Matrix and dot instructions
+dryrun-vulkan-one = --backend vulkan plays one card at a time: give one to --gpu
+dryrun-vulkan-command = --backend vulkan needs a command: -- llama-bench -m MODEL.gguf -p 512 -n 1 (`whichkernel skeleton` writes a model without weights)

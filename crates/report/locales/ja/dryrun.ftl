@@ -45,3 +45,15 @@ dryrun-recorded = { $count } 件の観測を { $place } に記録しました
 dryrun-undescribed = プログラムの周りに AMD のデバイスコードを持つライブラリが見つかりません。起動は記録しますが、バンドル、引数、必要資源は分かりません。--runtime DIR でディレクトリを指定してください。
 dryrun-narrow = 一部の列を省きました。140 桁以上の端末、パイプ、または --format json では、分類・型・ブロック・レジスタ・LDS も表示します。
 dryrun-lane = ライブラリ
+
+dryrun-vulkan-head = { $device }、{ $driver }、Mesa のカーネルドライバー代替の上、{ $runtime } 内
+dryrun-vulkan-none = Vulkan 経由のディスパッチはありませんでした。プログラムは別の場所で計算したか(ggml は何も言わずに CPU に切り替えます)、そこまで進みませんでした。カーネル名は示せません。
+dryrun-vulkan-products = { $type }: { $list }
+dryrun-vulkan-refused = ドライバーが拒否したサブミットに { $count } 件のディスパッチがありました。以下には含まれません。
+dryrun-vulkan-gaps = 調べていないもの: { $list }
+dryrun-vulkan-features = 要求
+dryrun-vulkan-registers = VGPR
+dryrun-vulkan-lds = LDS
+dryrun-vulkan-matrix = 行列命令と内積命令
+dryrun-vulkan-one = --backend vulkan で扱えるカードは一度に 1 枚です。--gpu には 1 枚だけ指定してください
+dryrun-vulkan-command = --backend vulkan にはコマンドが必要です: -- llama-bench -m MODEL.gguf -p 512 -n 1(`whichkernel skeleton` で重みのないモデルを作れます)

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, at};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const OPTIONS: [&str; 10] = [

@@ -29,6 +29,17 @@ pub const SUITES: &[Suite] = &[
             Part { name: "hip", packages: &["libamdhip64-6", "libhsa-runtime64-1"], split: false },
             Part { name: "rocblas", packages: &["librocblas4", "libhipblas2"], split: true },
             Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
+            // RADV and lavapipe, the loader, and Mesa's own stand-ins for the kernel drivers.
+            Part {
+                name: "vulkan",
+                packages: &[
+                    "libggml0-backend-vulkan",
+                    "libvulkan1",
+                    "mesa-vulkan-drivers",
+                    "mesa-drm-shim",
+                ],
+                split: false,
+            },
         ],
         default_parts: &["ggml", "tools"],
     },

@@ -99,14 +99,14 @@ fn plans(args: &Args, place: &Place) -> anyhow::Result<Vec<Plan>> {
 }
 
 /// A large file that takes next to no room on disk: nearly all of it is a hole, so there are no weights to be read.
-fn is_skeleton(path: &Path) -> bool {
+pub fn is_skeleton(path: &Path) -> bool {
     const LARGE: u64 = 64 << 20;
     std::fs::metadata(path)
         .is_ok_and(|file| file.is_file() && file.len() > LARGE && file.blocks() * 512 < file.len() / 16)
 }
 
 /// Arguments that are files or directories here must be seen inside the tree at the same path.
-fn shown(args: &Args, place: &Place) -> Vec<PathBuf> {
+pub fn shown(args: &Args, place: &Place) -> Vec<PathBuf> {
     let Place::Tree { .. } = place else { return Vec::new() };
     let mut list = Vec::new();
     for word in args.command.iter().skip(1) {

@@ -15,6 +15,7 @@ mod record;
 pub mod rows;
 mod text;
 mod trace;
+mod vulkan;
 
 /// Run the real program on a GPU that is not there, and see which kernels its host code selects
 ///
@@ -24,6 +25,10 @@ mod trace;
 pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
+
+    /// What the program computes through: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in; needs a command
+    #[arg(long, value_name = "BACKEND", default_value = "hip")]
+    pub backend: Backend,
 
     /// Write every launch, in order, one JSON object a line; needs a command
     #[arg(long, value_name = "FILE", requires = "command")]
@@ -100,6 +105,12 @@ pub struct Ask {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Backend {
+    Hip,
+    Vulkan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Lane {
     Recorded,
     #[value(alias = "rocblas")]
@@ -129,6 +140,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     if args.profile_from_host {
         return card::from_host(context);
+    }
+    if args.backend == Backend::Vulkan {
+        return vulkan::run(args, context);
     }
     if args.command.is_empty() { grid::run(args, context) } else { command::run(args, context) }
 }

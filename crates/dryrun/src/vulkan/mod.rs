@@ -1,0 +1,174 @@
+//! The same for Vulkan: a real program, the real loader, RADV and its compiler, on a kernel driver that is not there.
+//!
+//! Mesa's own stand-in takes the place of the kernel driver. RADV compiles each pipeline to the card's own instructions and
+//! submits it; nothing is computed, so everything here is Selected. Fences signal at once and timestamps read zero: they are no
+//! evidence. What was dispatched is recorded by our layer, what was compiled is told by the driver itself.
+
+mod answer;
+mod cards;
+mod rows;
+
+pub use answer::VulkanSelection;
+pub use cards::VulkanCard;
+pub use rows::{Code, VulkanRow, rows};
+
+use crate::Place;
+use crate::error::{DryrunError, io_at};
+use crate::sandbox::Enter;
+use crate::session::{Ending, Streams, check_program, connect, ending, inside, is_steering, read_bytes, seen_at};
+use crate::wait::wait;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use sys::guard::GroupGuard;
+use sys::private_dir::{MOST_FILES, SessionDir, put};
+use vulkan::Run;
+
+/// As the loader knows the layer.
+const LAYER: &str = "VK_LAYER_WHICHKERNEL_dispatch";
+const DRIVER: &str = "usr/share/vulkan/icd.d/radeon_icd.json";
+const STAND_IN: &str = "libamdgpu_noop_drm_shim.so";
+
+#[derive(Debug)]
+pub struct VulkanRequest<'a> {
+    pub place: &'a Place,
+    pub card: VulkanCard,
+    pub command: &'a [OsString],
+    /// Files and directories that the program must see.
+    pub show: &'a [PathBuf],
+    pub streams: Streams,
+    /// The model is a skeleton: mapping it shall not fill memory with zeros.
+    pub sparse_read: bool,
+    /// Ask the driver for the code of each pipeline.
+    pub code: bool,
+}
+
+#[derive(Debug)]
+pub struct VulkanOutcome {
+    pub ending: Ending,
+    pub interrupted: Option<i32>,
+    /// What the program said, where it was captured.
+    pub said: String,
+    /// One for each process that opened Vulkan.
+    pub runs: Vec<Run>,
+}
+
+impl VulkanOutcome {
+    pub fn lost(&self) -> u64 {
+        self.runs.iter().map(|run| run.lost).sum()
+    }
+
+    pub fn dispatches(&self) -> usize {
+        self.runs.iter().map(|run| run.dispatches.len()).sum()
+    }
+
+    /// The device that took the dispatches, in its driver's words: not every device that was opened.
+    pub fn device(&self) -> Option<&vulkan::Device> {
+        let used = |run: &'_ Run| run.dispatches.iter().find_map(|dispatch| run.device(dispatch).map(|of| of.handle));
+        self.runs.iter().find_map(|run| {
+            let handle = used(run)?;
+            run.devices.iter().find(|device| device.handle == handle)
+        })
+    }
+}
+
+impl VulkanRequest<'_> {
+    pub fn run(&self) -> Result<VulkanOutcome, DryrunError> {
+        let Place::Tree { root, name } = self.place else {
+            return Err(DryrunError::NoVulkanTree { place: self.place.name() });
+        };
+        let stand_in = self.place.library(STAND_IN);
+        let (Some(stand_in), true) = (stand_in, root.join(DRIVER).is_file()) else {
+            return Err(DryrunError::NoVulkanTree { place: name.clone() });
+        };
+        let base = std::env::temp_dir();
+        let session = SessionDir::new("dryrun", &base).map_err(io_at(base))?;
+        let libraries = session.outer().join("lib");
+        fs::create_dir(&libraries).map_err(io_at(&libraries))?;
+        lay_out(&libraries)?;
+        let program = self.command.first().cloned().unwrap_or_default();
+        let mut command = Command::new(&program);
+        command.args(self.command.iter().skip(1).map(|word| self.argument(root, word)));
+        self.environment(&mut command, session.inner(), &libraries, &stand_in);
+        connect(self.streams, &mut command)?;
+        let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
+        guard.enter_before_exec(&mut command);
+        let found = inside(root, &program);
+        let missing =
+            || DryrunError::NoProgram { program: program.to_string_lossy().into_owned(), inside: true };
+        check_program(&found.ok_or_else(missing)?, root)?;
+        let mut enter = Enter::new(root).bind(session.outer());
+        for path in self.show {
+            enter = enter.bind_as(path, seen_at(root, path), false);
+        }
+        let ended = wait(enter.spawn(&mut command)?, &program)?;
+        let runs = collect(session.inner())?;
+        Ok(VulkanOutcome {
+            ending: ending(ended.status),
+            interrupted: ended.interrupted,
+            said: ended.said,
+            runs,
+        })
+    }
+
+    fn argument(&self, root: &Path, word: &std::ffi::OsStr) -> OsString {
+        let path = std::path::absolute(word).unwrap_or_default();
+        if self.show.iter().any(|shown| path.starts_with(shown)) && path.exists() {
+            return seen_at(root, &path).into_os_string();
+        }
+        word.to_owned()
+    }
+
+    fn environment(&self, command: &mut Command, directory: &Path, libraries: &Path, stand_in: &str) {
+        command.env_clear();
+        for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
+            command.env(name, value);
+        }
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
+        let mut preload: OsString = stand_in.into();
+        if self.sparse_read {
+            preload.push(":");
+            preload.push(libraries.join("libwhichkernel-sparse-read.so"));
+        }
+        command.env("LD_PRELOAD", preload).env("AMDGPU_GPU_ID", self.card.id);
+        command.env("VK_DRIVER_FILES", format!("/{DRIVER}"));
+        command.env("VK_ADD_LAYER_PATH", libraries).env("VK_INSTANCE_LAYERS", LAYER);
+        command.env("WHICHKERNEL_VULKAN", directory);
+        if self.code {
+            command.env("WHICHKERNEL_VULKAN_CODE", "1");
+        }
+        // Names of pipelines and nodes; and every pipeline compiled by the driver that is here, now.
+        command.env("GGML_VK_DEBUG_MARKERS", "1").env("MESA_SHADER_CACHE_DISABLE", "true");
+    }
+}
+
+fn lay_out(libraries: &Path) -> Result<(), DryrunError> {
+    let write = |name: &str, bytes: &[u8]| {
+        let path = libraries.join(name);
+        put(&path, bytes).map_err(io_at(path))
+    };
+    write("libVkLayer_whichkernel.so", embedded_shims::VKLAYER)?;
+    write("libwhichkernel-sparse-read.so", embedded_shims::SPARSE_READ)?;
+    let library = libraries.join("libVkLayer_whichkernel.so");
+    let manifest = format!(
+        "{{\"file_format_version\":\"1.2.0\",\"layer\":{{\"name\":\"{LAYER}\",\"type\":\"GLOBAL\",\"library_path\":{:?},\
+         \"api_version\":\"1.4.0\",\"implementation_version\":\"1\",\"description\":\"records compute dispatches\"}}}}",
+        library.display().to_string()
+    );
+    write("whichkernel.json", manifest.as_bytes())
+}
+
+fn collect(directory: &Path) -> Result<Vec<Run>, DryrunError> {
+    let mut runs = Vec::new();
+    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
+        if !entry.file_name().to_string_lossy().starts_with("seen.") {
+            continue;
+        }
+        let path = entry.path();
+        let Some(bytes) = read_bytes(&path)? else { continue };
+        runs.push(Run::read(&bytes).map_err(|source| DryrunError::VulkanTrace { path, source })?);
+    }
+    runs.sort_by_key(|run| run.pid);
+    Ok(runs)
+}
