@@ -173,10 +173,13 @@ impl Siege<'_> {
     fn finished(&self, count: &Path, patient: bool) -> anyhow::Result<Count> {
         let until = Instant::now() + PATIENCE;
         let mut last = Count::read(count)?;
+        // On a busy machine a target that goes on may stand still for a while.
+        let (mut same, enough) = (0, if patient { 20 } else { 1 });
         loop {
             std::thread::sleep(Duration::from_millis(if patient { 400 } else { 50 }));
             let now = Count::read(count)?;
-            if now.done || now == last || Instant::now() > until {
+            same = if now == last { same + 1 } else { 0 };
+            if now.done || same >= enough || Instant::now() > until {
                 return Ok(now);
             }
             last = now;
