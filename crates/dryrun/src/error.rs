@@ -54,7 +54,7 @@ pub enum DryrunError {
     #[error("no card that Mesa's stand-in can play is called {given}. It plays: {known}")]
     NoVulkanCard { given: String, known: String },
     #[error(
-        "{place} is no unpacked system with RADV and Mesa's stand-in for the kernel driver (mesa-vulkan-drivers, mesa-drm-shim). `whichkernel runtime fetch debian-sid --part vulkan` brings them"
+        "{place} is no unpacked system with RADV and Mesa's stand-in for the kernel driver (mesa-vulkan-drivers, mesa-drm-shim). `whichkernel runtime fetch debian-sid --parts tools,vulkan` brings them"
     )]
     NoVulkanTree { place: String },
     #[error("{path}: {source}")]

@@ -30,7 +30,7 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     pub package: String,
-    /// Empty for a runtime: its suite moves.
+    /// Of a runtime only a word that tells two of one suite apart: the suite moves.
     #[serde(default)]
     pub version: String,
     pub tier: Tier,

@@ -20,7 +20,7 @@ pub struct Args {
     /// debian-trixie (rocBLAS 5.5, one catalog file)
     #[arg(value_name = "NAME")]
     suite: String,
-    /// What to bring: ggml, tools, hip, rocblas, hipblaslt; added to what is there [default: ggml,tools for sid, else rocblas]
+    /// What to bring: ggml, tools, hip, rocblas, hipblaslt, vulkan; added to what is there [default: ggml,tools for sid, else rocblas]
     #[arg(long, value_delimiter = ',', value_name = "PART,...")]
     parts: Vec<String>,
     /// Write only these targets' kernel libraries, e.g. gfx1100,gfx900; `all` for all [default: those already there, else all]
