@@ -41,5 +41,5 @@ pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, st
 pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Survey, last_words};
-pub use crate::vulkan::{Code, VulkanCard, VulkanOutcome, VulkanRequest, VulkanRow, VulkanSelection};
 pub use crate::verdict::{Played, Standing, Verdict, of_cells, standing_of_cell};
+pub use crate::vulkan::{Code, VulkanCard, VulkanOutcome, VulkanRequest, VulkanRow, VulkanSelection};

@@ -62,7 +62,8 @@ fn each_generation_gets_kernels_of_its_own() {
         assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
         assert!(answer.is_whole() && answer.driver.as_deref().is_some_and(|of| of.starts_with("radv")), "{answer:?}");
         let target = answer.target.to_uppercase();
-        let named = [card.to_uppercase(), target].iter().any(|name| answer.device.as_deref().unwrap_or("").contains(name));
+        let named =
+            [card.to_uppercase(), target].iter().any(|name| answer.device.as_deref().unwrap_or("").contains(name));
         assert!(named, "{card}: {:?}", answer.device);
         assert!(kernel(&answer, "Q4_K", 64).starts_with(wide), "{card}: {:#?}", answer.selected);
         assert!(kernel(&answer, "Q4_K", 1).starts_with("mul_mat_vec_q4_k"), "{card}");

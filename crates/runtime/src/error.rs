@@ -54,7 +54,9 @@ pub enum Error {
         "no ggml with a CUDA backend was found in {path}. Give a checkout of llama.cpp, ggml or Ollama; a revision of a repository is unpacked by `git archive REV | tar -x -C DIR`"
     )]
     NoGgml { path: PathBuf },
-    #[error("{path} is no checkout of llama.cpp: it has no tools/llama-bench. --with takes llama.cpp at the commit that the tree is made from (FETCH_HEAD in Ollama's Makefile.sync)")]
+    #[error(
+        "{path} is no checkout of llama.cpp: it has no tools/llama-bench. --with takes llama.cpp at the commit that the tree is made from (FETCH_HEAD in Ollama's Makefile.sync)"
+    )]
     NoTools { path: PathBuf },
     #[error(
         "no translation unit is called like {wanted}. --only takes the beginnings of their names, for example {example}"

@@ -55,7 +55,8 @@ impl Module {
             let operand = |place| instruction.operand(place);
             match operation {
                 Some(Op::Capability) => {
-                    let named = |code| Capability::from_u32(code).map_or(code.to_string(), |known| format!("{known:?}"));
+                    let named =
+                        |code| Capability::from_u32(code).map_or(code.to_string(), |known| format!("{known:?}"));
                     module.capabilities.extend(operand(0).map(named));
                 }
                 Some(Op::Extension) => {

@@ -45,6 +45,9 @@ struct Pending {
     to: usize,
 }
 
+/// Dispatches that are kept, of a buffer and of a run; those beyond are counted as lost. A buffer may be submitted for ever.
+const MOST_IN_BUFFER: usize = 1 << 18;
+const MOST_IN_RUN: usize = 1 << 22;
 /// Most bytes of push constants; Vulkan's drivers have a few hundred.
 const MOST_PUSH: usize = 4096;
 
@@ -55,6 +58,8 @@ pub(crate) struct Replay {
     pub dispatches: Vec<Dispatch>,
     /// Submissions that the driver refused, with the dispatches in them.
     pub refused: u64,
+    /// Dispatches that were too many to keep.
+    pub dropped: u64,
     /// Dispatches that were recorded; those of a buffer that is never submitted never run.
     pub recorded: u64,
 }
@@ -98,16 +103,23 @@ impl Replay {
 
     pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool) {
         let of = self.buffers.entry(buffer).or_default();
+        self.recorded += 1;
+        if of.dispatches.len() >= MOST_IN_BUFFER {
+            self.dropped += 1;
+            return;
+        }
         let (node, push) = (of.labels.first().cloned(), of.push.clone());
         of.dispatches.push(Dispatch { pipeline: of.bound, push, groups, indirect, node, ending: Ending::Submitted });
-        self.recorded += 1;
     }
 
     /// Secondary buffers become part of the primary as they are now.
     pub fn execute(&mut self, primary: u64, secondaries: &[u64]) {
         for secondary in secondaries {
             let list = self.buffers.get(secondary).map(|of| of.dispatches.clone()).unwrap_or_default();
-            self.buffers.entry(primary).or_default().dispatches.extend(list);
+            let to = &mut self.buffers.entry(primary).or_default().dispatches;
+            let room = MOST_IN_BUFFER.saturating_sub(to.len());
+            self.dropped += list.len().saturating_sub(room) as u64;
+            to.extend(list.into_iter().take(room));
         }
         // What was bound before is not after.
         self.bind(primary, None);
@@ -118,7 +130,11 @@ impl Replay {
         for buffer in buffers {
             let Some(of) = self.buffers.get(buffer) else { continue };
             match accepted {
-                true => self.dispatches.extend(of.dispatches.iter().cloned()),
+                true => {
+                    let room = MOST_IN_RUN.saturating_sub(self.dispatches.len());
+                    self.dropped += of.dispatches.len().saturating_sub(room) as u64;
+                    self.dispatches.extend(of.dispatches.iter().take(room).cloned());
+                }
                 false => self.refused += of.dispatches.len() as u64,
             }
         }

@@ -30,7 +30,7 @@ pub struct Run {
     pub recorded: u64,
     /// Dispatches in submissions that the driver refused.
     pub refused: u64,
-    /// Records that found no room, and those that were begun and never finished.
+    /// Records that found no room, those that were begun and never finished, and dispatches that were too many to keep.
     pub lost: u64,
     /// What the layer did not look into, by name.
     pub blind: Vec<String>,
@@ -124,7 +124,7 @@ impl Run {
                 _ => {}
             }
         }
-        run.lost += frames.torn;
+        run.lost += frames.torn + replay.dropped;
         (run.dispatches, run.recorded, run.refused) = (replay.dispatches, replay.recorded, replay.refused);
         Ok(run)
     }

@@ -135,7 +135,8 @@ fn an_idle_queue_ends_its_own_and_a_lost_device_nothing() {
 #[test]
 fn ggml_names_constants_and_push_constants_give_type_and_columns() {
     let asked = |name: &str, constants: &[u32], push: &[u32]| {
-        let run = Made::default().pipeline(PIPELINE, name, constants).begin().dispatch(PIPELINE, push).submit(0, 0).run();
+        let run =
+            Made::default().pipeline(PIPELINE, name, constants).begin().dispatch(PIPELINE, push).submit(0, 0).run();
         let dispatch = &run.dispatches[0];
         Kernel::of(run.pipeline(dispatch).expect("bound"), &dispatch.push)
             .multiplies

@@ -41,6 +41,26 @@ pub fn parquet(data: &[u8]) {
     assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "columns of one length");
 }
 
+/// A program's Vulkan calls, as the layer wrote them.
+pub fn vulkan_trace(data: &[u8]) {
+    let Ok(run) = vulkan::Run::read(data) else { return };
+    for dispatch in run.dispatches.iter().take(1000) {
+        let _ =
+            run.pipeline(dispatch).map(|pipeline| (pipeline.identity(), vulkan::Kernel::of(pipeline, &dispatch.push)));
+    }
+}
+
+/// SPIR-V among other bytes.
+pub fn spirv(data: &[u8]) {
+    for found in spirv_modules::find(data) {
+        let Some(length) = found.length else { continue };
+        let module = data.get(found.offset..found.offset + length).expect("what was found lies in the file");
+        let read = spirv_modules::Module::read(module);
+        assert!(read.instructions() <= module.len() as u64, "an instruction takes bytes");
+        let _ = (read.features(), spirv_modules::identity(module));
+    }
+}
+
 /// What the stand-in and its reader agree on of the libraries' kernels.
 pub fn kernel_table(data: &[u8]) {
     let _ = launch::table::Table::parse(data);

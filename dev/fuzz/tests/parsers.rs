@@ -33,8 +33,10 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("ledger/src/archive.rs", "ledger_archive"),
     ("runtime/src/linkage/dynamic.rs", "host"),
     ("runtime/src/linkage/ldcache.rs", "ld_cache"),
+    ("spirv/src/module.rs", "spirv"),
     ("tensile/src/catalog.rs", "catalog"),
     ("tensile/src/extop.rs", "catalog"),
+    ("vulkan/src/run.rs", "vulkan_trace"),
     ("watch/src/imports/mod.rs", "profile"),
     ("watch/src/imports/text.rs", "profile"),
 ];

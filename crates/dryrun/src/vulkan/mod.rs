@@ -95,8 +95,7 @@ impl VulkanRequest<'_> {
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
         let found = inside(root, &program);
-        let missing =
-            || DryrunError::NoProgram { program: program.to_string_lossy().into_owned(), inside: true };
+        let missing = || DryrunError::NoProgram { program: program.to_string_lossy().into_owned(), inside: true };
         check_program(&found.ok_or_else(missing)?, root)?;
         let mut enter = Enter::new(root).bind(session.outer());
         for path in self.show {
@@ -104,12 +103,7 @@ impl VulkanRequest<'_> {
         }
         let ended = wait(enter.spawn(&mut command)?, &program)?;
         let runs = collect(session.inner())?;
-        Ok(VulkanOutcome {
-            ending: ending(ended.status),
-            interrupted: ended.interrupted,
-            said: ended.said,
-            runs,
-        })
+        Ok(VulkanOutcome { ending: ending(ended.status), interrupted: ended.interrupted, said: ended.said, runs })
     }
 
     fn argument(&self, root: &Path, word: &std::ffi::OsStr) -> OsString {

@@ -70,7 +70,8 @@ pub fn rows(runs: &[Run]) -> Vec<VulkanRow> {
 
 fn row(pipeline: &Pipeline, kernel: Kernel) -> VulkanRow {
     let module = pipeline.module.as_deref().and_then(|module| module.identity.clone());
-    let unnamed = || module.as_deref().and_then(|hash| hash.get(..12)).map_or("?".to_owned(), |hash| format!("module {hash}"));
+    let unnamed =
+        || module.as_deref().and_then(|hash| hash.get(..12)).map_or("?".to_owned(), |hash| format!("module {hash}"));
     let (path, kind, columns, by_id) = match kernel.multiplies {
         Some(of) => (Some(of.path.to_owned()), of.ggml_type, of.columns, of.by_id),
         None => (None, None, None, false),

@@ -32,12 +32,7 @@ pub const SUITES: &[Suite] = &[
             // RADV and lavapipe, the loader, and Mesa's own stand-ins for the kernel drivers.
             Part {
                 name: "vulkan",
-                packages: &[
-                    "libggml0-backend-vulkan",
-                    "libvulkan1",
-                    "mesa-vulkan-drivers",
-                    "mesa-drm-shim",
-                ],
+                packages: &["libggml0-backend-vulkan", "libvulkan1", "mesa-vulkan-drivers", "mesa-drm-shim"],
                 split: false,
             },
         ],

@@ -55,8 +55,11 @@ impl Show for VulkanSelection {
         let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
         for row in &self.selected {
             let code = row.code.as_ref();
-            let counted = |of: &BTreeMap<String, u64>| of.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>();
-            let matrix: Vec<String> = code.map(|code| [counted(&code.matrix), counted(&code.dot)].concat()).unwrap_or_default();
+            let counted = |of: &BTreeMap<String, u64>| {
+                of.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>()
+            };
+            let matrix: Vec<String> =
+                code.map(|code| [counted(&code.matrix), counted(&code.dot)].concat()).unwrap_or_default();
             table.row([
                 row.kind.clone().unwrap_or_default(),
                 row.columns.map(|columns| columns.to_string()).unwrap_or_default(),
@@ -75,8 +78,13 @@ impl Show for VulkanSelection {
     fn text(&self, context: &Context) -> String {
         let lang = &context.lang;
         let mut out = String::new();
-        let mut say = |line: String| out.push_str(&(line + "
-"));
+        let mut say = |line: String| {
+            out.push_str(
+                &(line
+                    + "
+"),
+            )
+        };
         match (&self.device, &self.driver) {
             (Some(device), Some(driver)) => {
                 let args = [
@@ -127,7 +135,10 @@ fn products(rows: &[VulkanRow]) -> BTreeMap<String, String> {
         }
     }
     let words = |of: BTreeMap<u32, Vec<&str>>| {
-        of.into_iter().map(|(columns, names)| format!("{columns}: {}", names.join(" / "))).collect::<Vec<_>>().join(" | ")
+        of.into_iter()
+            .map(|(columns, names)| format!("{columns}: {}", names.join(" / ")))
+            .collect::<Vec<_>>()
+            .join(" | ")
     };
     lists.into_iter().map(|(kind, of)| (kind, words(of))).collect()
 }
