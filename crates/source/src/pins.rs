@@ -58,7 +58,9 @@ pub fn named(tree: &Tree) -> Option<String> {
 
 /// The same for a tree that has no ggml inside: there the pin says whose rules hold.
 pub fn outside(tree: &Tree) -> Option<String> {
-    if tree.paths().any(|path| path.ends_with(".cu")) { None } else { named(tree) }
+    // What is left of a vendored tree may hold kernels; the dispatcher has had one name throughout.
+    let dispatcher = |path: &str| path.ends_with("ggml-cuda.cu");
+    if tree.paths().any(dispatcher) { None } else { named(tree) }
 }
 
 fn named_in(version: Option<&str>, sync: Option<&str>, vendoring: Option<&str>) -> Option<String> {
@@ -123,6 +125,19 @@ mod tests {
         assert_eq!(of("llama/vendoring", "LLAMACPP_BASE_COMMIT=46e3556e01b8\n").as_deref(), Some("46e3556e01b8"));
         assert_eq!(of("LLAMA_CPP_VERSION", "$(rm -rf x)"), None);
         assert_eq!(of("README.md", "b9452"), None);
+    }
+
+    #[test]
+    fn kernels_of_its_own_are_no_dispatcher() {
+        let of = |path: &str| {
+            let files = [("LLAMA_CPP_VERSION", "b9452"), (path, "")];
+            outside(&Tree::from_memory("x", files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))))
+        };
+        assert_eq!(
+            of("ml/backend/ggml/ggml/src/ggml-cuda/template-instances/fattn-tile-instance.cu").as_deref(),
+            Some("b9452")
+        );
+        assert_eq!(of("ml/backend/ggml/ggml/src/ggml-cuda/ggml-cuda.cu"), None);
     }
 
     #[test]
