@@ -63,10 +63,14 @@ fn count(library: &'static str, directory: String, names: &[String]) -> Catalog 
     Catalog { library, directory, files: names.len(), targets, indexed }
 }
 
-/// `Kernels.so-000-gfx90a-xnack+.hsaco` names gfx90a.
+/// `Kernels.so-000-gfx90a-xnack+.hsaco` names gfx90a, `Kernels.so-000-gfx12-generic.hsaco` gfx12-generic.
 fn target_in(name: &str) -> Option<&str> {
+    const GENERIC: &str = "-generic";
     let start = name.rfind("gfx")?;
     let rest = name.get(start..)?;
+    if let Some(target) = rest.find(GENERIC).and_then(|at| rest.get(..at + GENERIC.len())) {
+        return Some(target);
+    }
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     rest.get(..end).filter(|target| target.len() > 5)
 }
@@ -83,6 +87,7 @@ mod tests {
             "TensileLibrary_lazy_gfx1201.dat",
             "TensileLibrary_Type_HH_Contraction_l_Ailk_Bljk_Cijk_Dijk_gfx1201.co",
             "TensileLibrary_Type_HH_Contraction_l_Ailk_Bljk_Cijk_Dijk_fallback.dat",
+            "Kernels.so-000-gfx9-4-generic-xnack-.hsaco",
         ]
         .map(str::to_owned)
         .to_vec();
@@ -90,6 +95,7 @@ mod tests {
         assert_eq!(catalog.targets.get("gfx1201"), Some(&3));
         assert_eq!(catalog.targets.get("gfx90a"), Some(&1));
         assert_eq!(catalog.indexed, ["gfx1201"]);
-        assert_eq!(catalog.files, 5);
+        assert_eq!(catalog.targets.get("gfx9-4-generic"), Some(&1));
+        assert_eq!(catalog.files, 6);
     }
 }

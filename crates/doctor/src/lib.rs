@@ -10,6 +10,7 @@ mod answers;
 mod cases;
 mod catalog;
 mod container;
+mod device_code;
 mod discovery;
 mod environment;
 mod gpus;
@@ -31,6 +32,7 @@ pub use crate::answers::{CaseFound, Examination, ObserverVerdict, Say};
 pub use crate::cases::{Case, Weight};
 pub use crate::catalog::Catalog;
 pub use crate::container::Container;
+pub use crate::device_code::{Archives, CodeLibrary};
 pub use crate::discovery::{Discovery, journal as ollama_journal};
 pub use crate::environment::{Variable, explain};
 pub use crate::gpus::{Gpu, KfdDevice};
@@ -70,6 +72,8 @@ pub struct Facts {
     pub nvidia: Nvidia,
     pub rocm: Vec<Release>,
     pub catalogs: Vec<Catalog>,
+    /// ggml's backends, and libraries whose device code lies in archives beside them.
+    pub device_code: Vec<CodeLibrary>,
     pub rocprofv3: Vec<String>,
     /// The ROCr libraries here, and whether they tell a profiler of a process.
     pub runtimes: Vec<Runtime>,
@@ -101,6 +105,7 @@ impl Facts {
             nvidia: Nvidia::read(host),
             rocm: rocm::read(host),
             catalogs: catalog::read(host),
+            device_code: device_code::read(host),
             rocprofv3: rocm::tools(host, "rocprofv3"),
             runtimes: rocm::runtimes(host),
             discovery: discovery::read(host),

@@ -4,6 +4,7 @@ mod machine;
 mod recorded;
 
 use doctor::{Case, Facts, Fix, Look, Report, Status, Trial, Trials, Weight};
+use made_files as make;
 use machine::Machine;
 
 const LIBS: [&str; 2] =
@@ -269,6 +270,61 @@ fn an_override_to_what_the_card_is_anyway_is_only_a_note() {
     let report = examine(&machine);
     assert_eq!(case(&report, "override-idle").weight, Weight::Note);
     assert_eq!(command(case(&report, "override-idle").fix.first()), "unset HSA_OVERRIDE_GFX_VERSION");
+}
+
+#[test]
+fn a_backend_without_code_for_the_card_is_named_and_a_generic_target_serves() {
+    let library = "/usr/local/lib/ollama/rocm/libggml-hip.so";
+    let with = |target: &str| {
+        let object = make::two_kernels();
+        let id = format!("hipv4-amdgcn-amd-amdhsa--{target}");
+        let bundle = make::bundle(&[("host-x86_64-unknown-linux-gnu-", &[]), (id.as_str(), &object)], 256);
+        examine(&Machine::new().rx_9070_xt().file(library, make::host(&bundle, &[0])))
+    };
+    let says = |case: &Case, name: &str| case.what.args.iter().find(|(key, _)| *key == name).unwrap().1.clone();
+    let missing = with("gfx1100");
+    assert_eq!(case(&missing, "no-device-code").weight, Weight::Warning);
+    assert_eq!(says(case(&missing, "no-device-code"), "others"), "gfx1100");
+    // The generic target of another generation does not serve it.
+    assert_eq!(case(&with("gfx12-5-generic"), "no-device-code").weight, Weight::Warning);
+    let generic = with("gfx12-generic");
+    assert_eq!(case(&generic, "generic-code").weight, Weight::Note);
+    assert_eq!(says(case(&generic, "generic-code"), "taken"), "gfx12-generic");
+    assert!(!ids(&generic).contains(&"no-device-code"));
+    let own = with("gfx1201");
+    assert!(!ids(&own).contains(&"no-device-code") && !ids(&own).contains(&"generic-code"));
+    // Tensile looks for the card's own name only.
+    let report = examine(&Machine::new().rx_9070_xt().ollama("60303", &["gfx12-generic"]));
+    assert_eq!(case(&report, "catalog-missing").weight, Weight::Problem);
+}
+
+#[test]
+fn a_library_whose_archive_is_not_here_is_named() {
+    const NAME: &str = "lib/librocsolver.so.0.7";
+    let reference = make::kpack_reference(NAME, &["../.kpack/solver_@GFXARCH@.kpack"]);
+    let machine = || {
+        let library = "/opt/rocm/core-7.14/lib/librocsolver.so.0.7";
+        Machine::new().rx_9070_xt().file(library, make::packed_host(1, &reference))
+    };
+    let with = |target: &str| {
+        let archive = make::kpack(&[(format!("{NAME}#0"), target.to_owned(), make::two_kernels())], true);
+        machine().file(&format!("/opt/rocm/core-7.14/.kpack/solver_{target}.kpack"), archive)
+    };
+    for (machine, others) in [(machine(), "-"), (with("gfx1100"), "gfx1100")] {
+        let report = examine(&machine);
+        let found = case(&report, "kpack-missing");
+        let says = |name: &str| found.what.args.iter().find(|(key, _)| *key == name).unwrap().1.as_str();
+        assert_eq!(found.weight, Weight::Problem);
+        assert_eq!((says("target"), says("others")), ("gfx1201", others));
+        assert_eq!(says("paths"), "../.kpack/solver_@GFXARCH@.kpack");
+    }
+    for target in ["gfx1201", "gfx12-generic"] {
+        let report = examine(&with(target));
+        assert!(!ids(&report).contains(&"kpack-missing"), "{:?}", report.facts.device_code);
+        assert_eq!(report.facts.device_code[0].targets, [target]);
+    }
+    let report = examine(&with("gfx1201").env("ROCM_KPACK_DISABLE", "1"));
+    assert_eq!(case(&report, "kpack-disabled").weight, Weight::Problem);
 }
 
 #[test]

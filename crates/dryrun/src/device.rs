@@ -1,7 +1,7 @@
 //! A profile as the stand-in reads it.
 
 use crate::error::DryrunError;
-use gpu::Profile;
+use gpu::{Profile, arch::generic_of};
 use launch::nullgpu_input::{DEVICE_MAGIC, Device, DeviceFile};
 
 /// What hipRuntimeGetVersion says where the runtime's own number is not known: HIP 6.4.
@@ -26,11 +26,13 @@ pub fn file(profiles: &[Profile], strict: bool) -> Result<Vec<u8>, DryrunError> 
 }
 
 fn device(profile: &Profile, number: u32) -> Result<Device, DryrunError> {
-    let (major, minor, stepping) = profile.target()?.version().unwrap_or_default();
+    let target = profile.target()?;
+    let (major, minor, stepping) = target.version().unwrap_or_default();
     let get = |name: &str| u32::try_from(profile.get(name)).unwrap_or(0);
     Ok(Device {
         name: padded(&profile.title),
         arch: padded(&profile.gcn_arch_name),
+        generic: padded(generic_of(&target.processor).unwrap_or_default()),
         version: [major, minor, stepping],
         multiprocessors: get("multiProcessorCount"),
         memory: u64::try_from(profile.get("totalGlobalMem")).unwrap_or(0),
@@ -63,6 +65,7 @@ fn padded<const N: usize>(text: &str) -> [u8; N] {
 fn bytes(device: &Device) -> Vec<u8> {
     let mut out = device.name.to_vec();
     out.extend(device.arch);
+    out.extend(device.generic);
     for value in device.version.into_iter().chain([device.multiprocessors]) {
         out.extend(value.to_le_bytes());
     }

@@ -1,33 +1,32 @@
 //! The kernel table of a runtime for one target: made once per library and target, kept in the cache.
 
-use crate::error::{DryrunError, io_at};
+use crate::error::DryrunError;
+use crate::kernel_cache;
 use crate::nearest_target::near;
-use codeobject::{CodeObject, Piece, ReadAt, ccob, elf::Elf, host, walk};
-use gpu::TargetId;
-use inventory::File;
-use launch::record::{FNV, fnv};
+use codeobject::{CodeObject, Detail, Kernel, ReadAt, elf::Elf, host};
+use gpu::{Arch, How, TargetId};
+use inventory::{BundleSummary, File, Found, Look, Options, inspect};
 use launch::table::{Builder, KernelInfo};
 use launch::tables;
-use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-/// Part of every cached table's name: a change of layout makes new ones.
-const LAYOUT: &str = "3";
-
 /// What the parent knows of the libraries before the run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Described {
     /// The file to hand over.
     pub table: Vec<u8>,
-    /// Whether each library ships code for the target.
+    /// Whether the libraries ship code that the target takes.
     pub ships: bool,
+    /// The targets of that code where it is not the device's own: `gfx12-generic`.
+    pub taken: BTreeSet<String>,
     /// Whose metadata was taken where it does not.
     pub near: Option<String>,
     /// All processors that the libraries ship.
     pub shipped: BTreeSet<String>,
+    /// Archives with device code that left the libraries and is not here.
+    pub missing: Vec<String>,
 }
 
 impl Described {
@@ -42,8 +41,10 @@ impl Described {
         Ok(Described {
             table,
             ships: devices.iter().all(|(one, _)| one.ships),
+            taken: devices.iter().flat_map(|(one, _)| one.taken.iter().cloned()).collect(),
             near: devices.iter().find_map(|(one, _)| one.near.clone()),
             shipped: devices.iter().flat_map(|(one, _)| one.shipped.iter().cloned()).collect(),
+            missing: devices.first().map(|(one, _)| one.missing.clone()).unwrap_or_default(),
         })
     }
 }
@@ -56,108 +57,140 @@ struct Library {
 
 struct Bundle {
     index: u32,
+    /// What the stand-in is given when it is registered: its own address, or its wrapper's where it lies in an archive.
     address: u64,
-    piece: codeobject::Bundle,
-    targets: Vec<TargetId>,
+    /// By which the inventory names it.
+    offset: u64,
+    /// Target ids as they stand there.
+    targets: Vec<String>,
+}
+
+impl Bundle {
+    /// The code that the device takes, and how well that fits; else the relative's, which is foreign.
+    fn choose(&self, device: &Arch, relative: Option<&str>) -> (Option<&str>, Option<How>) {
+        let taken = device.takes(self.targets.iter().map(String::as_str));
+        let of =
+            |target: &&String| TargetId::parse(target).is_some_and(|target| Some(target.processor.as_str()) == relative);
+        match taken {
+            Some(taken) if taken.how > How::Compiled => (Some(taken.code), Some(taken.how)),
+            taken => (self.targets.iter().find(of).map(String::as_str), taken.map(|taken| taken.how)),
+        }
+    }
 }
 
 /// Describes the kernels of `libraries` (path here, path as the program sees it) for `target`.
 ///
-/// Where a library has no code for the target and `relaxed` is set, the nearest relative's metadata is taken and marked.
+/// Where no library has code for the target and `relaxed` is set, the nearest relative's metadata is taken and marked.
 pub fn describe(
     libraries: &[(PathBuf, String)],
     target: &TargetId,
     relaxed: bool,
     cache: &Path,
 ) -> Result<Described, DryrunError> {
-    let kept = cache.join("kernels").join(cache_name(libraries, target, relaxed)?);
-    if let Some(known) = read_cached(&kept) {
+    let kept = cache.join("kernels").join(kernel_cache::name(libraries, target, relaxed)?);
+    if let Some(known) = kernel_cache::read(&kept) {
         return Ok(known);
     }
+    let device = Arch::Amd(target.clone());
+    let mut missing = Vec::new();
     let mut opened = Vec::new();
     for (path, seen_as) in libraries {
-        opened.push(open(path, seen_as)?);
+        opened.push(open(path, seen_as, &mut missing)?);
     }
-    let shipped: BTreeSet<String> = opened
-        .iter()
-        .flat_map(|library| &library.bundles)
-        .flat_map(|bundle| bundle.targets.iter().map(|target| target.processor.clone()))
-        .collect();
-    let runs = |code: &TargetId| target.runs(code);
-    let ships = opened.iter().flat_map(|library| &library.bundles).any(|bundle| bundle.targets.iter().any(runs));
+    let bundles = || opened.iter().flat_map(|library| &library.bundles);
+    let ids = bundles().flat_map(|bundle| &bundle.targets).filter_map(|id| TargetId::parse(id));
+    let shipped: BTreeSet<String> = ids.map(|id| id.processor).collect();
+    let chosen = bundles().filter_map(|bundle| device.takes(bundle.targets.iter().map(String::as_str)));
+    let chosen: Vec<(&str, How)> = chosen.map(|taken| (taken.code, taken.how)).collect();
+    let ships = chosen.iter().any(|(_, how)| *how > How::Compiled);
+    let taken = chosen.iter().filter(|(_, how)| *how != How::Own).map(|(code, _)| (*code).to_owned()).collect();
     let relative = if relaxed && !ships { near(&target.processor, shipped.iter().map(String::as_str)) } else { None };
     let relative = relative.map(str::to_owned);
     let mut builder = Builder::default();
     for library in &opened {
         builder.file(&library.seen_as);
-        let file = File::open(&library.path)?;
-        let read = |bundle: &Bundle| kernels(&file, bundle, target, relative.as_deref());
-        let lists: Vec<_> = library.bundles.par_iter().map(read).collect();
-        for (bundle, list) in library.bundles.iter().zip(lists) {
-            let list = list.map_err(|source| DryrunError::Code { path: library.path.clone(), source })?;
-            builder.bundle(bundle.address, bundle.index, bundle.targets.iter().any(runs));
-            list.iter().for_each(|kernel| builder.kernel(kernel));
+        let mut kernels = kernels(library, &device, relative.as_deref())?;
+        for bundle in &library.bundles {
+            let how = bundle.choose(&device, relative.as_deref()).1;
+            builder.bundle(bundle.address, bundle.index, how.is_some());
+            kernels.remove(&bundle.offset).iter().flatten().for_each(|kernel| builder.kernel(kernel));
         }
     }
-    let described = Described { table: builder.finish(), ships, near: relative, shipped };
-    write_cached(&kept, &described);
+    let described = Described { table: builder.finish(), ships, taken, near: relative, shipped, missing };
+    kernel_cache::write(&kept, &described);
     Ok(described)
 }
 
-fn open(path: &Path, seen_as: &str) -> Result<Library, DryrunError> {
+/// Only the list of bundles and targets.
+struct Listing;
+
+impl Look for Listing {
+    type Out = ();
+
+    fn wants(&self, _: &codeobject::TargetId) -> bool {
+        false
+    }
+
+    fn entry(&self, _: &Found<'_>, (): &mut ()) -> bool {
+        false
+    }
+
+    fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, (): &mut ()) {}
+}
+
+fn open(path: &Path, seen_as: &str, missing: &mut Vec<String>) -> Result<Library, DryrunError> {
     let file = File::open(path)?;
     let code = |source| DryrunError::Code { path: path.to_owned(), source };
     let source: &dyn ReadAt = &file;
     let elf = Elf::parse(source).map_err(code)?;
-    let mut pieces = BTreeMap::new();
-    let mut index = 0;
-    for section in host::fatbin_sections(&elf) {
-        for piece in walk(source, host::range_of(&elf, section), index) {
-            if let Piece::Bundle(bundle) = piece {
-                index = bundle.index + 1;
-                pieces.insert(bundle.offset, bundle);
-            }
-        }
+    let Ok(report) = inspect(&file, &Options::default(), false, &Listing, |_, ()| Ok::<(), Infallible>(()));
+    let gone = report.problems.iter().filter(|problem| problem.field.starts_with("kpack"));
+    missing.extend(gone.map(|problem| format!("{}: {problem}", path.display())));
+    let disabled = report.kpack.as_ref().is_some_and(|kpack| kpack.disabled);
+    if disabled {
+        missing.push(format!("{}: ROCM_KPACK_DISABLE is set", path.display()));
     }
+    let mut found: HashMap<u64, &BundleSummary> =
+        report.bundles.iter().map(|summary| (summary.bundle.offset, summary)).collect();
     let mut bundles = Vec::new();
     for wrapper in host::wrappers(&elf).map_err(code)? {
-        let Some(piece) = wrapper.bundle_offset.and_then(|offset| pieces.remove(&offset)) else { continue };
-        let opened = piece.open(source, ccob::DEFAULT_LIMIT).map_err(code)?;
-        let targets = opened.table.entries.iter().filter_map(|entry| entry.id.target.clone()).collect();
-        drop(opened);
-        bundles.push(Bundle { index: piece.index as u32, address: wrapper.bundle_address, piece, targets });
+        let (address, offset) = match wrapper.packed {
+            Some(_) => (wrapper.address, elf.offset_of(wrapper.address)),
+            None => (wrapper.bundle_address, wrapper.bundle_offset),
+        };
+        let Some(summary) = offset.and_then(|offset| found.remove(&offset)) else { continue };
+        let range = summary.bundle.range();
+        let lost = report.coverage.not_understood.iter().find(|gap| summary.entries.is_empty() && gap.range == range);
+        if let Some(gap) = lost {
+            return Err(code(gap.why.clone()));
+        }
+        let entries =
+            summary.entries.iter().filter(|entry| entry.is_device() && (entry.archive.is_none() || !disabled));
+        let targets = entries.filter_map(|entry| entry.target.as_ref().map(ToString::to_string)).collect();
+        let index = u32::try_from(summary.bundle.index).unwrap_or(u32::MAX);
+        bundles.push(Bundle { index, address, offset: summary.bundle.offset, targets });
     }
     Ok(Library { path: path.to_owned(), seen_as: seen_as.to_owned(), bundles })
 }
 
-/// The kernels of one bundle: of the device's target where it is there, else of the relative.
-fn kernels(
-    file: &File,
-    bundle: &Bundle,
-    target: &TargetId,
-    relative: Option<&str>,
-) -> codeobject::Result<Vec<KernelInfo>> {
-    let opened = bundle.piece.open(file, ccob::DEFAULT_LIMIT)?;
-    let find = |wanted: &dyn Fn(&TargetId) -> bool| {
-        opened.table.entries.iter().find(|entry| entry.id.target.as_ref().is_some_and(wanted))
-    };
-    let own = find(&|code| target.runs(code));
-    let other = || find(&|code| Some(code.processor.as_str()) == relative);
-    let (entry, foreign) = match own {
-        Some(entry) => (entry, false),
-        None => match other() {
-            Some(entry) => (entry, true),
-            None => return Ok(Vec::new()),
-        },
-    };
-    let contents = opened.contents(entry)?;
-    let object = CodeObject::parse(&contents)?;
-    let mut list = Vec::new();
-    for kernel in object.kernels() {
-        let kernel = kernel?;
-        let stub = kernel.stub.is_stub();
-        let data = kernel.metadata;
-        list.push(KernelInfo {
+/// The kernels of the chosen targets, with the target that each is for.
+struct Chosen(BTreeSet<String>);
+
+impl Look for Chosen {
+    type Out = Vec<(String, KernelInfo)>;
+
+    fn wants(&self, target: &codeobject::TargetId) -> bool {
+        self.0.contains(&target.to_string())
+    }
+
+    fn entry(&self, found: &Found<'_>, _: &mut Self::Out) -> bool {
+        found.target.is_some_and(|target| self.wants(target))
+    }
+
+    fn kernel(&self, found: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
+        let target = found.target.map(ToString::to_string).unwrap_or_default();
+        let data = &kernel.metadata;
+        let info = KernelInfo {
             vgprs: data.vgpr_count.unwrap_or(0),
             sgprs: data.sgpr_count.unwrap_or(0),
             lds: data.group_segment_fixed_size.unwrap_or(0),
@@ -166,55 +199,45 @@ fn kernels(
             max_block: data.max_flat_workgroup_size.unwrap_or(0),
             wavefront: data.wavefront_size.unwrap_or(0),
             wgp_mode: data.workgroup_processor_mode.unwrap_or(true),
-            stub,
-            foreign,
+            stub: kernel.stub.is_stub(),
+            foreign: false,
             args: data.arguments.iter().filter(|arg| !arg.is_hidden()).map(|arg| (arg.offset, arg.size)).collect(),
-            name: data.name,
-        });
+            name: data.name.clone(),
+        };
+        out.push((target, info));
     }
-    Ok(list)
+
+    fn detail(&self) -> Detail {
+        Detail::Whole
+    }
 }
 
-/// By what the files are (size, time, place on disk), not by reading a gigabyte.
-fn cache_name(libraries: &[(PathBuf, String)], target: &TargetId, relaxed: bool) -> Result<String, DryrunError> {
-    let mut hash = fnv(FNV, LAYOUT.as_bytes());
-    for (path, seen_as) in libraries {
-        let metadata = fs::metadata(path).map_err(io_at(path))?;
-        hash = fnv(hash, seen_as.as_bytes());
-        for value in [metadata.len(), metadata.ino(), metadata.mtime().cast_unsigned(), metadata.dev()] {
-            hash = fnv(hash, &value.to_le_bytes());
+/// By the bundle's offset: the kernels of the code that is taken, or of the relative.
+fn kernels(
+    library: &Library,
+    device: &Arch,
+    relative: Option<&str>,
+) -> Result<BTreeMap<u64, Vec<KernelInfo>>, DryrunError> {
+    let choose = |bundle: &Bundle| {
+        let (target, how) = bundle.choose(device, relative);
+        Some((bundle.offset, (target?.to_owned(), how.is_none_or(|how| how == How::Compiled))))
+    };
+    let chosen: HashMap<u64, (String, bool)> = library.bundles.iter().filter_map(choose).collect();
+    let look = Chosen(chosen.values().map(|(target, _)| target.clone()).collect());
+    let file = File::open(&library.path)?;
+    let mut kernels: BTreeMap<u64, Vec<KernelInfo>> = BTreeMap::new();
+    let Ok(report) = inspect(&file, &Options::default(), false, &look, |bundle, found: Vec<(String, KernelInfo)>| {
+        if let Some((offset, (wanted, foreign))) = bundle.and_then(|bundle| chosen.get_key_value(&bundle.offset)) {
+            let own = found.into_iter().filter(|(target, _)| target == wanted);
+            let own = own.map(|(_, info)| KernelInfo { foreign: *foreign, ..info });
+            kernels.entry(*offset).or_default().extend(own);
         }
+        Ok::<(), Infallible>(())
+    });
+    let read = report.bundles.iter().flat_map(|summary| &summary.entries);
+    let damaged = read.filter(|entry| entry.target.as_ref().is_some_and(|target| look.wants(target)));
+    if let Some(source) = damaged.flat_map(|entry| &entry.problems).next() {
+        return Err(DryrunError::Code { path: library.path.clone(), source: source.clone() });
     }
-    Ok(format!("{}{}-{hash:016x}", target.to_string().replace(':', "_"), if relaxed { "-relaxed" } else { "" }))
-}
-
-/// First line: whether the target ships, the relative, what is shipped. Then the table.
-fn read_cached(path: &Path) -> Option<Described> {
-    let bytes = fs::read(path).ok()?;
-    let end = bytes.iter().position(|&byte| byte == b'\n')?;
-    let mut words = std::str::from_utf8(bytes.get(..end)?).ok()?.split(' ');
-    let ships = words.next()? == "ships";
-    let near = words.next().filter(|word| *word != "-").map(str::to_owned);
-    let shipped = words.map(str::to_owned).collect();
-    let table = bytes.get(end + 1..)?.to_vec();
-    launch::table::Table::parse(&table).ok()?;
-    Some(Described { table, ships, near, shipped })
-}
-
-/// A cache that cannot be written costs time, nothing else.
-fn write_cached(path: &Path, described: &Described) {
-    let shipped: Vec<&str> = described.shipped.iter().map(String::as_str).collect();
-    let head = format!(
-        "{} {} {}\n",
-        if described.ships { "ships" } else { "absent" },
-        described.near.as_deref().unwrap_or("-"),
-        shipped.join(" ")
-    );
-    let mut bytes = head.into_bytes();
-    bytes.extend(&described.table);
-    let part = path.with_extension(format!("part{}", std::process::id()));
-    let written = path.parent().map(fs::create_dir_all).transpose().and_then(|_| fs::write(&part, bytes));
-    if written.and_then(|()| fs::rename(&part, path)).is_err() {
-        let _ = fs::remove_file(&part);
-    }
+    Ok(kernels)
 }

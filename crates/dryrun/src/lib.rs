@@ -12,6 +12,7 @@ mod error;
 mod events;
 mod host;
 mod images;
+mod kernel_cache;
 mod kernels;
 mod names;
 mod nearest_target;

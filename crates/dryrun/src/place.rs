@@ -1,8 +1,8 @@
 //! Where the program and its libraries are: an unpacked system tree, a directory of libraries, or this machine.
 
 use crate::error::{DryrunError, io_at};
-use codeobject::{ReadAt, elf::Elf, host};
-use inventory::File;
+use codeobject::{ReadAt, elf::Elf};
+use inventory::{DeviceCode, File};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -168,11 +168,11 @@ fn has_device_code(path: &Path) -> Result<bool, DryrunError> {
         Ok(file) => file,
         Err(_) => return Ok(false),
     };
-    let source: &dyn ReadAt = &file;
-    let Ok(elf) = Elf::parse(source) else { return Ok(false) };
-    if host::fatbin_sections(&elf).next().is_none() {
+    if !DeviceCode::of(&file).is_amd() {
         return Ok(false);
     }
+    let source: &dyn ReadAt = &file;
+    let Ok(elf) = Elf::parse(source) else { return Ok(false) };
     // The name of the runtime that it asks for stands in its dynamic strings.
     let strings = elf.section(".dynstr").and_then(|section| elf.data(section).ok()).unwrap_or_default();
     let text = String::from_utf8_lossy(&strings);

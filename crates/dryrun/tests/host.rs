@@ -66,7 +66,7 @@ fn built(home: &Path, (soname, properties, arch, units): (&str, &str, u32, u32),
 }
 
 fn run(program: &Path) -> Outcome {
-    let described = Described { table: Vec::new(), ships: true, near: None, shipped: Default::default() };
+    let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let profile: Profile = gpu::find("rx-7900-xt").expect("a card");
     Request {
         place: &Place::Host,
@@ -145,7 +145,7 @@ fn a_program_for_another_c_library_says_what_to_do() {
     std::fs::write(&source, "int main(void) { return 0; }").expect("a file");
     let loader = "-Wl,--dynamic-linker=/lib/no-such-ld-musl-x86_64.so.1";
     assert!(Command::new("gcc").arg(loader).arg("-o").args([&program, &source]).status().expect("gcc runs").success());
-    let described = Described { table: Vec::new(), ships: true, near: None, shipped: Default::default() };
+    let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let request = Request {
         place: &Place::Host,
         profiles: &[gpu::find("gfx1100").expect("a card")],

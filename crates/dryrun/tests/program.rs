@@ -305,7 +305,7 @@ fn ask(port: u16, body: &str) -> Option<String> {
 
 /// On this machine, without any runtime: what is refused, and in which words.
 fn host_run(program: &Path) -> Result<Outcome, DryrunError> {
-    let described = Described { table: Vec::new(), ships: true, near: None, shipped: Default::default() };
+    let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let profile = gpu::find("gfx1100").expect("a card");
     Request {
         place: &Place::Host,

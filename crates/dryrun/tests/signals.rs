@@ -14,7 +14,7 @@ const PART: &str = "DRYRUN_SIGNALS_PART";
 fn run(home: &Path) -> Outcome {
     let profile = gpu::find("gfx1100").expect("a card");
     let table = launch::table::Builder::default().finish();
-    let described = Described { table, ships: true, near: None, shipped: Default::default() };
+    let described = Described { table, ships: true, ..Described::default() };
     let text = r#"sh -c 'echo $$ > "$0/inner"; exec sleep 1000' "$1" & echo $$ > "$1/outer"; "$0" until 2000 > "$1/said"; true"#;
     let program = home.join("launcher");
     let command: Vec<OsString> = vec!["sh".into(), "-c".into(), text.into(), program.into(), home.into()];

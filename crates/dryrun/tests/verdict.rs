@@ -9,7 +9,7 @@ use std::ffi::OsString;
 
 fn described(ships: bool) -> Described {
     let table = launch::table::Builder::default().finish();
-    Described { table, ships, near: None, shipped: Default::default() }
+    Described { table, ships, ..Described::default() }
 }
 
 /// A real run of a program of this machine.

@@ -85,7 +85,7 @@ fn answer(
         settled_by: having(|grade| grade.strength() > 0),
         refuted: having(Grade::is_refuted),
         elsewhere: seen(&question.elsewhere),
-        open: !conclusion.is_whole(),
+        open: !conclusion.is_certain(),
         found,
         live,
         conclusion,

@@ -26,6 +26,15 @@ fn one_difference_is_a_difference_however_little_was_looked_at() {
 }
 
 #[test]
+fn what_is_incomplete_is_not_whole() {
+    for basis in [cells(312, 311), cells(312, 312).lost(1), cells(0, 0).without("a.so", None, LeftOutWhy::Unreadable)] {
+        let conclusion = basis.completeness();
+        assert_eq!((conclusion.says(), conclusion.word()), (&Says::Incomplete, Word::No), "{conclusion:?}");
+        assert_eq!((conclusion.is_whole(), conclusion.is_certain()), (false, false), "{conclusion:?}");
+    }
+}
+
+#[test]
 fn nothing_asked_concludes_nothing() {
     for conclusion in [cells(0, 0).equality(0), cells(0, 0).presence(0), cells(0, 0).of_all(0)] {
         assert_eq!((conclusion.reach(), conclusion.word()), (Reach::Unknown, Word::NotKnown));
@@ -81,7 +90,13 @@ proptest! {
             prop_assert_eq!(conclusion.is_whole(), !gap);
         }
         prop_assert_eq!(basis.clone().completeness().says() == &Says::Complete, !(lost > 0 || out > 0 || answered < asked));
-        // And a case is a case.
-        prop_assert!(basis.presence(1).is_whole());
+        // Only what is complete is whole, whoever is asked.
+        let complete = basis.clone().completeness();
+        prop_assert_eq!(complete.is_whole(), !gap);
+        prop_assert_eq!(complete.word() == Word::Yes, !gap);
+        // And a case is a case: certain, and whole only where everything was looked at.
+        let found = basis.presence(1);
+        prop_assert!(found.is_certain());
+        prop_assert_eq!(found.is_whole(), !(lost > 0 || out > 0 || answered < asked));
     }
 }

@@ -144,6 +144,16 @@ impl Arch {
         })
     }
 
+    /// The targets whose machine code an AMD device takes, its own first; empty for others, which go by number.
+    pub fn in_order(&self) -> Vec<&str> {
+        match self {
+            Arch::Amd(target) => {
+                std::iter::once(target.processor.as_str()).chain(generic_of(&target.processor)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn how(&self, code: &str) -> Option<How> {
         match self {
             Arch::Spirv => (code == SPIRV).then_some(How::Own),
@@ -256,6 +266,8 @@ mod tests {
         };
         assert_eq!(takes("gfx1201", &["gfx1100", "gfx12-generic"]), Some(("gfx12-generic", How::Generic)));
         assert_eq!(takes("gfx1201", &["gfx12-generic", "gfx1201"]), Some(("gfx1201", How::Own)));
+        assert_eq!(arch("rx-9070-xt").in_order(), ["gfx1201", "gfx12-generic"]);
+        assert_eq!(arch("gfx908").in_order(), ["gfx908"]);
         assert_eq!(takes("gfx1250", &["gfx12-generic"]), None);
         assert_eq!(takes("gfx1250", &["gfx12-5-generic"]), Some(("gfx12-5-generic", How::Generic)));
         assert_eq!(takes("gfx908", &["gfx9-generic"]), None);

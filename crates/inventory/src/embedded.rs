@@ -43,15 +43,11 @@ impl Search {
     }
 
     fn search(&mut self, offset: u64, data: &[u8]) {
-        let mut at = 0;
-        while let Some(next) = data.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == MAGIC[0])) {
-            at += next;
+        for at in memchr::memmem::find_iter(data, &MAGIC) {
             let place = offset + at as u64;
-            let skipped = self.skip.iter().any(|range| (range.start..range.end).contains(&place));
-            if !skipped && data.get(at..at + MAGIC.len()) == Some(&MAGIC) {
+            if !self.skip.iter().any(|range| (range.start..range.end).contains(&place)) {
                 self.found.push(place);
             }
-            at += 1;
         }
     }
 

@@ -151,6 +151,11 @@ pub(crate) fn scan<L: Look, E>(
     Ok((kpack, problems))
 }
 
+/// The code objects of one library in an archive, from its table alone.
+pub(crate) fn entries_of(path: &Path, reference: &Reference) -> codeobject::Result<Vec<Entry>> {
+    Ok(open(path, reference)?.by_number.into_values().flatten().collect())
+}
+
 fn open(path: &Path, reference: &Reference) -> codeobject::Result<Opened> {
     let unreadable = |why: String| Error::new(0, "kpack archive", Problem::Unreadable(why));
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
@@ -179,6 +184,11 @@ fn read<L: Look>(
         ObjectReport::new(&EntryId::parse(&format!("kpack-amdgcn-amd-amdhsa--{}", entry.target)), entry.size);
     object.archive = Some(file.path().to_owned());
     let stored = archive.stored(entry).unwrap_or(Range { start: 0, end: 0 });
+    if object.target.as_ref().is_some_and(|target| !look.wants(target)) {
+        report.coverage.scanned += stored.len();
+        report.entries.push(object);
+        return;
+    }
     match archive.contents(file, entry, options.unpack_limit) {
         Ok(bytes) => {
             let bytes = bytes.into_owned();

@@ -4,7 +4,7 @@
 //! little-endian, all structs are plain data at 8-byte alignment.
 
 /// First bytes of `device`.
-pub const DEVICE_MAGIC: [u8; 8] = *b"WKDEVIC1";
+pub const DEVICE_MAGIC: [u8; 8] = *b"WKDEVIC2";
 /// First bytes of `kernels`.
 pub const KERNELS_MAGIC: [u8; 8] = *b"WKKERNE1";
 /// First bytes of `kernels` where it holds a table for each device.
@@ -20,6 +20,8 @@ pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
 pub struct Device {
     pub name: [u8; 128],
     pub arch: [u8; 64],
+    /// The generic target whose code HIP takes for it, `gfx12-generic`; empty where there is none.
+    pub generic: [u8; 32],
     pub version: [u32; 3],
     pub multiprocessors: u32,
     pub memory: u64,

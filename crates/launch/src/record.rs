@@ -12,6 +12,10 @@ pub const SEGMENT: u64 = 2 << 20;
 /// The first record stands behind the header page.
 pub const FIRST: u64 = 4096;
 
+/// First word of a `__hip_fatbin_wrapper` whose code was taken out of the library (kpack). All of them point to the one
+/// reference, so its own address is what tells it from the others; of the rest it is their bundle's.
+pub const PACKED_WRAPPER: u32 = u32::from_le_bytes(*b"HIPK");
+
 /// The header at offset 0. `used` counts reserved bytes from the start of the file, the header included.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

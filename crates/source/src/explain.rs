@@ -95,6 +95,9 @@ impl Question {
                 .collect(),
             presets: &table.presets,
             otherwise: self.otherwise(table),
+            takes_code_for: gpu::Arch::parse(target)
+                .map(|device| device.in_order().into_iter().map(str::to_owned).collect())
+                .unwrap_or_default(),
         })
     }
 
@@ -161,6 +164,8 @@ pub struct Explained<'q> {
     pub neighbours: Vec<Neighbour<'q>>,
     pub presets: &'q [Build],
     pub otherwise: Vec<Otherwise>,
+    /// The targets whose shipped code the device takes, its own first; empty where that goes by number (NVIDIA's).
+    pub takes_code_for: Vec<String>,
 }
 
 impl answer::Answer for Explained<'_> {

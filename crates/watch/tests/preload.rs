@@ -49,7 +49,7 @@ impl Launcher {
     fn start(&self, words: &[&str], variables: &[(String, String)]) -> Outcome {
         let profile = gpu::find("gfx1100").expect("a card");
         let table = launch::table::Builder::default().finish();
-        let described = Described { table, ships: true, near: None, shipped: Default::default() };
+        let described = Described { table, ships: true, ..Described::default() };
         let command: Vec<OsString> = words.iter().map(OsString::from).collect();
         let request = Request {
             place: &Place::Host,

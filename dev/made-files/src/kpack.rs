@@ -3,7 +3,7 @@
 use super::elf::{PROGBITS, Section, elf, string_table};
 use super::msgpack::{Value, encode};
 use codeobject::elf::Elf;
-use codeobject::host;
+use codeobject::{Range, ReadAt, host};
 
 /// A reference as the library keeps it.
 pub fn kpack_reference(name: &str, paths: &[&str]) -> Vec<u8> {
@@ -80,33 +80,40 @@ pub fn packed_host(wrappers: u32, reference: &[u8]) -> Vec<u8> {
     elf(62, 0, 0, 0, &sections)
 }
 
-/// The same of a real library: its wrappers are renamed and numbered in their order, its device section is emptied, and the
-/// reference is added behind everything. None where it is no ELF file with wrappers.
-pub fn split(library: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
-    let source = library.to_vec();
-    let elf = Elf::parse(&source).ok()?;
-    let mut out = library.to_vec();
+/// What becomes of a real library when its code is taken out: bytes that are emptied, and bytes that are written, the last of
+/// them behind its end.
+#[derive(Debug)]
+pub struct Split {
+    pub emptied: Vec<Range>,
+    pub written: Vec<(u64, Vec<u8>)>,
+}
+
+/// Its wrappers are renamed and numbered in their order, its device section is emptied, and the reference is added behind
+/// everything. None where it is no ELF file with wrappers.
+pub fn split_of(library: &dyn ReadAt, reference: &[u8]) -> Option<Split> {
+    let elf = Elf::parse(library).ok()?;
+    let mut split = Split { emptied: Vec::new(), written: Vec::new() };
     for (number, wrapper) in host::wrappers(&elf).ok()?.iter().enumerate() {
-        let at = usize::try_from(elf.offset_of(wrapper.address)?).ok()?;
-        out.get_mut(at..at + 4)?.copy_from_slice(b"HIPK");
-        out.get_mut(at + 16..at + 24)?.copy_from_slice(&(number as u64).to_le_bytes());
+        let at = elf.offset_of(wrapper.address)?;
+        split.written.push((at, b"HIPK".to_vec()));
+        split.written.push((at + 16, (number as u64).to_le_bytes().to_vec()));
     }
     let (mut names, mut headers) = (Vec::new(), Vec::new());
     for section in elf.sections() {
         names.push(section.name.clone());
         let emptied = section.name == host::FATBIN;
         if emptied {
-            let start = usize::try_from(section.offset).ok()?;
-            out.get_mut(start..start + usize::try_from(section.size).ok()?)?.fill(0);
+            split.emptied.push(host::range_of(&elf, section));
         }
         headers.push((section.clone(), if emptied { 8 } else { section.kind }));
     }
     names.extend([".rocm_kpack_ref".to_owned(), ".shstrtab".to_owned()]);
     let (strings, offsets) = string_table(&names);
+    let mut end = library.len();
     let mut put = |bytes: &[u8]| {
-        out.resize(out.len().next_multiple_of(64), 0);
-        let at = out.len() as u64;
-        out.extend_from_slice(bytes);
+        let at = end.next_multiple_of(64);
+        split.written.push((at, bytes.to_vec()));
+        end = at + bytes.len() as u64;
         at
     };
     let (marker, table) = (put(reference), put(&strings));
@@ -129,8 +136,23 @@ pub fn split(library: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     header(*place.next()?, 3, [0, 0, table, strings.len() as u64], 0, 0, 0);
     let at = put(&raw);
     let count = u16::try_from(names.len()).ok()?;
-    out.get_mut(40..48)?.copy_from_slice(&at.to_le_bytes());
-    out.get_mut(60..62)?.copy_from_slice(&count.to_le_bytes());
-    out.get_mut(62..64)?.copy_from_slice(&(count - 1).to_le_bytes());
+    split.written.push((40, at.to_le_bytes().to_vec()));
+    split.written.push((60, [count.to_le_bytes(), (count - 1).to_le_bytes()].concat()));
+    Some(split)
+}
+
+/// The same in memory.
+pub fn split(library: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
+    let mut out = library.to_vec();
+    let split = split_of(&out, reference)?;
+    let place = |at: u64, len: usize| usize::try_from(at).ok().map(|start| start..start + len);
+    for range in &split.emptied {
+        out.get_mut(place(range.start, usize::try_from(range.len()).ok()?)?)?.fill(0);
+    }
+    for (at, bytes) in &split.written {
+        let place = place(*at, bytes.len())?;
+        out.resize(out.len().max(place.end), 0);
+        out.get_mut(place)?.copy_from_slice(bytes);
+    }
     Some(out)
 }

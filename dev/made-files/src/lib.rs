@@ -12,7 +12,7 @@ mod registering;
 pub use bundle::{bundle, ccob};
 pub use containers::{ar, windows};
 pub use elf::{Section, elf, host};
-pub use kpack::{kpack, kpack_reference, packed_host, split};
+pub use kpack::{Split, kpack, kpack_reference, packed_host, split, split_of};
 pub use msgpack::{Value, encode};
 pub use registering::{nvidia_container, registering_library};
 

@@ -40,18 +40,21 @@ pub enum Code<'a> {
     Opaque,
 }
 
-/// The code object for `target` (as HIP names it, with features) in an image.
-pub fn code<'a>(image: &'a [u8], target: &[u8]) -> Code<'a> {
+/// The code object for `target` (as HIP names it, with features) in an image; where it has none of its own, the one for the
+/// generic target that HIP takes for it.
+pub fn code<'a>(image: &'a [u8], target: &[u8], generic: &[u8]) -> Code<'a> {
     if image.starts_with(b"\x7fELF") {
         return Code::Elf(image);
     }
     if !image.starts_with(b"__CLANG_OFFLOAD_BUNDLE__") {
         return Code::Opaque;
     }
-    entries(image, target).map_or(Code::Absent, Code::Elf)
+    let own = entries(image, |name| runs(name, target));
+    let shared = || entries(image, |name| !generic.is_empty() && serves(name, generic, target));
+    own.or_else(shared).map_or(Code::Absent, Code::Elf)
 }
 
-fn entries<'a>(image: &'a [u8], target: &[u8]) -> Option<&'a [u8]> {
+fn entries(image: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
     let count = u64_at(image, 24)?.min(1024);
     let mut at = 32_usize;
     for _ in 0..count {
@@ -60,7 +63,7 @@ fn entries<'a>(image: &'a [u8], target: &[u8]) -> Option<&'a [u8]> {
         let id = image.get(start..start.checked_add(usize::try_from(len).ok()?)?)?;
         at = start.checked_add(id.len())?;
         let Some(name) = id.windows(3).position(|w| w == b"gfx").and_then(|i| id.get(i..)) else { continue };
-        if runs(name, target) {
+        if wanted(name) {
             let from = usize::try_from(offset).ok()?;
             return image.get(from..from.checked_add(usize::try_from(size).ok()?)?);
         }
@@ -70,9 +73,12 @@ fn entries<'a>(image: &'a [u8], target: &[u8]) -> Option<&'a [u8]> {
 
 /// Same processor, and every feature that the code fixes has that value on the device.
 fn runs(code: &[u8], device: &[u8]) -> bool {
+    serves(code, device.split(|&b| b == b':').next().unwrap_or(&[]), device)
+}
+
+fn serves(code: &[u8], processor: &[u8], device: &[u8]) -> bool {
     let mut parts = code.split(|&b| b == b':');
-    let mut ours = device.split(|&b| b == b':');
-    parts.next() == ours.next() && parts.all(|feature| device.split(|&b| b == b':').any(|ours| ours == feature))
+    parts.next() == Some(processor) && parts.all(|feature| device.split(|&b| b == b':').any(|ours| ours == feature))
 }
 
 /// Whether the image defines `name` or its descriptor `name.kd`.

@@ -76,7 +76,9 @@ fn find(handle: *mut c_void) -> Option<&'static mut Module> {
 pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void {
     let world = world();
     // SAFETY: the wrapper is {u32 magic, u32 version, u64 bundle, u64}, emitted by the compiler.
-    let bundle = unsafe { wrapper.cast::<u64>().add(1).read_unaligned() } as usize;
+    let (magic, bundle) =
+        unsafe { (wrapper.cast::<u32>().read_unaligned(), wrapper.cast::<u64>().add(1).read_unaligned() as usize) };
+    let bundle = if magic == record::PACKED_WRAPPER { wrapper as usize } else { bundle };
     let (path, base) = owner(bundle);
     let address = bundle.wrapping_sub(base) as u64;
     let Some(module) = make(path, address, &[]) else { return core::ptr::null_mut() };
@@ -189,7 +191,7 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
     // SAFETY: `image_size` bytes lie there.
     kept.copy_from_slice(unsafe { core::slice::from_raw_parts(at, size) });
     let Some(module) = make(path, 0, kept) else { return crate::error::OUT_OF_MEMORY };
-    if matches!(elf::code(kept, target(&device.arch)), elf::Code::Absent) {
+    if matches!(elf::code(kept, target(&device.arch), target(&device.generic)), elf::Code::Absent) {
         return NO_BINARY_FOR_GPU;
     }
     module.note();
@@ -252,7 +254,7 @@ pub unsafe extern "C" fn hipModuleGetFunction(to: *mut *mut c_void, module: *mut
     }
     // SAFETY: the caller's string.
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-    let there = match elf::code(module.image, target(&device.arch)) {
+    let there = match elf::code(module.image, target(&device.arch), target(&device.generic)) {
         elf::Code::Elf(code) => elf::defines(code, name) == Some(true),
         elf::Code::Opaque => true,
         elf::Code::Absent => false,

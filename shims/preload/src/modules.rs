@@ -258,7 +258,10 @@ wrap! {
         let modules = unsafe { real(wrapper) };
         if !wrapper.is_null() {
             // SAFETY: the wrapper is {u32 magic, u32 version, u64 bundle, u64}, emitted by the compiler.
-            let bundle = unsafe { wrapper.cast::<u64>().add(1).read_unaligned() } as usize;
+            let (magic, bundle) = unsafe {
+                (wrapper.cast::<u32>().read_unaligned(), wrapper.cast::<u64>().add(1).read_unaligned() as usize)
+            };
+            let bundle = if magic == record::PACKED_WRAPPER { wrapper as usize } else { bundle };
             let (origin, base) = owner(bundle);
             add(modules as usize, Origin { address: bundle.wrapping_sub(base) as u64, ..origin });
         }

@@ -24,6 +24,16 @@ pub enum Region {
     Relocatable,
 }
 
+impl Region {
+    /// The section's name in an ELF file.
+    pub fn section(self) -> &'static str {
+        match self {
+            Region::Linked => ".nv_fatbin",
+            Region::Relocatable => "__nv_relfatbin",
+        }
+    }
+}
+
 /// One section with fatbins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section {
@@ -47,11 +57,7 @@ pub fn host_sections(source: &dyn ReadAt) -> Result<Vec<Section>> {
     if elf.header.machine == EM_CUDA {
         return Ok(vec![Section { region: Region::Linked, offset: 0, address: 0, size: source.len() }]);
     }
-    let region = |name: &str| match name {
-        ".nv_fatbin" => Some(Region::Linked),
-        "__nv_relfatbin" => Some(Region::Relocatable),
-        _ => None,
-    };
+    let region = |name: &str| [Region::Linked, Region::Relocatable].into_iter().find(|it| it.section() == name);
     let sections = elf.sections().iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
     Ok(sections
         .filter_map(|s| {

@@ -4,9 +4,11 @@ use crate::cases::{Case, Weight, places};
 use crate::environment::override_target;
 use crate::message::Message;
 use crate::{Facts, rocm};
+use gpu::{Arch, TargetId};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = catalogs(facts);
+    cases.extend(device_code(facts));
     cases.extend(mixed_in_process(facts));
     cases.extend(mixed_on_host(facts));
     cases
@@ -14,15 +16,9 @@ pub fn find(facts: &Facts) -> Vec<Case> {
 
 /// rocBLAS without a file for this target cannot run a GEMM on it; hipBLASLt falls back, with one line.
 fn catalogs(facts: &Facts) -> Vec<Case> {
-    // With the override, the runtime looks for the other target's files.
-    let forced = places(facts, "HSA_OVERRIDE_GFX_VERSION").into_iter().find_map(|(_, value)| override_target(value));
-    let targets: Vec<String> = match forced {
-        Some(target) if !facts.gpus.is_empty() => vec![target],
-        _ => facts.gpus.iter().filter(|gpu| !gpu.integrated).filter_map(|gpu| gpu.target.clone()).collect(),
-    };
     let mut cases = Vec::new();
     for catalog in &facts.catalogs {
-        for target in &targets {
+        for target in &targets(facts) {
             let says = |key| {
                 Message::new(key)
                     .with("library", catalog.library)
@@ -30,6 +26,7 @@ fn catalogs(facts: &Facts) -> Vec<Case> {
                     .with("target", target)
                     .with("others", catalog.targets.keys().cloned().collect::<Vec<_>>().join(" "))
             };
+            // By the target's own name: unlike HIP, Tensile does not look for a generic target's files.
             if !catalog.targets.contains_key(target) {
                 let case = Case::new("catalog-missing", Weight::Problem, says("doctor-case-catalog-missing"));
                 cases.push(case.say("doctor-case-catalog-fix"));
@@ -37,6 +34,66 @@ fn catalogs(facts: &Facts) -> Vec<Case> {
                 let case = Case::new("catalog-no-index", Weight::Problem, says("doctor-case-catalog-no-index"));
                 cases.push(case.say("doctor-case-catalog-fix"));
             }
+        }
+    }
+    cases
+}
+
+/// The targets that the runtime looks for: with the override, the other target's.
+fn targets(facts: &Facts) -> Vec<String> {
+    let forced = places(facts, "HSA_OVERRIDE_GFX_VERSION").into_iter().find_map(|(_, value)| override_target(value));
+    match forced {
+        Some(target) if !facts.gpus.is_empty() => vec![target],
+        _ => facts.gpus.iter().filter(|gpu| !gpu.integrated).filter_map(|gpu| gpu.target.clone()).collect(),
+    }
+}
+
+/// Whose code the device takes, its own or a generic target's; None where it takes none.
+fn takes<'t>(target: &str, shipped: impl IntoIterator<Item = &'t String>) -> Option<String> {
+    let device = Arch::Amd(TargetId::parse(target)?);
+    device.takes(shipped.into_iter().map(String::as_str)).map(|taken| taken.code.to_owned())
+}
+
+/// A library whose code is not for this card has none that it could take from elsewhere; one whose code left it needs the
+/// archive for this card.
+fn device_code(facts: &Facts) -> Vec<Case> {
+    let disabled = places(facts, "ROCM_KPACK_DISABLE").into_iter().find(|(_, value)| !matches!(*value, "" | "0"));
+    let mut cases = Vec::new();
+    for code in &facts.device_code {
+        let paths = code.packed.as_ref().map(|packed| packed.search_paths.join(" ")).unwrap_or_default();
+        let says = |key| {
+            Message::new(key)
+                .with("library", &code.library)
+                .with("paths", &paths)
+                .with("others", if code.targets.is_empty() { "-".to_owned() } else { code.targets.join(" ") })
+        };
+        if let (Some((place, _)), true) = (disabled, code.packed.is_some()) {
+            let what = says("doctor-case-kpack-disabled").with("place", place.name());
+            let case = Case::new("kpack-disabled", Weight::Problem, what);
+            cases.push(case.with_fix(place.unset("ROCM_KPACK_DISABLE")));
+            continue;
+        }
+        for target in targets(facts) {
+            match takes(&target, &code.targets) {
+                None if code.packed.is_some() => {
+                    let what = says("doctor-case-kpack-missing").with("target", &target);
+                    cases.push(Case::new("kpack-missing", Weight::Problem, what).say("doctor-case-kpack-fix"));
+                }
+                // It may be one of several backends, of which another is taken.
+                None => {
+                    let what = says("doctor-case-no-code").with("target", &target);
+                    cases.push(Case::new("no-device-code", Weight::Warning, what).say("doctor-case-no-code-fix"));
+                }
+                Some(taken) if !taken.starts_with(&target) => {
+                    let what = says("doctor-case-generic-code").with("target", &target).with("taken", taken);
+                    cases.push(Case::new("generic-code", Weight::Note, what));
+                }
+                Some(_) => {}
+            }
+        }
+        if facts.gpus.is_empty() && code.packed.as_ref().is_some_and(|packed| packed.archives.is_empty()) {
+            let case = Case::new("kpack-missing", Weight::Warning, says("doctor-case-kpack-none"));
+            cases.push(case.say("doctor-case-kpack-fix"));
         }
     }
     cases

@@ -82,10 +82,14 @@ pub struct DevicePlayed<'r> {
     pub overridden_from: Option<&'r str>,
     /// Judged as the real runtime judges it.
     pub strict: bool,
-    /// Every library has code for the target.
+    /// The libraries have code that the target takes.
     pub ships: bool,
     /// Whose metadata stood in where one has not.
     pub metadata_of: Option<&'r str>,
+    /// The targets of the code that it takes where that is not its own: gfx12-generic.
+    pub taken: Vec<&'r str>,
+    /// Archives with code that left its library, and that are not here.
+    pub missing: &'r [String],
     pub shipped: Vec<&'r str>,
     pub grade: &'static str,
     pub rung: Rung,
@@ -104,6 +108,8 @@ impl<'r> DevicePlayed<'r> {
             strict: plan.strict,
             ships: plan.described.ships,
             metadata_of: plan.described.near.as_deref(),
+            taken: plan.described.taken.iter().map(String::as_str).collect(),
+            missing: &plan.described.missing,
             shipped: plan.described.shipped.iter().map(String::as_str).collect(),
             grade: standing.name(),
             rung: Rung::Selected,

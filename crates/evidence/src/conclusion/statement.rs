@@ -24,7 +24,7 @@ pub enum Says {
 impl Says {
     /// A single case is enough for it to be true, however little was looked at.
     fn stands_on_a_case(&self) -> bool {
-        matches!(self, Says::Found { .. } | Says::Different { .. } | Says::NotAll { .. } | Says::Incomplete)
+        matches!(self, Says::Found { .. } | Says::Different { .. } | Says::NotAll { .. })
     }
 }
 
@@ -79,12 +79,12 @@ impl Conclusion {
     pub(super) fn new(says: Says, basis: Basis) -> Self {
         let empty = matches!(&says, Says::Chosen { choices } if choices.is_empty());
         let on_a_case = says.stands_on_a_case() && basis.is_high_enough();
-        let reach = if on_a_case || (basis.is_whole() && !nothing_asked(&basis) && !empty) {
-            Reach::Whole
-        } else if (basis.answered == 0 && !says.stands_on_a_case()) || empty {
-            Reach::Unknown
-        } else {
-            Reach::Answered
+        let reach = match says {
+            // What is missing is certain; what is listed reaches as far as the looking did, which is never all.
+            Says::Incomplete => Reach::Answered,
+            _ if on_a_case || (basis.is_whole() && !nothing_asked(&basis) && !empty) => Reach::Whole,
+            _ if (basis.answered == 0 && !says.stands_on_a_case()) || empty => Reach::Unknown,
+            _ => Reach::Answered,
         };
         Conclusion { says, reach, basis }
     }
@@ -136,9 +136,15 @@ impl Conclusion {
         self.basis.by.iter().map(String::as_str)
     }
 
-    /// Of all there is: nothing lost, nothing left out.
-    pub fn is_whole(&self) -> bool {
+    /// What it says holds of all there is: either everything was looked at, or a single case is enough for it.
+    pub fn is_certain(&self) -> bool {
         self.reach == Reach::Whole
+    }
+
+    /// Everything was looked at: nothing lost, nothing left out, nothing that was asked without an answer. Something that
+    /// was found is certain without this.
+    pub fn is_whole(&self) -> bool {
+        self.reach == Reach::Whole && self.basis.is_whole()
     }
 
     /// To the question whether it is there, the same, all, complete. A choice is Yes where there is exactly one.

@@ -19,7 +19,7 @@ pub fn facts(kernels: &[KernelFact]) -> Vec<Fact> {
     let mut by_bundle: BTreeMap<usize, Vec<(Facts, bool)>> = BTreeMap::new();
     for kernel in kernels {
         if let Some(bundle) = kernel.bundle {
-            by_bundle.entry(bundle).or_default().push((grammar::read(&kernel.mangled), !kernel.stub));
+            by_bundle.entry(bundle).or_default().push((grammar::read(&kernel.mangled), kernel.stub != Some(true)));
         }
     }
     let bundles: Vec<Bundle> = by_bundle.into_iter().map(|(index, read)| Bundle::new(index, read)).collect();
@@ -125,7 +125,7 @@ mod tests {
             lds: None,
             scratch: None,
             wavefront: None,
-            stub: false,
+            stub: Some(false),
         }
     }
 

@@ -1,7 +1,7 @@
 //! From a report to observations: one writer per file, so that subject, coverage and time are the same in all.
 
 use crate::shipped::kernels::KernelFact;
-use crate::shipped::{ShippedError, bundles, symbols};
+use crate::shipped::{ShippedError, bundles, nvidia, symbols};
 use crate::{Content, Raw, Sighting};
 use codeobject::TargetId;
 use evidence::{
@@ -67,6 +67,11 @@ impl<'a> Writer<'a> {
             let about = About::new([("name", ".hip_fatbin")]);
             all.push(self.saw(&self.subject, Fact::new("file.section", about, self.report.coverage.total()))?);
         }
+        let images = self.report.nvidia.iter().filter(|_| self.report.form == Form::Host);
+        for walked in images.flat_map(|found| &found.sections) {
+            let about = About::new([("name", walked.section.region.section())]);
+            all.push(self.saw(&self.subject, Fact::new("file.section", about, walked.section.size))?);
+        }
         for (target, summary) in self.report.targets() {
             let about = About::new([("name", target.as_str())]);
             let fact = if self.report.is_complete() { Fact::new } else { Fact::at_least };
@@ -110,7 +115,7 @@ impl<'a> Writer<'a> {
             ];
             let plain = [
                 Some(Fact::new("kernel", about.clone(), true)),
-                Some(Fact::new("kernel.stub", about.clone(), kernel.stub)),
+                kernel.stub.map(|stub| Fact::new("kernel.stub", about.clone(), stub)),
             ];
             let counted = numbers.map(|(topic, value)| value.map(|value| Fact::new(topic, about.clone(), value)));
             for fact in plain.into_iter().chain(counted).flatten() {
@@ -190,9 +195,11 @@ impl<'a> Writer<'a> {
         Ok(seen.into())
     }
 
-    /// A walk that reads bundles rightly must meet the host entry that every compiler writes first.
+    /// A walk that reads bundles rightly must meet the host entry that every compiler writes first; one through archives,
+    /// code for each wrapper.
     fn canary(&self) -> Canary {
         let bundles = &self.report.bundles;
+        let packed = |summary: &inventory::BundleSummary| summary.entries.iter().any(|entry| entry.archive.is_some());
         let has_host = |summary: &inventory::BundleSummary| summary.entries.iter().any(|entry| !entry.is_device());
         match self.report.form {
             Form::CodeObject if self.report.object.as_ref().is_some_and(|object| object.kernels > 0) => {
@@ -201,7 +208,10 @@ impl<'a> Writer<'a> {
             _ if !bundles.is_empty() && bundles.iter().all(has_host) => {
                 Canary::in_target(format!("the host entry of all {} bundles", bundles.len()))
             }
-            _ => Canary::None,
+            _ if self.report.kpack.is_some() && !bundles.is_empty() && bundles.iter().all(packed) => {
+                Canary::in_target(format!("code in the archives for all {} wrappers", bundles.len()))
+            }
+            _ => self.report.nvidia.as_ref().filter(|_| bundles.is_empty()).map_or(Canary::None, nvidia::canary),
         }
     }
 
@@ -222,8 +232,13 @@ impl<'a> Writer<'a> {
 
 fn coverage(report: &FileReport) -> Coverage {
     let c = &report.coverage;
-    let seen = c.scanned.saturating_add(c.padding);
-    let mut coverage = Coverage::partial("bytes of device code", seen, Some(c.total()), Vec::new());
+    let (total, lost) = report.nvidia.as_ref().map_or((0, 0), nvidia::bytes);
+    let seen = c.scanned.saturating_add(c.padding).saturating_add(total - lost);
+    let total = c.total().saturating_add(total);
+    let mut coverage = Coverage::partial("bytes of device code", seen, Some(total), Vec::new());
+    if let Some(found) = &report.nvidia {
+        coverage = nvidia::missing(found, coverage);
+    }
     for gap in &c.not_understood {
         coverage = coverage.missing(format!("{:#x}..{:#x}", gap.range.start, gap.range.end), gap.why.to_string());
     }

@@ -17,7 +17,8 @@ pub struct KernelFact {
     pub lds: Option<u32>,
     pub scratch: Option<u32>,
     pub wavefront: Option<u32>,
-    pub stub: bool,
+    /// None where the code is not decoded (NVIDIA's).
+    pub stub: Option<bool>,
 }
 
 /// Gathers the kernels of the wanted target as facts (none where no target is wanted), and a list of all.
@@ -85,7 +86,7 @@ impl Look for Gather<'_> {
             lds: m.group_segment_fixed_size,
             scratch: m.private_segment_fixed_size,
             wavefront: m.wavefront_size,
-            stub: kernel.stub.is_stub(),
+            stub: Some(kernel.stub.is_stub()),
         });
     }
 }

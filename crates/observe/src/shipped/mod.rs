@@ -7,6 +7,7 @@ mod bundles;
 mod conclusions;
 mod facts;
 mod kernels;
+mod nvidia;
 mod observer;
 mod symbols;
 
@@ -67,8 +68,9 @@ pub fn sightings(
     };
     let mut all = writer.file()?;
     if let Some(target) = target {
+        let nvidia = nvidia::kernels(report, &target.to_string());
         all.extend(writer.bundles(target)?);
-        all.extend(writer.kernels(target, &kernels.facts)?);
+        all.extend(writer.kernels(target, if nvidia.is_empty() { &kernels.facts } else { &nvidia })?);
         all.extend(writer.roles(target, &kernels.facts)?);
     }
     all.extend(writer.symbols(path)?);

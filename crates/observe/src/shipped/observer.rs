@@ -3,9 +3,9 @@
 
 use crate::shipped::{NAME, look, runtime_of};
 use crate::{Blocked, ObserveContext, Observer, Sighting};
-use codeobject::{ReadAt, TargetId};
+use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, View};
-use inventory::{Contents, File};
+use inventory::{DeviceCode, File};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ impl Observer for ShippedFiles {
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let views = ["file.*", "bundle.*", "kernel", "kernel.*"].map(View::new).to_vec();
-        vec![(Rung::Shipped, FieldOfView::new(views).reach("host libraries with device code for AMD, byte by byte"))]
+        vec![(Rung::Shipped, FieldOfView::new(views).reach("host libraries with device code for AMD and NVIDIA, and the archives that such code went to, byte by byte"))]
     }
 
     fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
@@ -51,7 +51,7 @@ impl Observer for ShippedFiles {
     }
 }
 
-/// Shared libraries with a device section, below a path. Links are not followed.
+/// Shared libraries with device code, their own or in archives beside them, below a path. Links are not followed.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     let mut open = vec![path.to_owned()];
     let mut seen = 0;
@@ -72,7 +72,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn has_device_code(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let source: &dyn ReadAt = &file;
-    matches!(inventory::contents(source), Ok(Contents::Host { fatbins, .. }) if !fatbins.is_empty())
+    File::open(path).is_ok_and(|file| {
+        let code = DeviceCode::of(&file);
+        code.is_amd() || code.nvidia
+    })
 }

@@ -2,6 +2,8 @@
 
 dryrun-head = { $card } ({ $target }, { $units } multiprocessors), a stand-in, in { $runtime }
 dryrun-overridden = HSA_OVERRIDE_GFX_VERSION is set: the card is { $before } and says { $target }
+dryrun-taken = The libraries have code for { $taken } that { $target } takes, as HIP chooses it.
+dryrun-archive-missing = Code that left its library is not here: { $what }
 dryrun-relaxed = The libraries ship no { $target } (they ship: { $shipped }). Host choice only, with the metadata of { $near }: grids that depend on occupancy are not trustworthy.
 dryrun-strict = The libraries ship no { $target } (they ship: { $shipped }); as on the real runtime, its kernels are refused.
 dryrun-prompts = Prompts: { $what }

@@ -2,6 +2,8 @@
 
 dryrun-head = { $card }({ $target }、マルチプロセッサ { $units } 基)の代役、ランタイムは { $runtime }
 dryrun-overridden = HSA_OVERRIDE_GFX_VERSION が設定されています。カードは { $before } ですが { $target } と名乗ります
+dryrun-taken = ライブラリにある { $taken } 向けのコードを { $target } が使います(HIP の選び方どおり)。
+dryrun-archive-missing = ライブラリから分離されたコードが見つかりません: { $what }
 dryrun-relaxed = ライブラリに { $target } は入っていません(入っているもの: { $shipped })。ホスト側の選択だけが有効です。メタデータは { $near } のものを借りたため、占有率で決まるグリッドは当てになりません。
 dryrun-strict = ライブラリに { $target } は入っていません(入っているもの: { $shipped })。本物のランタイムと同じく、そのカーネルは拒否されます。
 dryrun-prompts = プロンプト: { $what }

@@ -66,10 +66,8 @@ pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
 
 /// Whether a file has AMD code, and NVIDIA code.
 fn kind_of(path: &Path) -> Option<(bool, bool)> {
-    let file = inventory::File::open(path).ok()?;
-    let elf = Elf::parse(&file).ok()?;
-    let amd = host::fatbin_sections(&elf).next().is_some();
-    Some((amd, [".nvFatBinSegment", ".nv_fatbin"].iter().any(|name| elf.section(name).is_some())))
+    let code = inventory::DeviceCode::of(&inventory::File::open(path).ok()?);
+    Some((code.is_amd(), code.nvidia))
 }
 
 fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Library> {
@@ -78,7 +76,7 @@ fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Libr
     let file = inventory::File::open(path).ok()?;
     let source: &dyn ReadAt = &file;
     let elf = Elf::parse(source).ok()?;
-    let amd = host::fatbin_sections(&elf).next().is_some();
+    let amd = inventory::DeviceCode::of(&file).is_amd();
     let segments = elf
         .segments()
         .iter()
@@ -91,7 +89,7 @@ fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Libr
     let mut known = if wanted.layouts && amd { arguments(path, name, cache) } else { HashMap::new() };
     let mut kernels = HashMap::new();
     for registration in map.kernels().filter(|registration| registration.wins && registration.kind == Kind::Kernel) {
-        let bundle = map.wrappers.get(registration.wrapper).and_then(|wrapper| numbers.get(&wrapper.image)).copied();
+        let bundle = map.wrappers.get(registration.wrapper).and_then(|wrapper| numbers.get(&wrapper.address)).copied();
         let name = registration.name.clone();
         let args = bundle.and_then(|bundle| known.remove(&(bundle, name.clone()))).unwrap_or_default();
         kernels.insert(registration.handle, Kernel { name, bundle, args });
@@ -102,7 +100,7 @@ fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Libr
     Some(Library { segments, kernels, slots, unresolved: map.completeness.unresolved.len(), hash })
 }
 
-/// Numbers of bundles by the address that their wrapper points at.
+/// Numbers of bundles by the address of their wrapper.
 fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::LaunchMap) -> HashMap<u64, u32> {
     let mut by_offset = HashMap::new();
     let mut index = 0;
@@ -117,8 +115,10 @@ fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::Launc
     let wrappers = map.wrappers.iter().filter(|wrapper| wrapper.vendor == Vendor::Amd);
     wrappers
         .filter_map(|wrapper| {
-            let number = image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset))?;
-            Some((wrapper.image, u32::try_from(*number).ok()?))
+            let plain = || image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset));
+            // Code that lies in archives has its number in the wrapper.
+            let number = wrapper.packed.or_else(|| u32::try_from(*plain()?).ok())?;
+            Some((wrapper.address, number))
         })
         .collect()
 }

@@ -25,7 +25,7 @@ pub fn launcher(home: &Path) -> PathBuf {
 pub fn on_the_stand_in(command: &[OsString], variables: &[(String, String)]) -> Outcome {
     let profile = gpu::find("gfx1100").expect("a card");
     let table = launch::table::Builder::default().finish();
-    let described = Described { table, ships: true, near: None, shipped: Default::default() };
+    let described = Described { table, ships: true, ..Described::default() };
     let request = Request {
         place: &Place::Host,
         profiles: std::slice::from_ref(&profile),

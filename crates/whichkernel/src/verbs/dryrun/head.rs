@@ -17,6 +17,15 @@ pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {
         let args = [("before", before.as_str().into()), ("target", profile.gcn_arch_name.as_str().into())];
         let _ = writeln!(out, "{}", context.lang.text_with("dryrun-overridden", &args));
     }
+    if !plan.described.taken.is_empty() {
+        let taken: Vec<&str> = plan.described.taken.iter().map(String::as_str).collect();
+        let args = [("target", profile.processor().into()), ("taken", taken.join(" ").into())];
+        let _ = writeln!(out, "{}", context.lang.text_with("dryrun-taken", &args));
+    }
+    for missing in &plan.described.missing {
+        let args = [("what", missing.as_str().into())];
+        let _ = writeln!(out, "{}", context.lang.text_with("dryrun-archive-missing", &args));
+    }
     if !plan.described.ships {
         let shipped: Vec<&str> = plan.described.shipped.iter().map(String::as_str).collect();
         let args = [

@@ -54,6 +54,11 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     if question.types.len() > 1 {
         rows.push(("explain-mix", mix(question, context)));
     }
+    let device = gpu::Arch::parse(target).ok();
+    if let Some([own, generic]) = device.as_ref().map(gpu::Arch::in_order).as_deref() {
+        let args = [("own", (*own).into()), ("generic", (*generic).into())];
+        rows.push(("explain-code", lang.text_with("explain-code-text", &args)));
+    }
     rows.push(("explain-cannot", lang.text("explain-cannot-text")));
     rows.push(("explain-see", "whichkernel watch --name ollama".to_owned()));
     rows

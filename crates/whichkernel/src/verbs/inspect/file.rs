@@ -44,7 +44,8 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
     let wanted = target.as_ref().filter(|_| args.record);
     let mut kernels = Gathered::default();
     let gather = Gather { target: wanted, list: args.record };
-    let report = inspect(file, &Options::all(), true, &gather, |bundle, found| {
+    let hash = args.hash || args.record || args.format == Format::Json;
+    let report = inspect(file, &Options::all(), hash, &gather, |bundle, found| {
         kernels.extend(found);
         progress.step(bundle)
     })?;

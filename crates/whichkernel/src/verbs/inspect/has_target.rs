@@ -14,7 +14,8 @@ use std::process::ExitCode;
 pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let wanted = Arch::parse(target)?;
     let mut progress = Progress::new(context);
-    let report = inspect(file, &Options::all(), true, &Nothing, |bundle, ()| progress.step(bundle))?;
+    let report =
+        inspect(file, &Options::all(), args.format == Format::Json, &Nothing, |bundle, ()| progress.step(bundle))?;
     let serves = report.serves(&wanted);
     let conclusion = presence(file.path(), &report, &serves);
     if args.format == Format::Json {

@@ -90,6 +90,10 @@ pub struct Args {
     #[arg(long, requires = "gpu")]
     pub strict: bool,
 
+    /// The file's SHA-256 in the overview, which takes longer than the overview itself; JSON and the ledger always have it
+    #[arg(long)]
+    pub hash: bool,
+
     /// Write what was seen to the ledger; for a file with --target its kernels too, one by one
     #[arg(long)]
     pub record: bool,

@@ -1,0 +1,94 @@
+//! Does the device code that programs here would load serve the card? ggml's backend with its own code, and every library
+//! whose code was taken out of it (kpack).
+//!
+//! From ROCm 7.14 on a library may name its archives by target: the one for this card is a package of its own, and without
+//! it the library loads, registers its kernels and has none.
+
+use crate::host::Host;
+use crate::rocm;
+use codeobject::kpack::Environment;
+use codeobject::{Piece, ccob, walk};
+use inventory::{Contents, DeviceCode, File};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// In directories of the whole system only what is named like a part of the GPU stack is opened.
+const STACK: [&str; 8] = ["libroc", "libhip", "libggml", "librccl", "libMIOpen", "libtorch", "libamd", "librpp"];
+/// A ROCm tree has some hundred libraries.
+const MOST: usize = 4096;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CodeLibrary {
+    pub library: String,
+    /// The targets that it has code for, its own or in archives that are here.
+    pub targets: Vec<String>,
+    /// Where its code went.
+    pub packed: Option<Archives>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Archives {
+    /// Where it says that its archives are, relative to it.
+    pub search_paths: Vec<String>,
+    /// Those that are there.
+    pub archives: Vec<String>,
+}
+
+pub fn read(host: &Host) -> Vec<CodeLibrary> {
+    let environment = environment(host);
+    let mut found = Vec::new();
+    for directory in rocm::library_directories(host) {
+        let own = directory.contains("/rocm") || directory.contains("/ollama");
+        let wanted = |name: &String| name.contains(".so") && (own || STACK.iter().any(|start| name.starts_with(start)));
+        for name in host.entries(&directory).into_iter().filter(wanted).take(MOST) {
+            let library = format!("{directory}/{name}");
+            // Other names of the same file.
+            if host.link(&library).found().is_none() {
+                found.extend(one(host, library, name.starts_with("libggml-hip"), &environment));
+            }
+        }
+    }
+    found
+}
+
+fn one(host: &Host, library: String, backend: bool, environment: &Environment) -> Option<CodeLibrary> {
+    let file = File::open(&host.path(&library)).ok()?;
+    let code = DeviceCode::of(&file);
+    let shown = |path: PathBuf| {
+        let inside = path.strip_prefix(host.path("/")).map(|rest| format!("/{}", rest.display()));
+        inside.unwrap_or_else(|_| path.display().to_string())
+    };
+    match code.packed {
+        Some(packed) => {
+            let archives = packed.archives(environment).into_iter().map(shown).collect();
+            let targets = packed.targets(environment).into_iter().collect();
+            let packed = Some(Archives { archives, search_paths: packed.reference.search_paths });
+            Some(CodeLibrary { library, targets, packed })
+        }
+        None if code.amd && backend => {
+            Some(CodeLibrary { library, targets: first_bundle(&file)?.into_iter().collect(), packed: None })
+        }
+        None => None,
+    }
+}
+
+/// One compiler run makes all bundles of a library, for the same targets: the first one tells them.
+fn first_bundle(file: &File) -> Option<BTreeSet<String>> {
+    let Ok(Contents::Host { fatbins, .. }) = inventory::contents(file) else { return None };
+    let bundle = walk(file, *fatbins.first()?, 0).find_map(|piece| match piece {
+        Piece::Bundle(bundle) => Some(bundle),
+        _ => None,
+    })?;
+    let opened = bundle.open(file, ccob::DEFAULT_LIMIT).ok()?;
+    let device = opened.table.entries.iter().filter(|entry| entry.id.kind != "host");
+    Some(device.filter_map(|entry| entry.id.target.as_ref().map(ToString::to_string)).collect())
+}
+
+/// This shell's variables, with paths as they are found here.
+fn environment(host: &Host) -> Environment {
+    let read = Environment::read(|name| host.environment().get(name).cloned());
+    let here = |paths: Vec<PathBuf>| paths.into_iter().map(|path| host.path(path)).collect();
+    Environment { instead: here(read.instead), before: here(read.before), ..read }
+}

@@ -1,0 +1,73 @@
+//! Kernel tables that were made before, by what their libraries were then.
+
+use crate::error::{DryrunError, io_at};
+use crate::kernels::Described;
+use codeobject::kpack::Environment;
+use gpu::TargetId;
+use inventory::{DeviceCode, File};
+use launch::record::{FNV, fnv};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Part of every cached table's name: a change of layout makes new ones.
+const LAYOUT: &str = "4";
+
+/// By what the files are (size, time, place on disk), not by reading a gigabyte. Archives with code that left a library are
+/// files of it.
+pub fn name(libraries: &[(PathBuf, String)], target: &TargetId, relaxed: bool) -> Result<String, DryrunError> {
+    let environment = Environment::read(|name| env::var(name).ok());
+    let mut hash = fnv(FNV, LAYOUT.as_bytes());
+    hash = fnv(hash, &[u8::from(environment.disabled)]);
+    for (path, seen_as) in libraries {
+        hash = fnv(stamp(path, hash)?, seen_as.as_bytes());
+        for archive in DeviceCode::of(&File::open(path)?).packed.iter().flat_map(|it| it.archives(&environment)) {
+            hash = fnv(stamp(&archive, hash)?, archive.as_os_str().as_encoded_bytes());
+        }
+    }
+    Ok(format!("{}{}-{hash:016x}", target.to_string().replace(':', "_"), if relaxed { "-relaxed" } else { "" }))
+}
+
+fn stamp(path: &Path, hash: u64) -> Result<u64, DryrunError> {
+    let metadata = fs::metadata(path).map_err(io_at(path))?;
+    let values = [metadata.len(), metadata.ino(), metadata.mtime().cast_unsigned(), metadata.dev()];
+    Ok(values.iter().fold(hash, |hash, value| fnv(hash, &value.to_le_bytes())))
+}
+
+/// First line: whether the target ships, the relative, what else is taken, what is shipped. Then the table.
+pub fn read(path: &Path) -> Option<Described> {
+    let bytes = fs::read(path).ok()?;
+    let end = bytes.iter().position(|&byte| byte == b'\n')?;
+    let mut words = std::str::from_utf8(bytes.get(..end)?).ok()?.split(' ');
+    let ships = words.next()? == "ships";
+    let near = words.next().filter(|word| *word != "-").map(str::to_owned);
+    let taken = words.next()?.split(',').filter(|word| *word != "-").map(str::to_owned).collect();
+    let shipped = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let table = bytes.get(end + 1..)?.to_vec();
+    launch::table::Table::parse(&table).ok()?;
+    Some(Described { table, ships, taken, near, shipped, missing: Vec::new() })
+}
+
+/// A cache that cannot be written costs time, nothing else. What lacks an archive is not kept: the next run may have it.
+pub fn write(path: &Path, described: &Described) {
+    if !described.missing.is_empty() {
+        return;
+    }
+    let list = |words: &std::collections::BTreeSet<String>, by: &str| {
+        words.iter().map(String::as_str).collect::<Vec<_>>().join(by)
+    };
+    let head = format!(
+        "{} {} {} {}\n",
+        if described.ships { "ships" } else { "absent" },
+        described.near.as_deref().unwrap_or("-"),
+        if described.taken.is_empty() { "-".to_owned() } else { list(&described.taken, ",") },
+        list(&described.shipped, " ")
+    );
+    let mut bytes = head.into_bytes();
+    bytes.extend(&described.table);
+    let part = path.with_extension(format!("part{}", std::process::id()));
+    let written = path.parent().map(fs::create_dir_all).transpose().and_then(|_| fs::write(&part, bytes));
+    if written.and_then(|()| fs::rename(&part, path)).is_err() {
+        let _ = fs::remove_file(&part);
+    }
+}
