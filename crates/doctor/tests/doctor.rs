@@ -4,8 +4,8 @@ mod machine;
 mod recorded;
 
 use doctor::{Case, Facts, Fix, Look, Report, Status, Trial, Trials, Weight};
-use made_files as make;
 use machine::Machine;
+use made_files as make;
 
 const LIBS: [&str; 2] =
     ["/usr/local/lib/ollama/rocm/libggml-hip.so", "/usr/local/lib/ollama/rocm/libamdhip64.so.6.3.60303"];

@@ -69,8 +69,9 @@ impl Bundle {
     /// The code that the device takes, and how well that fits; else the relative's, which is foreign.
     fn choose(&self, device: &Arch, relative: Option<&str>) -> (Option<&str>, Option<How>) {
         let taken = device.takes(self.targets.iter().map(String::as_str));
-        let of =
-            |target: &&String| TargetId::parse(target).is_some_and(|target| Some(target.processor.as_str()) == relative);
+        let of = |target: &&String| {
+            TargetId::parse(target).is_some_and(|target| Some(target.processor.as_str()) == relative)
+        };
         match taken {
             Some(taken) if taken.how > How::Compiled => (Some(taken.code), Some(taken.how)),
             taken => (self.targets.iter().find(of).map(String::as_str), taken.map(|taken| taken.how)),
@@ -235,7 +236,8 @@ fn kernels(
         Ok::<(), Infallible>(())
     });
     let read = report.bundles.iter().flat_map(|summary| &summary.entries);
-    let damaged = read.filter(|entry| entry.target.as_ref().is_some_and(|target| look.wants(target)));
+    // One that gives some of its kernels is worth a run: the others are unknown there, and are said to be.
+    let damaged = read.filter(|entry| entry.kernels == 0 && entry.target.as_ref().is_some_and(|it| look.wants(it)));
     if let Some(source) = damaged.flat_map(|entry| &entry.problems).next() {
         return Err(DryrunError::Code { path: library.path.clone(), source: source.clone() });
     }

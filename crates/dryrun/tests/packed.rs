@@ -2,10 +2,10 @@
 
 use codeobject::{CodeObject, Kernel, ReadAt};
 use dryrun::{Blas, Described, Ending, Place, Request, Selected, Streams, describe, last_words, select};
-use made_files as make;
 use gguf::{TensorType, known, skeleton};
 use inventory::{File, Found, Look, Options, inspect};
 use launch::table::Table;
+use made_files as make;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;

@@ -5,6 +5,7 @@
 //! (`dryrun`, `uprobe`, `watch`). `investigate` holds the list of them all; `docs/observers.md` says how to add one.
 #![forbid(unsafe_code)]
 
+pub mod answers;
 pub mod census;
 pub mod declared;
 pub mod libraries;

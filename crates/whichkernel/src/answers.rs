@@ -1,6 +1,7 @@
 //! Every kind of answer that this command gives as JSON, by name. Whoever adds one adds its line here.
 
 use answer::Kind;
+use observe::answers as inspected;
 
 pub fn all() -> Vec<Kind> {
     vec![
@@ -34,6 +35,19 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<watch::Watched>(),
         Kind::of::<source::answers::HistoryAnswer>(),
         Kind::of::<source::answers::SourceDiff>(),
+        Kind::of::<inspected::FileAnswer>(),
+        Kind::of::<inspected::HasTarget>(),
+        Kind::of::<inspected::Kernels>(),
+        Kind::of::<inspected::Bundles>(),
+        Kind::of::<inspected::LaunchMapAnswer>(),
+        Kind::of::<inspected::Directory>(),
+        Kind::of::<inspected::ProcessAnswer>(),
+        Kind::of::<inspected::Needed>(),
+        Kind::of::<inspected::Fingerprinted>(),
+        Kind::of::<inspected::Extracted>(),
+        Kind::of::<inspected::CensusAnswer>(),
+        Kind::of::<inspected::Has>(),
+        Kind::of::<inspected::Listing>(),
     ]
 }
 

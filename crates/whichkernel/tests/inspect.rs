@@ -46,6 +46,38 @@ fn library() -> (Vec<u8>, u64) {
 }
 
 #[test]
+fn every_view_has_a_schema_of_its_own_and_keeps_to_it() {
+    let place = Place::new();
+    let (bytes, _) = library();
+    let path = place.file("lib.so", &bytes);
+    let fatbin = place.file("x.fatbin", &make::nvidia_container(&[(1, 90, 0x11, PTX, 0)]));
+    let objects = place.0.path().join("objects");
+    let objects = objects.to_str().unwrap();
+    let own = PathBuf::from(std::process::id().to_string());
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_whichkernel"));
+    let views: [(&Path, &[&str], &str); 11] = [
+        (&path, &[], "inspect"),
+        (&fatbin, &[], "inspect"),
+        (&path, &["--has-target", "gfx1201"], "inspect-has-target"),
+        (&path, &["--kernels"], "inspect-kernels"),
+        (&fatbin, &["--kernels"], "inspect-kernels"),
+        (&path, &["--bundles"], "inspect-bundles"),
+        (&path, &["--extract", objects], "inspect-extract"),
+        (&path, &["--fingerprint"], "inspect-fingerprint"),
+        (&program, &["--needed"], "inspect-needed"),
+        (place.0.path(), &["--gpu", "gfx1201"], "inspect-directory"),
+        (&own, &[], "inspect-process"),
+    ];
+    for (path, args, name) in views {
+        let output = inspect(path, &[args, &["--format", "json"]].concat());
+        let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
+        assert_eq!(value["schema"], format!("whichkernel.{name}/1"), "{args:?}");
+    }
+}
+
+const PTX: &[u8] = b"//\n.version 8.7\n.target sm_90\n.address_size 64\n.visible .entry _Z1aPf(\n)\n{\nret;\n}\n";
+
+#[test]
 fn a_library_gives_the_promised_json() {
     let place = Place::new();
     let (bytes, _) = library();

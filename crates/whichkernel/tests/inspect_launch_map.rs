@@ -30,7 +30,7 @@ fn every_registered_kernel_is_in_its_bundle() {
     assert!(targets.len() >= 14 && targets.contains_key("gfx1201"));
     for target in ["gfx90a", "gfx942", "gfx1100", "gfx1201"] {
         let map = json(&file, &["--launch-map", "--target", target]);
-        assert_eq!(map["schema"], "whichkernel.inspect/1");
+        assert_eq!(map["schema"], "whichkernel.inspect-launch-map/1");
         let rows = map["launch_map"].as_array().expect("rows");
         assert_eq!(rows.len(), 175, "{target}");
         assert!(rows.iter().all(|row| row["in_target"] != "absent" && row["winner"] == true), "{target}");

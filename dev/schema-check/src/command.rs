@@ -9,11 +9,6 @@ use std::sync::{Mutex, PoisonError};
 const UNTYPED: &[&str] = &[
     "whichkernel.diff-kernel/1",
     "whichkernel.diff-runtime/1",
-    "whichkernel.inspect-extract/1",
-    "whichkernel.inspect/1",
-    "whichkernel.isa-has/1",
-    "whichkernel.isa-list/1",
-    "whichkernel.isa/1",
     "whichkernel.many/1",
     "whichkernel.map/1",
     "whichkernel.rocblas-source/1",

@@ -2,14 +2,16 @@
 //!
 //! The observer `isa` records it; the verbs `isa` and `diff` print it.
 
+mod conclusions;
 mod group;
 mod look;
 mod observer;
 mod question;
 mod record;
 
+pub use crate::census::conclusions::completeness;
 pub use crate::census::group::{By, Group, Groups, Key, Place};
 pub use crate::census::look::{Census, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 pub use crate::census::observer::Isa;
-pub use crate::census::question::{Answer, Question};
+pub use crate::census::question::Question;
 pub use crate::census::record::{TOPIC, observations};

@@ -1,4 +1,4 @@
-//! Is there any of this? Counted, and where there is none, whether that is certain.
+//! Is there any of this?
 
 use crate::census::group::Groups;
 use isa::{Family, MATRIX, Mnemonic};
@@ -9,13 +9,6 @@ pub enum Question {
     Family(Family),
     Matrix,
     Prefix(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    pub count: u64,
-    /// None found, and nothing was left undecoded: it is not there.
-    pub certain: bool,
 }
 
 impl Question {
@@ -39,11 +32,6 @@ impl Question {
         }
     }
 
-    pub fn answer(&self, groups: &Groups) -> Answer {
-        let count = self.count(groups);
-        Answer { count, certain: count > 0 || (groups.is_complete() && groups.objects > 0) }
-    }
-
     /// Related families that were not asked for and are there: dense and sparse ones have names of their own, and who
     /// asks for `mfma` may well mean `smfmac` too.
     pub fn beside(&self, groups: &Groups) -> Vec<(Family, u64)> {
@@ -53,7 +41,7 @@ impl Question {
         counted.filter(|(_, count)| *count > 0).collect()
     }
 
-    fn count(&self, groups: &Groups) -> u64 {
+    pub fn count(&self, groups: &Groups) -> u64 {
         let tallies = groups.groups.values().map(|group| group.sum.tally());
         tallies.map(|tally| tally.count(|mnemonic| self.matches(mnemonic))).sum()
     }

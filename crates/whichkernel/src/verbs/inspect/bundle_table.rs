@@ -1,13 +1,13 @@
 //! `--bundles`: what each bundle is for: families, types, template ranges, live kernels and stubs, neighbours.
 
+use super::Args;
 use super::select::Select;
-use super::{Args, json};
 use crate::context::{Context, Format};
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, FileReport, Found, Look, Options, inspect};
 use launch::grammar::{self, Facts, Family, Variants, variants};
+use observe::answers::{BundleRow, Bundles};
 use report::{Column, Table};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Gathers the distinct kernels of a bundle over the wanted targets; live where one of the targets has code for it.
@@ -86,7 +86,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileRe
     })?;
     look.0.check_target(&report)?;
     match args.format {
-        Format::Json => context.print(&format!("{:#}\n", as_json(file, &rows, args)))?,
+        Format::Json => context.print(&answer::json(&answer(file, &rows, args))?)?,
         Format::Text => context.print(&table(&rows, context).text(context.width))?,
         Format::Csv => context.print(&table(&rows, context).csv())?,
         Format::Md => context.print(&table(&rows, context).markdown())?,
@@ -178,28 +178,27 @@ fn table(rows: &[Row], context: &Context) -> Table {
     table
 }
 
-fn as_json(file: &File, rows: &[Row], args: &Args) -> Value {
-    let variant = |v: &Variants| {
-        json!({
-            "text": v.to_string(), "kernel": v.kernel, "family": v.family.key(), "type": v.data, "parameter": v.parameter,
-            "values": v.values, "live_values": v.live_values, "kernels": v.count, "live": v.live, "stubs": v.stubs(),
-        })
+fn answer(file: &File, rows: &[Row], args: &Args) -> Bundles {
+    let row = |(at, row): (usize, &Row)| BundleRow {
+        index: row.bundle,
+        offset: row.offset,
+        size: row.bytes,
+        code_objects: row.objects,
+        kernels: row.kernels,
+        live: row.live,
+        stubs: row.kernels - row.live,
+        families: row.families.iter().map(|family| family.key()).collect(),
+        path: row.families.first().and_then(|family| family.path()).map(|path| path.to_string()),
+        types: row.types.clone(),
+        ranges: row.variants.iter().map(Into::into).collect(),
+        label: row.label(),
+        neighbours: neighbours(rows, at),
+        unknown_names: row.unread.clone(),
     };
-    let row = |(at, row): (usize, &Row)| {
-        json!({
-            "index": row.bundle, "offset": row.offset, "size": row.bytes, "code_objects": row.objects, "kernels": row.kernels,
-            "live": row.live, "stubs": row.kernels - row.live,
-            "families": row.families.iter().map(|f| f.key()).collect::<Vec<_>>(),
-            "path": row.families.first().and_then(|f| f.path()).map(|path| path.to_string()),
-            "types": row.types, "ranges": row.variants.iter().map(variant).collect::<Vec<_>>(),
-            "label": row.label(), "neighbours": neighbours(rows, at), "unknown_names": row.unread,
-        })
-    };
-    json!({
-        "schema": json::SCHEMA,
-        "file": file.path().to_string_lossy(),
-        "target": args.gpu_target,
-        "bundle_table": rows.iter().enumerate().map(row).collect::<Vec<_>>(),
-        "unknown_names": rows.iter().map(|row| row.unread.len()).sum::<usize>(),
-    })
+    Bundles {
+        file: file.path().to_string_lossy().into_owned(),
+        target: args.gpu_target.clone(),
+        bundle_table: rows.iter().enumerate().map(row).collect(),
+        unknown_names: rows.iter().map(|row| row.unread.len()).sum(),
+    }
 }

@@ -3,10 +3,12 @@
 use super::extract::Extract;
 use super::kernels::{self, Rows};
 use super::select::{Select, wanted_target};
-use super::{Args, bundle_table, has_target, json, launch_map, nvidia, record, text};
+use super::{Args, bundle_table, has_target, launch_map, nvidia, record, text};
 use crate::context::{COULD_NOT_RUN, Context, Format};
+use answer::Answer as _;
 use anyhow::{Context as _, bail};
 use inventory::{File, FileReport, Options, inspect};
+use observe::answers::{Extracted, FileAnswer, Kernels};
 use observe::shipped::{Gather, Gathered};
 use serde_json::json;
 use std::fs;
@@ -56,7 +58,10 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
     select.check_target(&report)?;
     match args.format {
         Format::Text => context.print(&text::file(file.path(), &report, &select, context))?,
-        Format::Json => context.print(&format!("{:#}\n", json::file(file.path(), &report, &select)))?,
+        Format::Json => {
+            let named = |target: &str| select.named(target);
+            context.print(&answer::json(&FileAnswer::new(file.path(), &report, &named))?)?;
+        }
         Format::Csv | Format::Md => bail!(
             "the overview has the formats text and json; csv and md are for --kernels, --launch-map and --bundles"
         ),
@@ -66,7 +71,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
 
 fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     let look = Rows { select: Select::new(args)?, format: args.format };
-    let start = json!({ "schema": json::SCHEMA, "file": file.path().to_string_lossy() }).to_string();
+    let start = json!({ "schema": Kernels::SCHEMA, "file": file.path().to_string_lossy() }).to_string();
     match args.format {
         // The rows are inside the object: it is left open until they have all been written.
         Format::Json => context.print(&format!("{},\"kernels\":[\n", start.trim_end_matches('}')))?,
@@ -119,8 +124,8 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::R
     ];
     match args.format {
         Format::Json => {
-            let value = json!({ "schema": "whichkernel.inspect-extract/1", "dir": dir.to_string_lossy(), "files": files, "bytes": bytes });
-            context.print(&format!("{value:#}\n"))?;
+            let dir = dir.to_string_lossy().into_owned();
+            context.print(&answer::json(&Extracted { dir, files, bytes })?)?;
         }
         Format::Csv => {}
         _ => context.print(&format!("{}\n", context.lang.text_with("inspect-extracted", &words)))?,

@@ -4,12 +4,12 @@ use super::Args;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
 use inventory::File;
+use observe::answers::Fingerprinted;
 use report::Lang;
 use runtime::fingerprint::{
     Against, Shape, Span, Table, Tools, Window, against_table, against_tree, ggml_kernels, is_cuda, kernel_names,
     shapes_in_text, shapes_in_tree, tools, window,
 };
-use serde_json::{Value, json};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 
 /// Longer lists are cut; JSON has them all.
@@ -39,7 +39,10 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let window = shapes.as_ref().map(|shapes| window(shapes, &table));
     let print = Fingerprint { tools: found, shapes, window, against };
     let out = match args.format {
-        Format::Json => format!("{:#}\n", as_json(path, &print, &table)),
+        Format::Json => {
+            let (window, against) = (print.window.as_ref(), print.against.as_ref());
+            answer::json(&Fingerprinted::new(path, &print.tools, window, &table, against))?
+        }
         Format::Text => text(path, &print, &table, args, &context.lang),
         Format::Csv | Format::Md => bail!("a fingerprint has the formats text and json"),
     };
@@ -142,40 +145,4 @@ fn words(spans: &[Span]) -> String {
         None => format!("b{}..", span.from),
     };
     spans.iter().map(word).collect::<Vec<_>>().join(", ")
-}
-
-fn as_json(path: &Path, print: &Fingerprint, table: &Table) -> Value {
-    let releases: Vec<Value> =
-        print.tools.releases.iter().map(|(release, says)| json!({"release": release, "says": says})).collect();
-    let window = print.window.as_ref().map(|window| {
-        let spans: Vec<Value> = window.spans.iter().map(|span| json!({"from": span.from, "to": span.to})).collect();
-        let bound = |bound: &Option<(u32, String)>| bound.as_ref().map(|(b, k)| json!({"build": b, "kernel": k}));
-        json!({
-            "builds": spans,
-            "lower": bound(&window.lower),
-            "upper": bound(&window.upper),
-            "known_shapes": window.known,
-            "unknown_shapes": window.unknown,
-            "newer_or_patched": window.newer,
-            "conflict": window.conflict,
-        })
-    });
-    let against = print.against.as_ref().map(|against| match against {
-        Against::Possible { judged } => json!({"possible": true, "judged": judged}),
-        Against::Impossible { missing } => json!({"possible": false, "missing": missing}),
-        Against::Unknown { why } => json!({"possible": null, "why": why}),
-    });
-    json!({
-        "schema": "whichkernel.inspect/1",
-        "file": path,
-        "fingerprint": {
-            "rocm": releases,
-            "host_tools": print.tools.host,
-            "device_tools": print.tools.device,
-            "required": print.tools.required,
-            "ggml": window,
-            "table": {"start": table.start, "sampled_from": table.sampled_from, "end": table.end, "date": table.end_date, "commit": table.end_commit},
-            "against": against,
-        },
-    })
 }

@@ -1,14 +1,14 @@
 //! `--has-target`: would a GPU of this target find kernels in the file? 0 yes, 1 no, 2 nobody can say.
 
+use super::Args;
 use super::file::{Progress, verdict};
-use super::select::Select;
 use super::text::count;
-use super::{Args, json};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use evidence::Word;
 use gpu::{Arch, How};
 use inventory::{File, FileReport, Nothing, Options, Serves, inspect};
+use observe::answers::HasTarget;
 use observe::shipped::presence;
-use serde_json::json;
 use std::process::ExitCode;
 
 pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -17,41 +17,30 @@ pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> anyhow:
     let report =
         inspect(file, &Options::all(), args.format == Format::Json, &Nothing, |bundle, ()| progress.step(bundle))?;
     let serves = report.serves(&wanted);
-    let conclusion = presence(file.path(), &report, &serves);
     if args.format == Format::Json {
-        let mut value = json::file(file.path(), &report, &Select::new(args)?);
-        value["has_target"] = json!({
-            "target": wanted.to_string(),
-            "answer": serves.answer(),
-            "taken": serves.taken,
-            "how": serves.how.map(How::key),
-            "kernels": serves.kernels,
-            "stubs": serves.stubs,
-            "conclusion": conclusion,
-        });
-        context.print(&format!("{value:#}\n"))?;
+        context.print(&answer::json(&HasTarget::new(file.path(), &report, &wanted, &serves))?)?;
     } else {
         context.print(&sentence(file, &wanted, &serves, &report, context))?;
     }
     let problems = verdict(file.path(), &report);
-    Ok(match serves.answer() {
-        Some(true) => ExitCode::SUCCESS,
-        Some(false) => ExitCode::from(CHECK_FAILED),
-        None if problems == ExitCode::SUCCESS => ExitCode::from(COULD_NOT_RUN),
-        None => problems,
+    Ok(match presence(file.path(), &report, &serves).word() {
+        Word::Yes => ExitCode::SUCCESS,
+        Word::No => ExitCode::from(CHECK_FAILED),
+        _ if problems == ExitCode::SUCCESS => ExitCode::from(COULD_NOT_RUN),
+        _ => problems,
     })
 }
 
 /// Yes, No or Not known, and why.
 pub fn sentence(file: &File, wanted: &Arch, serves: &Serves, report: &FileReport, context: &Context) -> String {
     let conclusion = presence(file.path(), report, serves);
-    let key = match (serves.answer(), serves.how, serves.taken.is_some()) {
-        (Some(true), Some(How::Generic), _) => "inspect-has-target-generic",
-        (Some(true), Some(How::Compiled), _) => "inspect-has-target-compiled",
-        (Some(true), ..) => "inspect-has-target",
-        (Some(false), _, true) => "inspect-has-stubs-only",
-        (Some(false), ..) => "inspect-has-not-target",
-        (None, ..) => "inspect-target-unknown",
+    let key = match (conclusion.word(), serves.how, serves.taken.is_some()) {
+        (Word::Yes, Some(How::Generic), _) => "inspect-has-target-generic",
+        (Word::Yes, Some(How::Compiled), _) => "inspect-has-target-compiled",
+        (Word::Yes, ..) => "inspect-has-target",
+        (Word::No, _, true) => "inspect-has-stubs-only",
+        (Word::No, ..) => "inspect-has-not-target",
+        (Word::Partly | Word::NotKnown, ..) => "inspect-target-unknown",
     };
     let words = [
         ("target", wanted.to_string().into()),

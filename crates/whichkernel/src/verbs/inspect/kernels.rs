@@ -5,8 +5,8 @@ use crate::context::Format;
 use codeobject::nvidia::{CubinKernel, Inventory, Region, Row};
 use codeobject::{CodeObject, Detail, Kernel, demangle};
 use inventory::{Found, Look};
+use observe::answers::{KernelRow, agprs, code_size};
 use report::{csv_line, plain};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -74,7 +74,7 @@ impl Look for Rows {
         if !self.select.kernel(mangled, name) {
             return;
         }
-        let json = || json_row(found, object, kernel, name);
+        let json = || KernelRow::amd(found, object, kernel, name);
         write_row(&mut out.rows, &mut out.count, self.format, json, || cells(found, object, kernel, name));
     }
 }
@@ -95,7 +95,7 @@ impl Rows {
                 let name = demangle(mangled).unwrap_or_else(|| mangled.to_owned());
                 if self.select.kernel(mangled, &name) {
                     let kernel = cubin.get(mangled).copied();
-                    let json = || nvidia_json(row, kernel, mangled, &name);
+                    let json = || KernelRow::nvidia(row, kernel, mangled, &name);
                     write_row(&mut out.rows, &mut out.count, self.format, json, || {
                         nvidia_cells(row, kernel, mangled, &name)
                     });
@@ -110,7 +110,7 @@ fn write_row(
     rows: &mut String,
     count: &mut u64,
     format: Format,
-    json: impl FnOnce() -> Value,
+    json: impl FnOnce() -> KernelRow,
     cells: impl FnOnce() -> [String; 19],
 ) {
     let first = *count == 0;
@@ -118,7 +118,8 @@ fn write_row(
     match format {
         Format::Json => {
             rows.push_str(if first { "" } else { ",\n" });
-            let _ = write!(rows, "{}", json());
+            // A row is numbers and text: it always serializes.
+            rows.push_str(&serde_json::to_string(&json()).unwrap_or_default());
         }
         Format::Csv => csv_line(rows, cells().iter().map(String::as_str)),
         Format::Md => {
@@ -153,25 +154,6 @@ fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &s
         }
     }
     cells
-}
-
-fn nvidia_json(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &str) -> Value {
-    json!({
-        "name": name,
-        "mangled": mangled,
-        "bundle": row.container,
-        "target": row.target(),
-        "registers": kernel.and_then(|kernel| kernel.registers),
-        "lds": kernel.map(|kernel| kernel.shared),
-        "scratch": kernel.and_then(|kernel| kernel.frame),
-        "stack": kernel.and_then(|kernel| kernel.stack),
-        "wavefront": 32,
-        "kernarg_size": kernel.and_then(|kernel| kernel.parameters),
-        "max_workgroup": kernel.and_then(|kernel| kernel.max_threads),
-        "stub": Value::Null,
-        "stub_kind": "unknown",
-        "code_size": kernel.map(|kernel| kernel.code),
-    })
 }
 
 pub fn header(format: Format) -> String {
@@ -239,57 +221,6 @@ fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str
     ]
 }
 
-fn json_row(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) -> Value {
-    let m = &kernel.metadata;
-    let argument = |a: &codeobject::Argument| {
-        let mut row = json!({ "offset": a.offset, "size": a.size, "kind": a.value_kind });
-        for (key, value) in [("name", &a.name), ("type", &a.type_name)] {
-            if let Some(text) = value {
-                row[key] = json!(text);
-            }
-        }
-        row
-    };
-    let difference =
-        |d: &codeobject::Difference| json!({ "field": d.field, "metadata": d.metadata, "descriptor": d.descriptor });
-    json!({
-        "name": name,
-        "mangled": m.name,
-        "bundle": found.bundle,
-        "target": target(found),
-        "sgpr": m.sgpr_count,
-        "vgpr": m.vgpr_count,
-        "agpr": agprs(object, kernel),
-        "sgpr_spills": m.sgpr_spill_count,
-        "vgpr_spills": m.vgpr_spill_count,
-        "lds": m.group_segment_fixed_size,
-        "scratch": m.private_segment_fixed_size,
-        "wavefront": m.wavefront_size,
-        "kernarg_size": m.kernarg_segment_size,
-        "explicit_kernarg_size": m.explicit_kernarg_size(),
-        "max_workgroup": m.max_flat_workgroup_size,
-        "required_workgroup": m.reqd_workgroup_size,
-        "dynamic_stack": m.uses_dynamic_stack,
-        "stub": kernel.stub.is_stub(),
-        "stub_kind": kernel.stub.to_string(),
-        "code_size": code_size(kernel),
-        "args": m.arguments.iter().map(argument).collect::<Vec<_>>(),
-        "differences": kernel.differences(object.processor()).iter().map(difference).collect::<Vec<_>>(),
-    })
-}
-
 fn target(found: &Found<'_>) -> String {
     found.target.map(ToString::to_string).unwrap_or_default()
-}
-
-/// The metadata names AGPRs only for targets that have them; elsewhere a kernel uses none.
-fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
-    let processor = object.processor();
-    let has_them = ["gfx908", "gfx90a", "gfx94", "gfx95", "gfx9-4"].iter().any(|family| processor.starts_with(family));
-    kernel.metadata.agpr_count.or((!has_them && !processor.is_empty()).then_some(0))
-}
-
-/// None where the symbol does not state it (assembly).
-fn code_size(kernel: &Kernel) -> Option<u64> {
-    kernel.code.filter(|extent| extent.stated).map(|extent| extent.size)
 }

@@ -2,14 +2,14 @@
 //! object that the bundle has for the target.
 
 use super::select::Select;
-use super::{Args, json, text::count};
+use super::{Args, text::count};
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use codeobject::launch_map::{Image, Kind, LaunchMap, Registration, Vendor, launch_map};
 use codeobject::nvidia::{Region, walk_sections};
 use codeobject::{CodeObject, Kernel, Piece, ReadAt, demangle, walk};
 use inventory::{Contents, File, Found, Look, Options, contents, inspect};
+use observe::answers::{self, LaunchMapAnswer, MapRow, Unregistered, kind, vendor};
 use report::{Column, Table};
-use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
@@ -36,11 +36,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     select.check(file)?;
     let orphans = shipped.as_ref().map(|shipped| unregistered(&map, &places, shipped));
     match args.format {
-        Format::Json => {
-            let mut value = as_json(file, &map, &rows, args);
-            value["unregistered"] = json!(orphans);
-            context.print(&format!("{value:#}\n"))?;
-        }
+        Format::Json => context.print(&answer::json(&answer(file, &map, &rows, orphans.as_deref(), args))?)?,
         Format::Text => context.print(&as_text(&map, &rows, orphans.as_deref(), context))?,
         Format::Csv => context.print(&table(&rows, context).csv())?,
         Format::Md => context.print(&table(&rows, context).markdown())?,
@@ -166,23 +162,6 @@ impl<'m> Row<'m> {
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Kernel => "kernel",
-        Kind::Variable => "variable",
-        Kind::ManagedVariable => "managed-variable",
-        Kind::Texture => "texture",
-        Kind::Surface => "surface",
-    }
-}
-
-fn vendor(vendor: Vendor) -> &'static str {
-    match vendor {
-        Vendor::Amd => "amd",
-        Vendor::Nvidia => "nvidia",
-    }
-}
-
 /// The first three columns are what scripts rely on.
 fn table(rows: &[Row<'_>], context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
@@ -220,35 +199,25 @@ fn table(rows: &[Row<'_>], context: &Context) -> Table {
     table
 }
 
-fn as_json(file: &File, map: &LaunchMap, rows: &[Row<'_>], args: &Args) -> Value {
-    let row = |row: &Row<'_>| {
-        let r = row.registration;
-        json!({
-            "handle": r.handle, "mangled": r.name, "bundle": row.bundle, "name": row.name, "wrapper": row.wrapper,
-            "kind": kind(r.kind), "winner": r.wins, "exported": r.exported, "constructor": r.constructor, "site": r.site,
-            "vendor": vendor(row.vendor), "in_target": row.in_target,
-        })
-    };
-    let c = &map.completeness;
-    json!({
-        "schema": json::SCHEMA,
-        "file": file.path().to_string_lossy(),
-        "size": file.len(),
-        "target": args.gpu_target,
-        "launch_map": rows.iter().map(row).collect::<Vec<_>>(),
-        "wrappers": map.wrappers.iter().map(|w| {
-            json!({ "address": w.address, "image": w.image, "version": w.version, "vendor": vendor(w.vendor) })
-        }).collect::<Vec<_>>(),
-        "completeness": {
-            "complete": c.is_complete(),
-            "constructors": c.constructors,
-            "registering_constructors": c.registering,
-            "calls": c.sites,
-            "calls_read": c.sites_decoded,
-            "unresolved": c.unresolved.iter().map(|u| json!({ "site": u.site, "why": u.why })).collect::<Vec<_>>(),
-            "wrappers_without_kernels": c.wrappers_unregistered,
-        },
-    })
+fn answer(
+    file: &File,
+    map: &LaunchMap,
+    rows: &[Row<'_>],
+    orphans: Option<&[(usize, String)]>,
+    args: &Args,
+) -> LaunchMapAnswer {
+    let row =
+        |row: &Row<'_>| MapRow::new(row.registration, &row.name, (row.bundle, row.wrapper, row.vendor), row.in_target);
+    let orphan = |(bundle, name): &(usize, String)| Unregistered(*bundle, name.clone());
+    LaunchMapAnswer {
+        file: file.path().to_string_lossy().into_owned(),
+        size: file.len(),
+        target: args.gpu_target.clone(),
+        launch_map: rows.iter().map(row).collect(),
+        wrappers: answers::wrappers(map),
+        completeness: answers::completeness(map),
+        unregistered: orphans.map(|orphans| orphans.iter().map(orphan).collect()),
+    }
 }
 
 /// The account first, then handle, bundle and name of each.

@@ -6,7 +6,6 @@ mod extract;
 mod file;
 mod fingerprint;
 mod has_target;
-mod json;
 mod kernels;
 mod launch_map;
 mod needed;

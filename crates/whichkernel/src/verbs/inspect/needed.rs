@@ -3,9 +3,9 @@
 use super::Args;
 use crate::context::{Context, Format};
 use anyhow::{Context as _, bail};
+use observe::answers::Needed;
 use report::{Column, Table};
 use runtime::linkage::{Chain, FileAt, How, Inside, Search};
-use serde_json::{Value, json};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -38,7 +38,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         super::record::needed(&path, &search, &chains, context)?;
     }
     let out = match args.format {
-        Format::Json => format!("{:#}\n", as_json(&path, search.inside.root(), &chains)),
+        Format::Json => answer::json(&Needed::new(&path, search.inside.root(), &chains))?,
         Format::Text => chains.iter().map(|chain| text(chain, context)).collect(),
         Format::Csv => edges(&chains, context).csv(),
         Format::Md => edges(&chains, context).markdown(),
@@ -133,31 +133,4 @@ fn edges(chains: &[Chain], context: &Context) -> Table {
         }
     }
     table
-}
-
-fn as_json(path: &Path, root: &Path, chains: &[Chain]) -> Value {
-    let chains: Vec<Value> = chains
-        .iter()
-        .map(|chain| {
-            let objects: Vec<Value> = chain
-                .objects
-                .iter()
-                .map(|object| {
-                    json!({
-                        "name": object.name,
-                        "path": object.path,
-                        "soname": object.dynamic.soname,
-                        "how": object.how.name(),
-                        "needed": object.dynamic.needed,
-                        "rpath": object.dynamic.rpath,
-                        "runpath": object.dynamic.runpath,
-                        "problem": object.problem,
-                    })
-                })
-                .collect();
-            let edges: Vec<Value> = chain.edges.iter().map(|edge| json!([edge.from, edge.to])).collect();
-            json!({ "objects": objects, "edges": edges })
-        })
-        .collect();
-    json!({ "schema": "whichkernel.inspect/1", "file": path, "root": root, "needed": chains })
 }

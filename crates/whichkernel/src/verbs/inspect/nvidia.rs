@@ -3,10 +3,9 @@
 use super::select::Select;
 use super::text::count;
 use crate::context::Context;
-use codeobject::nvidia::{Compression, EntryKind, Inventory, Region, Row};
+use codeobject::nvidia::{Compression, EntryKind, Inventory, Region};
 use inventory::File;
 use report::{Column, Table};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What could not be read, with offsets in the section, on stderr.
@@ -33,7 +32,6 @@ struct Summary {
     /// Over all images, as for AMD over all code objects: a kernel that is there twice counts twice.
     kernels: usize,
     registers: BTreeSet<u32>,
-    stated: usize,
     stored: u64,
     size: u64,
     compression: BTreeSet<Compression>,
@@ -48,7 +46,6 @@ fn summaries(found: &Inventory, select: &Select) -> BTreeMap<(Region, u32, Strin
             images: 0,
             kernels: 0,
             registers: BTreeSet::new(),
-            stated: 0,
             stored: 0,
             size: 0,
             compression: BTreeSet::new(),
@@ -60,7 +57,6 @@ fn summaries(found: &Inventory, select: &Select) -> BTreeMap<(Region, u32, Strin
         summary.compression.insert(row.compression);
         for registers in row.cubin.iter().flat_map(|c| &c.kernels).filter_map(|k| k.registers) {
             summary.registers.insert(registers);
-            summary.stated += 1;
         }
     }
     all
@@ -108,48 +104,4 @@ pub fn text(found: &Inventory, select: &Select, context: &Context) -> String {
     ];
     let account = context.lang.text_with("inspect-nvidia", &args);
     format!("{account}\n\n{}{}\n\n", table.text(context.width), context.lang.text("inspect-nvidia-sass"))
-}
-
-pub fn json(found: &Inventory, select: &Select) -> Value {
-    let entry = |row: &Row| {
-        let mut value = json!({
-            "entry": row.entry, "kind": row.kind.to_string(), "sm": row.sm, "target": row.target(), "version": format!("{}.{}", row.version.0, row.version.1),
-            "compression": row.compression.to_string(), "stored": row.stored, "size": row.size, "kernels": row.kernels().count(),
-        });
-        if let Some(error) = &row.error {
-            value["error"] = json!(error.to_string());
-        }
-        value
-    };
-    let mut sections = Vec::new();
-    for section in &found.sections {
-        let mut containers: Vec<Value> = section
-            .containers
-            .iter()
-            .enumerate()
-            .map(|(index, offset)| json!({ "index": index, "offset": section.section.offset + offset, "entries": [] }))
-            .collect();
-        for row in found.rows.iter().filter(|row| row.region == section.section.region) {
-            if let Some(Value::Array(entries)) = containers.get_mut(row.container).map(|c| &mut c["entries"]) {
-                entries.push(entry(row));
-            }
-        }
-        sections.push(json!({
-            "region": region(section.section.region), "offset": section.section.offset, "size": section.section.size,
-            "padding": section.padding, "not_understood": section.unknown.iter().map(|(_, len)| len).sum::<u64>(),
-            "errors": section.errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "containers": containers,
-        }));
-    }
-    let targets: serde_json::Map<String, Value> = summaries(found, select)
-        .into_iter()
-        .map(|((place, _, name), s)| {
-            let value = json!({
-                "kind": s.kind.to_string(), "region": region(place), "images": s.images, "kernels": s.kernels,
-                "kernels_with_registers": s.stated, "registers_min": s.registers.first(), "registers_max": s.registers.last(),
-            });
-            (format!("{}:{name}", region(place)), value)
-        })
-        .collect();
-    json!({ "sections": sections, "targets": targets, "complete": found.is_complete(), "machine_code_decoded": false })
 }

@@ -2,9 +2,9 @@
 
 use super::Args;
 use crate::context::{Context, Format};
+use observe::answers::ProcessAnswer;
 use observe::process::{Loaded, Process};
 use report::{Column, Table};
-use serde_json::{Value, json};
 use std::process::ExitCode;
 
 pub fn run(pid: u32, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -13,7 +13,7 @@ pub fn run(pid: u32, args: &Args, context: &Context) -> anyhow::Result<ExitCode>
         super::record::process(&process, context)?;
     }
     let out = match args.format {
-        Format::Json => format!("{:#}\n", as_json(&process)),
+        Format::Json => answer::json(&ProcessAnswer::from(&process))?,
         Format::Csv => table(&process, true, context).csv(),
         Format::Md => table(&process, false, context).markdown(),
         Format::Text => text(&process, context),
@@ -99,37 +99,4 @@ fn table(process: &Process, all: bool, context: &Context) -> Table {
 fn name(library: &Loaded) -> String {
     let base = || library.path.file_name().map(|name| name.to_string_lossy().into_owned());
     library.soname.clone().or_else(base).unwrap_or_default()
-}
-
-fn as_json(process: &Process) -> Value {
-    let libraries: Vec<Value> = process
-        .libraries
-        .iter()
-        .map(|library| {
-            json!({
-                "path": library.path,
-                "soname": library.soname,
-                "part": library.part,
-                "version": library.version,
-                "release": library.release,
-                "origin": library.origin.name(),
-                "how": library.how.name(),
-                "needed_by": library.needed_by,
-                "deleted": library.deleted,
-                "problem": library.problem,
-            })
-        })
-        .collect();
-    let mixed: Vec<String> = process.mixed_releases().into_iter().map(|(release, _)| release).collect();
-    json!({
-        "schema": "whichkernel.inspect/1",
-        "process": process.pid,
-        "name": process.name,
-        "program": process.program,
-        "ld_library_path": process.library_path,
-        "ld_preload": process.preload,
-        "libraries": libraries,
-        "kpack_archives": process.archives,
-        "mixed_releases": mixed,
-    })
 }

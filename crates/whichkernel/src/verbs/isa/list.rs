@@ -1,16 +1,16 @@
 //! `--list KERNEL`: the code of a kernel, instruction by instruction.
 
-use super::{json, select};
+use super::select;
 use crate::context::{Context, Format};
 use crate::verbs::inspect::no_kernel;
 use anyhow::bail;
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, Found, Look, Options, inspect};
 use isa::census::{Function, section};
-use isa::{Decoder, Proof, Step, Target};
+use isa::{Decoder, Family, Proof, Step, Target};
 use launch::NameFilter;
+use observe::answers::{self, Line, Listed};
 use observe::census::Select;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 
 pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -30,8 +30,8 @@ pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> 
             }
         }
         Format::Json => {
-            let all: Vec<Value> = listings.iter().map(Listing::json).collect();
-            context.print(&format!("{:#}\n", json!({ "schema": "whichkernel.isa-list/1", "kernels": all })))?;
+            context
+                .print(&answer::json(&answers::Listing { kernels: listings.into_iter().map(|it| it.0).collect() })?)?;
         }
         Format::Csv => {
             context.print("target,bundle,kernel,address,encoding,mnemonic\n")?;
@@ -45,22 +45,7 @@ pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> 
 }
 
 /// One kernel's code.
-struct Listing {
-    target: String,
-    bundle: Option<usize>,
-    name: String,
-    mangled: String,
-    /// Why it computes nothing, if so.
-    stub: Option<&'static str>,
-    lines: Vec<Line>,
-}
-
-struct Line {
-    address: u64,
-    words: Vec<u32>,
-    mnemonic: String,
-    family: &'static str,
-}
+struct Listing(Listed);
 
 struct Lister {
     select: Select,
@@ -85,7 +70,8 @@ impl Look for Lister {
         let (lines, proof) = read(object, kernel.mangled()).unwrap_or((Vec::new(), Proof::None));
         let target = found.target.or(object.target.as_ref()).map(ToString::to_string).unwrap_or_default();
         let stub = Some(proof).filter(|proof| proof.is_stub()).map(Proof::key);
-        out.push(Listing { target, bundle: found.bundle, name, mangled: kernel.mangled().to_owned(), stub, lines });
+        let kernel = kernel.mangled().to_owned();
+        out.push(Listing(Listed { target, bundle: found.bundle, kernel, name, stub, code: lines }));
     }
 }
 
@@ -102,79 +88,45 @@ fn read(object: &CodeObject<'_>, mangled: &str) -> Option<(Vec<Line>, Proof)> {
         let bytes = code.get(offset..offset + length)?;
         let words = bytes.chunks_exact(4).filter_map(|word| word.first_chunk()).map(|word| u32::from_le_bytes(*word));
         let (mnemonic, family) = match step {
-            Step::Instruction(instruction) => (instruction.printed(), json::family(instruction.mnemonic)),
+            Step::Instruction(instruction) => (instruction.printed(), Family::of(instruction.mnemonic).key()),
             Step::Undecoded => (".long".to_owned(), ""),
             Step::Cut => (".cut".to_owned(), ""),
         };
-        lines.push(Line { address: extent.address + offset as u64, words: words.collect(), mnemonic, family });
+        let encoding = words.map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(" ");
+        lines.push(Line { address: extent.address + offset as u64, encoding, mnemonic, family });
     }
     Some((lines, proof))
 }
 
-impl Line {
-    fn encoding(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| format!("{word:08x}")).collect();
-        words.join(" ")
-    }
-}
-
 impl Listing {
     fn text(&self, context: &Context) -> String {
-        let bundle = self.bundle.map_or(String::new(), |bundle| format!(" [{bundle}]"));
-        let mut out = format!("{}{bundle} {}\n", self.target, self.name);
-        if let Some(kind) = self.stub {
+        let bundle = self.0.bundle.map_or(String::new(), |bundle| format!(" [{bundle}]"));
+        let mut out = format!("{}{bundle} {}\n", self.0.target, self.0.name);
+        if let Some(kind) = self.0.stub {
             out += &format!("{}\n", context.lang.text_with("isa-list-stub", &[("kind", kind.into())]));
         }
         // Only as wide as this kernel's longest encoding; both halves of a dual instruction then mostly fit in a line.
-        let words = self.lines.iter().map(|line| line.words.len()).max().unwrap_or(0);
-        let encoding = (9 * words).saturating_sub(1);
+        let encoding = self.0.code.iter().map(|line| line.encoding.len()).max().unwrap_or(0);
         let indent = 2 + 8 + 2 + encoding + 2;
-        for line in &self.lines {
+        for line in &self.0.code {
             let mut mnemonic = line.mnemonic.clone();
             if context.width.is_some_and(|width| indent + mnemonic.len() > width) {
                 mnemonic = mnemonic.replace(" :: ", &format!(" ::\n{:indent$}", ""));
             }
-            out += &format!("  {:08x}  {:<encoding$}  {mnemonic}\n", line.address, line.encoding());
+            out += &format!("  {:08x}  {:<encoding$}  {mnemonic}\n", line.address, line.encoding);
         }
         out.push('\n');
         out
     }
 
     fn csv(&self) -> String {
-        let bundle = self.bundle.map_or(String::new(), |bundle| bundle.to_string());
+        let bundle = self.0.bundle.map_or(String::new(), |bundle| bundle.to_string());
         let row = |line: &Line| {
             format!(
                 "{},{bundle},{},{:#x},{},{}\n",
-                self.target,
-                self.mangled,
-                line.address,
-                line.encoding(),
-                line.mnemonic
+                self.0.target, self.0.kernel, line.address, line.encoding, line.mnemonic
             )
         };
-        self.lines.iter().map(row).collect()
-    }
-
-    fn json(&self) -> Value {
-        let lines: Vec<Value> = self
-            .lines
-            .iter()
-            .map(|line| {
-                json!({
-                    "address": line.address,
-                    "encoding": line.encoding(),
-                    "mnemonic": line.mnemonic,
-                    "family": line.family,
-                })
-            })
-            .collect();
-        json!({
-            "target": self.target,
-            "bundle": self.bundle,
-            "kernel": self.mangled,
-            "name": self.name,
-            "stub": self.stub,
-            "code": lines,
-        })
+        self.0.code.iter().map(row).collect()
     }
 }

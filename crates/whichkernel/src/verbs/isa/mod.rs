@@ -1,7 +1,6 @@
 //! `whichkernel isa FILE`: the instruction census.
 
 mod has;
-mod json;
 mod list;
 mod record;
 mod table;
@@ -16,6 +15,7 @@ use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, FileReport, Options, Pack, inspect};
 use launch::NameFilter;
+use observe::answers;
 use observe::census::{By, Census, Groups, Select, Unread};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -119,7 +119,7 @@ fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
         Format::Text => context.print(&text::census(file, &groups, args.mnemonics, context))?,
         Format::Md => context.print(&table::of(&groups, args.mnemonics, context).markdown())?,
         Format::Csv => context.print(&table::long(&groups, args.mnemonics).csv())?,
-        Format::Json => context.print(&format!("{:#}\n", json::census(file, &groups, &report)))?,
+        Format::Json => context.print(&answer::json(&answers::census(file, &groups, &report))?)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use super::{digits, table};
 use crate::context::Context;
 use inventory::File;
-use observe::census::Groups;
+use observe::census::{Groups, completeness};
 
 /// Longer lists are cut; JSON has them all.
 const SHOWN: usize = 20;
@@ -55,7 +55,7 @@ pub fn account(groups: &Groups, context: &Context) -> String {
         out += &(lang.text_with("isa-unread", &words) + "\n");
     }
     out += &more(groups.unread.len(), context);
-    let verdict = if groups.is_complete() { "isa-complete" } else { "isa-incomplete" };
+    let verdict = if completeness(groups).is_whole() { "isa-complete" } else { "isa-incomplete" };
     out + &lang.text(verdict) + "\n"
 }
 

@@ -13,8 +13,8 @@ use anyhow::{Context as _, bail};
 use gpu::Arch;
 use inventory::Pack;
 use libraries::{Found, Library};
+use observe::answers::{self, Directory};
 use runtime::catalogs::{self, LibraryDir};
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensile::{Files, Service, Verdict, serve};
@@ -55,11 +55,10 @@ pub fn run(path: &Path, package: Option<&Path>, args: &Args, context: &Context) 
     }
     match args.format {
         Format::Json => {
-            let mut value = as_json(shown, target.as_deref(), &libraries, &catalogs);
-            value["unread"] = json!(unread);
-            let pack = |(path, pack): &(PathBuf, Pack)| json!({ "path": path, "kind": pack.key() });
-            value["not_looked_into"] = packs.iter().map(pack).collect();
-            context.print(&format!("{value:#}\n"))?;
+            let pack = |(path, pack): &(PathBuf, Pack)| answers::Pack { path: answers::shown(path), kind: pack.key() };
+            let not_looked_into = packs.iter().map(pack).collect();
+            let answer = answer(shown, target.as_deref(), &libraries, &catalogs);
+            context.print(&answer::json(&Directory { unread: unread.clone(), not_looked_into, ..answer })?)?;
         }
         Format::Text => {
             let mut out = text::directory((path, shown), arch.as_ref(), &libraries, &catalogs, context);
@@ -115,84 +114,38 @@ fn processor(arch: &Arch) -> String {
     }
 }
 
-fn as_json(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[Catalog]) -> Value {
-    let libraries: Vec<Value> = libraries
-        .iter()
-        .map(|library| {
-            json!({
-                "path": library.path,
-                "loose_files": library.loose,
-                "size": library.size,
-                "soname": library.soname,
-                "part": library.part,
-                "version": library.version,
-                "release": library.release,
-                "bundles": library.bundles,
-                "kernels": library.kernels,
-                "targets": library.targets,
-                "stubs": library.stubs,
-                "serves": library.answer(),
-                "taken": library.serves.as_ref().and_then(|serves| serves.taken.clone()),
-                "problem": library.problem,
-            })
-        })
-        .collect();
-    let catalogs: Vec<Value> = catalogs
-        .iter()
-        .map(|catalog| {
-            json!({
-                "path": catalog.dir.dir(),
-                "library": catalog.dir.library(),
-                "layout": text::layout(catalog.dir.listing().layout()),
-                "files": catalog.dir.listing().names().count(),
-                "targets": catalog.dir.listing().per_target(),
-                "service": catalog.service.as_ref().map(service),
-                "fetched_for": catalog.filtered.as_ref().map(|index| &index.targets),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "whichkernel.inspect/1",
-        "directory": path,
-        "gpu": target,
-        "libraries": libraries,
-        "catalogs": catalogs,
-    })
-}
-
-fn service(service: &Service) -> Value {
-    let families: serde_json::Map<String, Value> = service
-        .families
-        .iter()
-        .map(|(name, family)| {
-            let value = json!({
-                "leaves": family.leaves,
-                "fallback_leaves": family.fallback_leaves,
-                "solutions": family.solutions,
-                "kernels": family.kernels,
-                "source_kernels": family.source_kernels,
-                "macro_tiles": family.macro_tiles.iter().map(|(m, n)| format!("{m}x{n}")).collect::<Vec<_>>(),
-            });
-            (name.clone(), value)
-        })
-        .collect();
-    let broken: Vec<Value> = service
-        .leaves
-        .iter()
-        .filter(|leaf| !leaf.problems.is_empty() || !leaf.absent.is_empty())
-        .map(|leaf| json!({"leaf": leaf.name, "problems": leaf.problems, "absent_kernels": leaf.absent}))
-        .collect();
-    json!({
-        "target": service.target,
-        "verdict": service.verdict().name(),
-        "files": service.files,
-        "root": service.root,
-        "helpers": service.helpers,
-        "leaves": service.leaves.len(),
-        "fallback_leaves": service.leaves.iter().filter(|leaf| leaf.fallback).count(),
-        "families": families,
-        "problems": service.problems,
-        "broken_leaves": broken,
-        "unknown_nodes": service.unknown_nodes,
-    })
+fn answer(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[Catalog]) -> Directory {
+    let library = |library: &Library| answers::Library {
+        path: answers::shown(&library.path),
+        loose_files: library.loose,
+        size: library.size,
+        soname: library.soname.clone(),
+        part: library.part,
+        version: library.version.clone(),
+        release: library.release.clone(),
+        bundles: library.bundles,
+        kernels: library.kernels,
+        targets: library.targets.clone(),
+        stubs: library.stubs,
+        serves: library.answer(),
+        taken: library.serves.as_ref().and_then(|serves| serves.taken.clone()),
+        problem: library.problem.clone(),
+    };
+    let catalog = |catalog: &Catalog| answers::Catalog {
+        path: answers::shown(catalog.dir.dir()),
+        library: catalog.dir.library().to_owned(),
+        layout: text::layout(catalog.dir.listing().layout()),
+        files: catalog.dir.listing().names().count(),
+        targets: catalog.dir.listing().per_target(),
+        service: catalog.service.as_ref().map(Into::into),
+        fetched_for: catalog.filtered.as_ref().map(|index| index.targets.clone()),
+    };
+    Directory {
+        directory: answers::shown(path),
+        gpu: target.map(str::to_owned),
+        libraries: libraries.iter().map(library).collect(),
+        catalogs: catalogs.iter().map(catalog).collect(),
+        unread: Vec::new(),
+        not_looked_into: Vec::new(),
+    }
 }

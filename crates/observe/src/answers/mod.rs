@@ -1,0 +1,50 @@
+//! What `inspect` and `isa` answer: a type for each shape, with a schema name of its own.
+//!
+//! Nothing is looked at here; each is made from what an inventory, a census or a process said.
+
+mod bundles;
+mod census;
+mod directory;
+mod file;
+mod fingerprint;
+mod has;
+mod kernels;
+mod launch_map;
+mod listing;
+mod needed;
+mod nvidia;
+mod process;
+
+pub use bundles::{BundleRow, Bundles, Variant};
+pub use census::{CensusAnswer, census};
+pub use directory::{Catalog, Directory, FamilyService, Library, Pack, ServiceAnswer};
+pub use file::{FileAnswer, HasTarget};
+pub use fingerprint::Fingerprinted;
+pub use has::{Has, HasAnswer};
+pub use kernels::{AmdKernel, KernelRow, Kernels, NvidiaKernel, agprs, code_size};
+pub use launch_map::{LaunchMapAnswer, MapRow, Unregistered, completeness, kind, vendor, wrappers};
+pub use listing::{Line, Listed, Listing};
+pub use needed::Needed;
+pub use process::ProcessAnswer;
+
+use answer::Answer;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+
+/// A path need not be text; what is not is replaced, so that there is an answer at all.
+pub fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// The code objects of a file, written as files.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Extracted {
+    pub dir: String,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+impl Answer for Extracted {
+    const SCHEMA: &'static str = "whichkernel.inspect-extract/1";
+}

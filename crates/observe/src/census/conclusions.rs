@@ -1,0 +1,61 @@
+//! What may be concluded from a census: that an instruction is there, that it is not, that everything was counted.
+
+use crate::census::group::Groups;
+use crate::census::question::Question;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+
+/// Every word of the code that was asked for; what is no instruction, cut off or not read stands beside it.
+fn basis(groups: &Groups) -> Basis {
+    let counted: u64 = groups.groups.values().map(|group| group.sum.tally().instructions).sum();
+    let lost = (groups.undecoded.len() + groups.cut.len()) as u64;
+    // How many there should be nobody says beforehand: code without a single instruction is read in full, too. Where there
+    // is no code object at all, nothing was asked.
+    let mut basis = match groups.objects {
+        0 => Basis::new(Rung::Shipped, Unit::Instructions, 0, 0),
+        _ => Basis::live(Rung::Shipped, Unit::Instructions, counted).lost(lost),
+    };
+    basis = basis.by("isa");
+    for place in groups.undecoded.iter().chain(&groups.cut).take(3) {
+        let bundle = place.bundle.map_or_else(String::new, |bundle| format!(" [{bundle}]"));
+        let what = format!("{}{bundle} at {:#x}", place.target, place.address);
+        basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
+    }
+    for unread in groups.unread.iter().take(3) {
+        basis = basis.without(format!("{}: {}", unread.what, unread.why), None, LeftOutWhy::Unreadable);
+    }
+    basis
+}
+
+/// Is what is counted all there is?
+pub fn completeness(groups: &Groups) -> Conclusion {
+    basis(groups).completeness()
+}
+
+impl Question {
+    /// Is there any of it?
+    pub fn conclude(&self, groups: &Groups) -> Conclusion {
+        basis(groups).presence(self.count(groups))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::census::{By, Unread};
+    use evidence::Word;
+
+    #[test]
+    fn nothing_is_said_of_code_that_nobody_counted() {
+        let question = Question::parse("mfma").expect("a family");
+        let mut groups = Groups::new(By::Target);
+        // No code object at all: nothing was asked.
+        assert_eq!(question.conclude(&groups).word(), Word::NotKnown);
+        // One that was read in full and has none.
+        groups.objects = 1;
+        assert_eq!(question.conclude(&groups).word(), Word::No);
+        assert!(completeness(&groups).is_whole());
+        groups.unread.push(Unread { what: "gfx942".into(), why: "no table".into() });
+        assert_eq!(question.conclude(&groups).word(), Word::NotKnown);
+        assert!(!completeness(&groups).is_whole());
+    }
+}
