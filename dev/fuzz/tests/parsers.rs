@@ -38,7 +38,6 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("tensile/src/extop.rs", "catalog"),
     ("vulkan/src/run.rs", "vulkan_trace"),
     ("watch/src/imports/mod.rs", "profile"),
-    ("watch/src/imports/text.rs", "profile"),
 ];
 
 /// Parsers of bytes that nobody else can have written.
