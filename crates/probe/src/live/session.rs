@@ -254,7 +254,7 @@ impl Before {
     fn look(live: &Live) -> Before {
         let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |meta| meta.len());
         let lengths = live.logs.iter().map(|path| usize::try_from(length(path)).unwrap_or(usize::MAX)).collect();
-        let journal = live.journal.and_then(|(_, read)| read()?.lines().last().map(str::to_owned));
+        let journal = live.journal.and_then(|(_, read)| read()?.lines().next_back().map(str::to_owned));
         Before { lengths, journal }
     }
 }
