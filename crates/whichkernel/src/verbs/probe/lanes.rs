@@ -20,6 +20,8 @@ const ROUNDS: u64 = 8;
 
 pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<ExitCode> {
     let lanes = Lane::all(&args.lane)?;
+    // What one of them lacks is said before any server is started.
+    lanes.iter().try_for_each(|lane| lane.fill(&args.serve, 0).map(drop))?;
     let tokens = if args.tokens.is_empty() { LENGTHS.to_vec() } else { args.tokens.clone() };
     let rounds = args.repeat.unwrap_or(ROUNDS);
     let plan = Plan { tokens, rounds, predict: 1, decode: args.tokens.is_empty(), parallel: 1, cold: false };
