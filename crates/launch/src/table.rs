@@ -245,8 +245,11 @@ impl Table {
         let word = |at: u64| read::<4>(bytes, at).map(u32::from_le_bytes).ok_or(wrong(at, "number"));
         let short = |at: u64| read::<2>(bytes, at).map(u16::from_le_bytes).ok_or(wrong(at, "number"));
         let (files, bundles, entries) = (word(8)?, word(12)?, word(20)?);
-        let (files_at, bundles_at, entries_at) = (long(24)?, long(32)?, long(48)?);
-        let (args_at, text_at) = (long(56)?, long(72)?);
+        // From here on no sum of such a place and a small number is too large for one.
+        let inside =
+            |at: u64| long(at).and_then(|to| (to <= bytes.len() as u64).then_some(to).ok_or(wrong(at, "offset")));
+        let (files_at, bundles_at, entries_at) = (inside(24)?, inside(32)?, inside(48)?);
+        let (args_at, text_at) = (inside(56)?, inside(72)?);
         let text = |at: u32, len: u32| {
             let start = text_at.checked_add(at.into()).and_then(|at| usize::try_from(at).ok());
             let bytes = start.and_then(|start| bytes.get(start..)?.get(..len as usize));
@@ -259,6 +262,10 @@ impl Table {
             for bundle in u64::from(first)..u64::from(first) + u64::from(count.min(bundles)) {
                 let at = bundles_at.saturating_add(bundle * 16);
                 let (index, ships) = (word(at + 8)?, word(at + 12)? != 0);
+                // A bundle is one file's.
+                if table.places.len() >= bundles as usize {
+                    return Err(wrong(at, "bundle"));
+                }
                 table.places.push(Place { path: path.clone(), bundle: index, address: long(at)?, ships });
             }
         }
@@ -266,6 +273,10 @@ impl Table {
         for entry in 0..u64::from(entries) {
             let at = entries_at.saturating_add(entry * size);
             let (args, args_len, flags) = (word(at + 20)?, short(at + 24)?, short(at + 26)?);
+            // No more than there are bytes of arguments.
+            if args_len > 4096 {
+                return Err(wrong(at + 24, "arguments"));
+            }
             let mut layout = Vec::new();
             for arg in u64::from(args)..u64::from(args) + u64::from(args_len) {
                 let at = args_at.saturating_add(arg * 4);
@@ -331,6 +342,19 @@ mod tests {
         builder.bundle(0x9000, 1, false);
         builder.kernel(&KernelInfo { stub: true, ..info("_Za", &[]) });
         builder.finish()
+    }
+
+    /// Found by mutations: a table that lies behind the end of all numbers.
+    #[test]
+    fn a_part_that_lies_behind_the_end_is_an_error() {
+        for at in [24, 32, 48, 56, 72] {
+            for far in [u64::MAX, u64::MAX - 7, 1 << 40] {
+                let mut bytes = sample();
+                bytes[at..at + 8].copy_from_slice(&far.to_le_bytes());
+                let error = Table::parse(&bytes).err();
+                assert_eq!(error, Some(TableError { at: at as u64, field: "offset" }));
+            }
+        }
     }
 
     #[test]
