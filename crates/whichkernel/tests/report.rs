@@ -176,7 +176,7 @@ fn a_bundle_says_nothing_of_persons_and_machines_and_can_be_imported() {
     assert!(place.fails("report bundle", 2).contains("nothing to bundle"));
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let planted = [
-        "/home/zaphod/models/heart-of-gold.gguf".to_owned(),
+        "/home/zaphod/heart-of-gold/model.gguf".to_owned(),
         "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789".to_owned(),
         format!("connected from zaphod@{machine}"),
     ];
