@@ -47,18 +47,18 @@ pub enum LoadError {
     TooMany(usize),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SourceFile {
-    pub path: String,
+    pub path: Arc<str>,
     pub text: Arc<str>,
     pub toks: Arc<[Tok]>,
     lines: OnceLock<Vec<u32>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Files {
     files: Vec<SourceFile>,
-    by_path: HashMap<String, u16>,
+    by_path: HashMap<Arc<str>, u16>,
 }
 
 const MAX_OPEN: usize = 4000;
@@ -82,8 +82,8 @@ impl Files {
         }
         let file = self.files.len() as u16;
         let toks = lex(file, &text, interner).into();
-        self.files.push(SourceFile { path: path.to_owned(), text, toks, lines: OnceLock::new() });
-        self.by_path.insert(path.to_owned(), file);
+        self.files.push(SourceFile { path: path.into(), text, toks, lines: OnceLock::new() });
+        self.by_path.insert(path.into(), file);
         Ok(file)
     }
 

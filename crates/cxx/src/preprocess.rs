@@ -7,7 +7,9 @@
 
 use super::condition;
 use super::files::{Files, LoadError, Sources, Span};
+use super::find_header::{find_include, find_system};
 use super::lex::{Kind, PAINTED, Tok};
+use super::relevance::Group;
 use super::sym::{self, FxMap, FxSet, Interner, Sym};
 use std::sync::Arc;
 
@@ -39,6 +41,10 @@ pub struct Macros {
     pub fixed: FxSet<Sym>,
     /// Names that a conditional asked for while nothing defined them, and where first.
     pub asked: FxMap<Sym, Vec<Span>>,
+    /// Every conditional that was met, by where it stands.
+    pub groups: FxMap<(u16, u32), Group>,
+    /// Every macro that was ever made, by where it stands.
+    pub definitions: FxMap<(u16, u32), (Sym, Arc<Macro>)>,
     /// Headers of the dialect's own that a unit includes and the tree does not have.
     pub absent: Vec<String>,
     pub own_header: &'static str,
@@ -80,6 +86,8 @@ struct Cond {
     live: bool,
     taken: bool,
     outer: bool,
+    /// Where its `#if` stands.
+    at: (u16, u32),
 }
 
 impl<'a> Preprocessor<'a> {
@@ -225,26 +233,36 @@ impl<'a> Preprocessor<'a> {
             sym::IF | sym::IFDEF | sym::IFNDEF => {
                 let outer = self.live();
                 let live = outer && self.test(name.sym, rest)?;
-                self.conds(|conds| conds.push(Cond { live, taken: live, outer }));
+                let at = (name.file, name.off);
+                if outer {
+                    self.ask_group(at, rest);
+                }
+                self.conds(|conds| conds.push(Cond { live, taken: live, outer, at }));
             }
             sym::ELIF | sym::ELIFDEF | sym::ELIFNDEF => {
                 let last = self.sources.last().and_then(|source| source.conds.last()).copied();
                 let Some(cond) = last else { return Ok(()) };
                 let live = cond.outer && !cond.taken && self.test(name.sym, rest)?;
+                if cond.outer {
+                    self.ask_group(cond.at, rest);
+                }
                 self.conds(|conds| {
                     if let Some(cond) = conds.last_mut() {
-                        *cond = Cond { live, taken: cond.taken || live, outer: cond.outer };
+                        *cond = Cond { live, taken: cond.taken || live, ..*cond };
                     }
                 });
             }
             sym::ELSE => self.conds(|conds| {
                 if let Some(cond) = conds.last_mut() {
-                    *cond = Cond { live: cond.outer && !cond.taken, taken: true, outer: cond.outer };
+                    *cond = Cond { live: cond.outer && !cond.taken, taken: true, ..*cond };
                 }
             }),
-            sym::ENDIF => self.conds(|conds| {
-                conds.pop();
-            }),
+            sym::ENDIF => {
+                let closed = self.sources.last_mut().and_then(|source| source.conds.pop());
+                if let Some(group) = closed.and_then(|cond| self.macros.groups.get_mut(&cond.at)) {
+                    group.end = name.off;
+                }
+            }
             _ if !self.live() => {}
             sym::DEFINE => self.define(rest),
             sym::UNDEF => {
@@ -259,6 +277,17 @@ impl<'a> Preprocessor<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Notes what the condition of a group asks for; a header that is read again asks the same.
+    fn ask_group(&mut self, at: (u16, u32), line: &[Tok]) {
+        let fresh = Group { file: at.0, start: at.1, end: 0, asked: Vec::new(), lines: Vec::new() };
+        let group = self.macros.groups.entry(at).or_insert(fresh);
+        if group.end != 0 {
+            return;
+        }
+        group.asked.extend(line.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym));
+        group.lines.push(line.to_vec());
     }
 
     fn conds(&mut self, change: impl FnOnce(&mut Vec<Cond>)) {
@@ -307,9 +336,10 @@ impl<'a> Preprocessor<'a> {
                 (Some(params), variadic, rest.get(close + 1..).unwrap_or_default())
             }
         };
-        let made = Macro { params, variadic, body: body.to_vec() };
+        let made = Arc::new(Macro { params, variadic, body: body.to_vec() });
         self.macros.ever.insert(name.sym);
-        self.macros.table.insert(name.sym, Arc::new(made));
+        self.macros.definitions.entry((name.file, name.off)).or_insert_with(|| (name.sym, made.clone()));
+        self.macros.table.insert(name.sym, made);
     }
 
     fn pragma(&mut self, line: &[Tok]) {
@@ -399,37 +429,4 @@ impl Macros {
             }
         }
     }
-}
-
-/// A header in angle brackets that the tree has itself, in a directory that is searched for headers.
-pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
-    let ends = [format!("include/{wanted}"), format!("src/{wanted}")];
-    let fits = |path: &&str| {
-        ends.iter()
-            .any(|end| path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/')))
-    };
-    tree.paths().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
-}
-
-/// A header by its name: beside the including file, else the one in the tree that shares the longest path with it.
-pub fn find_include(tree: &dyn Sources, from: &str, wanted: &str) -> Option<String> {
-    let dir = from.rsplit_once('/').map_or("", |(dir, _)| dir);
-    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
-    for part in wanted.split('/') {
-        match part {
-            ".." => {
-                parts.pop();
-            }
-            "." | "" => {}
-            _ => parts.push(part),
-        }
-    }
-    let beside = parts.join("/");
-    if tree.has(&beside) {
-        return Some(beside);
-    }
-    let name = wanted.trim_start_matches("../");
-    let shared = |path: &str| path.bytes().zip(from.bytes()).take_while(|(a, b)| a == b).count();
-    let fits = |path: &&str| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('/'));
-    tree.paths().filter(fits).max_by_key(|path| (shared(path), usize::MAX - path.len())).map(str::to_owned)
 }

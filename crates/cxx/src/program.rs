@@ -42,18 +42,38 @@ impl Program {
     pub fn new(dialect: &'static Dialect, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
         let mut program =
             Program { interner: Interner::with(dialect.words), names: Names::new(dialect), ..Program::default() };
-        program.macros.own_header = dialect.own_header;
-        for name in KEPT.iter().chain(dialect.kept) {
-            let name = program.interner.intern(name);
-            program.macros.kept.insert(name);
-        }
-        program.spaces.push(Vec::new());
-        for (name, value) in defines {
-            program.define(name, value.as_deref());
-        }
-        program.files.add("<prelude>", dialect.prelude.into(), &mut program.interner)?;
-        program.load(&Nothing, "<prelude>")?;
+        program.start(defines)?;
         Ok(program)
+    }
+
+    /// An empty program under other defines, with the files that this one has read: their text and tokens are the same.
+    pub fn again(&self, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
+        let dialect = self.dialect();
+        let mut program = Program {
+            interner: self.interner.clone(),
+            files: self.files.clone(),
+            names: Names::new(dialect),
+            ..Program::default()
+        };
+        program.start(defines)?;
+        Ok(program)
+    }
+
+    fn start(&mut self, defines: &[(String, Option<String>)]) -> Result<(), LoadError> {
+        let dialect = self.dialect();
+        self.macros.own_header = dialect.own_header;
+        for name in KEPT.iter().chain(dialect.kept) {
+            let name = self.interner.intern(name);
+            self.macros.kept.insert(name);
+        }
+        self.spaces.push(Vec::new());
+        for (name, value) in defines {
+            self.define(name, value.as_deref());
+        }
+        if self.files.number("<prelude>").is_none() {
+            self.files.add("<prelude>", dialect.prelude.into(), &mut self.interner)?;
+        }
+        self.load(&Nothing, "<prelude>")
     }
 
     pub fn dialect(&self) -> &'static Dialect {
@@ -155,6 +175,14 @@ impl Program {
 
     pub fn structs(&self, name: Sym) -> &[Arc<Struct>] {
         self.structs.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn all_structs(&self) -> impl Iterator<Item = &Arc<Struct>> {
+        self.structs.values().flatten()
+    }
+
+    pub fn all_aliases(&self) -> impl Iterator<Item = (Sym, &Type)> {
+        self.aliases.iter().flat_map(|(&name, list)| list.iter().map(move |(_, ty)| (name, ty)))
     }
 
     /// The namespace of a number, without its inline and unnamed parts.

@@ -43,7 +43,7 @@ impl Program {
         mentions.into_iter().find(|(at, tok)| !own(tok) && self.writes(toks, *at)).map(|(_, tok)| Span::of(tok))
     }
 
-    fn writes(&self, toks: &[Tok], at: usize) -> bool {
+    pub(crate) fn writes(&self, toks: &[Tok], at: usize) -> bool {
         let before = |by: usize| at.checked_sub(by).and_then(|at| toks.get(at));
         let is = |tok: Option<&Tok>, sym: Sym| tok.is_some_and(|tok| tok.is(sym));
         let prev = before(1);

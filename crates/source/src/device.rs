@@ -8,6 +8,15 @@ pub enum Vendor {
     Cuda,
 }
 
+impl Vendor {
+    pub fn name(self) -> &'static str {
+        match self {
+            Vendor::Hip => "HIP",
+            Vendor::Cuda => "CUDA",
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Device {
     /// As answers print it: `gfx1201`, `sm_90`.

@@ -14,6 +14,8 @@ pub struct Preset {
     /// where the tree has no build files.
     pub name: String,
     pub vendor: Vendor,
+    /// CMake files were read: their options can be set.
+    pub by_cmake: bool,
     /// The build file names every define that it passes: what it leaves out is not defined.
     pub complete: bool,
     pub defines: Defines,
@@ -25,7 +27,10 @@ pub struct Preset {
     pub options: BTreeMap<String, String>,
 }
 
-/// What the HIP compiler and SDK define. The version stands in `#if`s about API names only.
+/// Where a define comes from that the compiler or a header of the SDK gives.
+const SDK: &str = "the compiler and its SDK";
+
+/// What the HIP compiler and SDK define; the version is assumed, and where it decides the answer is not determined.
 const HIP: &[(&str, &str)] = &[("__HIP_PLATFORM_AMD__", "1"), ("__HIPCC__", "1"), ("HIP_VERSION", "60300000")];
 const CUDA: &[(&str, &str)] = &[
     ("__CUDACC__", "1"),
@@ -68,6 +73,7 @@ impl Preset {
         let mut preset = Preset {
             name: "assumed".to_owned(),
             vendor,
+            by_cmake: false,
             complete: false,
             defines: Vec::new(),
             of_file: Vec::new(),
@@ -91,6 +97,7 @@ impl Preset {
                 preset.of_file.push((file, vec![(name, Some(value))]));
             }
             preset.options = build.options;
+            preset.by_cmake = true;
             preset.name = match () {
                 () if !debian.is_empty() => "debian".to_owned(),
                 () if tree
@@ -136,7 +143,7 @@ impl Preset {
             preset.complete = true;
         }
         for (name, value) in sdk {
-            preset.add((*name).to_owned(), (*value).to_owned(), "the compiler and its SDK".to_owned());
+            preset.add((*name).to_owned(), (*value).to_owned(), SDK.to_owned());
         }
         preset
     }
@@ -162,6 +169,13 @@ impl Preset {
         self.defines.retain(|(known, _)| known != name);
         self.defines.push((name.to_owned(), None));
         self.origin.insert(name.to_owned(), "-U".to_owned());
+    }
+
+    /// Versions of an SDK that nobody gave: names, and what they are taken to be.
+    pub fn assumed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let of_sdk = |name: &str| self.origin.get(name).is_some_and(|origin| origin == SDK);
+        let versions = self.defines.iter().filter(move |(name, _)| of_sdk(name) && !name.starts_with("__"));
+        versions.filter_map(|(name, value)| Some((name.as_str(), value.as_deref()?)))
     }
 
     /// `NAME` or `NAME=VALUE` of those that are set, as a person reads them; the SDK's own last.

@@ -7,6 +7,7 @@ use crate::before_dispatch::before_dispatch;
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
 use crate::ggml_dialect::GGML;
+use crate::inputs::InputError;
 use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
 use crate::preset::Preset;
@@ -14,7 +15,10 @@ use crate::session::{Need, Session, undetermined};
 use crate::tree::Tree;
 use cxx::Program;
 use cxx::ast::Function;
+use cxx::eval::Stop;
 use cxx::files::LoadError;
+use cxx::sym::FxSet;
+use std::collections::BTreeMap;
 
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
@@ -27,6 +31,8 @@ pub enum RulesError {
     NoDispatcher { tree: String, op: String, hint: String },
     #[error("{place}: {why}; the dispatcher cannot be read")]
     Unreadable { place: String, why: String },
+    #[error(transparent)]
+    Input(#[from] InputError),
     #[error(transparent)]
     Load(#[from] LoadError),
 }
@@ -110,14 +116,46 @@ pub struct Rules<'t> {
     pub vendor: Vendor,
     pub defines: Defines,
     pub program: Program,
+    /// What `getenv` answers.
+    pub environment: Vec<(String, String)>,
     entry: u32,
     op: String,
 }
 
+/// Everything about one device.
+#[derive(Debug, Default)]
+pub struct DeviceAnswers {
+    /// The `cc` that the tree's own code computes.
+    pub cc: Option<i64>,
+    pub by_type: Vec<Vec<Answer>>,
+    /// The functions that had a part in it, by type.
+    pub ran: Vec<FxSet<u32>>,
+    /// Variables of the environment that were asked for, with what was answered.
+    pub environment: BTreeMap<String, Option<String>>,
+}
+
 impl<'t> Rules<'t> {
     pub fn open(tree: &'t Tree, vendor: Vendor, preset: &Preset, op: &str) -> Result<Rules<'t>, RulesError> {
+        let program = Program::new(&GGML, &preset.defines)?;
+        Rules::read(tree, vendor, preset, op, program)
+    }
+
+    /// The same tree under another build: what was read of it is not read again.
+    pub(crate) fn again(&self, preset: &Preset) -> Result<Rules<'t>, RulesError> {
+        let program = self.program.again(&preset.defines)?;
+        let mut rules = Rules::read(self.tree, self.vendor, preset, &self.op, program)?;
+        rules.environment.clone_from(&self.environment);
+        Ok(rules)
+    }
+
+    fn read(
+        tree: &'t Tree,
+        vendor: Vendor,
+        preset: &Preset,
+        op: &str,
+        mut program: Program,
+    ) -> Result<Rules<'t>, RulesError> {
         let defines = preset.defines.clone();
-        let mut program = Program::new(&GGML, &defines)?;
         for (file, defines) in &preset.of_file {
             program.define_in(file, defines);
         }
@@ -132,7 +170,8 @@ impl<'t> Rules<'t> {
         if !found {
             return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint(tree) });
         }
-        let mut rules = Rules { tree, vendor, defines, program, entry: u32::MAX, op: op.to_owned() };
+        let environment = Vec::new();
+        let mut rules = Rules { tree, vendor, defines, program, environment, entry: u32::MAX, op: op.to_owned() };
         rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);
         Ok(rules)
     }
@@ -168,7 +207,7 @@ impl<'t> Rules<'t> {
         to: i64,
     ) -> Result<Answer, RulesError> {
         loop {
-            let mut session = match Session::new(&self.program, self.entry, device) {
+            let mut session = match self.session(device) {
                 Ok(session) => session,
                 Err(Ok(need)) => {
                     self.program.define_function(self.tree, need.0)?;
@@ -193,20 +232,24 @@ impl<'t> Rules<'t> {
         shape: &Shape,
         types: &[String],
         columns: &[i64],
-    ) -> Result<(Option<i64>, Vec<Vec<Answer>>), String> {
+    ) -> Result<DeviceAnswers, String> {
         let name = |need: Need| self.program.text(need.0).to_owned();
-        let mut session = match Session::new(&self.program, self.entry, device) {
+        let mut session = match self.session(device) {
             Ok(session) => session,
             Err(Ok(need)) => return Err(name(need)),
             Err(Err(stop)) => {
                 let last = columns.last().copied().unwrap_or(1);
                 let answer = undetermined(&self.program, 1, last, &stop);
-                return Ok((None, vec![vec![answer]; types.len()]));
+                return Ok(DeviceAnswers { by_type: vec![vec![answer]; types.len()], ..DeviceAnswers::default() });
             }
         };
-        let mut all = Vec::with_capacity(types.len());
+        let (mut all, mut ran) = (Vec::with_capacity(types.len()), Vec::with_capacity(types.len()));
+        let first = session.machine.take_ran();
         for ty in types {
             all.push(session.answers(&|count| shape.op(ty, count), columns).map_err(name)?);
+            let mut of_type = session.machine.take_ran();
+            of_type.extend(&first);
+            ran.push(of_type);
         }
         let cc = session.compute_capability().map_err(name)?;
         if let Some(entry) = self.entry()
@@ -216,7 +259,25 @@ impl<'t> Rules<'t> {
                 answer.doubt(&place, &why);
             }
         }
-        Ok((cc, all))
+        Ok(DeviceAnswers { cc, by_type: all, ran, environment: session.machine.environment })
+    }
+
+    fn session(&self, device: &Device) -> Result<Session<'_>, Result<Need, Stop>> {
+        let mut platform = device.platform();
+        platform.environment.clone_from(&self.environment);
+        Session::new(&self.program, self.entry, platform)
+    }
+
+    /// Functions that name the dispatcher: what they do before they ask it was looked at.
+    pub(crate) fn around_dispatcher(&self) -> FxSet<u32> {
+        let dispatcher = self.entry().map(|entry| entry.name);
+        let mentions = |index: &u32| {
+            self.program.function(*index).is_some_and(|function| {
+                let mut names = self.program.idents(self.program.body_toks(function));
+                names.any(|name| Some(name) == dispatcher)
+            })
+        };
+        (0..self.program.functions.len() as u32).filter(mentions).collect()
     }
 
     /// The families of the functions that a function names, in the order of the text; each run of one family once.
@@ -251,7 +312,7 @@ impl<'t> Rules<'t> {
     pub fn ranges(&mut self, device: &Device, op: &dyn Fn(i64) -> Op, to: i64) -> Result<Vec<Answer>, RulesError> {
         let columns: Vec<i64> = (1..=to).collect();
         loop {
-            let mut session = match Session::new(&self.program, self.entry, device) {
+            let mut session = match self.session(device) {
                 Ok(session) => session,
                 Err(Ok(need)) => {
                     self.program.define_function(self.tree, need.0)?;
@@ -276,7 +337,7 @@ impl<'t> Rules<'t> {
         columns: i64,
     ) -> Result<Vec<Reason>, RulesError> {
         let answer = self.answer(device, op, columns, columns)?;
-        let Ok(mut session) = Session::new(&self.program, self.entry, device) else { return Ok(Vec::new()) };
+        let Ok(mut session) = self.session(device) else { return Ok(Vec::new()) };
         // The device table is computed once, and not among the reasons.
         let _ = session.compute_capability();
         Ok(self.traced(&mut session, op, columns, answer.launch.as_ref()))
@@ -289,7 +350,7 @@ impl<'t> Rules<'t> {
         shape: &Shape,
         asked: impl Iterator<Item = (&'o str, i64, Option<&'o Launched>)>,
     ) -> Vec<Vec<Reason>> {
-        let Ok(mut session) = Session::new(&self.program, self.entry, device) else {
+        let Ok(mut session) = self.session(device) else {
             return asked.map(|_| Vec::new()).collect();
         };
         let _ = session.compute_capability();

@@ -1,13 +1,12 @@
 //! One machine for one device, asked again and again: forks over what is unknown, and the answer that all of them give.
 
-use crate::device::Device;
 use crate::device_globals;
 use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
 use crate::rules::{Answer, Launched, Outcome};
 use cxx::Program;
 use cxx::ast::Base;
-use cxx::eval::{Handoff, Machine, Stop, Ty, Value, Window};
+use cxx::eval::{Handoff, Machine, Platform, Stop, Ty, Value, Window};
 use cxx::files::Span;
 use cxx::sym::Sym;
 use std::rc::Rc;
@@ -33,8 +32,8 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    pub fn new(program: &'p Program, entry: u32, device: &Device) -> Result<Session<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, device.platform(), path::decider(""));
+    pub fn new(program: &'p Program, entry: u32, platform: Platform) -> Result<Session<'p>, Result<Need, Stop>> {
+        let mut machine = Machine::new(program, platform, path::decider(""));
         let stage =
             device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine)).map_err(|stop| match stop {
                 Stop::Need(name) => Ok(Need(name)),

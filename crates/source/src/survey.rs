@@ -3,13 +3,15 @@
 use crate::device::{Device, Vendor};
 use crate::dispatcher::dispatchers;
 use crate::fused_paths::{FusedPath, fused_paths};
+use crate::inputs;
 use crate::op::Shape;
-use crate::path::{Choice, Path};
+use crate::path::Path;
 use crate::preset::Preset;
-use crate::rules::{Answer, Outcome, Reason, Rules, RulesError};
+use crate::rules::{Answer, DeviceAnswers, Outcome, Reason, Rules, RulesError};
 use crate::tree::Tree;
+use cxx::sym::FxSet;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The types of a table where none are named.
 pub const DEFAULT_TYPES: &[&str] = &["Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ1_S", "F16", "F32"];
@@ -38,6 +40,11 @@ pub struct Overrides {
     pub define: Vec<String>,
     pub undefine: Vec<String>,
     pub cmake: Vec<(String, String)>,
+    /// Variables of the environment that the program would be started with.
+    pub env: Vec<(String, String)>,
+    /// Versions of SDKs that nobody gave are varied: a row that hangs on one is undetermined. Each is another build to read
+    /// and run, which a table of thousands of rows leaves out, and says so.
+    pub vary_versions: bool,
 }
 
 /// One vendor's part of a tree, ready to be asked.
@@ -45,6 +52,8 @@ pub struct Overrides {
 pub struct Backend<'t> {
     pub preset: Preset,
     pub rules: Rules<'t>,
+    /// The functions that had a part in the answers: by device, then by type.
+    pub(crate) ran: BTreeMap<usize, Vec<FxSet<u32>>>,
 }
 
 #[derive(Debug)]
@@ -57,6 +66,12 @@ pub struct Survey<'t> {
     pub answers: Vec<Vec<Vec<Answer>>>,
     /// Defines that no build file speaks of and that change an answer.
     pub open_defines: Vec<String>,
+    /// Variables of the environment that were asked for on the way, with what was answered.
+    pub environment: BTreeMap<String, Option<String>>,
+    /// Other builds that were asked, by what they define: inputs that nobody gave and that may have a part.
+    pub tried: Vec<String>,
+    /// Versions that nobody gave were varied.
+    pub versions_varied: bool,
 }
 
 /// One line of a table.
@@ -74,23 +89,23 @@ pub struct Row {
 
 impl<'t> Survey<'t> {
     pub fn run(tree: &'t Tree, question: Question, overrides: &Overrides) -> Result<Survey<'t>, RulesError> {
-        let mut survey = Survey::with(tree, question, overrides, &[])?;
-        survey.vary(tree, overrides)?;
+        let mut survey = Survey::of(question, |vendor, shape| open(tree, vendor, overrides, shape))?;
+        survey.versions_varied = overrides.vary_versions;
+        survey.vary()?;
         Ok(survey)
     }
 
-    fn with(
-        tree: &'t Tree,
+    /// Of the builds that `open` gives.
+    pub(crate) fn of(
         question: Question,
-        overrides: &Overrides,
-        extra: &[String],
+        open: impl Fn(Vendor, &Shape) -> Result<Backend<'t>, RulesError> + Sync,
     ) -> Result<Survey<'t>, RulesError> {
         let vendors: BTreeSet<Vendor> = question.devices.iter().map(|device| device.vendor).collect();
         // Each vendor's sources are read and asked by themselves; a thread that is done helps with the other's devices.
         let parts: Result<Vec<(Backend<'t>, Part)>, RulesError> = vendors
             .into_par_iter()
             .map(|vendor| {
-                let mut backend = open(tree, vendor, overrides, extra, &question.shape)?;
+                let mut backend = open(vendor, &question.shape)?;
                 let part = ask(&question, &mut backend)?;
                 Ok((backend, part))
             })
@@ -102,49 +117,21 @@ impl<'t> Survey<'t> {
             cc: vec![None; count],
             answers: vec![Vec::new(); count],
             open_defines: Vec::new(),
+            environment: BTreeMap::new(),
+            tried: Vec::new(),
+            versions_varied: false,
         };
-        for (backend, part) in parts? {
-            for (index, (cc, answers)) in part {
+        for (mut backend, part) in parts? {
+            for (index, found) in part {
                 if let (Some(slot), Some(into)) = (survey.cc.get_mut(index), survey.answers.get_mut(index)) {
-                    (*slot, *into) = (cc, answers);
+                    (*slot, *into) = (found.cc, found.by_type);
                 }
+                backend.ran.insert(index, found.ran);
+                survey.environment.extend(found.environment);
             }
             survey.backends.push(backend);
         }
         Ok(survey)
-    }
-
-    /// Defines that conditionals ask for and no build file speaks of: where setting one changes an answer, that answer
-    /// is not determined, and both are given.
-    fn vary(&mut self, tree: &'t Tree, overrides: &Overrides) -> Result<(), RulesError> {
-        let mut names = BTreeSet::new();
-        for backend in &self.backends {
-            names.extend(backend.rules.unknown_defines(&backend.preset));
-        }
-        // Each by itself, then all at once: two may decide only together.
-        let mut variants: Vec<(String, Vec<String>)> = Vec::new();
-        for name in &names {
-            // A version is asked how large it is.
-            let values: &[&str] = if name.contains("VERSION") { &["1", "999999999"] } else { &["1"] };
-            variants.extend(values.iter().map(|value| (name.clone(), vec![format!("{name}={value}")])));
-        }
-        if names.len() > 1 {
-            let all: Vec<String> = names.iter().map(|name| format!("{name}=1")).collect();
-            variants.push((names.into_iter().collect::<Vec<_>>().join(", "), all));
-        }
-        for (name, defines) in variants {
-            let other = Survey::with(tree, self.question.clone(), overrides, &defines)?;
-            let mut differs = false;
-            for (mine, theirs) in self.answers.iter_mut().zip(&other.answers) {
-                for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                    differs |= merge(mine, theirs, &name);
-                }
-            }
-            if differs && !self.open_defines.contains(&name) {
-                self.open_defines.push(name);
-            }
-        }
-        Ok(())
     }
 
     pub fn answer(&self, device: usize, ty: usize, columns: i64) -> Option<&Answer> {
@@ -240,8 +227,8 @@ pub(crate) fn answer(answers: &[Vec<Vec<Answer>>], device: usize, ty: usize, col
     (answer.from..=answer.to).contains(&columns).then_some(answer)
 }
 
-/// By the device's place in the question: its `cc`, and the answers by type.
-type Part = Vec<(usize, (Option<i64>, Vec<Vec<Answer>>))>;
+/// By the device's place in the question.
+type Part = Vec<(usize, DeviceAnswers)>;
 
 fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesError> {
     let vendor = backend.preset.vendor;
@@ -285,59 +272,16 @@ fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesErro
     Ok(part)
 }
 
-fn open<'t>(
-    tree: &'t Tree,
-    vendor: Vendor,
-    overrides: &Overrides,
-    extra: &[String],
-    shape: &Shape,
-) -> Result<Backend<'t>, RulesError> {
+fn open<'t>(tree: &'t Tree, vendor: Vendor, overrides: &Overrides, shape: &Shape) -> Result<Backend<'t>, RulesError> {
     let name = shape.operation();
     let dispatcher = dispatchers(tree, name).next().unwrap_or_default();
     let mut preset = Preset::find(tree, vendor, &dispatcher, &overrides.cmake);
     overrides.define.iter().for_each(|define| preset.define(define));
     overrides.undefine.iter().for_each(|name| preset.undefine(name));
-    extra.iter().for_each(|extra| preset.define(extra));
-    let rules = Rules::open(tree, vendor, &preset, name)?;
-    Ok(Backend { preset, rules })
-}
-
-/// Makes an answer undetermined wherever the other build's differs; the ranges are cut where either's end.
-fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], define: &str) -> bool {
-    let mut out: Vec<Answer> = Vec::with_capacity(mine.len());
-    let mut differs = false;
-    for answer in mine.drain(..) {
-        let mut from = answer.from;
-        while from <= answer.to {
-            let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
-            // Between two ranges of theirs stand counts that nobody asked about: theirs go on with the next.
-            let next = || theirs.iter().map(|other| other.from).filter(|&start| start > from).min();
-            let to = match other {
-                Some(other) => other.to.min(answer.to),
-                None => next().map_or(answer.to, |start| (start - 1).min(answer.to)),
-            };
-            let to = to.max(from);
-            let mut part = Answer { from, to, ..answer.clone() };
-            if let Some(other) = other
-                && other.outcome != answer.outcome
-            {
-                differs = true;
-                let mut either: Vec<Choice> = Vec::new();
-                for outcome in [&answer.outcome, &other.outcome] {
-                    match outcome {
-                        Outcome::Chosen(choice) => either.push(choice.clone()),
-                        Outcome::Undetermined { either: more, .. } => either.extend(more.iter().cloned()),
-                    }
-                }
-                let why = format!("no build file says whether {define} is defined; without it and with it");
-                part.outcome = Outcome::Undetermined { place: String::new(), why, either };
-            }
-            out.push(part);
-            from = to + 1;
-        }
-    }
-    *mine = out;
-    differs
+    inputs::check(tree, &preset, &dispatcher, overrides)?;
+    let mut rules = Rules::open(tree, vendor, &preset, name)?;
+    rules.environment.clone_from(&overrides.env);
+    Ok(Backend { preset, rules, ran: BTreeMap::new() })
 }
 
 impl Shape {

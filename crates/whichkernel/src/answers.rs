@@ -30,6 +30,7 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<runtime::Findings>(),
         Kind::of::<runtime::Holdings>(),
         Kind::of::<runtime::Index>(),
+        Kind::of::<source::Declared>(),
         Kind::of::<runtime::build::Built>(),
         Kind::of::<source::explain::Explained<'_>>(),
         Kind::of::<watch::Watched>(),

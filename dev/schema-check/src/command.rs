@@ -12,7 +12,6 @@ const UNTYPED: &[&str] = &[
     "whichkernel.many/1",
     "whichkernel.map/1",
     "whichkernel.rocblas-source/1",
-    "whichkernel.source/2",
 ];
 
 /// The one JSON document in what `program` printed, as its schema says.

@@ -109,11 +109,7 @@ impl Machine<'_> {
             }
             Builtin::Give(number) => self.give(first, Value::int(number))?,
             Builtin::Answer(answer) => answer(self, args, at)?,
-            Builtin::Getenv => {
-                let name = self.text_arg(first)?;
-                let found = self.platform.environment.iter().find(|(known, _)| Some(known) == name.as_ref());
-                found.map_or(Value::Null, |(_, value)| Value::Str(value.as_str().into()))
-            }
+            Builtin::Getenv => self.getenv(first, at)?,
             Builtin::Unknown => Value::Opaque(at),
             Builtin::Same => match first {
                 Some(expr) => self.eval(expr)?,

@@ -199,12 +199,23 @@ impl Machine<'_> {
     fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
         let key = (u64::from(var.span.file) << 32 | u64::from(var.span.start), self.template_key());
         let id = match self.statics.get(&key) {
-            Some(&id) => id,
+            Some(&id) => {
+                if self.trace.is_some() {
+                    let reads = self.env_of_statics.get(&key).cloned().unwrap_or_default();
+                    reads.into_iter().for_each(|at| self.tell_environment(at));
+                }
+                id
+            }
             None => {
-                let guesses = self.script_at;
-                let value = self.initial(var)?;
-                let place = self.global(value);
+                let (guesses, reads) = (self.script_at, self.env_reads.len());
+                self.ran.begin_lasting();
+                let value = self.initial(var);
+                self.ran.end_lasting();
+                let place = self.global(value?);
                 self.statics.insert(key, place.root);
+                if let Some(reads) = self.env_reads.get(reads..).filter(|reads| !reads.is_empty()) {
+                    self.env_of_statics.insert(key, reads.to_vec());
+                }
                 // One that hangs on the input of its first call holds for this very run.
                 let varies = self.peek(place).is_some_and(Value::varies);
                 if varies {

@@ -349,7 +349,9 @@ impl Machine<'_> {
         let place = self.global(start);
         self.global_slots.insert(index, place.root);
         let guesses = self.script_at;
+        self.ran.begin_lasting();
         let value = self.initial_global(global);
+        self.ran.end_lasting();
         if value.is_err() || self.script_at != guesses {
             self.guessed_globals.push(index);
         }

@@ -24,6 +24,7 @@ impl<'p> Machine<'p> {
             Some(key) => match self.memo.get(&key) {
                 Some(value) => {
                     let value = value.clone();
+                    self.ran.recall(self.caller(), index);
                     self.scratch = key.args;
                     return Ok(value);
                 }
@@ -31,6 +32,7 @@ impl<'p> Machine<'p> {
             },
             None => None,
         };
+        self.ran.run(self.caller(), index);
         let body = program.body(function);
         let base = self.stack.len();
         let frame = Frame { function: Some(index), name: function.name, view: function.view(), base, this: None };

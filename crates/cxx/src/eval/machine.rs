@@ -1,5 +1,6 @@
 //! The machine that functions are run on: memory, the range of inputs that the run stands for, and what it has seen.
 
+use super::footprint::Footprint;
 use super::handoff::{Decision, Handoff};
 use super::input_window::Window;
 use super::symbolic_int::SymbolicInt;
@@ -10,6 +11,7 @@ use crate::ast::{Expr, Function};
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::sym::{FxMap, Sym};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Why a run ended before its function returned.
@@ -123,6 +125,12 @@ pub struct Machine<'p> {
     pub traced: Vec<Step>,
     /// What runs is what runs first in a process: state is what it starts with.
     pub starting: bool,
+    pub(super) ran: Footprint,
+    /// Variables of the environment that were asked for so far, with what was answered.
+    pub environment: BTreeMap<String, Option<String>>,
+    pub(super) env_reads: Vec<Span>,
+    /// Where the environment was asked for what a static holds.
+    pub(super) env_of_statics: FxMap<(u64, u64), Vec<Span>>,
     pub(super) effects: u64,
     pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
     pub(super) token_rest: Option<String>,
@@ -176,6 +184,10 @@ impl<'p> Machine<'p> {
             trace_stop: None,
             traced: Vec::new(),
             starting: false,
+            ran: Footprint::default(),
+            environment: BTreeMap::new(),
+            env_reads: Vec::new(),
+            env_of_statics: FxMap::default(),
             effects: 0,
             builtins: super::builtin::table(program),
             token_rest: None,

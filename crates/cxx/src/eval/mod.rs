@@ -8,8 +8,10 @@ mod builtin;
 mod call;
 mod container;
 mod convert;
+mod environment;
 mod exec;
 mod expr;
+mod footprint;
 mod handoff;
 mod init;
 mod input_window;
@@ -26,6 +28,7 @@ mod types;
 mod value;
 
 pub use builtin::Builtin;
+pub use environment::NOT_SET;
 pub use handoff::{Decision, Handoff};
 pub use input_window::Window;
 pub use machine::{Machine, Platform, Property, Run, Step, Stop};

@@ -4,11 +4,9 @@ use crate::context::{Context, Format};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use report::{Column, Table};
-use serde_json::{Value, json};
 use source::ranges::{brief, choice_of, stretches};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES};
-use source::{Device, Outcome, Overrides, Preset, Question, Reason, Shape, Survey, Tree};
-use std::collections::HashMap;
+use source::{Device, Overrides, Preset, Question, Reason, Shape, Survey, Tree};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -86,7 +84,14 @@ pub struct Ask {
     /// Set a CMake option of the tree's build, NAME=VALUE
     #[arg(long, value_name = "NAME=VALUE")]
     pub cmake: Vec<String>,
+
+    /// Set a variable of the environment that the rules may read, NAME=VALUE [default: none is set]
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
 }
+
+/// Up to so many rows the versions that nobody gave are varied.
+const FEW_CELLS: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Operation {
@@ -159,12 +164,16 @@ impl Ask {
     }
 
     pub fn overrides(&self) -> anyhow::Result<Overrides> {
-        let mut cmake = Vec::new();
-        for option in &self.cmake {
-            let (name, value) = option.split_once('=').with_context(|| format!("--cmake {option}: give NAME=VALUE"))?;
-            cmake.push((name.to_owned(), value.to_owned()));
-        }
-        Ok(Overrides { define: self.define.clone(), undefine: self.undefine.clone(), cmake })
+        let pairs = |flag: &str, list: &[String]| -> anyhow::Result<Vec<(String, String)>> {
+            let pair = |text: &String| {
+                let (name, value) = text.split_once('=').with_context(|| format!("{flag} {text}: give NAME=VALUE"))?;
+                Ok((name.to_owned(), value.to_owned()))
+            };
+            list.iter().map(pair).collect()
+        };
+        let (cmake, env) = (pairs("--cmake", &self.cmake)?, pairs("--env", &self.env)?);
+        let (define, undefine) = (self.define.clone(), self.undefine.clone());
+        Ok(Overrides { define, undefine, cmake, env, vary_versions: false })
     }
 }
 
@@ -193,7 +202,10 @@ fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
 
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let question = args.ask.question(&args.gpu)?;
-    let mut survey = Survey::run(tree, question, &args.ask.overrides()?)?;
+    let mut overrides = args.ask.overrides()?;
+    let cells = question.devices.len() * question.types.len() * question.columns.len();
+    overrides.vary_versions = cells <= FEW_CELLS;
+    let mut survey = Survey::run(tree, question, &overrides)?;
     if args.format != Format::Json {
         notes(&survey, context).iter().for_each(|line| crate::context::tell(format_args!("{line}")));
         super::tell_skipped(&tree.skipped, context);
@@ -203,7 +215,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
     }
     let text = match (args.format, args.thresholds) {
         (Format::Csv, false) => csv(&survey),
-        (Format::Json, _) => format!("{:#}\n", json(tree, &mut survey)?),
+        (Format::Json, _) => answer::json(&survey.declared(tree))?,
         (Format::Csv, true) => thresholds(&survey, context).csv(),
         (Format::Md, true) => thresholds(&survey, context).markdown(),
         (Format::Text, true) => thresholds(&survey, context).text(context.width),
@@ -220,23 +232,37 @@ pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
     for backend in &survey.backends {
         let defines = shown(&backend.preset);
         let args = [
-            ("vendor", vendor(&backend.preset).into()),
+            ("vendor", backend.preset.vendor.name().into()),
             ("preset", backend.preset.name.clone().into()),
             ("defines", defines.into()),
         ];
         lines.push(context.lang.text_with("source-preset", &args));
     }
+    let assumed = survey.backends.iter().flat_map(|backend| backend.preset.assumed());
+    let assumed: Vec<String> = assumed.map(|(name, value)| format!("{name}={value}")).collect();
+    if !assumed.is_empty() {
+        let key = if survey.versions_varied { "source-assumed" } else { "source-assumed-fixed" };
+        lines.push(context.lang.text_with(key, &[("list", assumed.join(" ").into())]));
+    }
+    let native =
+        |preset: &Preset| preset.vendor == source::Vendor::Cuda && !preset.origin.contains_key("__CUDA_ARCH_LIST__");
+    if survey.backends.iter().any(|backend| native(&backend.preset)) {
+        lines.push(context.lang.text("source-assumed-architectures"));
+    }
+    let read = |(name, value): (&String, &Option<String>)| match value {
+        Some(value) => format!("{name}={value}"),
+        None => context.lang.text_with("source-env-unset", &[("name", name.clone().into())]),
+    };
+    let environment: Vec<String> = survey.environment.iter().map(read).collect();
+    if !environment.is_empty() {
+        lines.push(context.lang.text_with("source-environment", &[("list", environment.join(", ").into())]));
+    }
     for name in &survey.open_defines {
-        lines.push(context.lang.text_with("source-open-define", &[("name", name.clone().into())]));
+        let version = assumed.iter().any(|text| text.split('=').next() == Some(name));
+        let key = if version { "source-open-version" } else { "source-open-define" };
+        lines.push(context.lang.text_with(key, &[("name", name.clone().into())]));
     }
     lines
-}
-
-fn vendor(preset: &Preset) -> &'static str {
-    match preset.vendor {
-        source::Vendor::Hip => "HIP",
-        source::Vendor::Cuda => "CUDA",
-    }
 }
 
 /// The defines that have to do with the backend; a build sets many more.
@@ -337,24 +363,12 @@ fn table(survey: &Survey<'_>, context: &Context) -> Table {
                 let path = choice.map_or("UNDETERMINED".to_owned(), |choice| choice.path.to_string());
                 let variant =
                     choice.filter(|choice| choice.variant > 0).map_or(String::new(), |c| c.variant.to_string());
-                let kernel = choice.map_or_else(|| why(&answer.outcome), |choice| choice.kernel.clone());
+                let kernel = choice.map_or_else(|| answer.outcome.why(), |choice| choice.kernel.clone());
                 table.row([device.target.clone(), name.clone(), range, path, variant, kernel]);
             }
         }
     }
     table
-}
-
-fn why(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Chosen(choice) => choice.kernel.clone(),
-        Outcome::Undetermined { place, why, either } => {
-            let either: Vec<String> =
-                either.iter().map(|choice| format!("{} {}", choice.path, choice.variant)).collect();
-            let either = if either.is_empty() { String::new() } else { format!(" ({})", either.join(" / ")) };
-            format!("{place} {why}{either}").trim().to_owned()
-        }
-    }
 }
 
 /// Few questions get their reasons; many get a table.
@@ -409,63 +423,4 @@ fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
 /// `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
 pub fn line(reason: &Reason) -> String {
     reason.told()
-}
-
-fn json(tree: &Tree, survey: &mut Survey<'_>) -> anyhow::Result<Value> {
-    let presets: Vec<Value> = survey
-        .backends
-        .iter()
-        .map(|backend| json!({"vendor": vendor(&backend.preset), "name": backend.preset.name, "defines": backend.preset.listed(), "origin": backend.preset.origin}))
-        .collect();
-    // Every row has the conditions of its own column count; those that are alike in every value are written once.
-    let mut reasons: Vec<Value> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    let mut rows = Vec::new();
-    let mut chains = survey.reasons_of_rows().into_iter();
-    let mut table = survey.rows().into_iter();
-    for device in 0..survey.question.devices.len() {
-        for ty in 0..survey.question.types.len() {
-            for &columns in &survey.question.columns {
-                let Some(row) = table.next() else { break };
-                let answer = survey.answer(device, ty, columns);
-                let launch = answer.and_then(|answer| answer.launch.as_ref());
-                let told = launch.map(|launch| {
-                    json!({"kernel": launch.kernel, "arguments": launch.args, "file": launch.file, "line": launch.line, "through": launch.stack})
-                });
-                let conditions: Vec<Value> = chains.next().unwrap_or_default().iter().map(reason).collect();
-                let chain = json!({"conditions": conditions, "launch": told});
-                let next = reasons.len();
-                let index = *known.entry(chain.to_string()).or_insert(next);
-                if index == next {
-                    reasons.push(chain);
-                }
-                let undetermined =
-                    answer.filter(|answer| choice_of(answer).is_none()).map(|answer| why(&answer.outcome));
-                rows.push(json!({
-                    "target": row.arch, "cc": row.cc.map(|cc| format!("{cc:#x}")), "type": row.ty, "columns": row.columns,
-                    "path": row.path.map_or("UNDETERMINED", |path| path.name()), "tile": row.variant, "ntiles": row.tiles,
-                    "need_check": row.need_check, "kernel": row.path.and(launch).map(|launch| launch.full()),
-                    "undetermined": undetermined, "reasons": index,
-                }));
-            }
-        }
-    }
-    let fused: Vec<Value> = survey
-        .fused_paths()
-        .into_iter()
-        .map(|way| json!({"function": way.function, "calls": way.calls, "path": way.path.name(), "file": way.file, "lines": way.lines, "switch": way.switch}))
-        .collect();
-    Ok(json!({
-        "schema": "whichkernel.source/2", "rung": evidence::Rung::Declared, "tree": tree.label, "commit": tree.commit, "presets": presets,
-        "open_defines": survey.open_defines, "skipped": tree.skipped.told, "rows": rows, "reasons": reasons, "bypasses": fused,
-    }))
-}
-
-pub fn reason(reason: &Reason) -> Value {
-    let values: serde_json::Map<String, Value> =
-        reason.values.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
-    json!({
-        "function": reason.function, "file": reason.file, "line": reason.line, "condition": reason.condition,
-        "outcome": reason.outcome, "values": values,
-    })
 }

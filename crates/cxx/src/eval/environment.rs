@@ -1,0 +1,36 @@
+//! Variables of the environment: an input like any other. Every one that is asked for is noted, and stands among the reasons.
+
+use super::machine::{Machine, Run, Step};
+use super::value::Value;
+use crate::ast::Expr;
+use crate::files::Span;
+
+/// As a reason tells of a variable that is not there.
+pub const NOT_SET: &str = "not set";
+
+impl Machine<'_> {
+    pub(super) fn getenv(&mut self, name: Option<&Expr>, at: Span) -> Run<Value> {
+        // A name that is not known may be any.
+        let Some(name) = self.text_arg(name)? else { return Ok(Value::Opaque(at)) };
+        let found = self.platform.environment.iter().find(|(known, _)| *known == name);
+        let value = found.map(|(_, value)| value.clone());
+        self.environment.insert(name, value.clone());
+        self.env_reads.push(at);
+        self.tell_environment(at);
+        Ok(value.map_or(Value::Null, |value| Value::Str(value.as_str().into())))
+    }
+
+    /// A reason of its own: the variable, and what it holds.
+    pub(super) fn tell_environment(&mut self, at: Span) {
+        let text = self.program.files.text(at);
+        let name = text.split('"').nth(1).unwrap_or(&text).to_owned();
+        let outcome = match self.environment.get(&name) {
+            Some(Some(value)) => value.clone(),
+            _ => NOT_SET.to_owned(),
+        };
+        let (depth, function) = (self.frames.len(), self.frames.last().map(|frame| frame.name));
+        if let (Some(trace), Some(function)) = (&mut self.trace, function) {
+            trace.push(Step { function, depth, at, outcome, values: Vec::new() });
+        }
+    }
+}

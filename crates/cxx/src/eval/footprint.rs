@@ -1,0 +1,71 @@
+//! Which functions a stretch of questions ran: also those whose results were remembered from before, and those that made the
+//! variables which live as long as the machine.
+
+use super::machine::Machine;
+use crate::sym::{FxMap, FxSet};
+
+#[derive(Debug, Default)]
+pub(super) struct Footprint {
+    /// Run since the last `take_ran`.
+    now: FxSet<u32>,
+    /// Their results were remembered.
+    recalled: FxSet<u32>,
+    /// Run while a static or a global was made.
+    lasting: FxSet<u32>,
+    calls: FxMap<u32, FxSet<u32>>,
+    /// How many statics and globals are being made.
+    making: usize,
+}
+
+impl Footprint {
+    pub fn run(&mut self, caller: Option<u32>, index: u32) {
+        if let Some(caller) = caller {
+            self.calls.entry(caller).or_default().insert(index);
+        }
+        self.now.insert(index);
+        if self.making > 0 {
+            self.lasting.insert(index);
+        }
+    }
+
+    pub fn recall(&mut self, caller: Option<u32>, index: u32) {
+        if let Some(caller) = caller {
+            self.calls.entry(caller).or_default().insert(index);
+        }
+        self.recalled.insert(index);
+        if self.making > 0 {
+            self.lasting.insert(index);
+        }
+    }
+
+    pub fn begin_lasting(&mut self) {
+        self.making += 1;
+    }
+
+    pub fn end_lasting(&mut self) {
+        self.making = self.making.saturating_sub(1);
+    }
+}
+
+impl Machine<'_> {
+    /// The function that is running; of a method's frame, the one around it.
+    pub(super) fn caller(&self) -> Option<u32> {
+        self.frames.iter().rev().find_map(|frame| frame.function)
+    }
+
+    /// The functions that had a part in all that was asked since the last time.
+    pub fn take_ran(&mut self) -> FxSet<u32> {
+        let footprint = &mut self.ran;
+        let mut all = std::mem::take(&mut footprint.now);
+        let mut open: Vec<u32> = footprint.recalled.drain().chain(footprint.lasting.iter().copied()).collect();
+        // Of what was not run again, whatever it called the first time.
+        let mut seen: FxSet<u32> = FxSet::default();
+        while let Some(index) = open.pop() {
+            if seen.insert(index) {
+                all.insert(index);
+                open.extend(footprint.calls.get(&index).into_iter().flatten());
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,36 @@
+//! Where a header lies in a tree, by the name that an `#include` gives it.
+
+use super::files::Sources;
+
+/// A header in angle brackets that the tree has itself, in a directory that is searched for headers.
+pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
+    let ends = [format!("include/{wanted}"), format!("src/{wanted}")];
+    let fits = |path: &&str| {
+        ends.iter()
+            .any(|end| path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/')))
+    };
+    tree.paths().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
+}
+
+/// A header by its name: beside the including file, else the one in the tree that shares the longest path with it.
+pub fn find_include(tree: &dyn Sources, from: &str, wanted: &str) -> Option<String> {
+    let dir = from.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+    for part in wanted.split('/') {
+        match part {
+            ".." => {
+                parts.pop();
+            }
+            "." | "" => {}
+            _ => parts.push(part),
+        }
+    }
+    let beside = parts.join("/");
+    if tree.has(&beside) {
+        return Some(beside);
+    }
+    let name = wanted.trim_start_matches("../");
+    let shared = |path: &str| path.bytes().zip(from.bytes()).take_while(|(a, b)| a == b).count();
+    let fits = |path: &&str| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('/'));
+    tree.paths().filter(fits).max_by_key(|path| (shared(path), usize::MAX - path.len())).map(str::to_owned)
+}

@@ -1,0 +1,240 @@
+//! What a tree declares, as the data that a program gets: one row for each GPU, type and column count, and the conditions behind it.
+
+use crate::fused_paths::FusedPath;
+use crate::preset::Preset;
+use crate::ranges::choice_of;
+use crate::rules::{Answer, Launched, Outcome, Reason};
+use crate::survey::Survey;
+use crate::tree::Tree;
+use evidence::Rung;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// Which path, tile and kernel a source tree's dispatch code chooses, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Declared {
+    pub rung: Rung,
+    /// The tree as it was named.
+    pub tree: String,
+    pub commit: Option<String>,
+    /// The builds that are spoken of, one for each vendor.
+    pub presets: Vec<Build>,
+    /// Versions of compilers and SDKs that nobody gave, with what they were taken to be.
+    pub assumed: BTreeMap<String, String>,
+    /// Whether other versions were tried: then a row that hangs on one is UNDETERMINED. In large tables they are not.
+    pub assumed_varied: bool,
+    /// Variables of the environment that the code asked for on the way; null: not set.
+    pub environment: BTreeMap<String, Option<String>>,
+    /// Defines and versions on which answers hang and that nobody gave.
+    pub open_defines: Vec<String>,
+    /// Other builds that were asked because of such.
+    pub tried: Vec<String>,
+    /// What of the tree could not be read.
+    pub skipped: Vec<String>,
+    pub rows: Vec<Row>,
+    /// The conditions behind rows, each list once.
+    pub reasons: Vec<Because>,
+    /// Where graphs go past the dispatcher, because operations are fused.
+    pub bypasses: Vec<Bypass>,
+}
+
+impl answer::Answer for Declared {
+    const SCHEMA: &'static str = "whichkernel.source/2";
+}
+
+/// One build of the tree.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Build {
+    /// HIP or CUDA.
+    pub vendor: String,
+    /// Who builds so: upstream, ollama, debian, cargo, or assumed.
+    pub name: String,
+    pub defines: Vec<String>,
+    /// Where each define comes from.
+    pub origin: BTreeMap<String, String>,
+}
+
+/// One GPU, type and column count.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    pub target: String,
+    /// The compute capability that the tree's own code computes, in hexadecimal.
+    pub cc: Option<String>,
+    #[serde(rename = "type")]
+    pub ty: String,
+    pub columns: i64,
+    /// MMVF, MMF, MMVQ, MMQ, BLAS, ..., or UNDETERMINED.
+    pub path: String,
+    /// Columns of a tile, 0 where the path has none.
+    pub tile: i64,
+    /// Tiles over the columns.
+    pub ntiles: i64,
+    pub need_check: bool,
+    /// The kernel with all of its template arguments.
+    pub kernel: Option<String>,
+    /// Why nothing was settled.
+    pub undetermined: Option<String>,
+    /// The place in `reasons`.
+    pub reasons: usize,
+}
+
+/// Conditions, in the order in which they were asked, and the launch that they led to.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Because {
+    pub conditions: Vec<Condition>,
+    pub launch: Option<Launch>,
+}
+
+/// A condition that was asked, or a variable of the environment.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Condition {
+    pub function: String,
+    pub file: String,
+    pub line: usize,
+    pub condition: String,
+    pub outcome: String,
+    /// The values of the names in it.
+    pub values: BTreeMap<String, String>,
+}
+
+/// The launch that settled it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Launch {
+    pub kernel: String,
+    /// Template arguments, by the names of the kernel's parameters.
+    pub arguments: Vec<(String, String)>,
+    pub file: String,
+    pub line: usize,
+    /// The functions that were active, outermost first.
+    pub through: Vec<String>,
+}
+
+/// A way past the dispatcher.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Bypass {
+    pub function: String,
+    pub calls: String,
+    pub path: String,
+    pub file: String,
+    pub lines: Vec<usize>,
+    /// The environment variable that turns it off.
+    pub switch: Option<String>,
+}
+
+impl Survey<'_> {
+    pub fn declared(&self, tree: &Tree) -> Declared {
+        let (rows, reasons) = self.told_rows();
+        let assumed = self.backends.iter().flat_map(|backend| backend.preset.assumed());
+        Declared {
+            rung: Rung::Declared,
+            tree: tree.label.clone(),
+            commit: tree.commit.clone(),
+            presets: self.backends.iter().map(|backend| build(&backend.preset)).collect(),
+            assumed: assumed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            assumed_varied: self.versions_varied,
+            environment: self.environment.clone(),
+            open_defines: self.open_defines.clone(),
+            tried: self.tried.clone(),
+            skipped: tree.skipped.told.clone(),
+            rows,
+            reasons,
+            bypasses: self.fused_paths().into_iter().map(bypass).collect(),
+        }
+    }
+
+    /// Every row has the conditions of its own column count; those that are alike in every value are kept once.
+    fn told_rows(&self) -> (Vec<Row>, Vec<Because>) {
+        let mut reasons: Vec<Because> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut chains = self.reasons_of_rows().into_iter();
+        let mut plain = self.rows().into_iter();
+        let mut rows = Vec::new();
+        for device in 0..self.question.devices.len() {
+            for ty in 0..self.question.types.len() {
+                for &columns in &self.question.columns {
+                    let Some(row) = plain.next() else { break };
+                    let answer = self.answer(device, ty, columns);
+                    let launch = answer.and_then(|answer| answer.launch.as_ref());
+                    let kernel = row.path.and(launch).map(Launched::full);
+                    let conditions = chains.next().unwrap_or_default().into_iter().map(Condition::from).collect();
+                    let because = Because { conditions, launch: launch.map(Launch::from) };
+                    let next = reasons.len();
+                    let index = *known.entry(format!("{because:?}")).or_insert(next);
+                    if index == next {
+                        reasons.push(because);
+                    }
+                    let open = |answer: &&Answer| choice_of(answer).is_none();
+                    rows.push(Row {
+                        target: row.arch,
+                        cc: row.cc.map(|cc| format!("{cc:#x}")),
+                        ty: row.ty,
+                        columns,
+                        path: row.path.map_or("UNDETERMINED", |path| path.name()).to_owned(),
+                        tile: row.variant,
+                        ntiles: row.tiles,
+                        need_check: row.need_check,
+                        kernel,
+                        undetermined: answer.filter(open).map(|answer| answer.outcome.why()),
+                        reasons: index,
+                    });
+                }
+            }
+        }
+        (rows, reasons)
+    }
+}
+
+impl From<Reason> for Condition {
+    fn from(reason: Reason) -> Condition {
+        Condition {
+            function: reason.function,
+            file: reason.file,
+            line: reason.line,
+            condition: reason.condition,
+            outcome: reason.outcome,
+            values: reason.values.into_iter().collect(),
+        }
+    }
+}
+
+impl From<&Launched> for Launch {
+    fn from(launch: &Launched) -> Launch {
+        Launch {
+            kernel: launch.kernel.clone(),
+            arguments: launch.args.clone(),
+            file: launch.file.clone(),
+            line: launch.line,
+            through: launch.stack.clone(),
+        }
+    }
+}
+
+impl Outcome {
+    /// Why nothing was settled, and what it may be; the kernel where something was.
+    pub fn why(&self) -> String {
+        match self {
+            Outcome::Chosen(choice) => choice.kernel.clone(),
+            Outcome::Undetermined { place, why, either } => {
+                let either: Vec<String> =
+                    either.iter().map(|choice| format!("{} {}", choice.path, choice.variant)).collect();
+                let either = if either.is_empty() { String::new() } else { format!(" ({})", either.join(" / ")) };
+                format!("{place} {why}{either}").trim().to_owned()
+            }
+        }
+    }
+}
+
+fn build(preset: &Preset) -> Build {
+    Build {
+        vendor: preset.vendor.name().to_owned(),
+        name: preset.name.clone(),
+        defines: preset.listed(),
+        origin: preset.origin.clone(),
+    }
+}
+
+fn bypass(way: FusedPath) -> Bypass {
+    let path = way.path.name().to_owned();
+    Bypass { function: way.function, calls: way.calls, path, file: way.file, lines: way.lines, switch: way.switch }
+}

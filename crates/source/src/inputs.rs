@@ -1,0 +1,90 @@
+//! What a user gives a build and its program, held against what the tree asks for: a CMake option that no build file of the tree
+//! has, or a variable that nothing asks the environment for, is a slip of the pen and would change nothing.
+
+use crate::preset::Preset;
+use crate::survey::Overrides;
+use crate::tree::Tree;
+use std::collections::BTreeSet;
+
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    #[error("--cmake {name}: no CMake file of {tree} has such an option{near}")]
+    Option { name: String, tree: String, near: String },
+    #[error("--cmake {name}: {tree} is not built by CMake here (preset {preset}); set the define itself with -D")]
+    NoCmake { name: String, tree: String, preset: String },
+    #[error("--env {name}: nothing in {tree} asks the environment for it{near}")]
+    Variable { name: String, tree: String, near: String },
+}
+
+pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Overrides) -> Result<(), InputError> {
+    let label = || tree.label.clone();
+    for (name, _) in &given.cmake {
+        if !preset.by_cmake {
+            return Err(InputError::NoCmake { name: name.clone(), tree: label(), preset: preset.name.clone() });
+        }
+        if preset.options.contains_key(name) || is_of_cmake(name) {
+            continue;
+        }
+        let text = build_files(tree);
+        if !words(&text).any(|word| word == name) {
+            let known: BTreeSet<&str> = preset.options.keys().map(String::as_str).collect();
+            return Err(InputError::Option { name: name.clone(), tree: label(), near: near(name, known) });
+        }
+    }
+    if !given.env.is_empty() {
+        let asked = asked_of_environment(tree, dispatcher);
+        let unknown = given.env.iter().find(|(name, _)| !asked.contains(name));
+        if let Some((name, _)) = unknown {
+            let near = near(name, asked.iter().map(String::as_str));
+            return Err(InputError::Variable { name: name.clone(), tree: label(), near });
+        }
+    }
+    Ok(())
+}
+
+/// CMake's own, which no file needs to declare.
+fn is_of_cmake(name: &str) -> bool {
+    name.starts_with("CMAKE_") || name == "BUILD_SHARED_LIBS"
+}
+
+fn build_files(tree: &Tree) -> String {
+    let build = |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake");
+    tree.paths().filter(build).filter_map(|path| tree.text(path).ok()).fold(String::new(), |all, text| all + &text)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+/// The names that `getenv` is called with, or that are strings beside it, in the sources around the dispatcher.
+fn asked_of_environment(tree: &Tree, dispatcher: &str) -> BTreeSet<String> {
+    let mut dirs = dispatcher.rsplitn(3, '/').skip(1);
+    let own = dirs.next().unwrap_or_default();
+    let home = dirs.next().map_or_else(String::new, |above| format!("{above}/"));
+    let home = if home.is_empty() { own.to_owned() } else { home };
+    let source = |path: &&str| {
+        let code = [".cu", ".cuh", ".h", ".c", ".cpp", ".hip"].iter().any(|end| path.ends_with(end));
+        code && path.starts_with(&home)
+    };
+    let mut out = BTreeSet::new();
+    for path in tree.paths().filter(source) {
+        let Ok(text) = tree.text(path) else { continue };
+        if !text.contains("getenv") {
+            continue;
+        }
+        // A helper may be handed the name: every string that reads like a variable's counts.
+        let quoted = text.split('"').skip(1).step_by(2);
+        let variable = |name: &&str| {
+            name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        };
+        out.extend(quoted.filter(variable).map(str::to_owned));
+    }
+    out
+}
+
+/// `; did you mean X?`, where one is near.
+fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let distance = |other: &&str| strsim::levenshtein(name, other);
+    let best = known.into_iter().min_by_key(distance).filter(|best| distance(best) <= name.len() / 3);
+    best.map_or(String::new(), |best| format!("; did you mean {best}?"))
+}

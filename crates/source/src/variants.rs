@@ -1,0 +1,188 @@
+//! Inputs that nobody gave: defines that no build file speaks of, and versions that an SDK's headers would give. Where
+//! another value of one changes an answer, that answer is undetermined, and both are given.
+//!
+//! A build under another define is only read where the define can have a part in what was run (`cxx::Relevance`).
+
+use crate::path::Choice;
+use crate::rules::{Answer, Outcome, RulesError};
+use crate::survey::{Backend, Question, Survey};
+use cxx::sym::FxSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Another build to ask.
+struct Variant {
+    name: String,
+    defines: Vec<String>,
+    why: String,
+    /// The functions that may be otherwise; None: any.
+    functions: Option<FxSet<u32>>,
+}
+
+/// Versions that one is compared with; no real header has more.
+const MAX_VALUES: usize = 12;
+
+impl Survey<'_> {
+    pub(crate) fn vary(&mut self) -> Result<(), RulesError> {
+        for index in 0..self.backends.len() {
+            let Some(backend) = self.backends.get(index) else { break };
+            let around = backend.rules.around_dispatcher();
+            for variant in variants(backend, &around, self.versions_varied) {
+                self.tried.push(variant.defines.join(" "));
+                self.ask(index, variant, &around)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks another build about the cells in which what it changes had a part.
+    fn ask(&mut self, backend: usize, variant: Variant, around: &FxSet<u32>) -> Result<(), RulesError> {
+        let Some(backend) = self.backends.get(backend) else { return Ok(()) };
+        let concerns = |ran: &FxSet<u32>| {
+            let hangs = |functions: &FxSet<u32>| !functions.is_disjoint(ran) || !functions.is_disjoint(around);
+            variant.functions.as_ref().is_none_or(hangs)
+        };
+        let (mut devices, mut types) = (Vec::new(), BTreeSet::new());
+        for (&device, by_type) in &backend.ran {
+            let mine: Vec<usize> = (0..by_type.len()).filter(|&ty| by_type.get(ty).is_some_and(concerns)).collect();
+            let any = !mine.is_empty() || by_type.is_empty();
+            types.extend(mine);
+            if any {
+                devices.push(device);
+            }
+        }
+        // A device whose own code could not be run has no footprint: all of its types are asked.
+        if backend.ran.values().any(Vec::is_empty) {
+            types.extend(0..self.question.types.len());
+        }
+        let pick = |index: &usize| self.question.devices.get(*index).cloned();
+        let question = Question {
+            shape: self.question.shape.clone(),
+            devices: devices.iter().filter_map(pick).collect(),
+            types: types.iter().filter_map(|index| self.question.types.get(*index).cloned()).collect(),
+            columns: self.question.columns.clone(),
+        };
+        let mut preset = backend.preset.clone();
+        variant.defines.iter().for_each(|define| preset.define(define));
+        let open = |_, _: &_| {
+            let rules = backend.rules.again(&preset)?;
+            Ok(Backend { preset: preset.clone(), rules, ran: BTreeMap::new() })
+        };
+        let other = Survey::of(question, open)?.answers;
+        let mut differs = false;
+        for (device, theirs) in devices.iter().zip(other) {
+            for (ty, theirs) in types.iter().zip(theirs) {
+                let mine = self.answers.get_mut(*device).and_then(|types| types.get_mut(*ty));
+                differs |= mine.is_some_and(|mine| merge(mine, &theirs, &variant.why));
+            }
+        }
+        if differs && !self.open_defines.contains(&variant.name) {
+            self.open_defines.push(variant.name);
+        }
+        Ok(())
+    }
+}
+
+fn variants(backend: &Backend<'_>, around: &FxSet<u32>, versions: bool) -> Vec<Variant> {
+    let unknown = backend.rules.unknown_defines(&backend.preset);
+    let assumed: Vec<(&str, &str)> = backend.preset.assumed().filter(|_| versions).collect();
+    if unknown.is_empty() && assumed.is_empty() {
+        return Vec::new();
+    }
+    let mut ran = around.clone();
+    backend.ran.values().flatten().for_each(|functions| ran.extend(functions));
+    let relevance = backend.rules.program.relevance(&ran);
+    let mut out = Vec::new();
+    let mut together: Vec<(String, Option<FxSet<u32>>)> = Vec::new();
+    for name in unknown {
+        let Some(hanging) = relevance.hangs_on(&name) else { continue };
+        // A version is asked how large it is; another only whether it is there.
+        let values = if name.contains("VERSION") { values(&hanging.turns, None) } else { vec![1] };
+        let why = format!("no build file says whether {name} is defined; without it and with it");
+        out.extend(values.into_iter().map(|value| Variant {
+            name: name.clone(),
+            defines: vec![format!("{name}={value}")],
+            why: why.clone(),
+            functions: hanging.functions.clone(),
+        }));
+        together.push((name, hanging.functions));
+    }
+    // Each by itself, then all at once: two may decide only together.
+    if together.len() > 1 {
+        let names: Vec<&str> = together.iter().map(|(name, _)| name.as_str()).collect();
+        let name = names.join(", ");
+        let why = format!("no build file says whether {name} are defined; without them and with them");
+        let defines = names.iter().map(|name| format!("{name}=1")).collect();
+        let functions: Option<Vec<FxSet<u32>>> = together.into_iter().map(|(_, functions)| functions).collect();
+        let functions = functions.map(|all| all.into_iter().flatten().collect());
+        out.push(Variant { name, defines, why, functions });
+    }
+    for (name, value) in assumed {
+        let Some(hanging) = relevance.hangs_on(name) else { continue };
+        for other in values(&hanging.turns, value.parse().ok()) {
+            let why =
+                format!("nobody said what {name} is (-D {name}=...): with {value}, which is assumed, and with {other}");
+            let defines = vec![format!("{name}={other}")];
+            out.push(Variant { name: name.to_owned(), defines, why, functions: hanging.functions.clone() });
+        }
+    }
+    out
+}
+
+/// One value of each stretch between two turns, but of the one that is assumed: every comparison comes out each way.
+fn values(turns: &[i64], assumed: Option<i64>) -> Vec<i64> {
+    let below = turns.first().map(|first| first - 1);
+    let mut all: Vec<i64> = below.into_iter().chain(turns.iter().copied()).collect();
+    match assumed {
+        Some(assumed) => {
+            let own = all.iter().rposition(|value| *value <= assumed);
+            if let Some(own) = own.or((!all.is_empty()).then_some(0)) {
+                all.remove(own);
+            }
+            // Of so many as no header has, those nearest to what is assumed.
+            all.sort_by_key(|value| value.abs_diff(assumed));
+        }
+        // What is defined without a value is 1; one that is there may be as large as it likes.
+        None => all.extend([1, 999_999_999]),
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|value| seen.insert(*value));
+    all.truncate(MAX_VALUES);
+    all
+}
+
+/// Makes an answer undetermined wherever the other build's differs; the ranges are cut where either's end.
+fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &str) -> bool {
+    let mut out: Vec<Answer> = Vec::with_capacity(mine.len());
+    let mut differs = false;
+    for answer in mine.drain(..) {
+        let mut from = answer.from;
+        while from <= answer.to {
+            let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
+            // Between two ranges of theirs stand counts that nobody asked about: theirs go on with the next.
+            let next = || theirs.iter().map(|other| other.from).filter(|&start| start > from).min();
+            let to = match other {
+                Some(other) => other.to.min(answer.to),
+                None => next().map_or(answer.to, |start| (start - 1).min(answer.to)),
+            };
+            let to = to.max(from);
+            let mut part = Answer { from, to, ..answer.clone() };
+            if let Some(other) = other
+                && other.outcome != answer.outcome
+            {
+                differs = true;
+                let mut either: Vec<Choice> = Vec::new();
+                for outcome in [&answer.outcome, &other.outcome] {
+                    match outcome {
+                        Outcome::Chosen(choice) => either.push(choice.clone()),
+                        Outcome::Undetermined { either: more, .. } => either.extend(more.iter().cloned()),
+                    }
+                }
+                part.outcome = Outcome::Undetermined { place: String::new(), why: why.to_owned(), either };
+            }
+            out.push(part);
+            from = to + 1;
+        }
+    }
+    *mine = out;
+    differs
+}
