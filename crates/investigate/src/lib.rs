@@ -24,4 +24,4 @@ pub use init::Machine;
 pub use live_path::{Here, Seen, live_path};
 pub use registry::registry;
 pub use run_observers::{Looked, RunError, run_observers};
-pub use unchanged::Unchanged;
+pub use unchanged::{Ran, Unchanged};

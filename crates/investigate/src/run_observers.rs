@@ -1,6 +1,6 @@
 //! Runs every observer and records what it saw. A run that says the same as the observer's last one is not kept again.
 
-use crate::unchanged::Unchanged;
+use crate::unchanged::{Ran, Unchanged};
 use evidence::{
     Completed, Coverage, Declared, FieldOfView, Finding, Investigation, Launched, Loaded, Observation, ObservationId,
     Recorded, Refused, Rung, Selected, Shipped, Subject,
@@ -46,8 +46,9 @@ pub fn run_observers(
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
         let last = before.iter().filter(|recorded| recorded.observer().name == observer.name()).count();
         // Its last run stands in the ledger, and nothing that it looked at has changed since.
-        if let Some(blocked) = unchanged.last(observer.name()).filter(|_| last > 0 && ledger.is_some()) {
-            looked.push(Looked { observer: observer.name(), observations: last, recorded: 0, blocked });
+        if let Some(ran) = unchanged.last(observer.name(), last).filter(|_| ledger.is_some()) {
+            let Ran { observations, blocked, .. } = ran.clone();
+            looked.push(Looked { observer: observer.name(), observations, recorded: 0, blocked });
             continue;
         }
         progress(observer.name());
@@ -58,7 +59,7 @@ pub fn run_observers(
         };
         let observations = sightings.len();
         let sightings = worth_keeping(sightings, investigation);
-        let mut recorded = 0;
+        let (mut recorded, worth) = (0, sightings.len());
         match &mut ledger {
             Some(_) if says_the_same(observer.name(), &sightings, before) => {}
             Some(ledger) => {
@@ -67,7 +68,7 @@ pub fn run_observers(
             }
             None => unkept.extend(sightings.into_iter().map(|sighting| sighting.observation)),
         }
-        unchanged.ran(observer.name(), blocked.as_deref());
+        unchanged.ran(observer.name(), Ran { observations, kept: worth, blocked: blocked.clone() });
         looked.push(Looked { observer: observer.name(), observations, recorded, blocked });
     }
     unchanged.keep();

@@ -4,6 +4,7 @@
 //! is kept in the cache as one hash. Where anything differs, or the cache is gone, it looks again.
 
 use observe::ObserveContext;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,27 +18,37 @@ const ALWAYS: &[&str] = &["host"];
 pub struct Unchanged {
     file: PathBuf,
     hash: String,
-    /// What each observer came to when the hash was this: why it was blocked, if it was.
-    known: BTreeMap<String, Option<String>>,
+    known: BTreeMap<String, Ran>,
+}
+
+/// What an observer came to when the hash was this.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    pub observations: usize,
+    /// How many of them the investigation can ask for: so many stand in the ledger.
+    pub kept: usize,
+    pub blocked: Option<String>,
 }
 
 impl Unchanged {
     /// `place`: where it is kept. `ledger`: of which ledger it speaks.
     pub fn read(place: &Path, ledger: &Path, around: &ObserveContext) -> Unchanged {
         let hash = fingerprint(ledger, around);
-        let kept: Option<(String, BTreeMap<String, Option<String>>)> =
+        let kept: Option<(String, BTreeMap<String, Ran>)> =
             fs::read(place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let known = kept.filter(|(then, _)| *then == hash).map(|(_, known)| known).unwrap_or_default();
         Unchanged { file: place.to_owned(), hash, known }
     }
 
-    /// How it ended last time, where nothing has changed since.
-    pub fn last(&self, observer: &str) -> Option<Option<String>> {
-        self.known.get(observer).filter(|_| !ALWAYS.contains(&observer)).cloned()
+    /// How it ended last time, where nothing has changed since. `standing`: how many observations of it the ledger has from
+    /// its last run. One of which nothing was worth keeping has none, and need not look again for that.
+    pub fn last(&self, observer: &str, standing: usize) -> Option<&Ran> {
+        let ran = self.known.get(observer).filter(|_| !ALWAYS.contains(&observer))?;
+        (standing > 0 || ran.kept == 0).then_some(ran)
     }
 
-    pub fn ran(&mut self, observer: &str, blocked: Option<&str>) {
-        self.known.insert(observer.to_owned(), blocked.map(str::to_owned));
+    pub fn ran(&mut self, observer: &str, ran: Ran) {
+        self.known.insert(observer.to_owned(), ran);
     }
 
     /// A cache that cannot be written costs only time.
@@ -111,17 +122,24 @@ mod tests {
         let around = ObserveContext { paths: vec![library.clone()], ..ObserveContext::default() };
         let read = || Unchanged::read(&place, Path::new("/ledger"), &around);
         let mut first = read();
-        assert_eq!(first.last("inspect"), None);
-        first.ran("inspect", None);
-        first.ran("isa", Some("none has code for the target"));
-        first.ran("host", None);
+        assert_eq!(first.last("inspect", 3), None);
+        let saw = Ran { observations: 3, kept: 3, blocked: None };
+        let nothing = Ran { observations: 55, kept: 0, blocked: None };
+        let blocked = Ran { observations: 1, kept: 1, blocked: Some("none has code for the target".to_owned()) };
+        first.ran("inspect", saw.clone());
+        first.ran("libraries", nothing.clone());
+        first.ran("isa", blocked.clone());
+        first.ran("host", saw.clone());
         first.keep();
-        assert_eq!(read().last("inspect"), Some(None));
-        assert_eq!(read().last("isa"), Some(Some("none has code for the target".to_owned())));
+        assert_eq!(read().last("inspect", 3), Some(&saw));
+        assert_eq!(read().last("isa", 1), Some(&blocked));
+        // What was kept must still be there; where nothing was worth keeping, nothing can be missed.
+        assert_eq!(read().last("inspect", 0), None);
+        assert_eq!(read().last("libraries", 0), Some(&nothing));
         // A machine is looked at every time.
-        assert_eq!(read().last("host"), None);
-        assert_eq!(Unchanged::read(&place, Path::new("/another"), &around).last("inspect"), None);
+        assert_eq!(read().last("host", 3), None);
+        assert_eq!(Unchanged::read(&place, Path::new("/another"), &around).last("inspect", 3), None);
         fs::write(&library, "other").unwrap();
-        assert_eq!(read().last("inspect"), None);
+        assert_eq!(read().last("inspect", 3), None);
     }
 }

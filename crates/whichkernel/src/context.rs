@@ -102,7 +102,7 @@ impl Context {
         let color = match global.color {
             When::Always => true,
             When::Never => false,
-            When::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            When::Auto => terminal && !dumb() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
         Context {
             lang: Lang::choose(global.lang.as_deref()),
@@ -176,6 +176,11 @@ impl Context {
         self.status.clear();
         let _ = writeln!(io::stderr(), "{}", report::guarded(&ledger::redact::text(line), self.color));
     }
+}
+
+/// A terminal that knows no sequences: nothing is coloured, written over or drawn on it.
+pub fn dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// COLUMNS decides where it is set, also in a pipe; else the terminal's own width.

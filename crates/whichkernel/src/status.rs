@@ -18,7 +18,10 @@ pub struct StatusLine {
 impl StatusLine {
     pub fn new() -> Self {
         let columns = || rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| usize::from(size.ws_col));
-        let width = io::stderr().is_terminal().then(columns).flatten().filter(|&columns| columns > 1);
+        let width = (io::stderr().is_terminal() && !crate::context::dumb())
+            .then(columns)
+            .flatten()
+            .filter(|&columns| columns > 1);
         StatusLine { width, shown: Mutex::new(None) }
     }
 

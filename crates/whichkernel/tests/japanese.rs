@@ -60,6 +60,15 @@ fn no_english_is_left_in_the_main_answers() {
         "explain MMVQ",
         "explain --terms",
         "explain 9070xtt",
+        "explain --gpu 9070xtt",
+        "inspect /no/such/file",
+        "source /no/such/tree",
+        "nonsense",
+        "check --onyl refuted",
+        "check --only wrong",
+        "ledger show 7",
+        "inspect",
+        "schema nonsense",
         "doctor",
         "runtime list",
         "runtime find",
@@ -71,4 +80,22 @@ fn no_english_is_left_in_the_main_answers() {
         let left = english(&text);
         assert!(left.is_none(), "{line}: {}\n\n{text}", left.unwrap_or_default());
     }
+}
+
+/// Help is prose too: of the command, of every verb and of what stands below a verb.
+#[test]
+fn no_english_is_left_in_any_help() {
+    let mut paths = vec![String::new()];
+    let mut asked = 0;
+    while let Some(path) = paths.pop() {
+        let text = said(format!("{path} --help").trim_start());
+        asked += 1;
+        let left = english(&text);
+        assert!(left.is_none(), "{path}: {}\n\n{text}", left.unwrap_or_default());
+        let commands = text.split("コマンド:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap_or_default();
+        // Two spaces before a name, more before what it is about.
+        let below = commands.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+        paths.extend(below.filter(|name| *name != "help").map(|name| format!("{path} {name}").trim().to_owned()));
+    }
+    assert!(asked > 35, "{asked}");
 }

@@ -1,7 +1,10 @@
 # investigate
 investigate-could-fetch = `{ $command }` fetches it and looks.
 investigate-not-fetched = { $what } could not be fetched: { $why }
-investigate-can-close = Not here: { $what } ({ $size }); it can close { $count } open claims.
+investigate-can-close = Not here: { $what } (about { $size }); it can close { $count ->
+    [one] one open claim
+   *[other] { $count } open claims
+ }.
 investigate-did-close = { $what } closed { $count } of the { $of } claims that it could.
 investigate-step-source = the source of { $name } at { $commit }
 investigate-step-debian = Debian's llama.cpp for ROCm

@@ -7,3 +7,4 @@ report-not-opened = 報告を開けませんでした: { $why }
 report-bundled = バンドル: { $path }(観測 { $observations } 件、生の証拠 { $evidence } 件)。人の言葉である { $left } 行と、テキストでない証拠 { $evidenceleft } 件は除きました。添付する前に目を通してください。
 report-serving = 中断するまで配信します(この機械の中だけ、このアドレスを知る人だけ): { $url }
 report-launches-missing = 起動 { $count } 件は含まれていません(読めない行、または記録側で失われたもの)。
+report-writing = レポートを書き出しています

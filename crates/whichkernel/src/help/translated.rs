@@ -18,7 +18,11 @@ pub fn translated(command: Command, lang: &Lang, width: usize) -> Command {
 }
 
 fn below(command: Command, lang: &Lang, width: usize) -> Command {
-    let about = command.get_about().map(|text| say(text, lang));
+    // clap's own `help` has a text of clap's.
+    let about = match command.get_name() {
+        "help" => Some(lang.text("help-flag-help")),
+        _ => command.get_about().map(|text| say(text, lang)),
+    };
     let long = command.get_long_about().map(|text| say(text, lang));
     let mut command = command
         .next_line_help(true)

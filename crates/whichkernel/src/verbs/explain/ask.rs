@@ -98,7 +98,12 @@ fn hint(word: &str) -> String {
     let all =
         gpu::all().iter().map(|card| card.name.as_str()).chain(gpu::nvidia_names()).chain(types.map(String::as_str));
     let all = all.chain(gguf::file_types()).chain(report::terms()).chain(source::versions::ollama_releases());
-    match crate::near::near(word, all) {
+    // A card is known by less than its whole name: `9070xtt`.
+    let card = || match gpu::find(word) {
+        Err(gpu::ProfileError::Unknown { near, .. }) if word.chars().any(|c| c.is_ascii_digit()) => near,
+        _ => None,
+    };
+    match crate::near::near(word, all).map(str::to_owned).or_else(card) {
         Some(near) => format!("; did you mean {near}?"),
         None => "; `whichkernel explain --terms` lists the words, `whichkernel source --help` the rest".to_owned(),
     }

@@ -136,6 +136,10 @@ mod tests {
         "no_dryrun",
         "terms",
         "smem",
+        "watch",
+        "lane",
+        "serve",
+        "ollama",
     ];
 
     #[test]

@@ -4,6 +4,8 @@ use super::{Gathered, browse};
 use crate::context::Context;
 use evidence::Investigation;
 use ledger::Reader;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -41,12 +43,34 @@ impl<'a> Beside<'a> {
         if self.written.as_ref().is_some_and(|(then, _)| *then == head) {
             return;
         }
+        let (mark, made_of) = (self.context.ledger.join("report.made-of"), self.made_of());
+        let page = self.context.ledger.join("report/index.html");
+        if made_of.is_some() && std::fs::read_to_string(&mark).ok() == made_of && page.is_file() {
+            self.written = Some((head, page));
+            return;
+        }
+        self.context.progress(&self.context.lang.text("report-writing"));
         let gathered = Gathered::from_ledger(self.investigation.clone(), &self.context.ledger);
         match gathered.site(false).write(&self.context.ledger.join("report")) {
-            Ok(path) => (self.written, self.problem) = (Some((head, path)), None),
+            Ok(path) => {
+                (self.written, self.problem) = (Some((head, path)), None);
+                // Without the mark they are only written again next time.
+                let _ = made_of.map(|made_of| std::fs::write(&mark, made_of));
+            }
             Err(error) => self.problem = Some(error.to_string()),
         }
         self.last = Instant::now();
+    }
+
+    /// All that the pages depend on: the ledger's last row, which is chained to every one before it, the investigation, and this
+    /// program. None where one of them cannot be told: then they are written anew.
+    fn made_of(&self) -> Option<String> {
+        let last = Reader::open(&self.context.ledger).ok()?.last().ok()??;
+        let program = std::fs::metadata(std::env::current_exe().ok()?).ok()?;
+        let program = (program.dev(), program.ino(), program.len(), program.mtime(), program.mtime_nsec());
+        let mut asked = DefaultHasher::new();
+        format!("{:?}", self.investigation).hash(&mut asked);
+        Some(format!("{} {} {:x} {program:?}\n", last.seq, last.hash, asked.finish()))
     }
 
     /// The first page, where the report is whole.

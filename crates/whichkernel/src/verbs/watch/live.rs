@@ -1,7 +1,7 @@
 //! The watch itself: poll, show, stop when it is time.
 
 use super::{Args, alarm, table};
-use crate::context::{Context, Format};
+use crate::context::{Context, Format, dumb};
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 use sys::interrupt;
@@ -10,6 +10,9 @@ use watch::{Ended, ObserverReport, Source, State, Tally};
 
 /// How long nothing may happen before it is over, with `--until idle`.
 const IDLE: Duration = Duration::from_secs(2);
+/// The terminal's other screen (xterm's private mode 1049), and back to the first.
+const ASIDE: &str = "\x1b[?1049h";
+const BACK: &str = "\x1b[?1049l";
 const STEP: Duration = Duration::from_millis(100);
 
 pub fn run(
@@ -60,13 +63,18 @@ struct Screen<'c> {
     lines: bool,
     next: Instant,
     said: u64,
+    /// The terminal's other screen is shown: what was on the first comes back.
+    aside: bool,
 }
 
 impl<'c> Screen<'c> {
     fn new(args: &Args, context: &'c Context) -> Self {
         let text = args.format == Format::Text;
-        let terminal = stdout().is_terminal();
-        Screen { context, live: text && terminal, lines: text && !terminal, next: Instant::now(), said: 0 }
+        let terminal = stdout().is_terminal() && !dumb();
+        // A program that is started here writes to this terminal too, and nothing may cover that.
+        let alone = args.command.is_empty();
+        let (live, lines) = (text && terminal && alone, text && !terminal);
+        Screen { context, live, lines, next: Instant::now(), said: 0, aside: false }
     }
 
     /// Once a second; whether it was time.
@@ -85,7 +93,11 @@ impl<'c> Screen<'c> {
         let line = self.context.lang.text_with("watch-line", &figures);
         if self.live {
             let table = table::of(tally, self.context, Some(rows())).text(self.context.width);
-            self.context.print(&format!("\x1b[H\x1b[2J{line}\n{table}"))?;
+            let aside = if self.aside { "" } else { ASIDE };
+            self.aside = true;
+            self.context.print(&format!("{aside}\x1b[H\x1b[2J{line}\n{table}"))?;
+        } else if !self.lines {
+            self.context.progress(&line);
         } else if self.lines && tally.launches() > self.said {
             self.context.print(&format!("{line}\n"))?;
         }
@@ -93,8 +105,15 @@ impl<'c> Screen<'c> {
         Ok(true)
     }
 
-    fn clear(&self) -> anyhow::Result<()> {
-        if self.live { self.context.print("\x1b[H\x1b[2J") } else { Ok(()) }
+    fn clear(&mut self) -> anyhow::Result<()> {
+        if std::mem::take(&mut self.aside) { self.context.print(BACK) } else { Ok(()) }
+    }
+}
+
+/// However a watch ends, the first screen comes back.
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        let _ = self.clear();
     }
 }
 
