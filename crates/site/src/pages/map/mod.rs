@@ -46,7 +46,7 @@ pub fn page(study: &Study<'_>) -> Page {
         (lanes::section(study, &asked, own))
         (parts::next(study, "map-next", study.words.say("site-next-map"), Some("whichkernel history TREE --gpu TARGET"), "chain"))
     };
-    Page { name, title, body, tables: vec![("map.csv".to_owned(), table::csv(study))], data: Vec::new() }
+    Page { name, title, body, tables: vec![("map.csv".to_owned(), table::csv(study, &asked.target))], data: Vec::new() }
 }
 
 fn answer(study: &Study<'_>, asked: &Asked, lines: &[Line<'_>]) -> Markup {

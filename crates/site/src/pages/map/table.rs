@@ -3,10 +3,11 @@
 use crate::csv;
 use crate::input::Study;
 
-pub fn csv(study: &Study<'_>) -> String {
+/// Of the target that is drawn: all of them in every release would be most of the report.
+pub fn csv(study: &Study<'_>, wanted: &str) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for build in &study.dispatch.builds {
-        for (target, types) in &build.plans {
+        for (target, types) in build.plans.iter().filter(|(target, _)| target.as_str() == wanted) {
             for (ty, stretches) in types {
                 for stretch in stretches.iter().filter(|stretch| !stretch.path.is_empty()) {
                     let tile = stretch.tile.map(|tile| tile.to_string()).unwrap_or_default();
