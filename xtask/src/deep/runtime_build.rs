@@ -1,7 +1,8 @@
 //! All of ggml's HIP backend, and llama-bench of the same tree, built for the card of the field notes: what is in it, and what
 //! the dry run selects on its own code. Can be stopped at any time; what is compiled is kept.
 //!
-//! `WHICHKERNEL_BUILD_SOURCE` names another checkout (Ollama's at the notes' pin); without tools it is only counted.
+//! `WHICHKERNEL_BUILD_SOURCE` names another checkout (Ollama's at the notes' pin), `WHICHKERNEL_BUILD_WITH` the llama.cpp that it is
+//! made from; without tools it is only counted.
 
 use anyhow::Context;
 use codeobject::{CodeObject, Piece, Range, ReadAt, ccob, walk};
@@ -18,11 +19,20 @@ const PAGE: &str = "docs/measurements/runtime-build.md";
 
 pub fn run() -> anyhow::Result<bool> {
     let given = std::env::var_os("WHICHKERNEL_BUILD_SOURCE").map(PathBuf::from);
-    let title = given.as_deref().map_or(SOURCE.to_owned(), |path| path.display().to_string());
+    let called = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let title = given.as_deref().map_or(SOURCE.to_owned(), called);
     let Some(source) = given.or_else(|| test_artifacts::need(SOURCE)) else { return Ok(true) };
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let request =
-        Request { source, target: TARGET.into(), only: Vec::new(), defines: Vec::new(), jobs, tools: true, name: None };
+    let request = Request {
+        source,
+        with: std::env::var_os("WHICHKERNEL_BUILD_WITH").map(PathBuf::from),
+        target: TARGET.into(),
+        only: Vec::new(),
+        defines: Vec::new(),
+        jobs,
+        tools: true,
+        name: None,
+    };
     let cache = Cache::at(test_artifacts::cache());
     let built = build(&cache, &request, &|step| match step {
         Step::Unit { name, done, total } => eprintln!("{done} of {total}: {name}"),
