@@ -117,10 +117,13 @@ impl Kernels {
 
     /// What a file's kernels are called, the most first.
     pub fn families(&self, file: &str) -> Vec<(String, Family)> {
-        let mut all: BTreeMap<String, Family> = BTreeMap::new();
+        // Names are far fewer than kernels.
+        let bases: Vec<&str> = self.names.iter().map(|name| base(name)).collect();
+        let mut all: HashMap<&str, Family> = HashMap::new();
         for ((_, _), group) in self.groups.iter().filter(|((of, _), _)| of == file) {
             for row in group.values() {
-                let family = all.entry(base(self.shown(row)).to_owned()).or_default();
+                let base = usize::try_from(row[0]).ok().and_then(|at| bases.get(at)).copied().unwrap_or_default();
+                let family = all.entry(base).or_default();
                 family.kernels += 1;
                 family.stubs += u64::from(row[7] == 1);
                 family.bundles.insert(row[1]);
@@ -131,7 +134,7 @@ impl Kernels {
                 }
             }
         }
-        let mut all: Vec<(String, Family)> = all.into_iter().collect();
+        let mut all: Vec<(String, Family)> = all.into_iter().map(|(base, family)| (base.to_owned(), family)).collect();
         all.sort_by(|a, b| b.1.kernels.cmp(&a.1.kernels).then_with(|| a.0.cmp(&b.0)));
         all
     }

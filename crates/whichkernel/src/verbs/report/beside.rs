@@ -11,12 +11,16 @@ use std::time::{Duration, Instant};
 
 /// While it runs the pages are written at most this often: they are there to be looked at, not to be waited for.
 const PAUSE: Duration = Duration::from_secs(2);
+/// And where writing them is slow, no more than this part of the time goes into it.
+const SHARE: u32 = 5;
 
 #[derive(Debug)]
 pub struct Beside<'a> {
     investigation: Investigation,
     context: &'a Context,
     last: Instant,
+    /// What writing them took last.
+    took: Duration,
     /// The ledger's last row when the pages were written, and the first page.
     written: Option<(Option<ledger::Hash>, PathBuf)>,
     problem: Option<String>,
@@ -25,12 +29,12 @@ pub struct Beside<'a> {
 impl<'a> Beside<'a> {
     pub fn new(investigation: &Investigation, context: &'a Context) -> Self {
         let investigation = investigation.clone();
-        Beside { investigation, context, last: Instant::now(), written: None, problem: None }
+        Beside { investigation, context, last: Instant::now(), took: Duration::ZERO, written: None, problem: None }
     }
 
     /// Something was recorded.
     pub fn step(&mut self) {
-        if self.last.elapsed() >= PAUSE {
+        if self.last.elapsed() >= PAUSE.max(self.took * SHARE) {
             self.renew();
         }
     }
@@ -50,6 +54,7 @@ impl<'a> Beside<'a> {
             return;
         }
         self.context.progress(&self.context.lang.text("report-writing"));
+        let begun = Instant::now();
         let gathered = Gathered::from_ledger(self.investigation.clone(), &self.context.ledger);
         match gathered.site(false).write(&self.context.ledger.join("report")) {
             Ok(path) => {
@@ -59,7 +64,7 @@ impl<'a> Beside<'a> {
             }
             Err(error) => self.problem = Some(error.to_string()),
         }
-        self.last = Instant::now();
+        (self.last, self.took) = (Instant::now(), begun.elapsed());
     }
 
     /// All that the pages depend on: the ledger's last row, which is chained to every one before it, the investigation, and this
