@@ -223,9 +223,9 @@ closes = {}
 
 const HEAD: &str = "\
 # An investigation of this machine, begun by `whichkernel investigate init`. Change what you like:
-#   whichkernel investigate THIS_FILE      looks with every observer, records, and grades each claim and question
-#   whichkernel check THIS_FILE            grades again, from what was recorded
-#   whichkernel report THIS_FILE           pages from it
+#   `whichkernel investigate THIS_FILE` looks with every observer, records, and grades each claim and question
+#   `whichkernel check THIS_FILE` grades again, from what was recorded
+#   `whichkernel report THIS_FILE` makes pages from it
 # Every key is explained in docs/investigation-files.md, every topic in docs/topics.md; an unknown one is an error that names the nearest.
 ";
 

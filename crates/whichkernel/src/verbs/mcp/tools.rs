@@ -21,7 +21,7 @@ const PLAIN: Offered =
 /// How a question to the rules can be narrowed; `source`, `diff` and `history` ask the same.
 macro_rules! rules {
     ($($name:literal),*) => {
-        &[$($name,)* "gpu", "types", "columns", "op", "rows", "k", "experts", "experts_used", "head_size", "heads"]
+        &[$($name,)* "gpu", "types", "columns", "op", "rows", "k", "experts", "experts_used", "head_size", "heads", "env"]
     };
 }
 
@@ -72,6 +72,7 @@ pub const TOOLS: &[Offered] = &[
             "has_target",
             "needed",
             "fingerprint",
+            "hash",
             "against",
             "gpu",
         ],
