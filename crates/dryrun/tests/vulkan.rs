@@ -18,7 +18,7 @@ impl Stage {
     }
 
     fn run(&self, card: &str, kind: &str, more: &[&str]) -> VulkanOutcome {
-        let shape = gguf::known("qwen2-0.5b").expect("known");
+        let shape = gguf::known("llama-3.2-1b").expect("known");
         let kind = TensorType::parse(kind).expect("known");
         let skeleton = gguf::skeleton(&shape, kind, 1, false).expect("a skeleton");
         let model = self.home.path().join("m.gguf");

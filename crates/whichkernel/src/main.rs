@@ -11,6 +11,7 @@ mod context;
 mod emit;
 mod help;
 mod labelled;
+mod launched_at;
 mod near;
 mod status;
 mod taken;

@@ -6,7 +6,7 @@ mod lanes;
 mod text;
 
 use crate::context::{COULD_NOT_RUN, Context, Format};
-use crate::verbs::watch::record::place;
+use crate::launched_at::place;
 use anyhow::{Context as _, bail};
 use probe::live::{Journal, LADDER, Live, Plan, Run, Session, climbed};
 use probe::record::Ground;

@@ -128,7 +128,7 @@ fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Ob
     };
     seen.account.cost_ns = certificate.added_ns.or(seen.account.cost_ns);
     let (window, time) = (window(args), observe::now());
-    let place = super::record::place(&seen.tally, &seen.account);
+    let place = crate::launched_at::place(&seen.tally, &seen.account);
     let scene = RecordContext { account: &seen.account, window: &window, model: None, place, time: &time };
     let observations = scene.sightings(&seen.tally)?;
     let mut list: Vec<_> = observations.into_iter().map(|seen| seen.with(Raw::text(json.clone()))).collect();

@@ -2,7 +2,8 @@
 
 use super::claims::Judged;
 use crate::context::Context;
-use watch::{Device, ObserverReport, Place, RecordContext, Tally};
+use crate::launched_at::place;
+use watch::{ObserverReport, RecordContext, Tally};
 
 pub fn keep(
     context: &Context,
@@ -20,21 +21,4 @@ pub fn keep(
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("watch-recorded", &args));
     Ok(())
-}
-
-/// Which installation launched, and on which card, where only one can have been it.
-pub fn place(tally: &Tally, account: &ObserverReport) -> Place {
-    let named = |path: &std::path::PathBuf| runtime::installed::name(path, &runtime::Cache::from_env());
-    let held = tally.devices.iter().filter_map(|(_, _, device)| match device {
-        Device::Real { held } => Some(held.iter().map(String::as_str)),
-        _ => None,
-    });
-    let files: std::collections::BTreeSet<&str> = held.flatten().collect();
-    let facts = (!files.is_empty()).then(|| doctor::Facts::read(&doctor::Host::this()));
-    let gpu = facts.as_ref().and_then(|facts| facts.gpu_held(files.iter().copied()));
-    Place {
-        runtime: account.library_path.as_ref().and_then(named),
-        target: gpu.and_then(|gpu| gpu.target.clone()),
-        card: gpu.and_then(|gpu| gpu.card.clone()),
-    }
 }
