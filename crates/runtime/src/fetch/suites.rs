@@ -32,7 +32,13 @@ pub const SUITES: &[Suite] = &[
             // RADV and lavapipe, the loader, and Mesa's own stand-ins for the kernel drivers.
             Part {
                 name: "vulkan",
-                packages: &["libggml0-backend-vulkan", "libvulkan1", "mesa-vulkan-drivers", "mesa-drm-shim"],
+                packages: &[
+                    "libggml0",
+                    "libggml0-backend-vulkan",
+                    "libvulkan1",
+                    "mesa-vulkan-drivers",
+                    "mesa-drm-shim",
+                ],
                 split: false,
             },
         ],
