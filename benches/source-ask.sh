@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# One question to a tree, and the whole table of 13 GPUs x 24 types x 26 column counts, in processor time; only the room is built.
-#   benches/source-ask.sh TREE...
+# One question to a tree, and the default table of every type, in processor time.
+#   benches/source-ask.sh TREE...            TOOL=PROGRAM measures another build
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --quiet -p whichkernel-source --example ask
+if [ -z "${TOOL:-}" ]; then
+    cargo build --release --quiet -p whichkernel
+    TOOL=target/release/whichkernel
+fi
+said=$(mktemp)
 for tree in "$@"; do
-    for question in "gfx1201 Q4_K 290" "sm_90 Q4_K 290" "- - -"; do
-        # shellcheck disable=SC2086 # three words
-        /usr/bin/time -f "$tree, $question: %U s of processor time, %e s" target/release/examples/ask "$tree" $question >/dev/null
+    for question in "--gpu gfx1201 --type Q4_K --columns 290" "--gpu sm_90 --type Q4_K --columns 290" "--type all"; do
+        # shellcheck disable=SC2086 # several words
+        /usr/bin/time -f "$question: %U s of processor time, %e s" "$TOOL" source "$tree" $question --format csv >/dev/null 2>"$said" || true
+        tail -1 "$said"
     done
 done
+rm -f "$said"
