@@ -59,3 +59,4 @@ dryrun-vulkan-lds = LDS
 dryrun-vulkan-matrix = Matrix and dot instructions
 dryrun-vulkan-one = --backend vulkan plays one card at a time: give one to --gpu
 dryrun-vulkan-command = --backend vulkan needs a command: -- llama-bench -m MODEL.gguf -p 512 -n 1 (`whichkernel skeleton` writes a model without weights)
+dryrun-vulkan-unheeded = { $flags }: this is not there for --backend vulkan; leave it out

@@ -59,3 +59,4 @@ dryrun-vulkan-lds = LDS
 dryrun-vulkan-matrix = 行列命令と内積命令
 dryrun-vulkan-one = --backend vulkan で扱えるカードは一度に 1 枚です。--gpu には 1 枚だけ指定してください
 dryrun-vulkan-command = --backend vulkan にはコマンドが必要です: -- llama-bench -m MODEL.gguf -p 512 -n 1(`whichkernel skeleton` で重みのないモデルを作れます)
+dryrun-vulkan-unheeded = { $flags } は --backend vulkan では使えません。外してください

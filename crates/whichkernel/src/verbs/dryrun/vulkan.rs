@@ -14,6 +14,21 @@ use sys::interrupt;
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let [given] = args.ask.gpu.as_slice() else { anyhow::bail!(context.lang.text("dryrun-vulkan-one")) };
     anyhow::ensure!(!args.command.is_empty(), context.lang.text("dryrun-vulkan-command"));
+    let ask = &args.ask;
+    let unheeded: Vec<&str> = [
+        ("--record", args.record),
+        ("--trace", args.trace.is_some()),
+        ("--bench-lines", args.bench_lines),
+        ("--strict", ask.strict),
+        ("--set", !ask.set.is_empty()),
+        ("--blas", ask.blas != super::Lane::Recorded),
+        ("--model", ask.model.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(flag, given)| given.then_some(flag))
+    .collect();
+    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", unheeded.join(", ").into())]);
+    anyhow::ensure!(unheeded.is_empty(), refusal());
     let card = VulkanCard::find(given)?;
     let place = Place::find(args.ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     let show = shown(args, &place);
