@@ -1,8 +1,10 @@
-//! `cargo xtask test`: everything the tests need, then the tests, then what was skipped and why, and the sum.
+//! `cargo xtask test`: everything the tests need, then the tests, then once more and alone those that failed, then what was skipped
+//! and why, and the sum.
 
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
 
@@ -13,11 +15,46 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::fetch::run(false)?;
     let place = tempfile::tempdir()?;
     let log = place.path().join("skipped");
+    let (mut sum, mut good) = tests(args, &log)?;
+    if !sum.failed.is_empty() && sum.silent == 0 {
+        println!("\n{} failed beside the others: once more, alone", sum.failed.len());
+        let names = std::mem::take(&mut sum.failed);
+        let mut alone: Vec<String> = ["--", "--exact", "--test-threads=1"].map(str::to_owned).to_vec();
+        alone.extend(names.iter().cloned());
+        let (again, fine) = tests(&alone, &log)?;
+        good = fine && again.silent == 0 && again.passed >= names.len();
+        // Named, so that it is mended: a test may not depend on what runs beside it.
+        for name in names.iter().filter(|name| !again.failed.contains(name)) {
+            println!("failed beside the others, passed alone: {name}");
+        }
+        sum.passed += names.len().saturating_sub(again.failed.len());
+        sum.failed = again.failed;
+    }
+    let skipped = skipped(&fs::read_to_string(&log).unwrap_or_default());
+    for name in &sum.ignored {
+        println!("ignored: {name}");
+    }
+    for ((_, test), reasons) in &skipped {
+        println!("skipped: {test} (needs {})", reasons.join("; "));
+    }
+    for name in &sum.failed {
+        println!("failed: {name}");
+    }
+    if sum.silent > 0 {
+        println!("{} tests count as failed: their program ended without saying how they did", sum.silent);
+    }
+    let failed = sum.failed.len() + sum.silent;
+    println!("{} passed, {failed} failed, {} skipped", sum.passed.saturating_sub(skipped.len()), skipped.len());
+    Ok(if good && failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// One call of `cargo test` over the workspace: what its programs said, and whether it was content.
+fn tests(args: &[String], log: &Path) -> anyhow::Result<(Sum, bool)> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut child = Command::new(cargo)
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(args)
-        .env(test_artifacts::LOG, &log)
+        .env(test_artifacts::LOG, log)
         .stdout(Stdio::piped())
         .spawn()?;
     let mut sum = Sum::default();
@@ -29,21 +66,9 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
         sum.add(&line);
         writeln!(out, "{line}")?;
     }
-    let status = child.wait()?;
+    let good = child.wait()?.success();
     sum.end_of_program();
-    let skipped = skipped(&fs::read_to_string(&log).unwrap_or_default());
-    for name in &sum.ignored {
-        println!("ignored: {name}");
-    }
-    for ((_, test), reasons) in &skipped {
-        println!("skipped: {test} (needs {})", reasons.join("; "));
-    }
-    if sum.silent > 0 {
-        println!("{} tests count as failed: their program ended without saying how they did", sum.silent);
-    }
-    let failed = sum.failed + sum.silent;
-    println!("{} passed, {failed} failed, {} skipped", sum.passed.saturating_sub(skipped.len()), skipped.len());
-    Ok(if status.success() && failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok((sum, good))
 }
 
 /// By test program and test: what each needs. One that lacks several things is one test.
@@ -69,12 +94,13 @@ fn skipped(log: &str) -> BTreeMap<(String, String), Vec<String>> {
 #[derive(Default)]
 struct Sum {
     passed: usize,
-    failed: usize,
+    failed: Vec<String>,
     /// Tests of programs that ended before they told their result.
     silent: usize,
     ignored: Vec<String>,
-    /// Tests of the program that runs now.
+    /// Tests of the program that runs now, and those of them that failed.
     running: usize,
+    named: Vec<String>,
 }
 
 impl Sum {
@@ -92,9 +118,13 @@ impl Sum {
                     words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
                 };
                 self.passed += before("passed").unwrap_or(0);
-                self.failed += before("failed").unwrap_or(0);
+                // One whose line was lost among what tests print has failed all the same, and cannot be asked again.
+                let named = std::mem::take(&mut self.named);
+                self.silent += before("failed").unwrap_or(0).saturating_sub(named.len());
+                self.failed.extend(named);
                 self.running = 0;
             }
+            ["test", name, "...", "FAILED"] => self.named.push((*name).to_owned()),
             ["test", name, "...", outcome, ..] if outcome.trim_end_matches(',') == "ignored" => {
                 let why = line.split_once("ignored, ").map_or("no reason is given", |(_, why)| why);
                 self.ignored.push(format!("{name} ({why})"));
@@ -105,6 +135,7 @@ impl Sum {
 
     fn end_of_program(&mut self) {
         self.silent += std::mem::take(&mut self.running);
+        self.named.clear();
     }
 }
 
@@ -130,7 +161,7 @@ mod tests {
             sum.add(line);
         }
         sum.end_of_program();
-        assert_eq!((sum.passed, sum.failed, sum.silent), (2, 1, 2));
+        assert_eq!((sum.passed, sum.failed, sum.silent), (2, vec!["b".to_owned()], 2));
         assert_eq!(sum.ignored, ["c (another one starts it)"]);
     }
 
