@@ -1,12 +1,14 @@
 //! Many observations from the bytes that the ledger keeps: what they have in common (observer, subject, view, coverage,
 //! ...) is read once and shared, and of those that nobody wants no more is built than a glance.
 //!
-//! A row of a run differs from the row before it in a name and a number. So the fields are cut out as they stand, and one
-//! whose bytes were met before is the value that they gave then.
+//! A row of a run differs from the row before it in what it found. So a row that begins and ends as the one before it is read
+//! from there, but for that; of the others the fields are cut out as they stand, and one whose bytes were met before is the
+//! value that they gave then.
 
 use crate::glance::{Found, Glance, Saw, Who};
 use crate::observation::{Finding, Observation, Plain, Recorded};
 use crate::{About, Bound, Canary, Contamination, Coverage, Evidence, Fact, FieldOfView, ObserverId, Rung, Subject};
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -24,7 +26,7 @@ struct Cut<'a> {
     #[serde(borrow)]
     subject: &'a RawValue,
     #[serde(borrow)]
-    finding: CutFinding<'a>,
+    finding: &'a RawValue,
     #[serde(borrow, default)]
     view: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -62,6 +64,29 @@ struct CutFact<'a> {
     value: &'a RawValue,
     #[serde(default)]
     bound: Bound,
+}
+
+/// What a row says around its finding: the bytes before and behind it, and what they give.
+#[derive(Debug)]
+struct Frame {
+    before: String,
+    behind: String,
+    observer: Arc<ObserverId>,
+    rung: Rung,
+    subject: Arc<Subject>,
+    view: Arc<FieldOfView>,
+    coverage: Arc<Coverage>,
+    contamination: Arc<Contamination>,
+    canary: Arc<Canary>,
+    time: Arc<str>,
+    evidence: Arc<Vec<Evidence>>,
+}
+
+impl Frame {
+    /// The finding of a row that says the same around it.
+    fn holds<'a>(&self, text: &'a str) -> Option<&'a str> {
+        text.strip_prefix(self.before.as_str())?.strip_suffix(self.behind.as_str())
+    }
 }
 
 /// As many different values of a field are remembered; then it begins anew, so that a ledger in which all differ needs no
@@ -126,7 +151,9 @@ pub struct Decoder {
     canaries: Shelf<Arc<Canary>>,
     times: Shelf<Arc<str>>,
     evidence: Shelf<Arc<Vec<Evidence>>>,
-    decided: HashMap<Sight, (bool, Parts)>,
+    decided: FxHashMap<Sight, (bool, Parts)>,
+    /// Of the row before.
+    frame: Option<Frame>,
 }
 
 impl Decoder {
@@ -158,17 +185,52 @@ impl Decoder {
 
     /// None: it is not as this version writes it.
     fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Observation>> {
-        let cut: Cut<'_> = serde_json::from_str(std::str::from_utf8(canonical).ok()?).ok()?;
-        let observer = self.observers.read(cut.observer).ok()?;
-        let view = self.views.read(cut.view?).ok()?;
-        let about = match &cut.finding {
+        let text = std::str::from_utf8(canonical).ok()?;
+        let known = self.frame.take().and_then(|frame| Some((serde_json::from_str(frame.holds(text)?).ok()?, frame)));
+        let (finding, frame) = match known {
+            Some(known) => known,
+            None => {
+                let cut: Cut<'_> = serde_json::from_str(text).ok()?;
+                (serde_json::from_str(cut.finding.get()).ok()?, self.frame_of(text, &cut)?)
+            }
+        };
+        let read = self.framed(&frame, finding, wanted);
+        self.frame = Some(frame);
+        read
+    }
+
+    fn frame_of(&mut self, text: &str, cut: &Cut<'_>) -> Option<Frame> {
+        // It was cut out of the text, so it lies in it.
+        let at = cut.finding.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+        Some(Frame {
+            before: text.get(..at)?.to_owned(),
+            behind: text.get(at + cut.finding.get().len()..)?.to_owned(),
+            observer: self.observers.read(cut.observer).ok()?,
+            rung: cut.rung,
+            subject: self.subjects.read(cut.subject).ok()?,
+            view: self.views.read(cut.view?).ok()?,
+            coverage: self.coverages.read(cut.coverage).ok()?,
+            contamination: self.contaminations.read(cut.contamination).ok()?,
+            canary: self.canaries.read(cut.canary).ok()?,
+            time: self.times.read(cut.time).ok()?,
+            evidence: self.evidence.read(cut.evidence?).ok()?,
+        })
+    }
+
+    fn framed(
+        &mut self,
+        frame: &Frame,
+        finding: CutFinding<'_>,
+        wanted: &impl Fn(&Glance<'_>) -> bool,
+    ) -> Option<Option<Observation>> {
+        let about = match &finding {
             CutFinding::Saw(fact) => self.abouts.read(fact.about?).ok()?,
             _ => About::default(),
         };
-        if !self.takes(&cut, (&observer, &about, &view), wanted) {
+        if !self.takes(frame, &finding, &about, wanted) {
             return Some(None);
         }
-        let finding = match cut.finding {
+        let finding = match finding {
             CutFinding::Saw(CutFact { topic, value, bound, .. }) => {
                 let value = serde_json::from_str(value.get()).ok()?;
                 Finding::Saw(Fact { topic: topic.into_owned(), about, value, bound })
@@ -177,56 +239,58 @@ impl Decoder {
             CutFinding::Blocked { why, fix } => Finding::Blocked { why, fix },
         };
         let plain = Plain {
-            observer,
-            rung: cut.rung,
-            subject: self.subjects.read(cut.subject).ok()?,
+            observer: frame.observer.clone(),
+            rung: frame.rung,
+            subject: frame.subject.clone(),
             finding,
-            view,
-            coverage: self.coverages.read(cut.coverage).ok()?,
-            contamination: self.contaminations.read(cut.contamination).ok()?,
-            canary: self.canaries.read(cut.canary).ok()?,
-            time: self.times.read(cut.time).ok()?,
-            evidence: self.evidence.read(cut.evidence?).ok()?,
+            view: frame.view.clone(),
+            coverage: frame.coverage.clone(),
+            contamination: frame.contamination.clone(),
+            canary: frame.canary.clone(),
+            time: frame.time.clone(),
+            evidence: frame.evidence.clone(),
         };
         Some(Some(Observation::try_from(plain).ok()?))
     }
 
     fn takes(
         &mut self,
-        cut: &Cut<'_>,
-        (observer, about, view): (&Arc<ObserverId>, &About, &Arc<FieldOfView>),
+        frame: &Frame,
+        finding: &CutFinding<'_>,
+        about: &About,
         wanted: &impl Fn(&Glance<'_>) -> bool,
     ) -> bool {
-        let topic = match &cut.finding {
+        let topic = match finding {
             CutFinding::Saw(fact) => self.topic(&fact.topic),
-            CutFinding::Swept | CutFinding::Blocked { .. } => Arc::from(""),
+            CutFinding::Swept | CutFinding::Blocked { .. } => self.topic(""),
         };
         let place = |shared: *const u8| shared as usize;
-        let saw = matches!(cut.finding, CutFinding::Saw(_));
+        let saw = matches!(finding, CutFinding::Saw(_));
         let sight = (
-            place(Arc::as_ptr(observer).cast()),
-            cut.rung,
+            place(Arc::as_ptr(&frame.observer).cast()),
+            frame.rung,
             saw.then(|| (place(topic.as_ptr()), place(Arc::as_ptr(&about.0).cast()))),
-            place(Arc::as_ptr(view).cast()),
+            place(Arc::as_ptr(&frame.view).cast()),
         );
         if let Some((takes, _)) = self.decided.get(&sight) {
             return *takes;
         }
-        let finding = match &cut.finding {
+        let seen = match finding {
             CutFinding::Saw(_) => Found::Saw(Saw { topic: Cow::Borrowed(&topic), about: about.clone() }),
             CutFinding::Swept => Found::Swept,
             CutFinding::Blocked { .. } => Found::Blocked(serde::de::IgnoredAny),
         };
         let takes = wanted(&Glance {
-            observer: Who { name: Cow::Borrowed(&observer.name) },
-            rung: Cow::Borrowed(cut.rung.name()),
-            finding,
-            view: view.clone(),
+            observer: Who { name: Cow::Borrowed(&frame.observer.name) },
+            rung: Cow::Borrowed(frame.rung.name()),
+            finding: seen,
+            view: frame.view.clone(),
         });
         if self.decided.len() >= MOST {
             self.decided.clear();
         }
-        self.decided.insert(sight, (takes, (observer.clone(), topic, about.clone(), view.clone())));
+        let parts = (frame.observer.clone(), topic, about.clone(), frame.view.clone());
+        self.decided.insert(sight, (takes, parts));
         takes
     }
 
@@ -298,6 +362,14 @@ mod tests {
             let plain = Recorded::from_canonical(bad.as_bytes()).unwrap_err().to_string();
             let shared = Decoder::default().read(bad.as_bytes(), |_| true).unwrap_err().to_string();
             assert!(shared == plain || Glance::at(bad.as_bytes()).is_err(), "{bad}: {shared}, {plain}");
+        }
+        // Nor does what came before it matter.
+        let twice = good.replace("\"exact\"}}", "\"exact\"}},\"view\":{\"views\":[],\"reach\":\"\",\"blind\":[]}");
+        for bad in [good.replace("\"value\":1", "\"value\":1}"), twice] {
+            assert_ne!(bad, good);
+            let mut decoder = Decoder::default();
+            assert!(decoder.read(good.as_bytes(), |_| true).is_ok_and(|read| read.is_some()));
+            assert!(decoder.read(bad.as_bytes(), |_| true).is_err(), "{bad}");
         }
         // Another order, and fields that may be left out, are read all the same.
         let short = good.replace(",\"evidence\":[]", "");

@@ -25,8 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "check" => {
             let investigation = evidence::default_investigation()?;
             let observations = reader.observations_for(&investigation)?;
+            let gathered = begun.elapsed().as_secs_f64();
             let (readings, _) = investigation.read(&observations, &[]);
-            format!("{} of the observations are of use to {} claims", observations.len(), readings.len())
+            let (used, claims) = (observations.len(), readings.len());
+            format!("{used} of the observations are of use to {claims} claims, gathered after {gathered:.2} s")
         }
         "readings" => {
             // All of them, for comparing two versions.

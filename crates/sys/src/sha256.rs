@@ -1,30 +1,30 @@
-//! SHA-256 of many messages at once: eight side by side, where the processor has AVX2 and no instructions for the hash itself.
+//! SHA-256 of many messages at once: sixteen or eight side by side, where the processor has AVX-512 or AVX2 and no instructions for
+//! the hash itself.
 //!
-//! One message is a chain of steps that wait for each other; eight that do not know of each other fill a wide register. Where the
+//! One message is a chain of steps that wait for each other; those that do not know of each other fill a wide register. Where the
 //! processor has SHA instructions, or no AVX2, each message is hashed by itself, by the `sha2` crate.
 
 use sha2::{Digest, Sha256};
 
-const LANES: usize = 8;
-const BLOCK: usize = 64;
-
 /// The hash of each message, in their order.
 pub fn each(messages: &[&[u8]]) -> Vec<[u8; 32]> {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && !is_x86_feature_detected!("sha") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { wide::each(messages) };
+    if !is_x86_feature_detected!("sha") {
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX-512.
+            return unsafe { wide::sixteen::each(messages) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { wide::eight::each(messages) };
+        }
     }
     messages.iter().map(|message| Sha256::digest(message).into()).collect()
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{BLOCK, LANES};
-    use std::arch::x86_64::{
-        __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_or_si256, _mm256_set1_epi32, _mm256_setr_epi32,
-        _mm256_slli_epi32, _mm256_srli_epi32, _mm256_xor_si256,
-    };
+    const BLOCK: usize = 64;
 
     /// FIPS 180-4, 5.3.3 and 4.2.2.
     const START: [u32; 8] =
@@ -121,32 +121,39 @@ mod wide {
         }
 
         /// A block of zeros behind the end: what comes of it is not looked at.
-        fn block(&self, number: usize) -> &[u8] {
+        #[inline]
+        fn block(&self, number: usize) -> &[u8; BLOCK] {
             let whole = self.message.len() / BLOCK;
             let (from, at) = if number < whole { (self.message, number) } else { (&self.tail[..], number - whole) };
-            from.get(at * BLOCK..(at + 1) * BLOCK).unwrap_or(&[0; BLOCK])
-        }
-
-        fn word(&self, number: usize, word: usize) -> i32 {
-            self.block(number)
-                .get(word * 4..)
-                .and_then(|rest| rest.first_chunk())
-                .map_or(0, |bytes| i32::from_be_bytes(*bytes))
+            from.get(at * BLOCK..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; BLOCK])
         }
     }
 
-    #[target_feature(enable = "avx2")]
-    pub(super) fn each(messages: &[&[u8]]) -> Vec<[u8; 32]> {
+    /// Block `number` of each message: its first word in every lane, its second, and so on.
+    #[inline]
+    fn words<const LANES: usize>(lanes: &[Padded<'_>; LANES], number: usize) -> [[u32; LANES]; 16] {
+        let mut words = [[0; LANES]; 16];
+        for (lane, message) in lanes.iter().enumerate() {
+            for (word, bytes) in words.iter_mut().zip(message.block(number).as_chunks().0) {
+                word[lane] = u32::from_be_bytes(*bytes);
+            }
+        }
+        words
+    }
+
+    /// Messages of a length go together: the longest of a group decides how long they take.
+    fn groups<const LANES: usize>(
+        messages: &[&[u8]],
+        hash: impl Fn(&[Padded<'_>; LANES]) -> [[u8; 32]; LANES],
+    ) -> Vec<[u8; 32]> {
         let mut order: Vec<usize> = (0..messages.len()).collect();
-        // Those of a length go together: the longest of eight decides how long they take.
         order.sort_by_key(|place| messages.get(*place).map_or(0, |message| message.len()));
         let mut out = vec![[0; 32]; messages.len()];
         for places in order.chunks(LANES) {
             let lanes: [Padded<'_>; LANES] = std::array::from_fn(|lane| {
                 Padded::new(places.get(lane).and_then(|place| messages.get(*place)).copied().unwrap_or(&[]))
             });
-            let hashes = eight(&lanes);
-            for (place, hash) in places.iter().zip(hashes) {
+            for (place, hash) in places.iter().zip(hash(&lanes)) {
                 if let Some(to) = out.get_mut(*place) {
                     *to = hash;
                 }
@@ -155,74 +162,190 @@ mod wide {
         out
     }
 
-    #[target_feature(enable = "avx2")]
-    fn eight(lanes: &[Padded<'_>; LANES]) -> [[u8; 32]; LANES] {
-        let mut state = START.map(|word| _mm256_set1_epi32(word.cast_signed()));
-        let mut out = [[0; 32]; LANES];
-        for number in 0..lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0) {
-            let words = std::array::from_fn(|word| {
-                let [a, b, c, d, e, f, g, h] =
-                    std::array::from_fn(|lane| lanes.get(lane).map_or(0, |lane| lane.word(number, word)));
-                _mm256_setr_epi32(a, b, c, d, e, f, g, h)
-            });
-            state = compress(state, words);
-            for (lane, hash) in lanes
-                .iter()
-                .zip(&mut out)
-                .enumerate()
-                .filter(|(_, (lane, _))| lane.blocks == number + 1)
-                .map(|(at, (_, hash))| (at, hash))
-            {
-                *hash = hash_of(&state, lane);
+    /// The hash over registers of one width; what differs is how they are added, turned and mixed.
+    macro_rules! side_by_side {
+        ($feature:literal, $lanes:literal, $register:ty) => {
+            const LANES: usize = $lanes;
+
+            #[target_feature(enable = $feature)]
+            pub fn each(messages: &[&[u8]]) -> Vec<[u8; 32]> {
+                groups(messages, |lanes| hashes(lanes))
             }
-        }
-        out
+
+            #[target_feature(enable = $feature)]
+            fn hashes(lanes: &[Padded<'_>; LANES]) -> [[u8; 32]; LANES] {
+                let mut state = START.map(|word| splat(word));
+                let mut out = [[0; 32]; LANES];
+                for number in 0..lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0) {
+                    state = compress(state, words(lanes, number).map(of_words));
+                    if lanes.iter().any(|lane| lane.blocks == number + 1) {
+                        let now = state.map(to_words);
+                        for (at, (lane, hash)) in lanes.iter().zip(&mut out).enumerate() {
+                            if lane.blocks == number + 1 {
+                                for (to, word) in hash.as_chunks_mut().0.iter_mut().zip(&now) {
+                                    *to = word[at].to_be_bytes();
+                                }
+                            }
+                        }
+                    }
+                }
+                out
+            }
+
+            /// FIPS 180-4, 6.2.2, in every lane.
+            #[target_feature(enable = $feature)]
+            fn compress(state: [$register; 8], mut words: [$register; 16]) -> [$register; 8] {
+                let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
+                for (round, constant) in ROUNDS.iter().enumerate() {
+                    if round >= 16 {
+                        let (near, far) = (words[(round + 1) % 16], words[(round + 14) % 16]);
+                        let small = xor(turned::<7, 25>(near), turned::<18, 14>(near), shifted::<3>(near));
+                        let large = xor(turned::<17, 15>(far), turned::<19, 13>(far), shifted::<10>(far));
+                        words[round % 16] = add(add(words[round % 16], small), add(words[(round + 9) % 16], large));
+                    }
+                    let sum = xor(turned::<6, 26>(e), turned::<11, 21>(e), turned::<25, 7>(e));
+                    let first = add(add(h, sum), add(add(choice(e, f, g), words[round % 16]), splat(*constant)));
+                    let sum = xor(turned::<2, 30>(a), turned::<13, 19>(a), turned::<22, 10>(a));
+                    let second = add(sum, majority(a, b, c));
+                    (h, g, f, e, d, c, b, a) = (g, f, e, add(d, first), c, b, a, add(first, second));
+                }
+                let after = [a, b, c, d, e, f, g, h];
+                let mut sums = state;
+                for (sum, word) in sums.iter_mut().zip(after) {
+                    *sum = add(*sum, word);
+                }
+                sums
+            }
+        };
     }
 
-    /// One lane of the state, as bytes.
-    #[target_feature(enable = "avx2")]
-    fn hash_of(state: &[__m256i; 8], lane: usize) -> [u8; 32] {
-        let mut out = [0; 32];
-        for (to, word) in out.chunks_exact_mut(4).zip(state) {
+    pub(super) mod eight {
+        use super::{Padded, ROUNDS, START, groups, words};
+        use std::arch::x86_64::{
+            __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_or_si256, _mm256_set1_epi32, _mm256_slli_epi32,
+            _mm256_srli_epi32, _mm256_xor_si256,
+        };
+
+        side_by_side!("avx2", 8, __m256i);
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn splat(word: u32) -> __m256i {
+            _mm256_set1_epi32(word.cast_signed())
+        }
+
+        #[inline]
+        fn of_words(words: [u32; LANES]) -> __m256i {
             // SAFETY: both are 32 plain bytes.
-            let words = unsafe { std::mem::transmute::<__m256i, [u32; LANES]>(*word) };
-            to.copy_from_slice(&words.get(lane).copied().unwrap_or(0).to_be_bytes());
+            unsafe { std::mem::transmute(words) }
         }
-        out
+
+        #[inline]
+        fn to_words(register: __m256i) -> [u32; LANES] {
+            // SAFETY: both are 32 plain bytes.
+            unsafe { std::mem::transmute(register) }
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn add(a: __m256i, b: __m256i) -> __m256i {
+            _mm256_add_epi32(a, b)
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn xor(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+            _mm256_xor_si256(_mm256_xor_si256(a, b), c)
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn choice(e: __m256i, f: __m256i, g: __m256i) -> __m256i {
+            _mm256_xor_si256(g, _mm256_and_si256(e, _mm256_xor_si256(f, g)))
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn majority(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+            _mm256_xor_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_xor_si256(a, b)))
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn turned<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
+            _mm256_or_si256(_mm256_srli_epi32::<RIGHT>(word), _mm256_slli_epi32::<LEFT>(word))
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn shifted<const RIGHT: i32>(word: __m256i) -> __m256i {
+            _mm256_srli_epi32::<RIGHT>(word)
+        }
     }
 
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn rotated<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
-        _mm256_or_si256(_mm256_srli_epi32::<RIGHT>(word), _mm256_slli_epi32::<LEFT>(word))
-    }
+    pub(super) mod sixteen {
+        use super::{Padded, ROUNDS, START, groups, words};
+        use std::arch::x86_64::{
+            __m512i, _mm512_add_epi32, _mm512_ror_epi32, _mm512_set1_epi32, _mm512_srli_epi32,
+            _mm512_ternarylogic_epi32,
+        };
 
-    /// FIPS 180-4, 6.2.2, in every lane.
-    #[target_feature(enable = "avx2")]
-    fn compress(state: [__m256i; 8], mut words: [__m256i; 16]) -> [__m256i; 8] {
-        let (add, xor, and) = (
-            |a: __m256i, b: __m256i| _mm256_add_epi32(a, b),
-            |a: __m256i, b: __m256i| _mm256_xor_si256(a, b),
-            |a: __m256i, b: __m256i| _mm256_and_si256(a, b),
-        );
-        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
-        for (round, constant) in ROUNDS.iter().enumerate() {
-            if round >= 16 {
-                let (near, far) = (words[(round + 1) % 16], words[(round + 14) % 16]);
-                let small = xor(xor(rotated::<7, 25>(near), rotated::<18, 14>(near)), _mm256_srli_epi32::<3>(near));
-                let large = xor(xor(rotated::<17, 15>(far), rotated::<19, 13>(far)), _mm256_srli_epi32::<10>(far));
-                words[round % 16] = add(add(words[round % 16], small), add(words[(round + 9) % 16], large));
-            }
-            let sum = xor(xor(rotated::<6, 26>(e), rotated::<11, 21>(e)), rotated::<25, 7>(e));
-            let choice = xor(g, and(e, xor(f, g)));
-            let constant = _mm256_set1_epi32(constant.cast_signed());
-            let first = add(add(h, sum), add(add(choice, words[round % 16]), constant));
-            let sum = xor(xor(rotated::<2, 30>(a), rotated::<13, 19>(a)), rotated::<22, 10>(a));
-            let majority = xor(and(a, b), and(c, xor(a, b)));
-            (h, g, f, e, d, c, b, a) = (g, f, e, add(d, first), c, b, a, add(first, add(sum, majority)));
+        side_by_side!("avx512f", 16, __m512i);
+
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn splat(word: u32) -> __m512i {
+            _mm512_set1_epi32(word.cast_signed())
         }
-        let after = [a, b, c, d, e, f, g, h];
-        std::array::from_fn(|word| add(state[word], after[word]))
+
+        #[inline]
+        fn of_words(words: [u32; LANES]) -> __m512i {
+            // SAFETY: both are 64 plain bytes.
+            unsafe { std::mem::transmute(words) }
+        }
+
+        #[inline]
+        fn to_words(register: __m512i) -> [u32; LANES] {
+            // SAFETY: both are 64 plain bytes.
+            unsafe { std::mem::transmute(register) }
+        }
+
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn add(a: __m512i, b: __m512i) -> __m512i {
+            _mm512_add_epi32(a, b)
+        }
+
+        /// The three bits of each place number a row of the table: 0x96 is their sum without carry.
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn xor(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+            _mm512_ternarylogic_epi32::<0x96>(a, b, c)
+        }
+
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn choice(e: __m512i, f: __m512i, g: __m512i) -> __m512i {
+            _mm512_ternarylogic_epi32::<0xca>(e, f, g)
+        }
+
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn majority(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+            _mm512_ternarylogic_epi32::<0xe8>(a, b, c)
+        }
+
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn turned<const RIGHT: i32, const LEFT: i32>(word: __m512i) -> __m512i {
+            _mm512_ror_epi32::<RIGHT>(word)
+        }
+
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn shifted<const RIGHT: u32>(word: __m512i) -> __m512i {
+            _mm512_srli_epi32::<RIGHT>(word)
+        }
     }
 }
 
@@ -236,14 +359,19 @@ mod tests {
         let bytes: Vec<u8> = (0..2000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let mut messages: Vec<&[u8]> = (0..200).filter_map(|len| bytes.get(len..len * 2)).collect();
         messages.extend([63, 64, 119, 120, 1000, 1999].iter().filter_map(|len| bytes.get(..*len)));
-        for count in [0, 1, 7, 8, 9, messages.len()] {
+        for count in [0, 1, 7, 8, 9, 15, 16, 17, messages.len()] {
             let some = messages.get(..count).expect("so many");
             let expected: Vec<[u8; 32]> = some.iter().map(|message| Sha256::digest(message).into()).collect();
             assert_eq!(each(some), expected, "{count} messages");
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
                 // SAFETY: the processor has AVX2.
-                assert_eq!(unsafe { wide::each(some) }, expected, "{count} messages, side by side");
+                assert_eq!(unsafe { wide::eight::each(some) }, expected, "{count} messages, eight side by side");
+            }
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx512f") {
+                // SAFETY: the processor has AVX-512.
+                assert_eq!(unsafe { wide::sixteen::each(some) }, expected, "{count} messages, sixteen side by side");
             }
         }
     }
