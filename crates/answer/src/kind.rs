@@ -40,6 +40,55 @@ impl Kind {
     }
 }
 
+/// One schema for whatever is one of these, or `also`: what a tool with several answers promises. Without remarks, which each
+/// kind's own schema has; definitions of one name in two kinds stay apart.
+pub fn any_of(kinds: &[Kind], also: &[Value]) -> Value {
+    let mut definitions = Map::new();
+    let mut shapes = Vec::new();
+    for kind in kinds {
+        let short = kind.name().split('/').next().unwrap_or_default().trim_start_matches("whichkernel.");
+        let mut schema = kind.schema();
+        let own = schema.as_object_mut().and_then(|whole| whole.shift_remove("$defs"));
+        for (name, mut definition) in own.and_then(|own| own.as_object().cloned()).into_iter().flatten() {
+            lean(&mut definition, short);
+            definitions.insert(format!("{short}.{name}"), definition);
+        }
+        lean(&mut schema, short);
+        schema.as_object_mut().map(|whole| whole.shift_remove("$schema"));
+        shapes.push(schema);
+    }
+    for schema in also {
+        let mut schema = schema.clone();
+        lean(&mut schema, "");
+        shapes.push(schema);
+    }
+    json!({"type": "object", "anyOf": shapes, "$defs": definitions})
+}
+
+/// Takes the remarks out, and leads references to where the definitions of `kind` are now.
+fn lean(schema: &mut Value, kind: &str) {
+    match schema {
+        Value::Object(fields) => {
+            // A property may be called so: a remark is a text.
+            for remark in ["description", "title"] {
+                if fields.get(remark).is_some_and(Value::is_string) {
+                    fields.shift_remove(remark);
+                }
+            }
+            for (key, value) in fields {
+                match (key.as_str(), &*value) {
+                    ("$ref", Value::String(at)) => {
+                        *value = at.replacen("#/$defs/", &format!("#/$defs/{kind}."), 1).into();
+                    }
+                    _ => lean(value, kind),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| lean(item, kind)),
+        _ => {}
+    }
+}
+
 /// As it is written (not as it is read), with the field that [`crate::json`] puts first.
 fn schema<A: Answer>() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
@@ -63,4 +112,57 @@ fn schema<A: Answer>() -> Value {
         whole.insert("$defs".to_owned(), definitions);
     }
     schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::JsonSchema;
+    use serde::Serialize;
+
+    mod one {
+        /// A row of one.
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        pub struct Row {
+            /// A field may be called as a remark is.
+            pub title: String,
+        }
+    }
+
+    mod two {
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        pub struct Row {
+            pub number: u32,
+        }
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct First {
+        rows: Vec<one::Row>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Second {
+        rows: Vec<two::Row>,
+    }
+
+    impl Answer for First {
+        const SCHEMA: &'static str = "whichkernel.first/1";
+    }
+
+    impl Answer for Second {
+        const SCHEMA: &'static str = "whichkernel.second/1";
+    }
+
+    #[test]
+    fn definitions_of_one_name_stay_apart_and_every_reference_leads_somewhere() {
+        let both = any_of(&[Kind::of::<First>(), Kind::of::<Second>()], &[json!({"type": "object"})]);
+        assert_eq!(both["anyOf"].as_array().map(Vec::len), Some(3));
+        for (index, field) in [(0, "title"), (1, "number")] {
+            let reference = both["anyOf"][index]["properties"]["rows"]["items"]["$ref"].as_str().unwrap();
+            let row = both.pointer(reference.trim_start_matches('#')).expect(reference);
+            assert!(row["properties"].get(field).is_some(), "{row}");
+            assert!(row.get("description").is_none(), "{row}");
+        }
+    }
 }

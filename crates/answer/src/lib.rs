@@ -6,7 +6,7 @@
 
 mod kind;
 
-pub use kind::Kind;
+pub use kind::{Kind, any_of};
 
 use schemars::JsonSchema;
 use serde::Serialize;

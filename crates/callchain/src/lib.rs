@@ -19,6 +19,7 @@ mod go;
 mod index;
 mod resolve;
 pub mod rocblas;
+mod rocblas_answer;
 mod search;
 mod syntax;
 mod trace;
@@ -27,6 +28,7 @@ mod written;
 
 pub use answers::{Beside, Chains, Tree};
 pub use facts::{Fact, Subject, facts};
+pub use rocblas_answer::RocblasSource;
 pub use search::Kind;
 pub use trace::{Branch, Chain, Leg, Place, Step, Unresolved, between, trace};
 

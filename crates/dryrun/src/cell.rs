@@ -50,6 +50,11 @@ impl Cell {
         Cell { kind: kind.to_owned(), rows, ..self.clone() }
     }
 
+    /// The label of one type in a cell that may hold several.
+    pub fn label_of(&self, kind: &str) -> String {
+        if self.kind.is_empty() { self.of_kind(kind).label() } else { self.label() }
+    }
+
     /// One word for a table: `mmvq8`, `mmq112`, `mmq16/+sk` (a stream-k fix-up follows), `mmvf1/256`, `mmf7`, `BLAS`; behind
     /// `e:` what the experts take.
     pub fn label(&self) -> String {

@@ -14,7 +14,7 @@ mod server;
 mod tests;
 
 pub use kept::Document;
-pub use outcome::Done;
+pub use outcome::{Done, outline_schema};
 pub use server::serve;
 
 use serde_json::{Map, Value};
@@ -26,7 +26,7 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments.
     pub input: Value,
-    /// JSON Schema of the answer, where it has always the same shape.
+    /// JSON Schema of the answer, [`outline_schema`] among its alternatives; None where it has no type.
     pub output: Option<Value>,
 }
 

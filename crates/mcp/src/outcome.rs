@@ -25,7 +25,24 @@ impl Done {
     }
 }
 
-/// The result of `tools/call`. `typed`: the tool promised a shape, so the whole must be there.
+/// What stands in the place of an answer that is too big for a message.
+const OUTLINE: &str = "whichkernel.outline/1";
+
+/// JSON Schema of that: the one more shape that every tool's answer can have.
+pub fn outline_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "schema": {"const": OUTLINE},
+            "resource": {"type": "string", "description": "The address of the whole answer, for resources/read."},
+            "size": {"type": "integer", "description": "Bytes of the whole answer."},
+            "outline": {"type": "object", "description": "Its fields: small ones as they are, of big ones how much there is."},
+        },
+        "required": ["schema", "resource", "size", "outline"],
+    })
+}
+
+/// The result of `tools/call`. `typed`: the tool promised a shape, so something of that shape must be there.
 pub fn result(tool: &str, done: Done, typed: bool, kept: &mut Kept) -> Value {
     let mut content = Vec::new();
     let mut structured = None;
@@ -42,7 +59,7 @@ pub fn result(tool: &str, done: Done, typed: bool, kept: &mut Kept) -> Value {
             content.push(json!({
                 "type": "resource_link", "uri": uri, "name": tool, "mimeType": "application/json", "size": size,
             }));
-            structured = typed.then_some(answer);
+            structured = typed.then(|| json!({"schema": OUTLINE, "resource": uri, "size": size, "outline": outline}));
         }
     }
     content.extend(done.notes.into_iter().map(|note| json!({"type": "text", "text": note})));
@@ -68,4 +85,25 @@ fn outline(answer: &Value) -> Value {
         }
     };
     fields.iter().map(|(name, value)| (name.clone(), short(value))).collect::<Map<_, _>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tool that promised a shape keeps to it also where the answer is too big to send.
+    #[test]
+    fn the_outline_of_a_typed_answer_is_structured_too() {
+        let done = |answer: Value| Done { answer: Some(answer), ..Done::default() };
+        let big = json!({"schema": "x/1", "rows": vec![0; WHOLE]});
+        let said = result("big", done(big.clone()), true, &mut Kept::default());
+        let outline = &said["structuredContent"];
+        for name in outline_schema()["required"].as_array().unwrap() {
+            assert!(outline.get(name.as_str().unwrap()).is_some(), "{name}: {outline}");
+        }
+        assert_eq!(outline["resource"], said["content"][1]["uri"]);
+        assert_eq!(outline["size"], big.to_string().len());
+        let small = result("small", done(json!({"schema": "x/1"})), true, &mut Kept::default());
+        assert_eq!(small["structuredContent"]["schema"], "x/1");
+    }
 }

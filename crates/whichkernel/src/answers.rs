@@ -19,6 +19,9 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<investigate::Investigated<'_>>(),
         Kind::of::<investigate::Reported<'_>>(),
         Kind::of::<callchain::Chains>(),
+        Kind::of::<callchain::RocblasSource>(),
+        Kind::of::<dryrun::DispatchMaps<'_>>(),
+        Kind::of::<dryrun::RuntimeDiff>(),
         Kind::of::<dryrun::VulkanSelection>(),
         Kind::of::<ledger::Listing>(),
         Kind::of::<ledger::Shown>(),
@@ -49,6 +52,8 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<inspected::CensusAnswer>(),
         Kind::of::<inspected::Has>(),
         Kind::of::<inspected::Listing>(),
+        Kind::of::<observe::census::KernelDiff>(),
+        Kind::of::<crate::verbs::many::Many>(),
     ]
 }
 

@@ -41,6 +41,9 @@ pub struct Failure {
     pub error: String,
     /// The exit code.
     pub exit: u8,
+    /// Of several inputs, the one that it went wrong with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 impl Answer for Failure {
@@ -49,7 +52,7 @@ impl Answer for Failure {
 
 impl Failure {
     pub fn new(error: String) -> Failure {
-        Failure { error, exit: COULD_NOT_RUN }
+        Failure { error, exit: COULD_NOT_RUN, file: None }
     }
 }
 

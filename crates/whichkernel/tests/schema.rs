@@ -74,11 +74,17 @@ fn a_real_client_of_the_model_context_protocol_is_served() {
     assert_eq!(said["server"], "whichkernel");
     for tool in ["explain", "map", "diff", "inspect", "isa", "source", "check", "doctor", "probe", "history"] {
         assert_eq!(said["tools"][tool]["annotations"]["readOnlyHint"], true, "{tool}");
+        // The client itself holds every answer against it.
+        assert_eq!(said["tools"][tool]["outputSchema"]["type"], "object", "{tool}");
     }
     let answer = schema_check::value(WHICHKERNEL, said["explain"]["structuredContent"].clone());
     assert_eq!((&answer["rung"], &answer["path"]), (&"declared".into(), &"MMQ".into()));
     assert_eq!((&said["slip"]["isError"], &said["unknown"]["isError"]), (&true.into(), &true.into()));
     assert_eq!(said["whole"], "whichkernel.check/1");
+    let outline = &said["check"]["structuredContent"];
+    assert_eq!((&outline["schema"], &outline["outline"]["schema"]), (&"whichkernel.outline/1".into(), &said["whole"]));
+    let shapes = said["tools"]["inspect"]["outputSchema"]["anyOf"].as_array().expect("shapes");
+    assert!(shapes.iter().any(|shape| shape["properties"]["schema"]["const"] == "whichkernel.inspect-kernels/1"));
     assert_eq!(said["self"]["structuredContent"]["schema"], "whichkernel.inspect/1");
     assert_eq!(said["doctor"]["isError"], false);
     // It left nothing behind, not even the ledger that `check` reads.

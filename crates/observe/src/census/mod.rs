@@ -4,6 +4,7 @@
 
 mod conclusions;
 mod group;
+mod kernel_diff;
 mod look;
 mod observer;
 mod question;
@@ -11,6 +12,7 @@ mod record;
 
 pub use crate::census::conclusions::completeness;
 pub use crate::census::group::{By, Group, Groups, Key, Place};
+pub use crate::census::kernel_diff::{KernelDiff, KernelDifference, Pair, Several, Side, kernel_diff, pairs};
 pub use crate::census::look::{Census, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 pub use crate::census::observer::Isa;
 pub use crate::census::question::Question;

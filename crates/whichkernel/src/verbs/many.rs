@@ -1,10 +1,25 @@
 //! Several inputs for one verb: files, patterns, packages. Each is answered by itself; the exit code is the worst of all.
 
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, said};
+use crate::emit::Failure;
+use answer::Answer;
 use runtime::inputs;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// The answers to several inputs, in their order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Many {
+    /// Each as it would be by itself, with a schema of its own; `whichkernel.error/1`, with the file, where one failed.
+    pub answers: Vec<Value>,
+}
+
+impl Answer for Many {
+    const SCHEMA: &'static str = "whichkernel.many/1";
+}
 
 /// Runs `each` on every input. With several and JSON, the answers stand in one array, an error in the place of its answer.
 pub fn run(
@@ -28,7 +43,8 @@ pub fn over(
         return each(0, one);
     }
     if json {
-        context.print("{\"schema\":\"whichkernel.many/1\",\"answers\":[\n")?;
+        // As `Many` would be, written while it is found.
+        context.print(&format!("{{\"schema\":\"{}\",\"answers\":[\n", Many::SCHEMA))?;
     }
     let mut worst = 0;
     for (i, path) in all.iter().enumerate() {
@@ -42,8 +58,9 @@ pub fn over(
                 worst = COULD_NOT_RUN;
                 if json {
                     let comma = if context.written() > before { "," } else { "" };
-                    let value = json!({ "file": path.to_string_lossy(), "error": format!("{error:#}") });
-                    context.print(&format!("{comma}{value}\n"))?;
+                    let file = Some(path.to_string_lossy().into_owned());
+                    let failure = Failure { file, ..Failure::new(said(&error)) };
+                    context.print(&format!("{comma}{}", answer::json(&failure)?))?;
                 }
                 crate::context::fail(&error, false, &context.lang);
             }

@@ -17,7 +17,7 @@ mod investigate;
 mod isa;
 mod ledger;
 mod man;
-mod many;
+pub mod many;
 mod map;
 mod mcp;
 mod probe;

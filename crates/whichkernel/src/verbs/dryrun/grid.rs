@@ -154,7 +154,7 @@ pub fn labels(map: &Map, context: &Context) -> Table {
         for count in &counts {
             let cell =
                 map.cells.iter().find(|cell| cell.columns == *count && (cell.kind == kind || cell.kind.is_empty()));
-            row.push(cell.map(|cell| label_of(cell, &kind)).unwrap_or_default());
+            row.push(cell.map(|cell| cell.label_of(&kind)).unwrap_or_default());
         }
         table.row(row);
     }
@@ -169,11 +169,6 @@ fn kinds(map: &Map) -> Vec<String> {
         }
     }
     list
-}
-
-/// The label of one type in a cell that may hold several.
-pub fn label_of(cell: &Cell, kind: &str) -> String {
-    if cell.kind.is_empty() { cell.of_kind(kind).label() } else { cell.label() }
 }
 
 pub fn problems(map: &Map) -> Vec<String> {

@@ -106,11 +106,12 @@ impl Offer for Looking {
 fn tool(offered: &Offered, whole: &clap::Command) -> Option<Tool> {
     let verb = whole.find_subcommand(offered.verb)?;
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-    let schema = offered.answer.and_then(|name| crate::answers::all().into_iter().find(|kind| kind.name() == name));
+    let mut kinds = crate::answers::all();
+    kinds.retain(|kind| offered.answers.iter().any(|name| kind.is(name)));
     Some(Tool {
         name: offered.verb.to_owned(),
         description: format!("{about}. {}", offered.remark).trim_end().to_owned(),
         input: arguments::schema(offered, verb),
-        output: schema.map(|kind| kind.schema().clone()),
+        output: Some(answer::any_of(&kinds, &[mcp::outline_schema()])),
     })
 }

@@ -10,13 +10,13 @@ pub struct Offered {
     pub always: &'static [&'static str],
     /// There unless the client gives another one: name, word.
     pub unless: &'static [(&'static str, &'static str)],
-    /// The schema of the answer, where it is typed and the only one.
-    pub answer: Option<&'static str>,
+    /// What it answers with: the names of the schemas, as `whichkernel schema` has them.
+    pub answers: &'static [&'static str],
     pub remark: &'static str,
 }
 
 const PLAIN: Offered =
-    Offered { verb: "", arguments: &[], required: &[], always: &[], unless: &[], answer: None, remark: "" };
+    Offered { verb: "", arguments: &[], required: &[], always: &[], unless: &[], answers: &[], remark: "" };
 
 /// How a question to the rules can be narrowed; `source`, `diff` and `history` ask the same.
 macro_rules! rules {
@@ -29,6 +29,7 @@ pub const TOOLS: &[Offered] = &[
     Offered {
         verb: "explain",
         arguments: &["words", "gpu", "ty", "columns", "release"],
+        answers: &["explain", "term", "term-list"],
         remark: "From built-in tables: no files, no network; declared, never observed. Without a GPU in the question it looks \
                  which one this machine has.",
         ..PLAIN
@@ -36,12 +37,14 @@ pub const TOOLS: &[Offered] = &[
     Offered {
         verb: "check",
         arguments: &["file", "claim", "only", "all", "here"],
+        answers: &["check"],
         remark: "Reads this user's ledger; exits with no answer of its own where nothing was recorded.",
         ..PLAIN
     },
     Offered {
         verb: "source",
         arguments: rules!("tree", "thresholds", "against", "chain", "with", "route", "from", "to"),
+        answers: &["source", "chain", "diff", "rocblas-source"],
         remark: "What the source declares is not what runs.",
         ..PLAIN
     },
@@ -50,16 +53,24 @@ pub const TOOLS: &[Offered] = &[
         arguments: &["source", "gpu", "kind", "columns"],
         required: &["source"],
         always: &["--no-dryrun"],
+        answers: &["map"],
         remark: "From source alone; nothing is run.",
         ..PLAIN
     },
     Offered {
         verb: "diff",
         arguments: rules!("a", "b", "kernel", "target_a", "target_b", "bundle_a", "bundle_b", "mnemonics"),
+        answers: &["diff", "diff-kernel"],
         remark: "Here of two source trees or two files with GPU code; runtimes and cards would need a dry run.",
         ..PLAIN
     },
-    Offered { verb: "history", arguments: rules!("tree", "since", "brief"), remark: "Slow on long ranges.", ..PLAIN },
+    Offered {
+        verb: "history",
+        arguments: rules!("tree", "since", "brief"),
+        answers: &["history"],
+        remark: "Slow on long ranges.",
+        ..PLAIN
+    },
     Offered {
         verb: "inspect",
         arguments: &[
@@ -76,12 +87,25 @@ pub const TOOLS: &[Offered] = &[
             "against",
             "gpu",
         ],
+        answers: &[
+            "inspect",
+            "inspect-kernels",
+            "inspect-bundles",
+            "inspect-launch-map",
+            "inspect-has-target",
+            "inspect-needed",
+            "inspect-fingerprint",
+            "inspect-directory",
+            "inspect-process",
+            "many",
+        ],
         remark: "Shipped is not launched.",
         ..PLAIN
     },
     Offered {
         verb: "isa",
         arguments: &["files", "target", "kernel", "by", "mnemonics", "list", "has"],
+        answers: &["isa", "isa-has", "isa-list", "many"],
         remark: "What is counted is what was decoded: see the coverage in the answer.",
         ..PLAIN
     },
@@ -89,6 +113,7 @@ pub const TOOLS: &[Offered] = &[
         verb: "doctor",
         arguments: &["root"],
         unless: &[("root", "--root=/")],
+        answers: &["doctor"],
         remark: "Read from files; nothing is tried, so what only a trial shows is not known.",
         ..PLAIN
     },
@@ -96,6 +121,7 @@ pub const TOOLS: &[Offered] = &[
         verb: "probe",
         arguments: &["replay", "gpu"],
         required: &["replay"],
+        answers: &["probe"],
         remark: "Here only of recorded answers; no server is asked.",
         ..PLAIN
     },
@@ -151,6 +177,17 @@ mod tests {
             for name in offered.arguments {
                 assert!(verb.get_arguments().any(|arg| arg.get_id() == name), "{}: no {name}", offered.verb);
                 assert!(*name == "gpu" || !["record", "extract", "save", "svg", "url", "log"].contains(name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_tool_says_what_it_answers_with() {
+        let known = crate::answers::all();
+        for offered in TOOLS {
+            assert!(!offered.answers.is_empty(), "{}", offered.verb);
+            for name in offered.answers {
+                assert!(known.iter().any(|kind| kind.is(name)), "{}: no schema {name}", offered.verb);
             }
         }
     }

@@ -4,7 +4,6 @@ use crate::context::{Context, Format};
 use callchain::File;
 use callchain::rocblas::{Rocblas, read, wanted};
 use report::{Column, Table};
-use serde_json::json;
 use source::Tree;
 use std::process::ExitCode;
 
@@ -24,7 +23,7 @@ pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) 
         super::declare::rocblas(tree, found, files, context)?;
     }
     let text = match args.format {
-        Format::Json => format!("{:#}\n", json(tree, found, targets)),
+        Format::Json => answer::json(&found.answer(&tree.label, tree.commit.as_deref(), targets))?,
         Format::Csv => targets_table(found, targets, context).csv(),
         Format::Md => targets_table(found, targets, context).markdown(),
         Format::Text => text(found, targets, context),
@@ -81,30 +80,4 @@ fn text(found: &Rocblas, targets: &[String], context: &Context) -> String {
     }
     out.push_str(&format!("\n{}\n", lang.text("rocblas-cannot-show")));
     out
-}
-
-fn json(tree: &Tree, found: &Rocblas, targets: &[String]) -> serde_json::Value {
-    let wanted = |target: &String| targets.is_empty() || targets.contains(target);
-    json!({
-        "schema": "whichkernel.rocblas-source/1",
-        "tree": tree.label,
-        "commit": tree.commit,
-        "rung": "declared",
-        "processors": found.processors.iter().filter(|p| wanted(&p.target)).map(|p| json!({
-            "target": p.target, "value": p.value, "file": p.at.file, "line": p.at.line,
-        })).collect::<Vec<_>>(),
-        "branches": found.branches.iter().filter(|b| wanted(&b.returns)).map(|b| json!({
-            "matches": b.matches, "returns": b.returns, "file": b.file, "lines": [b.first_line, b.last_line],
-        })).collect::<Vec<_>>(),
-        "without_branch": found.without_branch(),
-        "initialize": found.initialize.iter().map(|(place, does)| json!({
-            "file": place.file, "line": place.line, "empty": !does,
-        })).collect::<Vec<_>>(),
-        "initialize_callers": found.initialize_callers.iter().map(|(name, place)| json!({
-            "function": name, "file": place.file, "line": place.line,
-        })).collect::<Vec<_>>(),
-        "library_path": found.paths.iter().map(|rule| json!({
-            "file": rule.at.file, "line": rule.at.line, "text": rule.text,
-        })).collect::<Vec<_>>(),
-    })
 }

@@ -1,0 +1,114 @@
+//! What a rocBLAS tree says, as programs get it.
+
+use crate::rocblas::Rocblas;
+use crate::trace::Place;
+use evidence::Rung;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `source TREE` answers of a rocBLAS tree: the GPUs that it knows, how it tells them apart, where it looks for kernels.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RocblasSource {
+    pub tree: String,
+    pub commit: Option<String>,
+    /// Always `declared`: what the source allows, not what ran.
+    pub rung: Rung,
+    /// The enumerators of `Processor`, of the targets that were asked for.
+    pub processors: Vec<ProcessorLine>,
+    /// Where a device's name becomes one of them.
+    pub branches: Vec<BranchLine>,
+    /// Targets with an enumerator and no branch, of all that there are.
+    pub without_branch: Vec<String>,
+    /// Where `rocblas_initialize` is defined.
+    pub initialize: Vec<InitializeLine>,
+    pub initialize_callers: Vec<CallerLine>,
+    /// Where the path of the kernel libraries is made, in the order of the source.
+    pub library_path: Vec<PathLine>,
+}
+
+impl answer::Answer for RocblasSource {
+    const SCHEMA: &'static str = "whichkernel.rocblas-source/1";
+}
+
+/// One enumerator.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ProcessorLine {
+    pub target: String,
+    pub value: i64,
+    #[serde(flatten)]
+    pub at: Place,
+}
+
+/// `if (name contains "gfx1201") return Processor::gfx1201;`
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BranchLine {
+    /// The text that is looked for in the device's name.
+    pub matches: String,
+    pub returns: String,
+    pub file: String,
+    /// The first and the last one.
+    pub lines: [u32; 2],
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct InitializeLine {
+    #[serde(flatten)]
+    pub at: Place,
+    /// Its body does nothing.
+    pub empty: bool,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CallerLine {
+    pub function: String,
+    #[serde(flatten)]
+    pub at: Place,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PathLine {
+    #[serde(flatten)]
+    pub at: Place,
+    pub text: String,
+}
+
+impl Rocblas {
+    /// `targets`: those that were asked for; none for all.
+    pub fn answer(&self, tree: &str, commit: Option<&str>, targets: &[String]) -> RocblasSource {
+        let wanted = |target: &String| targets.is_empty() || targets.contains(target);
+        let processors = self.processors.iter().filter(|processor| wanted(&processor.target));
+        let branches = self.branches.iter().filter(|branch| wanted(&branch.returns));
+        RocblasSource {
+            tree: tree.to_owned(),
+            commit: commit.map(str::to_owned),
+            rung: Rung::Declared,
+            processors: processors
+                .map(|one| ProcessorLine { target: one.target.clone(), value: one.value, at: one.at.clone() })
+                .collect(),
+            branches: branches
+                .map(|one| BranchLine {
+                    matches: one.matches.clone(),
+                    returns: one.returns.clone(),
+                    file: one.file.clone(),
+                    lines: [one.first_line, one.last_line],
+                })
+                .collect(),
+            without_branch: self.without_branch().into_iter().map(str::to_owned).collect(),
+            initialize: self
+                .initialize
+                .iter()
+                .map(|(at, does)| InitializeLine { at: at.clone(), empty: !does })
+                .collect(),
+            initialize_callers: self
+                .initialize_callers
+                .iter()
+                .map(|(function, at)| CallerLine { function: function.clone(), at: at.clone() })
+                .collect(),
+            library_path: self
+                .paths
+                .iter()
+                .map(|rule| PathLine { at: rule.at.clone(), text: rule.text.clone() })
+                .collect(),
+        }
+    }
+}

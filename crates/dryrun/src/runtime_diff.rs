@@ -1,0 +1,142 @@
+//! Two runtimes, or two cards, held against each other cell by cell: what each selects.
+
+use crate::{Cell, Map, Selected};
+use answer::Answer;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use launch::grammar::{Family, Path};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What `diff A B` answers of two runtimes or two cards.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RuntimeDiff {
+    /// As the two were named.
+    pub a: String,
+    pub b: String,
+    /// Type and column count of one card, each of which was asked of both.
+    pub cells: u64,
+    /// Do both select the same, and how far does that reach?
+    pub conclusion: Conclusion,
+    pub differences: Vec<CellDifference>,
+}
+
+impl Answer for RuntimeDiff {
+    const SCHEMA: &'static str = "whichkernel.diff-runtime/2";
+}
+
+/// A cell in which the two do not select the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CellDifference {
+    /// The card, as it was named.
+    pub gpu: String,
+    /// Several, separated by commas, where attention, norms and copies differ in the same way.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub columns: u64,
+    /// `path`, `kernel`, `grid`, or `other`: a launch that is no product.
+    pub what: &'static str,
+    pub a: String,
+    pub b: String,
+}
+
+impl RuntimeDiff {
+    pub fn new(names: (&str, &str), a: &[Map], b: &[Map]) -> RuntimeDiff {
+        let mut differences = Vec::new();
+        let (mut cells, mut answered) = (0, 0);
+        for (left, right) in a.iter().zip(b) {
+            for (first, second) in left.cells.iter().zip(&right.cells) {
+                cells += 1;
+                answered += u64::from(first.is_answered() && second.is_answered());
+                compare(&left.plan.card.given, first, second, &mut differences);
+            }
+        }
+        let of = |one: &CellDifference| {
+            let kinds: Vec<String> = one.kind.split(',').map(str::to_owned).collect();
+            let (gpu, columns) = (one.gpu.clone(), one.columns);
+            kinds.into_iter().map(move |kind| (gpu.clone(), kind, columns))
+        };
+        let differing: BTreeSet<(String, String, u64)> = differences.iter().flat_map(of).collect();
+        let mut basis = Basis::new(Rung::Selected, Unit::Cells, cells, answered).by(crate::sightings::NAME);
+        for map in a.iter().zip(b).flat_map(|(a, b)| [a, b]) {
+            basis = basis.lost(map.cells.iter().map(|cell| cell.lost).sum());
+            if !map.plan.described.ships {
+                basis = basis.without(map.plan.card.profile.processor(), None, LeftOutWhy::OtherTarget);
+            }
+        }
+        let conclusion = basis.equality(differing.len() as u64);
+        RuntimeDiff { a: names.0.to_owned(), b: names.1.to_owned(), cells, conclusion, differences }
+    }
+
+    /// Of a cell that one of them did not answer nobody can say that it is the same.
+    pub fn is_same(&self) -> bool {
+        self.differences.is_empty() && self.conclusion.unanswered() == 0 && self.conclusion.lost() == 0
+    }
+}
+
+/// Family and tile first; where those agree, the kernels, then their grids.
+fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
+    let side = |cell: &Cell| cell.problem.clone().unwrap_or_else(|| cell.label());
+    let list = |cell: &Cell, text: &dyn Fn(&Selected) -> String| {
+        let list: Vec<String> = cell.products().into_iter().map(text).collect();
+        list.join("; ")
+    };
+    // Solutions are numbered anew in every release: the kernel counts, not its number.
+    let kernel = |row: &Selected| row.kernel.clone();
+    let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
+    let aspects = [
+        ("path", side(a), side(b)),
+        ("kernel", list(a, &kernel), list(b, &kernel)),
+        ("grid", list(a, &grid), list(b, &grid)),
+    ];
+    if let Some((what, a_says, b_says)) = aspects.into_iter().find(|(_, a, b)| a != b) {
+        let (gpu, kind, columns) = (gpu.to_owned(), a.kind.clone(), a.columns);
+        found.push(CellDifference { gpu, kind, columns, what, a: a_says, b: b_says });
+    }
+    others(gpu, a, b, found);
+}
+
+/// Neither a product nor what prepares one: unpacking and quantising go with the path that was taken.
+fn stands_alone(row: &Selected) -> bool {
+    let helper = matches!(row.family, Family::Dequantize | Family::Convert | Family::Repack | Family::GemmHelper);
+    let of_a_path = row.path.is_some_and(|path| path != Path::FlashAttention);
+    !helper && !of_a_path && !row.is_multiplication()
+}
+
+/// Attention, norms, copies and the like: only what the other side has not, once for all weight types that share it.
+fn others(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
+    let list = |cell: &Cell| -> BTreeSet<String> {
+        let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
+        cell.rows.iter().filter(|row| stands_alone(row)).map(text).collect()
+    };
+    // A run that failed says so once, as its path.
+    if a.problem.is_some() || b.problem.is_some() {
+        return;
+    }
+    let (left, right) = (list(a), list(b));
+    let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| -> String {
+        of.difference(other).cloned().collect::<Vec<_>>().join("; ")
+    };
+    let (a_says, b_says) = (only(&left, &right), only(&right, &left));
+    if left == right {
+        return;
+    }
+    let same = |known: &&mut CellDifference| {
+        known.what == "other"
+            && known.gpu == gpu
+            && known.columns == a.columns
+            && known.a == a_says
+            && known.b == b_says
+    };
+    match found.iter_mut().find(same) {
+        Some(known) => known.kind = format!("{},{}", known.kind, a.kind),
+        None => found.push(CellDifference {
+            gpu: gpu.to_owned(),
+            kind: a.kind.clone(),
+            columns: a.columns,
+            what: "other",
+            a: a_says,
+            b: b_says,
+        }),
+    }
+}

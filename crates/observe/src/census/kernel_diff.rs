@@ -1,0 +1,237 @@
+//! The same kernels in two targets, bundles or files: registers, memory and instructions, held against each other.
+
+use crate::census::group::{Group, Groups};
+use crate::census::look::KernelFacts;
+use answer::Answer;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use isa::Family;
+use isa::census::Tally;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+
+/// One side of the comparison.
+#[derive(Debug)]
+pub struct Side {
+    pub file: String,
+    pub target: String,
+    pub kernels: BTreeMap<String, Group>,
+    /// Kernels of a name that another bundle has too; the first is taken.
+    pub repeated: usize,
+    /// Every word of its code was decoded.
+    pub complete: bool,
+}
+
+/// A side that holds code for more than one target; which is meant must be said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file} has code for {}: say which with --target-a and --target-b", .targets.join(", "))]
+pub struct Several {
+    pub file: String,
+    pub targets: Vec<String>,
+}
+
+impl Side {
+    /// From a census by kernel; `bundle`: only that one.
+    pub fn new(file: &str, groups: Groups, bundle: Option<usize>) -> Result<Side, Several> {
+        let complete = groups.is_complete();
+        let targets: BTreeSet<String> = groups.groups.keys().map(|key| key.target.clone()).collect();
+        if targets.len() > 1 {
+            return Err(Several { file: file.to_owned(), targets: targets.into_iter().collect() });
+        }
+        let target = targets.into_iter().next().unwrap_or_default();
+        let mut side = Side { file: file.to_owned(), target, kernels: BTreeMap::new(), repeated: 0, complete };
+        for (key, group) in groups.groups {
+            if bundle.is_some_and(|wanted| key.bundle != Some(wanted)) {
+                continue;
+            }
+            match side.kernels.entry(key.kernel.unwrap_or_default()) {
+                Entry::Vacant(place) => {
+                    place.insert(group);
+                }
+                Entry::Occupied(_) => side.repeated += 1,
+            }
+        }
+        Ok(side)
+    }
+
+    fn answer(&self) -> SideAnswer {
+        let (file, target) = (self.file.clone(), self.target.clone());
+        SideAnswer { file, target, kernels: self.kernels.len(), repeated: self.repeated }
+    }
+}
+
+/// What `diff A B` answers of two files with GPU code.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct KernelDiff {
+    pub a: SideAnswer,
+    pub b: SideAnswer,
+    /// Every word of the code of both was decoded.
+    pub complete: bool,
+    /// Are they the same, and how far does that reach?
+    pub conclusion: Conclusion,
+    /// Names that either has.
+    pub kernels: usize,
+    /// How many of them are not the same in both.
+    pub differ: usize,
+    pub differences: Vec<KernelDifference>,
+}
+
+impl Answer for KernelDiff {
+    const SCHEMA: &'static str = "whichkernel.diff-kernel/1";
+}
+
+/// One of the two.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SideAnswer {
+    pub file: String,
+    pub target: String,
+    pub kernels: usize,
+    /// Kernels of a name that another bundle has too; the first was taken, the others were not compared.
+    pub repeated: usize,
+}
+
+/// One number that differs; none where the kernel, or the number, is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KernelDifference {
+    pub kernel: String,
+    /// `kernel` where only one side has it; `VGPR`, `instructions`, a family or a mnemonic.
+    pub what: String,
+    pub a: Option<u64>,
+    pub b: Option<u64>,
+}
+
+/// A kernel of either side.
+#[derive(Debug)]
+pub struct Pair<'s> {
+    /// As people read it.
+    pub name: String,
+    pub a: Option<&'s Group>,
+    pub b: Option<&'s Group>,
+    pub differences: Vec<KernelDifference>,
+}
+
+/// Every kernel that either has; `mnemonics` instead of families.
+pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
+    let names: BTreeSet<&String> = a.kernels.keys().chain(b.kernels.keys()).collect();
+    let pair = |name: &String| {
+        let (a, b) = (a.kernels.get(name), b.kernels.get(name));
+        let facts = [a, b].into_iter().flatten().find_map(|group| group.facts.as_ref());
+        let name = facts.map_or_else(|| name.clone(), |facts| facts.name.clone());
+        let differences = differences(&name, a, b, mnemonics);
+        Pair { name, a, b, differences }
+    };
+    names.into_iter().map(pair).collect()
+}
+
+/// Code that was not decoded, and kernels that share their name with one that was compared, are not spoken of.
+pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
+    let differ = pairs.iter().filter(|pair| !pair.differences.is_empty()).count();
+    let asked = pairs.len() as u64;
+    let mut basis = Basis::new(Rung::Shipped, Unit::Kernels, asked, asked).by("isa");
+    for side in [a, b] {
+        if !side.complete {
+            basis = basis.without(side.file.clone(), None, LeftOutWhy::Unreadable);
+        }
+        if side.repeated > 0 {
+            basis = basis.without(side.file.clone(), Some(side.repeated as u64), LeftOutWhy::NotAsked);
+        }
+    }
+    KernelDiff {
+        a: a.answer(),
+        b: b.answer(),
+        complete: a.complete && b.complete,
+        conclusion: basis.equality(differ as u64),
+        kernels: pairs.len(),
+        differ,
+        differences: pairs.iter().flat_map(|pair| pair.differences.clone()).collect(),
+    }
+}
+
+fn differences(name: &str, a: Option<&Group>, b: Option<&Group>, mnemonics: bool) -> Vec<KernelDifference> {
+    let row = |what: &str, a: Option<u64>, b: Option<u64>| KernelDifference {
+        kernel: name.to_owned(),
+        what: what.trim().to_owned(),
+        a,
+        b,
+    };
+    match (a.map(|group| numbers(group, mnemonics)), b.map(|group| numbers(group, mnemonics))) {
+        (Some(a), Some(b)) => {
+            let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let differing = names.into_iter().filter(|name| a.get(*name) != b.get(*name));
+            differing.map(|name| row(name, a.get(name).copied(), b.get(name).copied())).collect()
+        }
+        (a, b) => vec![row("kernel", a.map(|_| 1), b.map(|_| 1))],
+    }
+}
+
+/// Everything that is compared, by name. A blank before the name puts what is no family first.
+fn numbers(group: &Group, mnemonics: bool) -> BTreeMap<String, u64> {
+    let tally = group.sum.tally();
+    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    if let Some(facts) = &group.facts {
+        all.extend(registers(facts));
+    }
+    all.insert(" instructions".into(), tally.instructions);
+    all.insert(" code bytes".into(), group.code);
+    all.extend(counts(&tally, mnemonics));
+    all
+}
+
+fn registers(facts: &KernelFacts) -> impl Iterator<Item = (String, u64)> {
+    let all = [
+        (" VGPR", facts.vgpr),
+        (" SGPR", facts.sgpr),
+        (" AGPR", facts.agpr),
+        (" LDS bytes", facts.lds),
+        (" scratch bytes", facts.scratch),
+        (" wavefront", facts.wavefront),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())))
+}
+
+fn counts(tally: &Tally, mnemonics: bool) -> Vec<(String, u64)> {
+    if mnemonics {
+        return tally.mnemonics.iter().map(|(mnemonic, count)| (mnemonic.name().to_owned(), *count)).collect();
+    }
+    tally.families().into_iter().map(|(family, count): (Family, u64)| (family.key().to_owned(), count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::census::group::{By, Key};
+    use evidence::Word;
+
+    fn side(file: &str, code: &[(&str, u64)], complete: bool) -> Side {
+        let mut groups = Groups::new(By::Kernel);
+        for (index, (name, code)) in code.iter().enumerate() {
+            let kernel = Some((*name).to_owned());
+            let key = Key { target: "gfx1201".to_owned(), bundle: Some(index), kernel, address: 0 };
+            groups.groups.insert(key, Group { code: *code, ..Group::default() });
+        }
+        Side { complete, ..Side::new(file, groups, None).unwrap() }
+    }
+
+    #[test]
+    fn what_was_not_compared_stands_in_the_conclusion() {
+        let said = |a: &Side, b: &Side| kernel_diff(a, b, &pairs(a, b, false)).conclusion;
+        let (one, two) = (side("a", &[("k", 8)], true), side("b", &[("k", 8)], true));
+        assert!(said(&one, &two).is_whole() && said(&one, &two).word() == Word::Yes);
+        // Code that nobody could read may differ, and so may the second kernel of a name.
+        assert_eq!(said(&one, &side("b", &[("k", 8)], false)).word(), Word::Partly);
+        assert_eq!(said(&one, &side("b", &[("k", 8), ("k", 9)], true)).word(), Word::Partly);
+        let other = side("b", &[("k", 8), ("more", 8)], true);
+        let found = kernel_diff(&one, &other, &pairs(&one, &other, false));
+        assert_eq!((found.differ, found.differences[0].what.as_str(), found.differences[0].a), (1, "kernel", None));
+    }
+
+    #[test]
+    fn two_targets_are_not_taken_for_one() {
+        let mut groups = Groups::new(By::Kernel);
+        for target in ["gfx1100", "gfx1201"] {
+            groups.groups.insert(Key { target: target.to_owned(), ..Key::default() }, Group::default());
+        }
+        assert_eq!(Side::new("a", groups, None).unwrap_err().targets, ["gfx1100", "gfx1201"]);
+    }
+}
