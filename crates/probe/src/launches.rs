@@ -11,7 +11,7 @@ use watch::{ObserverReport, Row, Source, State, Tally, WatchError};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Launch {
     pub kernel: String,
-    /// `prefill`, `decode`, `other`.
+    /// `prefill`, `batch`, `decode`, `other`.
     pub phase: &'static str,
     pub family: &'static str,
     /// Of the weights, where the name tells.

@@ -38,7 +38,10 @@ pub struct Watched {
     pub unknown_replays: u64,
     /// Launches that the runtime refused, by kernel.
     pub rejected: BTreeMap<String, u64>,
+    /// Evaluations that were shown to be a prompt's.
     pub prompts: u64,
+    /// Evaluations of several columns, a prompt's or several sequences': not known which.
+    pub batches: u64,
     /// Decoded tokens.
     pub tokens: u64,
     pub per_token: Option<PerToken>,
@@ -197,7 +200,7 @@ impl ClaimHeld {
 /// One kernel in one phase, with everything that tells it from others.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LaunchRow {
-    /// prefill, decode or other.
+    /// prefill, batch (several columns: a prompt or several sequences, not known which), decode or other.
     pub phase: &'static str,
     /// As people write it: `mul_mat_q<Q4_K,112,false>`.
     pub kernel: String,
@@ -283,6 +286,7 @@ impl Watched {
             unknown_replays: tally.unknown_replays,
             rejected: tally.rejected_kernels(),
             prompts: tally.prompts(),
+            batches: tally.batches(),
             tokens: tally.tokens(),
             per_token,
             fallbacks: tally.fallback.signs().map(|(sign, heard)| FallbackSeen::new(sign, heard)).collect(),

@@ -117,18 +117,22 @@ impl Tally {
         same.map(|(_, place)| KindId(place)).collect()
     }
 
-    /// The phase of an evaluation with these kinds: by its widest multiplication.
+    /// The phase of an evaluation with these kinds, by their widths; their order is not kept. That a product is narrower than
+    /// the widest shows a prompt; that none is shows nothing (`-np 4` decodes four sequences so, and a long prompt's first part
+    /// looks the same).
     pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
         let products: Vec<&Known> =
             kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product()).collect();
         // mul_mat_q is never chosen for one column, also where its column count could not be read.
         let wide = products.iter().any(|known| known.kind.ne11.is_none() && known.path() == Some(Path::Mmq));
-        match products.iter().filter_map(|known| known.kind.ne11).max() {
-            Some(1) if wide => (Phase::Prefill, 0),
-            Some(1) => (Phase::Decode, 1),
-            Some(width) => (Phase::Prefill, width),
-            None if wide => (Phase::Prefill, 0),
-            None => (Phase::Other, 0),
+        let widths = || products.iter().filter_map(|known| known.kind.ne11);
+        match (widths().min(), widths().max()) {
+            (_, Some(1)) if wide => (Phase::Prefill, 0),
+            (_, Some(1)) => (Phase::Decode, 1),
+            (Some(least), Some(width)) if least < width => (Phase::Prefill, width),
+            (_, Some(width)) => (Phase::Batch, width),
+            (_, None) if wide => (Phase::Batch, 0),
+            (_, None) => (Phase::Other, 0),
         }
     }
 
@@ -217,6 +221,11 @@ impl Tally {
 
     pub fn prompts(&self) -> u64 {
         self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
+    }
+
+    /// Evaluations of several columns, of which is not known whether they were a prompt's or several sequences'.
+    pub fn batches(&self) -> u64 {
+        self.evaluations.get(&Phase::Batch).copied().unwrap_or(0) / self.pieces.max(1)
     }
 
     pub fn rejections(&self) -> u64 {
@@ -376,5 +385,20 @@ mod tests {
         let rows = tally.rows();
         assert_eq!((rows[0].launches, rows[0].phase), (4, Phase::Decode));
         assert!((rows[0].share - 4.0 / 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn several_sequences_at_once_are_not_called_a_prompt() {
+        let mut tally = Tally::default();
+        let mut product = |columns: u64| {
+            let name = Name::Kernel(MMVQ.replace("Li1E", &format!("Li{columns}E")));
+            tally.kind(&Kind { ne11: Some(columns), ..Kind::kernel(name, "hipLaunchKernel") })
+        };
+        let (one, four, eight) = (product(1), product(4), product(8));
+        let phase = |kinds: &[KindId]| tally.phase_of(kinds.iter());
+        assert_eq!(phase(&[one]), (Phase::Decode, 1));
+        assert_eq!(phase(&[four]), (Phase::Batch, 4), "four sequences, or four tokens of one");
+        assert_eq!(phase(&[one, eight]), (Phase::Prefill, 8), "only the last column's output was wanted");
+        assert_eq!(phase(&[]), (Phase::Other, 0));
     }
 }

@@ -88,6 +88,10 @@ impl ObserverReport {
         for unseen in self.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).chain(blind) {
             basis = basis.without(word(Some(unseen)), None, LeftOutWhy::OutOfView);
         }
+        // Whether a file tells all that happened, only who wrote it can know.
+        if let Word::File { name, .. } = &self.word {
+            basis = basis.without(name.clone(), None, LeftOutWhy::OnlyTold);
+        }
         let basis = basis.by(self.observer.name());
         if seen == 0 { basis.presence(0) } else { basis.completeness() }
     }

@@ -233,7 +233,8 @@ fn a_server_that_keeps_its_word() {
     assert!(report["canary"]["what"].as_str().is_some_and(|what| what.contains("llama-server")), "{report:#}");
     // Nine tokens are the prompt and eight single columns; the canary's word is a token or a prompt of its own.
     let (tokens, prompts) = (report["tokens"].as_u64().unwrap_or(0), report["prompts"].as_u64().unwrap_or(0));
-    assert!(tokens + prompts == 10 && tokens >= 8, "{tokens} tokens, {prompts} prompts");
+    let batches = report["batches"].as_u64().unwrap_or(0);
+    assert!(tokens + prompts + batches == 10 && tokens >= 8, "{tokens} tokens, {prompts} prompts, {batches} batches");
     assert_eq!(report["per_token"]["families"]["flash-attention"].as_f64(), Some(f64::from(LAYERS)));
     assert_eq!(report["fallbacks"], json!([]), "a quantised cache that is unpacked for attention is no fallback");
     for (field, place) in [
@@ -286,7 +287,9 @@ fn weights_that_fall_back_to_blas_and_layers_that_stay_on_the_host() {
     assert!(report["tokens"].as_u64() >= Some(4));
     let alarms = report["fallbacks"].as_array().expect("alarms");
     let unpacked = alarms.iter().find(|alarm| alarm["why"] == "unpacked").expect("weights are unpacked");
-    assert_eq!((unpacked["phase"].as_str(), unpacked["family"].as_str()), (Some("prefill"), Some("dequantize")));
+    // Whether the piece of a prompt that stays on the device shows that it is one depends on where the layers are cut.
+    assert!(["prefill", "batch"].contains(&unpacked["phase"].as_str().unwrap_or_default()), "{unpacked:#}");
+    assert_eq!(unpacked["family"], "dequantize");
     assert!(
         unpacked["kernel"].as_str().is_some_and(|name| name.contains("q6_K") || name.contains("Q6_K")),
         "{unpacked:#}"

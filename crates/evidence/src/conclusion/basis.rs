@@ -86,10 +86,12 @@ pub enum Why {
     InPart,
     /// It follows by a rule, and was not seen itself.
     Inferred,
+    /// Only a file says so, which anybody can have written.
+    OnlyTold,
 }
 
 impl Why {
-    pub const ALL: [Why; 10] = [
+    pub const ALL: [Why; 11] = [
         Why::NotAsked,
         Why::Unreadable,
         Why::Undetermined,
@@ -100,6 +102,7 @@ impl Why {
         Why::OtherTarget,
         Why::InPart,
         Why::Inferred,
+        Why::OnlyTold,
     ];
 
     pub fn key(self) -> &'static str {
@@ -114,6 +117,7 @@ impl Why {
             Why::OtherTarget => "other-target",
             Why::InPart => "in-part",
             Why::Inferred => "inferred",
+            Why::OnlyTold => "only-told",
         }
     }
 }

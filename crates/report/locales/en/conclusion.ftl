@@ -46,6 +46,7 @@ left-out-out-of-view = out of view
 left-out-other-target = not shipped: by the metadata of another target
 left-out-in-part = seen only in part
 left-out-inferred = inferred, not seen itself
+left-out-only-told = only this file says so, and anybody can write one
 
 unit-bytes = bytes
 unit-calls = calls

@@ -8,6 +8,7 @@ watch-columns = Columns
 watch-launches = Launches
 watch-share = Share
 watch-phase-prefill = prefill
+watch-phase-batch = batch
 watch-phase-decode = decode
 watch-phase-other = other
 watch-per-token = Per decoded token ({ $tokens } seen): { $all } launches; { $list }

@@ -46,6 +46,7 @@ left-out-out-of-view = 視野の外
 left-out-other-target = 同梱されておらず、別のターゲットのメタデータによる
 left-out-in-part = 一部のみ観測
 left-out-inferred = 推論であり直接の観測なし
+left-out-only-told = このファイルの言い分のみで、誰でも書ける
 
 unit-bytes = バイト
 unit-calls = 呼び出し

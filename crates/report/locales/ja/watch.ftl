@@ -8,6 +8,7 @@ watch-columns = 列数
 watch-launches = 起動回数
 watch-share = 割合
 watch-phase-prefill = プリフィル
+watch-phase-batch = 一括
 watch-phase-decode = デコード
 watch-phase-other = その他
 watch-per-token = デコードした 1 トークンあたり({ $tokens } トークン観測): { $all } 回起動。内訳 { $list }

@@ -35,7 +35,7 @@ impl Shown {
     pub fn of(tally: &Tally) -> Shown {
         let mut shown = Shown {
             launches: tally.launches(),
-            prompts: tally.prompts(),
+            prompts: tally.prompts() + tally.batches(),
             tokens: tally.tokens(),
             flash_decoded: tally.decoded(Family::FlashAttention),
             softmax_decoded: tally.decoded(Family::Softmax),
@@ -48,7 +48,8 @@ impl Shown {
                 && !matches!(row.family, Family::Repack | Family::MmqFixup | Family::GemmHelper | Family::BlasPointers);
             if product {
                 shown.products += row.launches;
-                shown.widest = shown.widest.max(row.ne11.filter(|_| row.phase == Phase::Prefill));
+                shown.widest =
+                    shown.widest.max(row.ne11.filter(|_| matches!(row.phase, Phase::Prefill | Phase::Batch)));
             }
             match row.family {
                 Family::FlashAttention => shown.flash += row.launches,

@@ -62,7 +62,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         graded.keep(|stated, _| stated.claim.id == *id);
         if graded.readings.is_empty() {
             let near = crate::near::near(id, known.iter().map(String::as_str));
-            let hint = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+            let hint = near.map_or_else(|| ";".to_owned(), |near| format!("; did you mean '{near}'?"));
             anyhow::bail!("no claim has the id '{id}'{hint} `whichkernel check --all` lists them");
         }
     }

@@ -31,7 +31,7 @@ pub fn text(ran: &Ran<'_>, format: Format, context: &Context) -> String {
         ];
         let key = match phase {
             Phase::Decode if width > 1 => "dryrun-phase-parallel",
-            Phase::Prefill => "dryrun-phase-prefill",
+            Phase::Prefill | Phase::Batch => "dryrun-phase-prefill",
             Phase::Decode => "dryrun-phase-decode",
             Phase::Other => "dryrun-phase-other",
         };
