@@ -6,13 +6,24 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A tree at a commit, and about how much there is to fetch.
+/// What a download came to when somebody measured it: mirrors repack, so that another day's may differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    pub megabytes: u64,
+    pub on: &'static str,
+}
+
+/// ggml and its tools of debian-sid, by the sizes in Debian's index of that day: what `runtime fetch debian-sid --parts ggml,tools`
+/// says before it fetches. The index itself must be fetched first, which an offer does not do.
+pub const DEBIAN_GGML: Measured = Measured { megabytes: 129, on: "2026-11-15" };
+
+/// A tree at a commit, and how much there was to fetch (`git fetch --depth 1`, the size of its pack).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceTree {
     pub name: &'static str,
     pub url: &'static str,
     pub commit: &'static str,
-    pub megabytes: u64,
+    pub size: Measured,
 }
 
 pub const TREES: &[SourceTree] = &[
@@ -20,14 +31,14 @@ pub const TREES: &[SourceTree] = &[
         name: "ollama",
         url: "https://github.com/ollama/ollama",
         commit: "4fda69809a3fecf73d0f71657ef50f8f7e8f43f7",
-        megabytes: 13,
+        size: Measured { megabytes: 13, on: "2026-11-15" },
     },
     // The last commit of the repository before it was retired.
     SourceTree {
         name: "rocBLAS",
         url: "https://github.com/ROCm/rocBLAS",
         commit: "b520bc83fa67045bed4544f33ba83ce3a7c39c44",
-        megabytes: 5,
+        size: Measured { megabytes: 5, on: "2026-11-15" },
     },
 ];
 

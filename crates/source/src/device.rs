@@ -49,26 +49,41 @@ pub const ALL: &[&str] = &[
     "sm_103", "sm_110", "sm_120", "sm_121",
 ];
 
-/// NVIDIA's by compute capability: multiprocessors and memory of a common card, and the shared memory that a block may
-/// opt in to, in KiB (CUDA C++ Programming Guide, table "Technical specifications per compute capability").
-const NVIDIA: &[(u32, i64, i64, i64)] = &[
-    (50, 5, 48, 2),
-    (52, 22, 48, 6),
-    (60, 56, 48, 16),
-    (61, 28, 48, 11),
-    (70, 80, 96, 16),
-    (72, 8, 96, 16),
-    (75, 68, 64, 11),
-    (80, 108, 163, 40),
-    (86, 82, 99, 24),
-    (87, 16, 163, 32),
-    (89, 128, 99, 24),
-    (90, 132, 227, 80),
-    (100, 148, 227, 180),
-    (103, 148, 227, 270),
-    (110, 20, 227, 128),
-    (120, 170, 99, 32),
-    (121, 48, 99, 128),
+/// What is known of one compute capability of NVIDIA's.
+struct Capability {
+    number: u32,
+    /// The card that stands for it where only the capability is named, small and without blanks.
+    card: &'static str,
+    /// Of that card, and of no other one with the same capability (NVIDIA's data sheet of it).
+    multiprocessors: i64,
+    gibibytes: i64,
+    /// The shared memory that a block may opt in to, in KiB (CUDA C++ Programming Guide, table "Technical specifications per
+    /// compute capability").
+    shared: i64,
+}
+
+const fn capability(number: u32, card: &'static str, multiprocessors: i64, shared: i64, gibibytes: i64) -> Capability {
+    Capability { number, card, multiprocessors, gibibytes, shared }
+}
+
+const NVIDIA: &[Capability] = &[
+    capability(50, "gtx750ti", 5, 48, 2),
+    capability(52, "gtx980ti", 22, 48, 6),
+    capability(60, "p100", 56, 48, 16),
+    capability(61, "gtx1080ti", 28, 48, 11),
+    capability(70, "v100", 80, 96, 16),
+    capability(72, "agxxavier", 8, 96, 16),
+    capability(75, "rtx2080ti", 68, 64, 11),
+    capability(80, "a100", 108, 163, 40),
+    capability(86, "rtx3090", 82, 99, 24),
+    capability(87, "agxorin", 16, 163, 32),
+    capability(89, "rtx4090", 128, 99, 24),
+    capability(90, "h100", 132, 227, 80),
+    capability(100, "b200", 148, 227, 180),
+    capability(103, "b300", 148, 227, 270),
+    capability(110, "agxthor", 20, 227, 128),
+    capability(120, "rtx5090", 170, 99, 32),
+    capability(121, "gb10", 48, 99, 128),
 ];
 
 impl Device {
@@ -78,6 +93,12 @@ impl Device {
             return Ok(device);
         }
         if let Some(mut device) = gpu::nvidia_target(name).and_then(nvidia) {
+            // Only of the card that stands for its capability is it known how large it is.
+            let plain: String =
+                name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+            if !NVIDIA.iter().any(|known| plain.ends_with(known.card)) {
+                device.properties.retain(|(key, _)| *key != "multiProcessorCount" && *key != "totalGlobalMem");
+            }
             device.card = Some(name.to_ascii_lowercase());
             return Ok(device);
         }
@@ -122,21 +143,21 @@ impl Device {
 }
 
 /// `sm_90`, `sm90`, `sm_90a`: compute capability 9.0. One that is in no table takes the shared memory of the newest
-/// below it, and has no multiprocessor count.
+/// below it, and has neither a multiprocessor count nor a size of memory.
 fn nvidia(name: &str) -> Option<Device> {
     let digits = name.strip_prefix("sm_").or_else(|| name.strip_prefix("sm"))?.trim_end_matches(['a', 'f']);
     let capability: u32 = digits.parse().ok().filter(|capability| (20..=999).contains(capability))?;
-    let below = NVIDIA.iter().rev().find(|(known, ..)| *known <= capability).or(NVIDIA.first())?;
-    let exact = below.0 == capability;
+    let below = NVIDIA.iter().rev().find(|known| known.number <= capability).or(NVIDIA.first())?;
+    let exact = below.number == capability;
     let mut device =
         Device { target: format!("sm_{capability}"), card: None, vendor: Vendor::Cuda, properties: Vec::new() };
     device.common(i64::from(capability / 10), i64::from(capability % 10), 32);
     device.set("name", Property::Text(format!("NVIDIA compute capability {}.{}", capability / 10, capability % 10)));
     device.set("sharedMemPerBlock", Property::Int(48 << 10));
-    device.set("sharedMemPerBlockOptin", Property::Int(below.2 << 10));
-    device.set("totalGlobalMem", Property::Int(below.3 << 30));
+    device.set("sharedMemPerBlockOptin", Property::Int(below.shared << 10));
     if exact {
-        device.set("multiProcessorCount", Property::Int(below.1));
+        device.set("totalGlobalMem", Property::Int(below.gibibytes << 30));
+        device.set("multiProcessorCount", Property::Int(below.multiprocessors));
     }
     device.set("virtualMemoryManagementSupported", Property::Int(1));
     Some(device)
@@ -164,5 +185,20 @@ impl Device {
         self.set("warpSize", Property::Int(warp));
         self.set("integrated", Property::Int(0));
         self.set("cooperativeLaunch", Property::Int(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Device;
+
+    /// A card's name says its capability; how many multiprocessors it has is known only of the card that the table is about.
+    #[test]
+    fn a_card_does_not_get_the_size_of_another_one() {
+        let size = |name: &str| Device::find(name).unwrap().number("multiProcessorCount");
+        assert_eq!(size("rtx-4090"), Some(128));
+        assert_eq!(size("NVIDIA H100"), Some(132));
+        assert_eq!(size("sm_89"), Some(128), "a bare capability stands for its reference card");
+        assert_eq!((size("rtx-4060"), size("l4"), size("sm_88")), (None, None, None));
     }
 }

@@ -1,7 +1,9 @@
 # investigate
 investigate-could-fetch = `{ $command }` fetches it and looks.
 investigate-not-fetched = { $what } could not be fetched: { $why }
-investigate-can-close = Not here: { $what } (about { $size }); it can close { $count ->
+investigate-size = about { $megabytes } MB on { $date }
+investigate-size-unknown = size not known before the index is read
+investigate-can-close = Not here: { $what } ({ $size }); it can close { $count ->
     [one] one open claim
    *[other] { $count } open claims
  }.

@@ -1,7 +1,9 @@
 # investigate
 investigate-could-fetch = `{ $command }` で取得して調べられます。
 investigate-not-fetched = { $what } を取得できませんでした: { $why }
-investigate-can-close = ここにないもの: { $what }(約 { $size })。未確定の主張 { $count } 件を決着できます。
+investigate-size = { $date } の時点で約 { $megabytes } MB
+investigate-size-unknown = 大きさは索引を読むまで不明
+investigate-can-close = ここにないもの: { $what } ({ $size })。未確定の主張 { $count } 件を決着できます。
 investigate-did-close = { $what } により { $of } 件のうち { $count } 件が決着しました。
 investigate-step-source = { $name } のソース({ $commit })
 investigate-step-debian = Debian の ROCm 版 llama.cpp

@@ -30,8 +30,11 @@ pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Cont
         return Ok(Vec::new());
     }
     for step in &steps {
-        let args =
-            [("what", name(step, context).into()), ("size", size(step).into()), ("count", step.can_close.len().into())];
+        let args = [
+            ("what", name(step, context).into()),
+            ("size", size(step, around, context).into()),
+            ("count", step.can_close.len().into()),
+        ];
         context.note(&lang.text_with("investigate-can-close", &args));
     }
     let watched = io::stdin().is_terminal() && io::stderr().is_terminal();
@@ -98,11 +101,15 @@ fn name(step: &Step, context: &Context) -> String {
     }
 }
 
-fn size(step: &Step) -> String {
-    match step.what {
-        What::Tree(tree) => format!("{} MB", tree.megabytes),
-        What::Debian => "129 MB".to_owned(),
-    }
+/// As it was measured once; with the long work more is fetched, and how much only Debian's index says.
+fn size(step: &Step, around: &ObserveContext, context: &Context) -> String {
+    let measured = match step.what {
+        What::Tree(tree) => tree.size,
+        What::Debian if around.deep => return context.lang.text("investigate-size-unknown"),
+        What::Debian => runtime::sources::DEBIAN_GGML,
+    };
+    let args = [("megabytes", measured.megabytes.into()), ("date", measured.on.into())];
+    context.lang.text_with("investigate-size", &args)
 }
 
 fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> anyhow::Result<()> {
