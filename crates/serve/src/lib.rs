@@ -8,6 +8,7 @@
 
 mod connection;
 mod request;
+pub mod under_way;
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

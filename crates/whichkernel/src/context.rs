@@ -10,7 +10,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A check that was asked for failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
@@ -61,6 +61,8 @@ pub struct Context {
     written: AtomicU64,
     printed: AtomicBool,
     looking: Option<Mutex<Looked>>,
+    /// For pages that are served meanwhile.
+    teller: OnceLock<serve::under_way::Teller>,
 }
 
 /// What was said where nobody sees standard output: the answer, and remarks beside it.
@@ -82,6 +84,7 @@ impl Context {
             written: AtomicU64::new(0),
             printed: AtomicBool::new(false),
             looking: Some(Mutex::default()),
+            teller: OnceLock::new(),
         }
     }
 
@@ -113,6 +116,7 @@ impl Context {
             written: AtomicU64::new(0),
             printed: AtomicBool::new(false),
             looking: None,
+            teller: OnceLock::new(),
         }
     }
 
@@ -165,6 +169,24 @@ impl Context {
     /// About work in progress, on stderr and only where a person is watching: written over by the next one.
     pub fn progress(&self, line: &str) {
         self.status.show(line);
+        self.tell_pages(line);
+    }
+
+    /// From now on what is in progress is told to pages that are served of the same ledger (`report --serve`).
+    pub fn begins(&self, verb: &'static str) {
+        if !self.only_looks()
+            && let Some(teller) = serve::under_way::Teller::begin(&self.ledger, verb)
+        {
+            teller.say("");
+            let _ = self.teller.set(teller);
+        }
+    }
+
+    /// The same line where the terminal shows something else.
+    pub fn tell_pages(&self, line: &str) {
+        if let Some(teller) = self.teller.get() {
+            teller.say(&ledger::redact::text(line));
+        }
     }
 
     /// A remark that is not the answer: a line on stderr that stays.

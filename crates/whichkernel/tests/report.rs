@@ -256,6 +256,14 @@ fn the_pages_are_served_live_to_who_has_the_address() {
         get(&format!("{root}version")) != version
     });
     assert!(changed && get(&format!("{root}worklog.html")).contains("the-second"));
+    // What a watch is doing meanwhile is told, and is no part of the ledger.
+    let working = || get(&format!("{root}under-way.json"));
+    assert!(working().ends_with("\r\n\r\n[]"), "{}", working());
+    let teller = serve::under_way::Teller::begin(&place.path("ledger"), "watch").unwrap();
+    teller.say("538 launches");
+    assert!(working().contains(r#""verb":"watch""#) && working().contains("538 launches"), "{}", working());
+    drop(teller);
+    assert!(working().ends_with("[]"));
     let without = url.split('/').take(3).collect::<Vec<_>>().join("/");
     assert!(get(&format!("{without}/index.html")).contains("404 Not Found"));
     assert!(get(&format!("{root}../ledger.sqlite")).contains("404 Not Found"));

@@ -65,6 +65,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(What::Init(args)) = &args.what {
         return init::run(args, context);
     }
+    context.begins("investigate");
     let mut investigation = load(args.file.as_deref())?;
     if let Some(host) = &args.here {
         investigation.is_about_this_machine(host);

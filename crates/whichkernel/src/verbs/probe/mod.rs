@@ -101,6 +101,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let device = args.gpu.as_deref().map(Device::find).transpose()?;
     let wanted = Wanted { device, ..Wanted::default() };
+    context.begins("probe");
     if args.watch {
         eyes::keep_rights(context, !args.lane.is_empty()).context("giving up the rights that a watch does not need")?;
     }

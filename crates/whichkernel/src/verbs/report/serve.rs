@@ -5,6 +5,8 @@ use crate::context::Context;
 use anyhow::Context as _;
 use evidence::Investigation;
 use ledger::Reader;
+use serde_json::{Value, json};
+use serve::under_way::{self, Told};
 use serve::{Pages, Server};
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,6 +15,9 @@ use std::time::{Duration, Instant};
 
 /// The ledger is asked at most this often, however many pages are open.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// What the pages ask for, beside their version.
+const UNDER_WAY: &str = "under-way.json";
 
 struct Live<'a> {
     investigation: Investigation,
@@ -54,6 +59,11 @@ impl Pages for Live<'_> {
     }
 
     fn file(&self, path: &str) -> Option<Vec<u8>> {
+        if path == UNDER_WAY {
+            let line = |told: Told| json!({"verb": told.verb, "seconds": told.seconds, "line": told.line});
+            let all: Vec<Value> = under_way::told(self.ledger).into_iter().map(line).collect();
+            return Some(Value::from(all).to_string().into_bytes());
+        }
         self.look().site.file(path).map(<[u8]>::to_vec)
     }
 }

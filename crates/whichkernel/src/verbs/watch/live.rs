@@ -91,6 +91,7 @@ impl<'c> Screen<'c> {
         ];
         let figures = figures.map(|(name, value)| (name, value.into()));
         let line = self.context.lang.text_with("watch-line", &figures);
+        self.context.tell_pages(&line);
         if self.live {
             let table = table::of(tally, self.context, Some(rows())).text(self.context.width);
             let aside = if self.aside { "" } else { ASIDE };

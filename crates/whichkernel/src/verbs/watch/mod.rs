@@ -134,6 +134,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Some(Step::Disarm) => return arm::disarm(context),
         None => {}
     }
+    context.begins("watch");
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }

@@ -1,0 +1,120 @@
+//! What is being done beside a ledger while its pages are served: a line of text per process, gone with the process.
+//!
+//! No evidence: nothing of it is recorded or graded. Whoever works writes a small file into the ledger's own directory, which is
+//! its user's alone; whoever serves reads them. That one cannot be written costs nobody anything.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+const PREFIX: &str = "under-way-";
+/// More often than this nobody reads it.
+const EVERY: Duration = Duration::from_millis(500);
+/// A line is shown as one line.
+const LONGEST: usize = 2048;
+
+/// Says what a verb is doing.
+#[derive(Debug)]
+pub struct Teller {
+    file: PathBuf,
+    verb: &'static str,
+    begun: u64,
+    last: Mutex<Option<Instant>>,
+}
+
+impl Teller {
+    /// None where there is no such directory: then nobody serves it.
+    pub fn begin(dir: &Path, verb: &'static str) -> Option<Teller> {
+        let file = dir.join(format!("{PREFIX}{}", std::process::id()));
+        let teller = Teller { file, verb, begun: now(), last: Mutex::default() };
+        dir.is_dir().then_some(teller)
+    }
+
+    /// The newest line; one that comes too soon after another is passed over.
+    pub fn say(&self, line: &str) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|at| at.elapsed() < EVERY) {
+            return;
+        }
+        *last = Some(Instant::now());
+        let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST / 4).collect();
+        let text = format!("{}\n{}\n{line}", self.verb, self.begun);
+        // Whole or as it was: a reader never meets half a line.
+        let new = self.file.with_extension("new");
+        let write = || -> std::io::Result<()> {
+            let mut options = File::options();
+            options.write(true).create(true).truncate(true).mode(0o600).open(&new)?.write_all(text.as_bytes())?;
+            fs::rename(&new, &self.file)
+        };
+        let _ = write();
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+/// What one process said last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub pid: u32,
+    pub verb: String,
+    /// Since it began.
+    pub seconds: u64,
+    pub line: String,
+}
+
+/// Of every process that still runs, the oldest first.
+pub fn told(dir: &Path) -> Vec<Told> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut all: Vec<Told> = entries.filter_map(|entry| one(&entry.path())).collect();
+    all.sort_by_key(|told| (std::cmp::Reverse(told.seconds), told.pid));
+    all
+}
+
+fn one(path: &Path) -> Option<Told> {
+    let pid: u32 = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()?;
+    // One that was killed leaves its file behind.
+    if !fs::symlink_metadata(path).ok()?.is_file() || !Path::new(&format!("/proc/{pid}")).exists() {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(LONGEST as u64).read_to_string(&mut text).ok()?;
+    let mut lines = text.splitn(3, '\n');
+    let (verb, begun, line) = (lines.next()?, lines.next()?.parse::<u64>().ok()?, lines.next()?);
+    let seconds = now().saturating_sub(begun);
+    Some(Told { pid, verb: verb.to_owned(), seconds, line: line.to_owned() })
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_is_told_and_gone_with_who_told_it() {
+        let dir = std::env::temp_dir().join(format!("under-way-test-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let teller = Teller::begin(&dir, "watch").unwrap();
+        assert_eq!(told(&dir), []);
+        teller.say("12 s\n\x1b[31m538 launches");
+        let said = told(&dir);
+        assert_eq!((said.len(), said[0].verb.as_str(), said[0].line.as_str()), (1, "watch", "12 s  [31m538 launches"));
+        // Left by one that was killed, or never ours.
+        fs::write(dir.join("under-way-4294967295"), "watch\n1\ngone").unwrap();
+        fs::write(dir.join("under-way-1"), "no number").unwrap();
+        assert_eq!(told(&dir).len(), 1);
+        drop(teller);
+        assert_eq!(told(&dir), []);
+        assert!(Teller::begin(&dir.join("nowhere"), "probe").is_none());
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
