@@ -2,7 +2,7 @@
 import json, subprocess, sys, tempfile
 
 folder = sys.argv[1]
-profile = tempfile.TemporaryDirectory()
+profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 line = ('exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking '
         '--user-data-dir="$0" --remote-debugging-pipe about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1')
 browser = subprocess.Popen(["sh", "-c", line, profile.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -25,7 +25,7 @@ def call(method, **params):
         one, state["rest"] = state["rest"].split(b"\0", 1)
         said = json.loads(one)
         if said.get("id") == state["id"]:
-            return said.get("result") or sys.exit(said.get("error"))
+            return said["result"] if "result" in said else sys.exit(str(said.get("error")))
 
 
 def ask(script):

@@ -74,6 +74,14 @@
       if (order.key) { view = view.slice().sort(function (a, b) { return spec.order(a, b, order.key) * (order.up ? 1 : -1) || a - b; }); }
       port.scrollTop = 0; draw();
     }
+    // A row may stand for several that nothing tells apart; `counted` keeps the sums of what does not change while one scrolls.
+    var counted = { of: null, sum: 0 }, whole = null;
+    function sum(list) { return spec.weight ? list.reduce(function (n, i) { return n + spec.weight(i); }, 0) : list.length; }
+    function total(list) {
+      if (list === all) { if (whole === null) whole = sum(all); return whole; }
+      if (counted.of !== list) counted = { of: list, sum: sum(list) };
+      return counted.sum;
+    }
     function draw() {
       var first = printing ? 0 : Math.max(0, Math.floor(port.scrollTop / H) - 6);
       var last = printing ? Math.min(view.length, 2000) : Math.min(view.length, first + Math.ceil(port.clientHeight / H) + 12);
@@ -82,7 +90,8 @@
       for (var i = first; i < last; i++) body.append(line(view[i], i));
       body.append(pad(printing ? 0 : view.length - last));
       table.setAttribute("aria-rowcount", view.length + 1);
-      count.textContent = view.length === all.length ? all.length.toLocaleString("en") : view.length.toLocaleString("en") + " / " + all.length.toLocaleString("en");
+      var n = total(view), of = total(all);
+      count.textContent = view.length === all.length ? of.toLocaleString("en") : n.toLocaleString("en") + " / " + of.toLocaleString("en");
       if (focused) { var again = body.querySelector('[data-at="' + focused + '"]'); if (again) again.focus({ preventScroll: true }); }
     }
     function pad(n) { var tr = el("tr", { "class": "pad", "aria-hidden": "true" }, [el("td")]); tr.firstChild.style.height = n * H + "px"; return tr; }
@@ -188,11 +197,11 @@
     });
   }
 
-  // Kernels: names once, a row is [name, bundle, sgpr, vgpr, lds, scratch, wave, stub], by target.
+  // Kernels: names once, a row is [name, bundle, sgpr, vgpr, lds, scratch, wave, stub, how many], by target.
   function kernels(box) {
     var d = data(box.dataset.kernels) || { names: [], groups: [] }, N = d.names, low = N.map(function (x) { return x.toLowerCase(); });
     var name = [], group = [], at = [];
-    d.groups.forEach(function (g, k) { for (var i = 0; i < g.rows.length; i += 8) { name.push(g.rows[i]); group.push(k); at.push(i); } });
+    d.groups.forEach(function (g, k) { for (var i = 0; i < g.rows.length; i += 9) { name.push(g.rows[i]); group.push(k); at.push(i); } });
     function v(i, k) { return d.groups[group[i]].rows[at[i] + k]; }
     var keys = { name: 0, bundle: 1, sgpr: 2, vgpr: 3, lds: 4, scratch: 5 };
     function shown(x) { return x < 0 ? "–" : x; }
@@ -214,7 +223,8 @@
         if (k === "name") return compare(N[name[a]], N[name[b]]);
         return v(a, keys[k]) - v(b, keys[k]);
       },
-      cells: function (i) { return [{ main: N[name[i]], cls: "mono" }, { text: d.groups[group[i]].target, cls: "mono" }, { text: String(shown(v(i, 1))), cls: "num" }, { text: String(shown(v(i, 2))), cls: "num" }, { text: String(shown(v(i, 3))), cls: "num" }, { text: String(shown(v(i, 4))), cls: "num" }]; },
+      weight: function (i) { return v(i, 8); },
+      cells: function (i) { return [{ main: N[name[i]] + (v(i, 8) > 1 ? " ×" + v(i, 8) : ""), cls: "mono" }, { text: d.groups[group[i]].target, cls: "mono" }, { text: String(shown(v(i, 1))), cls: "num" }, { text: String(shown(v(i, 2))), cls: "num" }, { text: String(shown(v(i, 3))), cls: "num" }, { text: String(shown(v(i, 4))), cls: "num" }]; },
       detail: function (i) {
         var g = d.groups[group[i]], line = ["bundle " + shown(v(i, 1)), "SGPR " + shown(v(i, 2)), "VGPR " + shown(v(i, 3)), "LDS " + shown(v(i, 4)), "scratch " + shown(v(i, 5)), "wave " + shown(v(i, 6))].join(" · ");
         return [el("p", {}, [el("code", {}, [N[name[i]]])]), el("p", { "class": "quiet" }, [g.file + " · " + g.target + " · " + line + (v(i, 7) ? " · " + words("labels", "stub") : "")]), el("p", { "class": "quiet" }, [words("labels", "shipped-only")])];
@@ -310,7 +320,15 @@
   // --- served by `report --serve`: the page asks its own server whether there is something new
   function live() {
     var mark = document.querySelector("meta[name=live]"); if (!mark || !/^http/.test(location.protocol)) return;
-    var known = mark.content;
+    var known = mark.content, bar = el("p", { "class": "under-way", role: "status" }), main = document.querySelector("main");
+    // What is being looked at and not recorded yet: no evidence, and said as such.
+    function now() {
+      fetch("under-way.json", { cache: "no-store" }).then(function (r) { return r.ok ? r.json() : []; }).then(function (all) {
+        bar.textContent = all.map(function (one) { return mark.getAttribute("data-" + document.documentElement.lang) + " whichkernel " + one.verb + ", " + one.seconds + " s" + (one.line ? ": " + one.line : ""); }).join("\n");
+        if (!all.length) bar.remove(); else if (!bar.isConnected && main) main.prepend(bar);
+      }, function () { bar.remove(); });
+    }
+    now(); setInterval(now, 1000);
     setInterval(function () {
       fetch("version", { cache: "no-store" }).then(function (r) { return r.ok ? r.text() : known; }).then(function (now) { if (now !== known) location.reload(); }, function () { /* the server has ended: the page stays */ });
     }, 2000);

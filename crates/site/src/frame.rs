@@ -16,7 +16,8 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
     let head = html! {
         meta http-equiv="Content-Security-Policy" content=(policy);
         @if let Some(version) = live {
-            meta name="live" content=(version);
+            @let words = study.words.pair("site-under-way", &[]);
+            meta name="live" content=(version) data-en=(words.en) data-ja=(words.ja);
             // Else a browser asks the server for one, at an address that has no token.
             link rel="icon" href="data:,";
         }

@@ -7,11 +7,12 @@ use evidence::{Recorded, Rung};
 use launch::kernel_list::{self, Listed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A kernel as a row of eight numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub; -1 where one is not known.
-pub type Row = [i64; 8];
+/// Kernels as a row of nine numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub, and how many they are; -1 where one is
+/// not known. A readable name leaves template arguments out: kernels that it and all numbers share are one row.
+pub type Row = [i64; 9];
 
 /// The kernels of one file for one target, by bundle and name.
-pub type Group = BTreeMap<(i64, i64), Row>;
+pub type Group = BTreeMap<(i64, i64), Vec<Row>>;
 
 #[derive(Debug, Default)]
 pub struct Kernels {
@@ -47,7 +48,23 @@ impl Kernels {
                     kernels.list(&file, &String::from_utf8_lossy(&bytes));
                 }
             }
-            kernels.fact(&file, recorded);
+        }
+        // A single observation adds a kernel that no list has; of one that is listed it says nothing more.
+        let mut single = Kernels::default();
+        for recorded in study.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped) {
+            if let Some(file) = study.file_label(recorded.subject()) {
+                single.fact(&file, recorded);
+            }
+        }
+        for ((file, target), group) in single.groups {
+            for row in group.into_values().flatten() {
+                let name = usize::try_from(row[0]).ok().and_then(|at| single.names.get(at)).map_or("", String::as_str);
+                let name = kernels.name(name);
+                let known = kernels.groups.entry((file.clone(), target.clone())).or_default();
+                known
+                    .entry((row[1], name))
+                    .or_insert_with(|| vec![[name, row[1], row[2], row[3], row[4], row[5], row[6], row[7], 1]]);
+            }
         }
         kernels
     }
@@ -62,12 +79,6 @@ impl Kernels {
         at
     }
 
-    fn row(&mut self, file: &str, target: &str, bundle: i64, name: &str) -> &mut Row {
-        let name = self.name(name);
-        let group = self.groups.entry((file.to_owned(), target.to_owned())).or_default();
-        group.entry((bundle, name)).or_insert([name, bundle, -1, -1, -1, -1, -1, 0])
-    }
-
     fn list(&mut self, file: &str, text: &str) {
         let Some(list) = kernel_list::read(text) else {
             *self.missing.entry(file.to_owned()).or_default() += 1;
@@ -75,9 +86,16 @@ impl Kernels {
         };
         let number = |value: Option<u32>| value.map_or(-1, i64::from);
         for Listed { target, bundle, name, sgpr, vgpr, lds, scratch, wavefront, stub } in &list.kernels {
-            let row = self.row(file, target, number(*bundle), name);
-            row[2..7].copy_from_slice(&[sgpr, vgpr, lds, scratch, wavefront].map(|value| number(*value)));
-            row[7] = i64::from(*stub);
+            let (name, bundle) = (self.name(name), number(*bundle));
+            let [sgpr, vgpr, lds, scratch, wavefront] =
+                [sgpr, vgpr, lds, scratch, wavefront].map(|value| number(*value));
+            let row = [name, bundle, sgpr, vgpr, lds, scratch, wavefront, i64::from(*stub)];
+            let group = self.groups.entry((file.to_owned(), target.clone())).or_default();
+            let rows = group.entry((bundle, name)).or_default();
+            match rows.iter_mut().find(|known| known[..8] == row) {
+                Some(known) => known[8] += 1,
+                None => rows.push([name, bundle, sgpr, vgpr, lds, scratch, wavefront, i64::from(*stub), 1]),
+            }
         }
         if list.left_out + list.damaged > 0 {
             *self.missing.entry(file.to_owned()).or_default() += list.left_out + list.damaged;
@@ -98,8 +116,10 @@ impl Kernels {
         };
         let (Some(name), Some(target)) = (fact.about.get("name"), recorded.subject().target.as_deref()) else { return };
         let bundle = fact.about.get("bundle").and_then(|text| text.parse().ok()).unwrap_or(-1);
-        let row = self.row(file, target, bundle, name);
-        if let Some(cell) = at.and_then(|at: usize| row.get_mut(at)) {
+        let name = self.name(name);
+        let group = self.groups.entry((file.to_owned(), target.to_owned())).or_default();
+        let rows = group.entry((bundle, name)).or_insert_with(|| vec![[name, bundle, -1, -1, -1, -1, -1, 0, 1]]);
+        if let Some(cell) = at.and_then(|at: usize| rows.first_mut()?.get_mut(at)) {
             *cell = match &fact.value {
                 evidence::Value::Bool(set) => i64::from(*set),
                 value => value.number().map_or(-1, |number| number as i64),
@@ -107,8 +127,25 @@ impl Kernels {
         }
     }
 
-    pub fn count(&self) -> usize {
-        self.groups.values().map(BTreeMap::len).sum()
+    pub fn count(&self) -> u64 {
+        self.rows().map(|(_, _, row)| row[8].unsigned_abs()).sum()
+    }
+
+    /// File, target, and a row of it.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, &str, &Row)> {
+        let all = self.groups.iter();
+        all.flat_map(|((file, target), group)| {
+            group.values().flatten().map(move |row| (file.as_str(), target.as_str(), row))
+        })
+    }
+
+    /// The wavefronts of the kernels for a target, each with how many kernels have it.
+    pub fn wavefronts(&self, target: &str) -> BTreeMap<i64, u64> {
+        let mut all = BTreeMap::new();
+        for (_, _, row) in self.rows().filter(|(_, of, row)| *of == target && row[6] >= 0) {
+            *all.entry(row[6]).or_default() += row[8].unsigned_abs();
+        }
+        all
     }
 
     pub fn shown(&self, row: &Row) -> &str {
@@ -121,11 +158,12 @@ impl Kernels {
         let bases: Vec<&str> = self.names.iter().map(|name| base(name)).collect();
         let mut all: HashMap<&str, Family> = HashMap::new();
         for ((_, _), group) in self.groups.iter().filter(|((of, _), _)| of == file) {
-            for row in group.values() {
+            for row in group.values().flatten() {
                 let base = usize::try_from(row[0]).ok().and_then(|at| bases.get(at)).copied().unwrap_or_default();
                 let family = all.entry(base).or_default();
-                family.kernels += 1;
-                family.stubs += u64::from(row[7] == 1);
+                let count = row[8].unsigned_abs();
+                family.kernels += count;
+                family.stubs += if row[7] == 1 { count } else { 0 };
                 family.bundles.insert(row[1]);
                 family.scratch = family.scratch.max(row[5]);
                 if row[3] >= 0 {

@@ -96,10 +96,13 @@ pub fn gap(study: &Study<'_>, why: &Pair, closes: Option<&str>) -> Markup {
     }
 }
 
-/// Begins with a capital and ends with a full stop.
+/// Begins with a capital, unless it begins with a name (`ollama-rocm-60303`, `rocBLAS`), and ends with a full stop.
 pub fn sentence(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
     let mut chars = text.chars();
-    let text: String = chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default();
+    let is_name = !first.trim_end_matches([',', ':', '.', ';']).chars().all(|c| c.is_ascii_lowercase() || c == '\'');
+    let capital = || chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default();
+    let text: String = if is_name { text.to_owned() } else { capital() };
     if text.is_empty() || text.ends_with(['.', '?', '!', '。']) { text } else { format!("{text}.") }
 }
 

@@ -33,13 +33,14 @@ fn percent(value: f64) -> String {
 
 /// The axis above strips: a tick for each count, those at the edges turned inwards; `asked` is bold.
 pub fn axis(ticks: &[i64], asked: Option<i64>, last: i64) -> Markup {
-    let kept = sparse(ticks, asked, last);
+    let kept = sparse(ticks, asked, last, APART);
+    let narrow = sparse(ticks, asked, last, APART_NARROW);
     html! {
         svg.fluid height="22" aria-hidden="true" {
             @for tick in &kept {
                 @let at = place(*tick, last);
                 @let anchor = if at < 2.0 { "start" } else if at > 98.0 { "end" } else { "middle" };
-                @let class = if Some(*tick) == asked { Some("q") } else if *tick == last { Some("minor") } else { None };
+                @let class = if Some(*tick) == asked { Some("q") } else if *tick == last || !narrow.contains(tick) { Some("minor") } else { None };
                 text x=(percent(at)) y="14" text-anchor=(anchor) class=[class] { (tick) }
                 line.hair x1=(percent(at)) x2=(percent(at)) y1="18" y2="22" {}
             }
@@ -47,16 +48,19 @@ pub fn axis(ticks: &[i64], asked: Option<i64>, last: i64) -> Markup {
     }
 }
 
+/// Percent between two numbers of an axis; and on a telephone, where the style leaves out what is `minor`.
+const APART: f64 = 7.0;
+const APART_NARROW: f64 = 17.0;
+
 /// Of ticks that would overlap the asked one stays, else the first.
-fn sparse(ticks: &[i64], asked: Option<i64>, last: i64) -> Vec<i64> {
-    const APART: f64 = 7.0;
+fn sparse(ticks: &[i64], asked: Option<i64>, last: i64, apart: f64) -> Vec<i64> {
     let mut sorted: Vec<i64> =
         ticks.iter().copied().chain(asked).chain([1, last]).filter(|t| (1..=last).contains(t)).collect();
     sorted.sort_unstable();
     sorted.dedup();
     let mut kept: Vec<i64> = Vec::new();
     for tick in sorted {
-        let crowded = kept.last().is_some_and(|before| place(tick, last) - place(*before, last) < APART);
+        let crowded = kept.last().is_some_and(|before| place(tick, last) - place(*before, last) < apart);
         let weighty = |tick: i64| Some(tick) == asked || tick == last;
         if crowded && weighty(tick) && kept.last().is_some_and(|before| *before != 1 && Some(*before) != asked) {
             kept.pop();
@@ -77,7 +81,8 @@ pub fn strip(stretches: &[Stretch], needle: Option<i64>, last: i64, label: &str)
                 @let end = if stretch.to >= last { 100.0 } else { end };
                 rect class=(class(&stretch.path)) x=(percent(start)) width=(percent((end - start).max(0.2))) height="20" {}
                 @if end - start > 9.0 {
-                    text class=(class(&stretch.path)) x=(percent(start)) dx="6" y="14" { (name(&stretch.path)) }
+                    @let minor = if end - start < APART_NARROW { " minor" } else { "" };
+                    text class=(format!("{}{minor}", class(&stretch.path))) x=(percent(start)) dx="6" y="14" { (name(&stretch.path)) }
                 }
                 @if at > 0 {
                     line.hair x1=(percent(start)) x2=(percent(start)) y1="0" y2="20" {}
@@ -111,6 +116,10 @@ pub fn bar(parts: &[(&'static str, usize)], height: u32, label: &str) -> Markup 
 
 /// A bar whose length is the square root of its share of the longest: small ones stay visible.
 pub fn root_bar(count: usize, most: usize, class: &str) -> Markup {
+    // None is no small bar.
+    if count == 0 {
+        return Markup::default();
+    }
     let width = ((count as f64).sqrt() / (most.max(1) as f64).sqrt() * 96.0).max(1.5);
     html! {
         svg.fluid height="10" aria-hidden="true" {
@@ -146,10 +155,12 @@ mod tests {
 
     #[test]
     fn the_axis_keeps_what_was_asked_and_its_ends() {
-        let kept = sparse(&[2, 3, 9, 64, 256, 257, 288], Some(290), 1024);
+        let kept = sparse(&[2, 3, 9, 64, 256, 257, 288], Some(290), 1024, APART);
         assert!(kept.contains(&290) && kept.contains(&1) && kept.contains(&1024), "{kept:?}");
         let places: Vec<f64> = kept.iter().map(|tick| place(*tick, 1024)).collect();
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 7.0), "{kept:?}");
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= APART), "{kept:?}");
+        let narrow = sparse(&[2, 3, 9, 64, 256, 257, 288], Some(290), 1024, APART_NARROW);
+        assert!(narrow.contains(&290) && narrow.len() < kept.len(), "{narrow:?}");
     }
 
     #[test]

@@ -167,7 +167,14 @@ fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
         "{inventory}"
     );
     let csv = page(&site, "data/kernels.csv");
-    assert!(csv.contains("libggml-hip.so (debian),gfx900,\"mul_mat_q<Q4_K,8>\",3,24,96,0,,32,0"), "{csv}");
+    assert!(csv.contains("libggml-hip.so (debian),gfx900,\"mul_mat_q<Q4_K,8>\",3,24,96,0,,32,0,1"), "{csv}");
+    // A readable name leaves arguments out: kernels that share it are still as many as they are.
+    let two = [kernel("gfx900", "trsm<4,...>"), kernel("gfx900", "trsm<4,...>"), kernel("gfx900", "rope")];
+    let other = launch::kernel_list::Listed { vgpr: Some(12), ..kernel("gfx900", "trsm<4,...>") };
+    let shared = with(launch::kernel_list::write(&[&two[..], &[other]].concat(), 9));
+    assert!(page(&shared, "inventory.html").contains("4 kernels for 1 targets in 1 files"));
+    let csv = page(&shared, "data/kernels.csv");
+    assert!(csv.contains(",3,24,96,0,,32,0,2\n") && csv.contains(",3,24,12,0,,32,0,1\n"), "{csv}");
     let families = site.files().find(|(name, _)| name.ends_with("families.csv")).expect("the families").1.to_vec();
     assert!(String::from_utf8(families).expect("UTF-8").contains("mul_mat_q,2,1,0,96,96,0"));
     let cut = page(&with(launch::kernel_list::write(&all, 1)), "inventory.html");

@@ -143,6 +143,7 @@ site-census-question = What are the kernels made of?
 site-census-answer = { $count } counts of instructions are in the ledger; { $open } of { $claims } claims about instructions and registers are open.
 site-census-none = No instruction was counted for this investigation; { $open } of { $claims } claims about instructions and registers are open.
 site-census-empty = nobody has counted
+site-census-zero = Looked for in all of it, and not there:
 site-plain-census = **In plain words.** A kernel's instructions are its tools. Matrix instructions tell a machine that was built for this GPU from one that was only allowed to run on it. Counting them says what a kernel is able to do, never that it did.
 site-next-census = Which library do these kernels belong to?
 site-probes-question = Does the speed change where the path changes?

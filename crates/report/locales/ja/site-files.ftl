@@ -143,6 +143,7 @@ site-census-question = kernel は何でできているのか
 site-census-answer = 命令の集計が台帳に { $count } 件あります。命令とレジスタについての主張 { $claims } 件中 { $open } 件が未確定です。
 site-census-none = この調査のために数えた命令はありません。命令とレジスタについての主張 { $claims } 件中 { $open } 件が未確定です。
 site-census-empty = まだ誰も数えていません
+site-census-zero = 全体を探して、ゼロ個だったもの:
 site-plain-census = **平たく言うと。**命令は kernel の道具です。行列命令を見れば、この GPU のために作られた機械か、動かせるだけの機械かが分かります。数えて分かるのは何ができるかで、何をしたかではありません。
 site-next-census = これらの kernel はどのライブラリのものか。
 site-probes-question = 経路が変わるところで速度も変わるのか

@@ -35,6 +35,7 @@ site-js-expected = 期待
 site-js-subject = 対象
 site-js-observations = 観測
 site-js-stub = スタブ(名前だけで中身がない)
+site-under-way = 観測中 (まだ記録されていない):
 site-js-shipped-only = ファイルにあるということ。実行されたかどうかは別の段です
 site-search-claims = 主張を検索
 site-search-observations = 観測を検索

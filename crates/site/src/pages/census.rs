@@ -4,13 +4,60 @@ use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col, num};
 use crate::svg;
-use crate::words::thousands;
+use crate::words::{shown, thousands};
 use crate::write::Page;
 use maud::{Markup, html};
 
+/// Rows of one file in the page; the CSV has all.
+const MOST: usize = 200;
+
+/// File, target, family or kernel, mnemonic or its beginning, how many, and who counted.
+type Counted<'a> = (String, String, String, String, u64, &'a evidence::Recorded);
+
+/// What was counted and is there, as bars; what was looked for and is not there, in a line below.
+fn of_file(study: &Study<'_>, file: &str, all: &[Counted<'_>]) -> Markup {
+    let own: Vec<&Counted<'_>> = all.iter().filter(|row| row.0 == file).collect();
+    let most = own.iter().map(|row| row.4 as usize).max().unwrap_or(0);
+    let (there, none): (Vec<&Counted<'_>>, Vec<&Counted<'_>>) = own.into_iter().partition(|row| row.4 > 0);
+    let columns = [
+        col(study, "site-col-family"),
+        col(study, "site-col-instruction"),
+        num(study, "site-col-count"),
+        col(study, "site-col-share"),
+        col(study, "site-col-target"),
+        num(study, "site-col-bundle"),
+        col(study, "site-col-observation"),
+    ];
+    let bundle = |row: &Counted<'_>| row.5.fact().and_then(|fact| fact.about.get("bundle")).unwrap_or("–").to_owned();
+    let rows: Vec<Vec<Markup>> = there
+        .iter()
+        .take(MOST)
+        .map(|row| {
+            let (_, target, family, what, count, recorded) = row;
+            vec![
+                parts::mono(family),
+                parts::mono(what),
+                html! { (thousands(*count)) },
+                svg::root_bar(*count as usize, most, "c"),
+                parts::mono(target),
+                html! { (bundle(row)) },
+                parts::observation(recorded.id()),
+            ]
+        })
+        .collect();
+    html! {
+        h3.mono { (shown(file)) }
+        @if !rows.is_empty() { (parts::table(&columns, &rows)) }
+        @if there.len() > MOST { (study.words.par("faint small", "site-more", &[("count", (there.len() - MOST).into())])) }
+        @if !none.is_empty() {
+            p.small { (study.words.say("site-census-zero")) " " @for row in &none { span.mono { (shown(if row.3.is_empty() { &row.2 } else { &row.3 })) } " " (parts::observation(row.5.id())) " " } }
+        }
+    }
+}
+
 pub fn page(study: &Study<'_>) -> Page {
     let title = study.words.pair("site-census-question", &[]);
-    let mut all: Vec<(String, String, String, String, u64, &evidence::Recorded)> = study
+    let mut all: Vec<Counted<'_>> = study
         .facts("isa.count")
         .filter_map(|(recorded, fact)| {
             let count = fact.value.number()? as u64;
@@ -21,29 +68,9 @@ pub fn page(study: &Study<'_>) -> Page {
         })
         .collect();
     all.sort_by(|a, b| (&a.0, &a.1, &a.2, std::cmp::Reverse(a.4)).cmp(&(&b.0, &b.1, &b.2, std::cmp::Reverse(b.4))));
-    let most = all.iter().map(|row| row.4 as usize).max().unwrap_or(0);
-    let columns = [
-        col(study, "site-col-family"),
-        col(study, "site-col-instruction"),
-        num(study, "site-col-count"),
-        col(study, "site-col-share"),
-        col(study, "site-col-target"),
-        col(study, "site-col-observation"),
-    ];
-    let rows: Vec<Vec<Markup>> = all
-        .iter()
-        .take(400)
-        .map(|(_, target, family, what, count, recorded)| {
-            vec![
-                parts::mono(family),
-                parts::mono(what),
-                html! { (thousands(*count)) },
-                svg::root_bar(*count as usize, most, "c"),
-                parts::mono(target),
-                parts::observation(recorded.id()),
-            ]
-        })
-        .collect();
+    let mut files: Vec<&str> = all.iter().map(|row| row.0.as_str()).collect();
+    files.dedup();
+    let tables: Vec<Markup> = files.iter().map(|file| of_file(study, file, &all)).collect();
     let claims: Vec<_> = study
         .claims()
         .filter(|(stated, _)| stated.claim.topic.starts_with("isa.") || stated.claim.topic.starts_with("kernel."))
@@ -63,7 +90,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let body = html! {
         (parts::head(study, "census", html! { (title.clone()) }, study.words.par("answer", if all.is_empty() { "site-census-none" } else { "site-census-answer" }, &args), Markup::default(), parts::plain(study, "site-plain-census", &[])))
         (parts::section("census-table", study.words.say("site-h-census"), html! {
-            @if rows.is_empty() { (parts::gap(study, &why, Some("whichkernel isa FILE --record"))) } @else { (parts::table(&columns, &rows)) (parts::csv_link(study, "census.csv")) }
+            @if tables.is_empty() { (parts::gap(study, &why, Some("whichkernel isa FILE --record"))) } @else { @for table in &tables { (table) } (parts::csv_link(study, "census.csv")) }
         }))
         (super::shows::columns(study, "census-shows", &claims))
         (parts::next(study, "census-next", study.words.say("site-next-census"), claims.iter().find(|(_, reading)| reading.grade.is_unresolved()).map(|(stated, _)| stated.closes.as_str()), "libraries"))

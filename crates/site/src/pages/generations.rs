@@ -7,7 +7,7 @@ use crate::dispatch::by_path;
 use crate::input::{Study, card_title};
 use crate::parts::{self, Col, col};
 use crate::svg::{self, Stretch};
-use crate::words::{Arg, Pair, shown};
+use crate::words::{Arg, Pair, shown, thousands};
 use crate::write::Page;
 use evidence::{Finding, Rung};
 use maud::{Markup, html};
@@ -32,11 +32,19 @@ pub fn page(study: &Study<'_>) -> Page {
     let label = build.map(|build| build.label()).unwrap_or_default();
     let answer = match (&asked, roles.is_empty()) {
         (Some(asked), false) => {
-            let list: Vec<Pair> = roles
+            // Those that play the same part are named together.
+            let mut parts: Vec<(&Pair, Vec<&str>)> = Vec::new();
+            for (target, role) in &roles {
+                match parts.iter_mut().find(|(known, _)| known.en == role.en) {
+                    Some((_, targets)) => targets.push(target),
+                    None => parts.push((role, vec![target])),
+                }
+            }
+            let list: Vec<Pair> = parts
                 .iter()
-                .map(|(target, role)| Pair {
-                    en: format!("{target}: {}", role.en),
-                    ja: format!("{target} は{}", role.ja),
+                .map(|(role, targets)| Pair {
+                    en: format!("{}: {}", targets.join(", "), role.en),
+                    ja: format!("{} は{}", targets.join("、"), role.ja),
                 })
                 .collect();
             let args = [
@@ -226,7 +234,17 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     }
     all.push(Line { key: "site-gen-shipped", cells: shipped });
     all.push(by("site-gen-bundles", "file.bundles"));
-    all.push(by("site-gen-wavefront", "file.wavefront"));
+    // By an observation of its own, or by the list of the kernels.
+    let mut wavefront = by("site-gen-wavefront", "file.wavefront");
+    for (target, cell) in targets.iter().zip(&mut wavefront.cells) {
+        let waves = study.kernels.wavefronts(target);
+        if cell.1 == "not observed" && !waves.is_empty() {
+            let each: Vec<String> =
+                waves.iter().map(|(wave, count)| format!("{wave} ({})", thousands(*count))).collect();
+            *cell = (html! { (each.join(", ")) }, each.join(", "));
+        }
+    }
+    all.push(wavefront);
     all.push(by("site-gen-generation", "gpu.generation"));
     let processor = |target: &str| format!("Processor::{target}");
     all.push(Line {

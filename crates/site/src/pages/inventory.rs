@@ -37,7 +37,7 @@ pub fn page(study: &Study<'_>) -> Page {
     }
     let targets: BTreeSet<&String> = kernels.groups.keys().map(|(_, target)| target).collect();
     let args = [
-        ("kernels", Arg::Text(thousands(kernels.count() as u64))),
+        ("kernels", Arg::Text(thousands(kernels.count()))),
         ("files", files.len().into()),
         ("targets", targets.len().into()),
     ];
@@ -59,29 +59,37 @@ pub fn page(study: &Study<'_>) -> Page {
         }
         (parts::next(study, "inventory-next", study.words.say("site-next-inventory"), Some("whichkernel isa FILE --record"), "census"))
     };
-    let rows = kernels
-        .groups
-        .iter()
-        .flat_map(|((file, target), rows)| rows.values().map(move |row| (file, target, row)))
-        .map(|(file, target, row)| {
-            let name = kernels.shown(row).to_owned();
-            let numbers = row[1..].iter().map(|number| if *number < 0 { String::new() } else { number.to_string() });
-            [file.clone(), target.clone(), name].into_iter().chain(numbers).collect()
-        });
+    let rows = kernels.rows().map(|(file, target, row)| {
+        let name = kernels.shown(row).to_owned();
+        let numbers = row[1..].iter().map(|number| if *number < 0 { String::new() } else { number.to_string() });
+        [file.to_owned(), target.to_owned(), name].into_iter().chain(numbers).collect()
+    });
     let mut tables = vec![("targets.csv".to_owned(), targets_table(study, &files))];
     let mut data = Vec::new();
     if kernels.count() > 0 {
         tables.push((
             "kernels.csv".to_owned(),
             csv::file(
-                &["file", "target", "kernel", "bundle", "sgpr", "vgpr", "lds", "scratch", "wavefront", "stub"],
+                &[
+                    "file",
+                    "target",
+                    "kernel",
+                    "bundle",
+                    "sgpr",
+                    "vgpr",
+                    "lds",
+                    "scratch",
+                    "wavefront",
+                    "stub",
+                    "kernels",
+                ],
                 rows,
             ),
         ));
         let groups: Vec<serde_json::Value> = kernels
             .groups
             .iter()
-            .map(|((file, target), rows)| json!({"file": shown(file), "target": shown(target), "rows": rows.values().flatten().collect::<Vec<_>>()}))
+            .map(|((file, target), rows)| json!({"file": shown(file), "target": shown(target), "rows": rows.values().flatten().flatten().collect::<Vec<_>>()}))
             .collect();
         data.push(super::claims::names(study));
         data.push(("kernels-data".to_owned(), json!({"names": kernels.names, "groups": groups})));
@@ -182,8 +190,7 @@ fn targets_section(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> Ma
 
 fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> Markup {
     let head = |key: &str, title: &str, class: &str| html! { th class=(class) scope="col" { button type="button" data-sort=(key) { (study.words.say(title)) } } };
-    let first =
-        kernels.groups.iter().flat_map(|((_, target), rows)| rows.values().map(move |row| (target, row))).take(12);
+    let first = kernels.rows().take(12);
     let number = |value: i64| if value < 0 { "–".to_owned() } else { value.to_string() };
     let body = html! {
         div.wide data-kernels="kernels-data" {
@@ -194,10 +201,10 @@ fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> M
                 span.vt-count.faint aria-live="polite" {}
             }
             div.vt.tall tabindex="0" role="region" aria-label="Kernels / kernel" {
-                table aria-rowcount=(kernels.count() + 1) {
+                table aria-rowcount=(kernels.rows().count() + 1) {
                     thead { tr { (head("name", "site-col-kernel", "c-text")) (head("target", "site-col-target", "c-target")) (head("bundle", "site-col-bundle", "c-n")) (head("sgpr", "site-col-sgpr", "c-n")) (head("vgpr", "site-col-vgpr", "c-n")) (head("lds", "site-col-lds", "c-n")) } }
                     tbody {
-                        @for (target, row) in first {
+                        @for (_, target, row) in first {
                             tr {
                                 td.mono { (kernels.shown(row)) }
                                 td.mono { (shown(target)) }
@@ -213,7 +220,7 @@ fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> M
     };
     parts::section(
         "inventory-kernels",
-        study.words.say_with("site-h-kernels", &[("count", Arg::Text(thousands(kernels.count() as u64)))]),
+        study.words.say_with("site-h-kernels", &[("count", Arg::Text(thousands(kernels.count())))]),
         body,
     )
 }

@@ -9,6 +9,7 @@ use crate::write::Page;
 use crate::{sentence, svg};
 use evidence::{LadderStep, Rung};
 use maud::{Markup, html};
+use report::plain_fact;
 use source::table::COLUMNS;
 
 /// Builds in the short figure; the map has all.
@@ -183,8 +184,14 @@ fn refuted(study: &Study<'_>) -> Markup {
                 evidence::Reason::Contradicts { observation, saw } => Some((observation, saw)),
                 _ => None,
             });
-            let seen =
-                cite.map_or_else(|| html! { (parts::reason(study, reading, 0)) }, |(_, saw)| html! { (shown(saw)) });
+            let fact = cite.and_then(|(id, _)| reading.cites.iter().find(|one| one.observation == *id)?.fact.as_ref());
+            let seen = match (fact, cite) {
+                (Some(fact), _) => {
+                    html! { (Pair { en: plain_fact(&study.words.en, fact), ja: plain_fact(&study.words.ja, fact) }) }
+                }
+                (None, Some((_, saw))) => html! { (shown(saw)) },
+                (None, None) => html! { (parts::reason(study, reading, 0)) },
+            };
             let name = html! { (parts::grade_cell(study, reading.grade)) " " (Pair::from(&stated.words)) };
             vec![
                 name,

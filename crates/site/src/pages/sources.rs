@@ -47,8 +47,16 @@ pub fn page(study: &Study<'_>) -> Page {
     ];
     let mut rows: Vec<Vec<Markup>> = Vec::new();
     let mut table: Vec<Vec<String>> = Vec::new();
-    for ((kind, name, print), used) in &all {
-        let build = study.dispatch.builds.iter().find(|build| *kind == "source" && build.commit == *print);
+    let build_of =
+        |kind: &str, print: &str| study.dispatch.builds.iter().find(|build| kind == "source" && build.commit == print);
+    // Trees in the order of their dates; their fingerprints have none.
+    let mut sorted: Vec<_> = all.iter().collect();
+    sorted.sort_by_key(|((kind, name, print), _)| {
+        let date = build_of(kind, print).map(|build| build.date.clone()).unwrap_or_default();
+        (*kind, name.clone(), date.is_empty(), date, print.clone())
+    });
+    for ((kind, name, print), used) in sorted {
+        let build = build_of(kind, print);
         let list = |items: &BTreeSet<String>| items.iter().cloned().collect::<Vec<_>>().join(", ");
         rows.push(vec![
             html! { span.mono { (shown(name)) } @if let Some(build) = build { " " (shown(&build.name)) " " span.faint { (build.date) } } },

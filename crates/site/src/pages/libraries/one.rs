@@ -170,7 +170,10 @@ fn facts(study: &Study<'_>, build: &Build) -> Markup {
             vec![html! { (shown(saw)) }, html! { (parts::rung(study, *rung)) }, parts::observation(id)]
         })
         .collect();
-    parts::table(&columns, &rows)
+    html! {
+        (parts::table(&columns, &rows))
+        @if build.facts.len() > MOST { (study.words.par("faint small", "site-more", &[("count", (build.facts.len() - MOST).into())])) }
+    }
 }
 
 fn tables_of(study: &Study<'_>, build: &Build, id: &str) -> Vec<(String, String)> {

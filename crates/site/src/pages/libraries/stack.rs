@@ -74,7 +74,7 @@ impl Stack {
                         build.bundles.insert(target.clone(), fact.value.to_string());
                     }
                 }
-                (topic, Some(build)) if build.facts.len() < 200 && is_plain(topic) => {
+                (topic, Some(build)) if is_plain(topic) => {
                     build.facts.push((recorded.rung(), evidence::saw(recorded), recorded.id().clone()));
                 }
                 _ => {}
@@ -105,5 +105,5 @@ impl Stack {
 
 /// What has no page of its own: kernels are in the inventory, paths on the map.
 fn is_plain(topic: &str) -> bool {
-    !["matmul", "kernel", "blas"].iter().any(|elsewhere| topic.starts_with(elsewhere))
+    !["matmul", "kernel", "blas", "isa"].iter().any(|elsewhere| topic.starts_with(elsewhere))
 }
