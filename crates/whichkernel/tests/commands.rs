@@ -16,13 +16,17 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 fn run(line: &str, home: &Path) -> Output {
-    let mut words = line.split_whitespace();
+    let mut words = line.split_whitespace().peekable();
+    let columns = words.next_if(|word| word.starts_with("COLUMNS="));
     assert_eq!(words.next(), Some("whichkernel"), "{line}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
     command.args(words).current_dir(home).env("HOME", home).env("LANG", "C.UTF-8").env("TMPDIR", home);
     command.env("WHICHKERNEL_CACHE", home.join("cache")).env("WHICHKERNEL_LEDGER", home.join("ledger"));
     for variable in ["LC_ALL", "LC_MESSAGES", "COLUMNS", "XDG_DATA_HOME"] {
         command.env_remove(variable);
+    }
+    if let Some(columns) = columns.and_then(|word| word.strip_prefix("COLUMNS=")) {
+        command.env("COLUMNS", columns);
     }
     command.output().expect("run")
 }
@@ -70,4 +74,37 @@ fn every_command_prints_and_ends_as_its_file_says() {
     }
     assert!(ran >= 20, "{ran} commands");
     assert!(wrong.is_empty(), "{}\nBLESS=1 writes them anew", wrong.join("\n"));
+}
+
+/// The screens in the docs are the tool's own, after an investigation that found nothing but its own tables. What depends on the
+/// machine (`whichkernel` alone) stands in a block without a language, and is not compared.
+#[test]
+fn the_screens_in_the_docs_are_what_is_printed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens.md");
+    let written = std::fs::read_to_string(&path).expect("docs/screens.md");
+    let home = tempfile::tempdir().expect("a directory");
+    let looked = run("whichkernel investigate --offline --lang en", home.path());
+    assert!(looked.status.success(), "{}", String::from_utf8_lossy(&looked.stderr));
+    let (mut now, mut ran, mut inside) = (String::new(), 0, false);
+    for line in written.lines() {
+        if inside && !line.starts_with("```") && !line.starts_with("$ ") {
+            continue;
+        }
+        let _ = writeln!(now, "{line}");
+        inside = line.starts_with("```text") || (inside && !line.starts_with("```"));
+        if let Some(command) = line.strip_prefix("$ ").filter(|_| inside) {
+            let output = run(command, home.path());
+            assert!(output.stderr.is_empty(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                let _ = writeln!(now, "{}", line.trim_end());
+            }
+            ran += 1;
+        }
+    }
+    assert!(ran >= 12, "{ran} screens");
+    if std::env::var_os("BLESS").is_some() {
+        return std::fs::write(&path, now).expect("written");
+    }
+    let differs = now.lines().zip(written.lines()).find(|(now, written)| now != written);
+    assert!(now == written, "docs/screens.md: {differs:?}\nBLESS=1 writes it anew");
 }
