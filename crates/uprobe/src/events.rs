@@ -4,9 +4,9 @@ use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, Key, REACH, key, kind};
 use crate::coverage;
 use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
-use crate::target::mapped_file::reachable;
-use crate::target::processes::{Happened, Mapping};
-use crate::watcher::{Item, Watcher};
+use crate::queue::Item;
+use crate::target::processes::Happened;
+use crate::watcher::Watcher;
 use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,30 +18,30 @@ const NAMING: Duration = Duration::from_millis(100);
 
 impl Watcher {
     pub(crate) fn work(&mut self, tally: &mut Tally) {
-        while let Some((time, item)) = self.queue.pop_front() {
+        while let Some((time, item)) = self.queue.items.pop_front() {
             match item {
                 Item::Record(record) => {
                     let event = Event::read(&record);
                     if self.must_wait(&event) {
-                        self.queue.push_front((time, Item::Record(record)));
+                        self.queue.items.push_front((time, Item::Record(record)));
                         return;
                     }
                     self.record(tally, &event);
                 }
                 Item::Sample(event) if self.must_wait(&event) => {
-                    self.queue.push_front((time, Item::Sample(event)));
+                    self.queue.items.push_front((time, Item::Sample(event)));
                     return;
                 }
                 Item::Sample(event) => self.record(tally, &event),
                 Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
                 Item::Happened(Happened::Joined(pid, parent)) => {
                     // Another process may have had this number: its graphs, names and kinds are not this one's.
-                    if let Some(mut flow) = self.flows.insert(pid, Flow::default()) {
+                    if let Some(mut flow) = self.queue.flows.insert(pid, Flow::default()) {
                         flow.finish(tally);
                         self.replaced(pid);
                     }
                     if let Some(parent) = parent {
-                        self.names.inherit(parent, pid);
+                        self.resolver.names.inherit(parent, pid);
                         self.news.push(format!("process {pid}, child of {parent}"));
                     }
                 }
@@ -56,86 +56,68 @@ impl Watcher {
         let key = &event.key;
         let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
         let launch = role.is_some_and(|role| names_kernel(role, event));
-        if !launch || !self.processes.watches(key.tgid, event.time) {
+        if !launch || !self.resolver.processes.watches(key.tgid, event.time) {
             return false;
         }
-        let named = self.names.resolve(key.tgid, key.handle, event.aux);
+        let named = self.resolver.names.resolve(key.tgid, key.handle, event.aux);
         if !matches!(named.name, Name::Unnamed(_)) {
             return false;
         }
         // The runtime's call tells which kernel it is: look there for a while, and in the library that its handle lies in.
-        self.outer_until = Instant::now() + NAMING;
-        self.want(key.tgid, event.aux);
-        self.look_for(key.tgid, key.handle);
-        self.names.is_reading()
-    }
-
-    fn want(&mut self, pid: u32, handle: u64) {
-        let inside = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&handle);
-        let Some(mapping) = self.processes.mapped(pid).iter().find(inside).cloned() else { return };
-        if self.names.is_postponed(mapping.file())
-            && let Some(reached) = reachable(pid, &mapping)
-        {
-            self.names.meet(&mapping, &reached.path(), true);
-        }
-    }
-
-    /// What was launched before its name was learned.
-    pub(crate) fn rename(&mut self, tally: &mut Tally) {
-        let names = &self.names;
-        tally.rename(|handle| {
-            let named = names.anywhere(handle)?;
-            Some((named.name, named.file, named.bundle))
-        });
+        self.attached.outer_until = Instant::now() + NAMING;
+        self.resolver.want(key.tgid, event.aux);
+        self.resolver.look_for(key.tgid, key.handle);
+        self.resolver.names.is_reading()
     }
 
     pub(crate) fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {
         let (pid, entry) = (event.key.tgid, event.key.entry as usize);
-        if let Some((.., seen)) = self.canaries.iter_mut().find(|(canary, ..)| canary.pid() == pid) {
+        if let Some((.., seen)) = self.attached.canaries.iter_mut().find(|(canary, ..)| canary.pid() == pid) {
             *seen += u64::from(event.kind == kind::CALL);
             return;
         }
-        let Some(entry) = ENTRIES.get(entry).filter(|_| self.processes.knows(pid)) else {
+        let Some(entry) = ENTRIES.get(entry).filter(|_| self.resolver.processes.knows(pid)) else {
             return;
         };
-        if !self.processes.watches(pid, event.time) {
+        if !self.resolver.processes.watches(pid, event.time) {
             // Its number was another's: what the kernel counted under it is not ours either.
             if event.kind == kind::CALL {
-                *self.strangers.entry(event.key).or_default() += 1;
+                *self.queue.strangers.entry(event.key).or_default() += 1;
             }
             return;
         }
-        self.activity += u64::from(event.kind == kind::REJECTED || entry.role.launches() || entry.role == Role::Replay);
+        self.queue.activity +=
+            u64::from(event.kind == kind::REJECTED || entry.role.launches() || entry.role == Role::Replay);
         match (event.kind, entry.role) {
             (kind::REJECTED, _) => {
                 let kind = self.kind(tally, event);
                 self.window.statuses.entry(event.status).and_modify(|n| *n += 1).or_insert(1);
-                self.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
+                self.queue.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
             }
             (_, Role::Replay) => self.replay(tally, event, entry),
             (kind::ANSWER, role) => self.answered(tally, event, role),
             (_, Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul) => {
                 let kind = self.kind(tally, event);
-                let count = self.shipped.entry(event.key).or_default();
+                let count = self.queue.shipped.entry(event.key).or_default();
                 *count += 1;
                 if *count == 1 {
-                    self.last_new = Instant::now();
+                    self.queue.last_new = Instant::now();
                     self.look_at_device(pid, Maker::of_call(entry.symbol));
                 }
                 if event.key.graph == 0 && entry.home.launches() {
-                    *self.direct.entry((pid, event.stream)).or_default() += 1;
+                    *self.queue.direct.entry((pid, event.stream)).or_default() += 1;
                 }
-                self.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
+                self.queue.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
                 self.tell(tally, event, kind, None);
             }
-            (_, Role::Copy | Role::CopyBack) => self.flows.entry(pid).or_default().readback(tally),
+            (_, Role::Copy | Role::CopyBack) => self.queue.flows.entry(pid).or_default().readback(tally),
             _ => {}
         }
     }
 
     fn replay(&mut self, tally: &mut Tally, event: &Event<'_>, entry: &Entry) {
-        *self.shipped.entry(event.key).or_default() += 1;
-        let flow = self.flows.entry(event.key.tgid).or_default();
+        *self.queue.shipped.entry(event.key).or_default() += 1;
+        let flow = self.queue.flows.entry(event.key.tgid).or_default();
         match event.key.graph {
             0 => flow.replayed(tally, event.key.handle),
             capture => flow.graphs.replay_into(event.key.handle, capture.into()),
@@ -157,12 +139,12 @@ impl Watcher {
                 | Role::SetChild
         )
         .then(|| self.part(tally, event));
-        let graphs = &mut self.flows.entry(pid).or_default().graphs;
+        let graphs = &mut self.queue.flows.entry(pid).or_default().graphs;
         match (role, part) {
             (Role::EndCapture, _) => {
                 graphs.captured(handle, aux);
                 // What was launched on its stream since the attach may have been part of it.
-                let before = self.direct.remove(&(pid, stream)).filter(|_| handle == 0);
+                let before = self.queue.direct.remove(&(pid, stream)).filter(|_| handle == 0);
                 self.window.missed(Gap::CaptureUnderWay, before.unwrap_or(0));
             }
             (Role::BeginCaptureTo, _) => graphs.begun(handle, aux),
@@ -197,10 +179,10 @@ impl Watcher {
                 let known = graphs.set(stream, aux, part);
                 self.window.missed(Gap::ChangedNodes, u64::from(!known));
             }
-            (Role::Alias, _) => self.names.alias(pid, aux, handle),
+            (Role::Alias, _) => self.resolver.names.alias(pid, aux, handle),
             (Role::GetFunction, _) => {
                 if let Some(name) = name_in(event.bytes) {
-                    self.names.learn(pid, aux, name);
+                    self.resolver.names.learn(pid, aux, name);
                 }
             }
             _ => {}
@@ -221,7 +203,7 @@ impl Watcher {
     pub(crate) fn look_at_device(&mut self, pid: u32, maker: Maker) {
         let runtimes = &self.window.stand_ins;
         let mut mapped =
-            self.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
+            self.resolver.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
         // Where it is not known which runtime the process has, one stand-in among them all is enough to say no more.
         let stand_in = match mapped.peek().is_some() {
             true => mapped.any(|stand_in| *stand_in),
@@ -237,13 +219,13 @@ impl Watcher {
         }
         let runtimes = &self.window.stand_ins;
         let open = |pid: &u32| {
-            let mut mapped = self.processes.mapped(*pid).iter();
+            let mut mapped = self.resolver.processes.mapped(*pid).iter();
             Some((
                 *pid,
                 mapped.find(|mapping| runtimes.contains_key(&mapping.file())).map(|mapping| mapping.path.clone())?,
             ))
         };
-        let idle: Vec<(u32, String)> = self.processes.everyone().filter_map(|pid| open(&pid)).collect();
+        let idle: Vec<(u32, String)> = self.resolver.processes.everyone().filter_map(|pid| open(&pid)).collect();
         for (pid, path) in idle {
             self.look_at_device(pid, Maker::of_library(&path));
         }
@@ -253,7 +235,7 @@ impl Watcher {
         if self.each.is_none() {
             return;
         }
-        let args = self.names.resolve(event.key.tgid, event.key.handle, event.aux).args;
+        let args = self.resolver.names.resolve(event.key.tgid, event.key.handle, event.aux).args;
         let (Some(each), Some(kind)) = (&mut self.each, tally.get(kind)) else { return };
         let args = if args.is_empty() { event.bytes.to_vec() } else { coverage::laid_out(event.bytes, &args) };
         let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
@@ -262,13 +244,13 @@ impl Watcher {
 
     fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {
         let key = Key { graph: 0, ..event.key };
-        if let Some(known) = self.kinds.get(&key) {
+        if let Some(known) = self.queue.kinds.get(&key) {
             return *known;
         }
         let kind = self.describe(tally, event);
         let id = tally.kind(&kind);
         if !matches!(kind.name, Name::Unnamed(_)) {
-            self.kinds.insert(key, id);
+            self.queue.kinds.insert(key, id);
         }
         id
     }
@@ -286,7 +268,7 @@ impl Watcher {
             }
             return Kind { process: key.tgid, ..Kind::call(api, call) };
         }
-        let named = self.names.resolve(key.tgid, key.handle, event.aux);
+        let named = self.resolver.names.resolve(key.tgid, key.handle, event.aux);
         let facts = tally.facts(&named.name);
         let given = Some(key.columns).filter(|columns| *columns != key::NONE).map(u64::from);
         if given.is_none() && columns::place(&facts, &named.args).is_some() {
@@ -314,11 +296,11 @@ impl Watcher {
     /// What was counted and did not come over the ring is counted here; only its order is lost.
     pub(crate) fn reconcile(&mut self, tally: &mut Tally) {
         let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for (key, count) in self.backend.counted() {
-            if !self.processes.knows(key.tgid) {
+        for (key, count) in self.attached.backend.counted() {
+            if !self.resolver.processes.knows(key.tgid) {
                 continue;
             }
-            if let Backend::Bpf(instrument) = &self.backend
+            if let Backend::Bpf(instrument) = &self.attached.backend
                 && let Some((library, symbol, what)) = instrument.unknown(key.entry).cloned()
             {
                 tally.lost += if what == Suspect::Launch { count.calls } else { 0 };
@@ -330,8 +312,8 @@ impl Watcher {
                 continue;
             }
             let Some(entry) = ENTRIES.get(key.entry as usize) else { continue };
-            let shipped = self.shipped.get(&key).copied().unwrap_or(0);
-            let strangers = self.strangers.get(&key).copied().unwrap_or(0);
+            let shipped = self.queue.shipped.get(&key).copied().unwrap_or(0);
+            let strangers = self.queue.strangers.get(&key).copied().unwrap_or(0);
             if matches!(entry.role, Role::Launch(_)) {
                 let ours = count.calls.saturating_sub(strangers);
                 self.window.launches += ours;
@@ -359,7 +341,7 @@ impl Watcher {
         for (symbol, count) in missing {
             self.window.missed(Gap::OrderLost { call: symbol.to_owned() }, count);
         }
-        let loose = self.flows.values().map(|flow| flow.graphs.loose()).sum();
+        let loose = self.queue.flows.values().map(|flow| flow.graphs.loose()).sum();
         self.window.missed(Gap::LooseNodes, loose);
     }
 }

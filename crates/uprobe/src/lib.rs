@@ -10,6 +10,7 @@ mod coverage;
 mod events;
 mod options;
 mod probes;
+mod queue;
 mod target;
 mod watcher;
 

@@ -2,7 +2,8 @@
 //! calls on their way to the driver.
 
 use crate::bpf::wire::counter;
-use crate::watcher::{Watcher, broken};
+use crate::probes::attached::Attached;
+use crate::watcher::broken;
 use std::time::{Duration, Instant};
 use watch::WatchError;
 
@@ -13,7 +14,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// How often launches are counted, to see whether they are few.
 const PACE: Duration = Duration::from_millis(200);
 
-impl Watcher {
+impl Attached {
     pub(crate) fn check_returns(&mut self, on: bool) -> Result<(), WatchError> {
         if !self.options.returns {
             return Ok(());
@@ -26,8 +27,10 @@ impl Watcher {
     }
 
     /// The runtime's calls are only looked at while the driver launches something that nobody can name, or may do so at any moment.
-    pub(crate) fn sample_outer(&mut self) -> Result<(), WatchError> {
-        let wanted = Instant::now() < self.outer_until || (self.late && self.shipped.is_empty());
+    ///
+    /// `expected`: functions that were obtained before us may be launched, and none was yet.
+    pub(crate) fn sample_outer(&mut self, expected: bool) -> Result<(), WatchError> {
+        let wanted = Instant::now() < self.outer_until || expected;
         if wanted == self.backend.watches_outer() {
             return Ok(());
         }
@@ -35,19 +38,21 @@ impl Watcher {
     }
 
     /// Launches are checked for their return while new kinds appear or launches are few, and else for a moment every ten seconds.
-    pub(crate) fn sample_returns(&mut self) -> Result<(), WatchError> {
+    ///
+    /// `last_new`: when something new was launched last; None where nothing was launched yet.
+    pub(crate) fn sample_returns(&mut self, last_new: Option<Instant>) -> Result<(), WatchError> {
         let now = Instant::now();
         // Until something was launched there is nothing to be tired of.
         match self.backend.watches_returns() {
-            true if self.shipped.is_empty() => Ok(()),
-            true if now > self.returns_until && now.duration_since(self.last_new) > CHECKED => {
-                if self.are_few(now) {
-                    Ok(())
-                } else {
-                    self.check_returns(false)
-                }
+            true if last_new.is_none() => Ok(()),
+            true if now > self.returns_until && last_new.is_none_or(|new| now.duration_since(new) > CHECKED) => {
+                if self.are_few(now) { Ok(()) } else { self.check_returns(false) }
             }
-            false if now > self.returns_until + AGAIN || self.last_new > self.returns_until || self.are_few(now) => {
+            false
+                if now > self.returns_until + AGAIN
+                    || last_new.is_some_and(|new| new > self.returns_until)
+                    || self.are_few(now) =>
+            {
                 self.check_returns(true)
             }
             _ => Ok(()),

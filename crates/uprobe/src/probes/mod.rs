@@ -2,6 +2,7 @@
 
 pub mod arm;
 pub mod attach;
+pub mod attached;
 pub mod canary;
 pub mod cost;
 pub mod entries;

@@ -1,5 +1,6 @@
 //! What is done for a program that stands still: its new mappings are read and probed, and it goes on.
 
+use crate::probes::attached::Attached;
 use crate::target::hold::Hold;
 use crate::watcher::Watcher;
 use std::fs;
@@ -40,7 +41,7 @@ fn settled(pid: u32, thread: u32) -> Stands {
 impl Watcher {
     /// Sees to everybody who stands still: what they have mapped is read and probed, and they go on.
     pub(crate) fn see_to_held(&mut self) -> Result<(), WatchError> {
-        let Some(hold) = &self.hold else { return Ok(()) };
+        let Some(hold) = &self.attached.hold else { return Ok(()) };
         let stopped = hold.stopped();
         if stopped.is_empty() {
             return Ok(());
@@ -50,15 +51,17 @@ impl Watcher {
             settled(*pid, *thread);
         }
         let mut happened = Vec::new();
-        self.processes.poll(&mut happened);
+        self.resolver.processes.poll(&mut happened);
         let taken = self.take(happened);
         // Also where something was refused: nobody stands still because of us.
-        if let Some(hold) = &self.hold {
+        if let Some(hold) = &self.attached.hold {
             hold.go_on(&stopped);
         }
         taken
     }
+}
 
+impl Attached {
     /// Whether a process that has just mapped something has not run since: it was told to stop then, and goes on only when we say so.
     pub(crate) fn stands_still(&self, pid: u32) -> bool {
         let stopped = self.hold.iter().flat_map(Hold::stopped).filter(|(process, _)| *process == pid);

@@ -1,9 +1,11 @@
 //! Names of functions that a process got before anybody looked: from its own memory, as far as the way there is certain.
 
+use crate::coverage::Window;
+use crate::queue::Queue;
 use crate::target::driver_objects::Path;
 use crate::target::mapped_file::reachable;
 use crate::target::memory::Memory;
-use crate::watcher::Watcher;
+use crate::target::resolver::Resolver;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use watch::{Gap, Name};
@@ -32,7 +34,7 @@ struct Tried {
 /// How often a process's memory is looked at for more.
 const PAUSE: Duration = Duration::from_millis(50);
 
-impl Watcher {
+impl Resolver {
     /// Libraries with NVIDIA code that these processes have loaded already are read at once: what they have got from the runtime cannot be
     /// asked for again, and the process may end before somebody wonders. NVIDIA's own (cuBLAS takes twenty seconds) find their kernels by
     /// name, of which nothing stands in them.
@@ -51,12 +53,12 @@ impl Watcher {
     }
 
     /// Kernels that the process's libraries have got from the CUDA runtime, as they stand in their static variables.
-    pub(crate) fn read_slots(&mut self, pid: u32) {
+    pub(crate) fn read_slots(&mut self, pid: u32, window: &mut Window) {
         let slots = self.names.slots(pid);
         if slots.is_empty() {
             return;
         }
-        let Ok(memory) = Memory::open(pid) else { return self.unreadable() };
+        let Ok(memory) = Memory::open(pid) else { return window.gap(Gap::NamesBefore) };
         let words = memory.words(slots.iter().map(|(slot, _)| *slot).collect());
         for (slot, handle) in slots {
             if let Some(kernel) = words.get(&slot).filter(|kernel| **kernel != 0) {
@@ -65,22 +67,18 @@ impl Watcher {
         }
     }
 
-    fn unreadable(&mut self) {
-        self.window.gap(Gap::NamesBefore);
-    }
-
     /// A launch of a function that nobody can name.
     pub(crate) fn look_for(&mut self, pid: u32, handle: u64) {
         self.nameless.wanted.insert((pid, handle));
     }
 
     /// Functions that were launched and that nobody can name.
-    pub fn nameless(&self) -> usize {
+    pub(crate) fn unnamed(&self) -> usize {
         self.nameless.wanted.len()
     }
 
     /// Looks for names that are still wanted, now and then.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn look(&mut self, queue: &Queue, window: &mut Window) {
         let now = Instant::now();
         if self.nameless.wanted.is_empty() || self.nameless.next.is_some_and(|next| now < next) {
             return;
@@ -92,11 +90,11 @@ impl Watcher {
             let Some(pid) = list.first().map(|(pid, _)| *pid).filter(|pid| self.processes.is_alive(*pid)) else {
                 continue;
             };
-            self.read_slots(pid);
+            self.read_slots(pid, window);
             let mut tried = self.nameless.paths.remove(&pid).unwrap_or_default();
             for (_, handle) in list {
                 if matches!(self.names.resolve(pid, *handle, 0).name, Name::Unnamed(_)) {
-                    self.follow(pid, *handle, &mut tried);
+                    self.follow((pid, *handle), &mut tried, queue, window);
                 }
             }
             self.nameless.paths.insert(pid, tried);
@@ -105,7 +103,7 @@ impl Watcher {
         self.nameless.wanted.retain(|(pid, handle)| matches!(names.resolve(*pid, *handle, 0).name, Name::Unnamed(_)));
     }
 
-    fn follow(&mut self, pid: u32, handle: u64, tried: &mut Tried) {
+    fn follow(&mut self, (pid, handle): (u32, u64), tried: &mut Tried, queue: &Queue, window: &mut Window) {
         if tried.nowhere.contains(&handle) {
             return;
         }
@@ -113,7 +111,7 @@ impl Watcher {
         if tried.path.is_none() {
             // What the driver launches is one kind of object, what the runtime passes around another.
             let launched: HashSet<u64> =
-                self.shipped.keys().filter(|key| key.tgid == pid).map(|key| key.handle).collect();
+                queue.shipped.keys().filter(|key| key.tgid == pid).map(|key| key.handle).collect();
             let (driver, runtime): (Vec<_>, Vec<_>) =
                 self.names.known(pid).into_iter().partition(|(at, _)| launched.contains(at));
             if driver.len() + runtime.len() == tried.witnesses {
@@ -133,7 +131,7 @@ impl Watcher {
         match name {
             Some(name) => {
                 self.names.learn(pid, handle, &name);
-                self.window.gap(Gap::NamesGuessed);
+                window.gap(Gap::NamesGuessed);
             }
             None => drop(tried.nowhere.insert(handle)),
         }

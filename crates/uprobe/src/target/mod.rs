@@ -10,4 +10,5 @@ pub mod names;
 pub mod proc;
 pub mod processes;
 mod records;
+pub mod resolver;
 pub mod spawn;

@@ -24,10 +24,10 @@ impl Watcher {
     pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
         let mut watcher = Watcher::ready(options)?;
         watcher.expect(&candidates(command))?;
-        if let Backend::Bpf(instrument) = &watcher.backend {
+        if let Backend::Bpf(instrument) = &watcher.attached.backend {
             // Without, a library that could not be foreseen is probed a moment after it is opened, and that is a gap.
             match Hold::new(instrument.ring.map().fd()) {
-                Ok(hold) => watcher.hold = Some(hold),
+                Ok(hold) => watcher.attached.hold = Some(hold),
                 Err(error) => watcher.news.push(format!("the program is not held while libraries are probed: {error}")),
             }
         }
@@ -39,7 +39,7 @@ impl Watcher {
     /// To be called when everything about a command is set and it is about to be started: it will stand still whenever it maps code. The
     /// time from which on it is to be watched (see [`Watcher::adopt`]).
     pub fn before(&self, start: &mut Command) -> u64 {
-        if let Some(hold) = &self.hold {
+        if let Some(hold) = &self.attached.hold {
             hold.hold(start);
         }
         clock()

@@ -1,0 +1,133 @@
+//! What carries probes now, and how much of it is listened to: the first of the three parts of a watch.
+
+use crate::bpf::backend::Backend;
+use crate::bpf::duty_cycle::CHECKED;
+use crate::bpf::instrument::{Calls, Probed};
+use crate::bpf::wire::counter;
+use crate::options::Options;
+use crate::probes::entries::{ENTRIES, Home};
+use crate::probes::preprobe::Inode;
+use crate::probes::recognise::Recognised;
+use crate::probes::stub::Stub;
+use crate::probes::symbols::entries_of;
+use crate::target::hold::Hold;
+use crate::target::mapped_file::planted;
+use crate::target::processes::{FileId, Mapping};
+use crate::watcher::broken;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use sys::mapped_call::Timing;
+use watch::WatchError;
+
+pub(crate) struct Attached {
+    pub options: Options,
+    pub backend: Backend,
+    pub probed: HashMap<FileId, Home>,
+    /// What each file that was mapped is.
+    pub recognised: HashMap<FileId, Recognised>,
+    /// Files that were probed before anybody mapped them.
+    pub ahead: HashMap<Inode, (Probed, RawFd)>,
+    /// The files that carry probes.
+    pub held: Vec<File>,
+    /// Children of ours that call a function of ours under the same probe, with what was seen of each.
+    pub canaries: Vec<(sys::child::Child, String, u64)>,
+    /// A function of ours for each runtime that carries probes, by the runtime's descriptor.
+    pub stubs: HashMap<RawFd, Arc<Stub>>,
+    /// The one whose calls are timed at the end.
+    pub measured: Option<Arc<Stub>>,
+    /// Holds what we started whenever it maps code.
+    pub hold: Option<Hold>,
+    pub returns_until: Instant,
+    /// Launches so far, when they were last counted.
+    pub paced: (Instant, u64),
+    /// Until when the runtime's own calls are looked at, for names.
+    pub outer_until: Instant,
+}
+
+impl Attached {
+    pub fn new(options: Options) -> Result<Attached, WatchError> {
+        let backend = Backend::new(&options)?;
+        let now = Instant::now();
+        Ok(Attached {
+            options,
+            backend,
+            probed: HashMap::new(),
+            recognised: HashMap::new(),
+            ahead: HashMap::new(),
+            held: Vec::new(),
+            canaries: Vec::new(),
+            stubs: HashMap::new(),
+            measured: None,
+            hold: None,
+            returns_until: now + CHECKED,
+            paced: (now, 0),
+            outer_until: now,
+        })
+    }
+
+    /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
+    /// again.
+    pub(crate) fn equip(&mut self, path: &Path, home: Home, calls: Calls) -> Result<(Probed, RawFd), WatchError> {
+        let opened = inventory::File::open(path).map_err(|error| {
+            WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
+        })?;
+        let held = sys::regular_file::open(path).map_err(broken)?;
+        let descriptor = held.as_raw_fd();
+        self.held.push(held);
+        let probed = self.backend.probe(&by_descriptor(descriptor), home, &opened, calls)?;
+        if home.launches() && self.options.canary {
+            self.prepare_canary(descriptor, home, &probed)?;
+        }
+        Ok((probed, descriptor))
+    }
+
+    /// The same probe on a function of ours, before anybody looks at what launches return: the canary's calls return too.
+    fn prepare_canary(&mut self, held: RawFd, home: Home, probed: &Probed) -> Result<(), WatchError> {
+        if let Some(stub) = Stub::like(home, probed).map_err(broken)? {
+            self.backend.probe(Path::new(&stub.path()), home, &stub.bytes, Calls::Nobody)?;
+            self.stubs.insert(held, Arc::new(stub));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn in_place(
+        &self,
+        held: RawFd,
+        pid: u32,
+        mapping: &Mapping,
+        stub: &Stub,
+        probed: &Probed,
+    ) -> Option<bool> {
+        let file = inventory::File::open(&by_descriptor(held)).ok()?;
+        let (_, site) = probed.functions.iter().find(|(symbol, _)| *symbol == stub.symbol)?;
+        let symbols = entries_of(&file, stub.home).ok()?;
+        let named = |entry: usize| ENTRIES.get(entry).is_some_and(|entry| entry.symbol == stub.symbol);
+        let symbol = symbols.iter().find(|symbol| named(symbol.entry))?;
+        let original = symbol.code.get(usize::try_from(site.offset).ok()?..)?;
+        planted(pid, mapping, symbol.offset.checked_add(site.offset)?, original)
+    }
+
+    /// The kernel takes its time to take a probe out of a process: until no call is counted any more.
+    pub(crate) fn time_without(&self, timing: &mut Timing) -> Option<f64> {
+        const ATTEMPTS: u32 = 50;
+        let mut best: Option<f64> = None;
+        for _ in 0..ATTEMPTS {
+            let before = self.backend.counter(counter::LAUNCHES);
+            let figure = timing.again()?;
+            best = Some(best.map_or(figure, |best| best.min(figure)));
+            if matches!(self.backend, Backend::Bpf(_)) && self.backend.counter(counter::LAUNCHES) == before {
+                return Some(figure);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        best.filter(|_| !matches!(self.backend, Backend::Bpf(_)))
+    }
+}
+
+fn by_descriptor(held: RawFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{held}"))
+}

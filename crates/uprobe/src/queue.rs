@@ -1,0 +1,56 @@
+//! What came and is not worked on yet, and what was made of what was: the third of the three parts of a watch.
+
+use crate::bpf::wire::{Event, Key};
+use crate::target::processes::Happened;
+use std::collections::{HashMap, VecDeque};
+use std::time::Instant;
+use watch::{Flow, KindId};
+
+pub(crate) enum Item {
+    Record(Vec<u8>),
+    Sample(Event<'static>),
+    Happened(Happened),
+}
+
+pub(crate) struct Queue {
+    /// By time.
+    pub items: VecDeque<(u64, Item)>,
+    pub flows: HashMap<u32, Flow>,
+    pub kinds: HashMap<Key, KindId>,
+    /// How often each key came over the ring.
+    pub shipped: HashMap<Key, u64>,
+    /// How often each key came from processes that have a number which one of ours had.
+    pub strangers: HashMap<Key, u64>,
+    /// Launches by process and stream that no capture was seen around, until the first capture of that stream is seen.
+    pub direct: HashMap<(u32, u64), u64>,
+    /// Launches and replays that came of what is watched: a probe belongs to a file, and fires for strangers too.
+    pub activity: u64,
+    pub last_new: Instant,
+}
+
+impl Queue {
+    pub fn new() -> Queue {
+        Queue {
+            items: VecDeque::new(),
+            flows: HashMap::new(),
+            kinds: HashMap::new(),
+            shipped: HashMap::new(),
+            strangers: HashMap::new(),
+            direct: HashMap::new(),
+            activity: 0,
+            last_new: Instant::now(),
+        }
+    }
+
+    /// Puts what came between what waits, by time.
+    pub fn merge(&mut self, records: Vec<(u64, Item)>) {
+        let mut all: Vec<(u64, Item)> = self.items.drain(..).chain(records).collect();
+        all.sort_by_key(|(time, _)| *time);
+        self.items = all.into();
+    }
+
+    /// When something new was launched last; None where nothing was launched yet.
+    pub fn last_new(&self) -> Option<Instant> {
+        (!self.shipped.is_empty()).then_some(self.last_new)
+    }
+}
