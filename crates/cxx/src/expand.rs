@@ -2,7 +2,8 @@
 
 use super::files::LoadError;
 use super::lex::{Kind, PAINTED, SPACE, Tok};
-use super::preprocess::{Macro, Preprocessor};
+use super::macros::Macro;
+use super::preprocess::Preprocessor;
 use super::sym::{self, Sym};
 use std::sync::Arc;
 
@@ -43,6 +44,13 @@ impl Preprocessor<'_> {
 
     /// The arguments of a function-like macro; None (and nothing consumed) where no parenthesis follows.
     fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<Arguments>, LoadError> {
+        self.gathering += 1;
+        let gathered = self.gather(params, variadic);
+        self.gathering -= 1;
+        gathered
+    }
+
+    fn gather(&mut self, params: usize, variadic: bool) -> Result<Option<Arguments>, LoadError> {
         let Some(open) = self.next_raw()? else { return Ok(None) };
         if !open.is(sym::LPAREN) {
             self.push_back(vec![open], None);
@@ -181,7 +189,9 @@ impl Preprocessor<'_> {
                 Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => Kind::Ident,
                 _ => Kind::Punct,
             };
-            out.push(Tok { kind, sym: self.interner.intern(&text), ..left });
+            let sym = self.interner.intern(&text);
+            self.macros.included.pasted.insert(sym);
+            out.push(Tok { kind, sym, ..left });
         }
         out
     }

@@ -8,48 +8,12 @@
 use super::condition;
 use super::files::{Files, LoadError, Sources, Span};
 use super::find_header::{find_include, find_system};
+use super::included::Recorder;
 use super::lex::{Kind, PAINTED, Tok};
+use super::macros::{Macro, Macros};
 use super::relevance::Group;
-use super::sym::{self, FxMap, FxSet, Interner, Sym};
+use super::sym::{self, Interner, Sym};
 use std::sync::Arc;
-
-#[derive(Debug)]
-pub struct Macro {
-    /// None: object-like.
-    pub params: Option<Vec<Sym>>,
-    pub variadic: bool,
-    pub body: Vec<Tok>,
-}
-
-/// Names with what they are defined as; None undefines one.
-pub type Defined = Vec<(Sym, Option<Arc<Macro>>)>;
-
-#[derive(Debug, Default)]
-pub struct Macros {
-    pub table: FxMap<Sym, Arc<Macro>>,
-    /// What every unit begins with.
-    pub base: FxMap<Sym, Arc<Macro>>,
-    /// What single files are compiled with on top of that: the end of a path, and its defines.
-    pub of_file: Vec<(String, Defined)>,
-    /// Every name that was ever defined.
-    pub ever: FxSet<Sym>,
-    /// `push_macro`: what a name meant before.
-    pushed: FxMap<Sym, Vec<Option<Arc<Macro>>>>,
-    /// Names whose `#define` is not taken: checks and logs that the interpreter answers itself.
-    pub kept: FxSet<Sym>,
-    /// Undefined from outside (`-U`) for good: the sources' own `#define` does not change that.
-    pub fixed: FxSet<Sym>,
-    /// Names that a conditional asked for while nothing defined them, and where first.
-    pub asked: FxMap<Sym, Vec<Span>>,
-    /// Every conditional that was met, by where it stands.
-    pub groups: FxMap<(u16, u32), Group>,
-    /// Every macro that was ever made, by where it stands.
-    pub definitions: FxMap<(u16, u32), (Sym, Arc<Macro>)>,
-    /// Headers of the dialect's own that a unit includes and the tree does not have.
-    pub absent: Vec<String>,
-    pub own_header: &'static str,
-    once: FxSet<u16>,
-}
 
 const MAX_TOKENS: usize = 30_000_000;
 const MAX_FRAMES: usize = 400;
@@ -62,6 +26,11 @@ pub struct Preprocessor<'a> {
     pub macros: &'a mut Macros,
     pub(super) frames: Vec<Frame>,
     sources: Vec<Source>,
+    /// What the unit has come to so far.
+    pub(super) out: Vec<Tok>,
+    pub(super) recorder: Recorder,
+    /// The arguments of a macro are being read: they may go on behind the end of a file.
+    pub(super) gathering: usize,
     pub(super) floor: usize,
     pub(super) made: usize,
     pub(super) nested: usize,
@@ -104,6 +73,9 @@ impl<'a> Preprocessor<'a> {
             macros,
             frames: Vec::new(),
             sources: Vec::new(),
+            out: Vec::new(),
+            recorder: Recorder::default(),
+            gathering: 0,
             floor: 0,
             made: 0,
             nested: 0,
@@ -111,31 +83,41 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// All tokens of one unit with what it includes.
-    pub fn unit(&mut self, path: &str) -> Result<Vec<Tok>, LoadError> {
+    pub fn unit(&mut self, path: &str) -> Result<Arc<Vec<Tok>>, LoadError> {
         let file = self.files.open(self.tree, path, self.interner)?;
         self.macros.begin(path);
+        self.out.reserve(self.macros.included.longest);
         self.enter(file);
-        let mut out = Vec::new();
         loop {
-            self.copy_plain(&mut out);
+            self.copy_plain();
             let Some(tok) = self.next_expanded()? else { break };
-            out.push(tok);
-            if out.len() > MAX_TOKENS {
+            self.out.push(tok);
+            if self.out.len() > MAX_TOKENS {
                 break;
             }
         }
-        Ok(out)
+        let toks = Arc::new(std::mem::take(&mut self.out));
+        self.keep(&toks);
+        Ok(toks)
     }
 
     fn enter(&mut self, file: u16) {
-        if self.macros.once.contains(&file) || self.sources.len() >= MAX_INCLUDES {
+        let read = self.macros.once.contains(&file);
+        if !read && self.sources.len() >= MAX_INCLUDES {
+            self.recorder.spoil();
             return;
         }
+        let plain = self.frames.is_empty() && self.floor == 0 && self.gathering == 0;
+        if read || (plain && self.replay(file)) {
+            self.recorder.pass(file, read);
+            return;
+        }
+        self.record(file, plain);
         self.sources.push(Source { file, toks: self.files.toks(file), at: 0, conds: Vec::new() });
     }
 
     /// Takes over what stands between two directives or names of macros as it is: that is most of a file.
-    fn copy_plain(&mut self, out: &mut Vec<Tok>) {
+    fn copy_plain(&mut self) {
         if !self.frames.is_empty() || self.floor > 0 {
             return;
         }
@@ -151,7 +133,7 @@ impl<'a> Preprocessor<'a> {
             _ => false,
         };
         let plain = rest.get(..rest.iter().position(ends).unwrap_or(rest.len())).unwrap_or_default();
-        out.extend_from_slice(plain);
+        self.out.extend_from_slice(plain);
         source.at += plain.len();
     }
 
@@ -201,6 +183,7 @@ impl<'a> Preprocessor<'a> {
             let Some(source) = self.sources.last_mut() else { return Ok(None) };
             let Some(&tok) = source.toks.get(source.at) else {
                 self.sources.pop();
+                self.recorded();
                 continue;
             };
             source.at += 1;
@@ -269,7 +252,7 @@ impl<'a> Preprocessor<'a> {
                 if let Some(name) = rest.first()
                     && !self.macros.fixed.contains(&name.sym)
                 {
-                    self.macros.table.remove(&name.sym);
+                    self.macros.set(name.sym, None);
                 }
             }
             sym::INCLUDE => self.include(rest)?,
@@ -336,10 +319,11 @@ impl<'a> Preprocessor<'a> {
                 (Some(params), variadic, rest.get(close + 1..).unwrap_or_default())
             }
         };
-        let made = Arc::new(Macro { params, variadic, body: body.to_vec() });
         self.macros.ever.insert(name.sym);
-        self.macros.definitions.entry((name.file, name.off)).or_insert_with(|| (name.sym, made.clone()));
-        self.macros.table.insert(name.sym, made);
+        // The same line makes the same macro, however often it is read.
+        let made = || (name.sym, Arc::new(Macro { params, variadic, body: body.to_vec() }));
+        let (_, made) = self.macros.definitions.entry((name.file, name.off)).or_insert_with(made).clone();
+        self.macros.set(name.sym, Some(made));
     }
 
     fn pragma(&mut self, line: &[Tok]) {
@@ -358,23 +342,31 @@ impl<'a> Preprocessor<'a> {
         let Some(name) = line.iter().find(|tok| tok.kind == Kind::String) else { return };
         let name = super::lex::string(self.interner.text(name.sym));
         let name = self.interner.intern(&name);
+        self.recorder.spoil();
         if push {
             let now = self.macros.table.get(&name).cloned();
             self.macros.pushed.entry(name).or_default().push(now);
         } else if let Some(before) = self.macros.pushed.get_mut(&name).and_then(Vec::pop) {
-            match before {
-                Some(before) => drop(self.macros.table.insert(name, before)),
-                None => drop(self.macros.table.remove(&name)),
-            }
+            self.macros.set(name, before);
         }
     }
 
+    /// A header in angle brackets; the same few are asked for by every file.
+    fn system(&mut self, wanted: &str) -> Option<String> {
+        if let Some(known) = self.macros.system.get(wanted) {
+            return known.clone();
+        }
+        let found = find_system(self.tree, wanted);
+        self.macros.system.insert(wanted.to_owned(), found.clone());
+        found
+    }
+
     /// Whether the tree has a header.
-    pub(super) fn finds(&self, wanted: &str, quoted: bool) -> bool {
+    pub(super) fn finds(&mut self, wanted: &str, quoted: bool) -> bool {
         let from = self.sources.last().map_or("", |source| self.files.path(source.file));
         match quoted {
             true => find_include(self.tree, from, wanted).is_some(),
-            false => find_system(self.tree, wanted).is_some(),
+            false => self.system(wanted).is_some(),
         }
     }
 
@@ -402,7 +394,7 @@ impl<'a> Preprocessor<'a> {
     fn include(&mut self, line: &[Tok]) -> Result<(), LoadError> {
         let from = self.sources.last().map_or(String::new(), |source| self.files.path(source.file).to_owned());
         let Some((wanted, quoted)) = self.header(line)? else { return Ok(()) };
-        let found = if quoted { find_include(self.tree, &from, &wanted) } else { find_system(self.tree, &wanted) };
+        let found = if quoted { find_include(self.tree, &from, &wanted) } else { self.system(&wanted) };
         if let Some(path) = found {
             let file = self.files.open(self.tree, &path, self.interner)?;
             self.enter(file);
@@ -410,23 +402,5 @@ impl<'a> Preprocessor<'a> {
             self.macros.absent.push(wanted);
         }
         Ok(())
-    }
-}
-
-impl Macros {
-    /// A new unit: nothing of the one before is left.
-    fn begin(&mut self, path: &str) {
-        self.table = self.base.clone();
-        self.once.clear();
-        self.pushed.clear();
-        let of_this = |(end, _): &&(String, Defined)| {
-            path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/'))
-        };
-        for (name, made) in self.of_file.iter().filter(of_this).flat_map(|(_, defines)| defines) {
-            match made {
-                Some(made) => drop(self.table.insert(*name, made.clone())),
-                None => drop(self.table.remove(name)),
-            }
-        }
     }
 }

@@ -1,12 +1,13 @@
 //! A loaded program: every unit read so far, and what its names mean. Grows on demand: where a function is called that
 //! is only declared, the unit that defines it is looked for and loaded.
 
-use crate::ast::{Body, Enum, Function, Members, Struct, Type};
+use crate::ast::{Body, Enum, Function, Initial, Members, Struct, Type};
 use crate::dialect::Dialect;
 use crate::files::{Files, LoadError, Sources, Span, Unreadable};
 use crate::lex::{Kind, Tok};
+use crate::macros::{Macro, Macros};
 use crate::parse::{self, Declared, Global, Names};
-use crate::preprocess::{Macro, Macros, Preprocessor};
+use crate::preprocess::Preprocessor;
 use crate::sym::{FxMap, FxSet, Interner, Sym};
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +20,7 @@ pub struct Program {
     pub interner: Interner,
     pub macros: Macros,
     names: Names,
-    units: Vec<Arc<[Tok]>>,
+    units: Vec<Arc<Vec<Tok>>>,
     pub functions: Vec<Function>,
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
@@ -35,6 +36,8 @@ pub struct Program {
     loaded: FxSet<Sym>,
     /// Functions that were looked for and are defined nowhere in the tree.
     pub missing: FxSet<Sym>,
+    /// Units in the order in which a definition is looked for, by the file that declares it.
+    near: FxMap<String, Arc<[String]>>,
 }
 
 impl Program {
@@ -42,24 +45,26 @@ impl Program {
     pub fn new(dialect: &'static Dialect, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
         let mut program =
             Program { interner: Interner::with(dialect.words), names: Names::new(dialect), ..Program::default() };
-        program.start(defines)?;
+        program.start(defines, None)?;
         Ok(program)
     }
 
-    /// An empty program under other defines, with the files that this one has read: their text and tokens are the same.
+    /// An empty program under other defines, with the files that this one has read: their text and tokens are the same, and so is
+    /// what a header comes to that has nothing to do with what is defined otherwise. What conditionals asked for is not taken over.
     pub fn again(&self, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
         let dialect = self.dialect();
         let mut program = Program {
             interner: self.interner.clone(),
             files: self.files.clone(),
             names: Names::new(dialect),
+            near: self.near.clone(),
             ..Program::default()
         };
-        program.start(defines)?;
+        program.start(defines, Some(&self.macros))?;
         Ok(program)
     }
 
-    fn start(&mut self, defines: &[(String, Option<String>)]) -> Result<(), LoadError> {
+    fn start(&mut self, defines: &[(String, Option<String>)], before: Option<&Macros>) -> Result<(), LoadError> {
         let dialect = self.dialect();
         self.macros.own_header = dialect.own_header;
         for name in KEPT.iter().chain(dialect.kept) {
@@ -69,6 +74,18 @@ impl Program {
         self.spaces.push(Vec::new());
         for (name, value) in defines {
             self.define(name, value.as_deref());
+        }
+        if let Some(before) = before {
+            let otherwise = self.macros.otherwise(before);
+            // `__has_include(<x>)` is asked for under a name that stands in no file.
+            if !otherwise.iter().any(|name| self.interner.text(*name).contains('(')) {
+                let named = |tok: &Tok| tok.kind == Kind::Ident && otherwise.contains(&tok.sym);
+                let mentions = |file| self.files.get(file).is_none_or(|file| file.toks.iter().any(named));
+                self.macros.included = before.included_without(&otherwise, mentions);
+            }
+            self.macros.definitions.clone_from(&before.definitions);
+            self.macros.system.clone_from(&before.system);
+            self.macros.absent.clone_from(&before.absent);
         }
         if self.files.number("<prelude>").is_none() {
             self.files.add("<prelude>", dialect.prelude.into(), &mut self.interner)?;
@@ -118,7 +135,7 @@ impl Program {
         let toks = Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
         let unit = self.units.len() as u32;
         let declared = parse::declarations(&toks, &self.names, &self.interner, unit);
-        self.units.push(toks.into());
+        self.units.push(toks);
         // A unit more may write to what others see.
         for global in self.globals.iter_mut().filter(|global| !global.internal) {
             global.written = OnceLock::new();
@@ -238,6 +255,16 @@ impl Program {
         of.members.get_or_init(|| parse::members(of, self.toks(of.unit), &self.names, &self.interner))
     }
 
+    /// What a global begins as; a long list is parsed when somebody asks for it, and most are tables of numbers that nobody does.
+    pub fn initial<'a>(&'a self, global: &'a Global) -> &'a Initial {
+        match &global.list {
+            Some(list) => global.parsed.get_or_init(|| {
+                parse::list(list.clone(), self.toks(global.unit), &self.names, &self.interner, global.unit)
+            }),
+            None => &global.init,
+        }
+    }
+
     pub fn unit_toks(&self, unit: u32) -> &[Tok] {
         self.toks(unit)
     }
@@ -273,10 +300,17 @@ impl Program {
         }
         beside.retain(|path| tree.has(path));
         let home = declared.first().map_or(String::new(), |span| self.files.path(span.file).to_owned());
-        let mut near: Vec<&str> = tree.paths().filter(|path| self.dialect().is_unit(path)).collect();
         let shared = |path: &str| path.split('/').zip(home.split('/')).take_while(|(a, b)| a == b).count();
-        near.sort_by_cached_key(|path| (usize::MAX - shared(path), path.len()));
-        let near: Vec<String> = near.into_iter().take(600).map(str::to_owned).collect();
+        let near = match self.near.get(&home) {
+            Some(known) => known.clone(),
+            None => {
+                let mut near: Vec<&str> = tree.paths().filter(|path| self.dialect().is_unit(path)).collect();
+                near.sort_by_cached_key(|path| (usize::MAX - shared(path), path.len()));
+                let near: Arc<[String]> = near.into_iter().take(600).map(str::to_owned).collect();
+                self.near.insert(home.clone(), near.clone());
+                near
+            }
+        };
         let mut depth = 0;
         for (position, path) in beside.iter().chain(near.iter()).enumerate() {
             // Beyond its own directory and the one above it nothing of ours is defined.

@@ -118,3 +118,70 @@ fn a_file_that_cannot_be_read_is_told_in_its_owners_words() {
     let error = program(&FAR, &Texts(BTreeMap::new())).expect_err("nothing is there");
     assert_eq!(error.to_string(), "main.cpp is not there");
 }
+
+/// What each unit of a program says of itself, with the headers between them shared.
+fn asked_of_units(files: &[(&'static str, &'static str)], defines: &[(String, Option<String>)]) -> Vec<Option<i64>> {
+    let texts = Texts(files.iter().copied().collect());
+    let units: Vec<&str> = files.iter().map(|(path, _)| *path).filter(|path| path.ends_with(".cpp")).collect();
+    let plain = Program::new(&PLAIN, &[]).expect("an empty program");
+    let mut first = plain.again(&[]).expect("the same");
+    units.iter().for_each(|path| first.load(&texts, path).expect("it can be read"));
+    let mut program = first.again(defines).expect("under other defines");
+    for path in &units {
+        program.load(&texts, path).expect("it can be read");
+    }
+    let ask = |program: &Program, path: &&str| {
+        let name = path.trim_end_matches(".cpp");
+        let mut machine = Machine::new(program, Platform::default(), |_, _| false);
+        let value = machine.call_by_name(name, Vec::new()).ok()?;
+        machine.settle(&value)
+    };
+    let known = units.iter().map(|path| ask(&first, path));
+    known.chain(units.iter().map(|path| ask(&program, path))).collect()
+}
+
+#[test]
+fn a_header_read_before_is_taken_over_only_where_it_comes_to_the_same() {
+    let header = "#ifdef WIDE\n#define WIDTH 8\n#else\n#define WIDTH 4\n#endif\nstatic const int width = WIDTH;";
+    let guarded = "#ifndef G\n#define G\nstatic const int seen = 1;\n#else\nstatic const int again = 2;\n#endif";
+    let files = [
+        ("h.hpp", header),
+        ("g.hpp", guarded),
+        ("once.hpp", "#pragma once\nstatic const int one = 1;"),
+        ("both.hpp", "#include \"once.hpp\"\n#include \"h.hpp\""),
+        ("deep.hpp", "#include \"far.hpp\"\nstatic const int deep = FAR;"),
+        ("far.hpp", "#if LEVEL > 3\n#define FAR 9\n#else\n#define FAR 5\n#endif"),
+        ("a.cpp", "#include \"h.hpp\"\nint a() { return width; }"),
+        ("b.cpp", "#define WIDE\n#include \"h.hpp\"\nint b() { return width; }"),
+        ("c.cpp", "#include \"h.hpp\"\nint c() { return width + WIDTH; }"),
+        ("d.cpp", "#include \"g.hpp\"\n#include \"g.hpp\"\nint d() { return seen + again; }"),
+        ("e.cpp", "#include \"once.hpp\"\n#include \"both.hpp\"\nint e() { return one * 10 + width; }"),
+        ("f.cpp", "#include \"both.hpp\"\nint f() { return one * 10 + width; }"),
+        ("i.cpp", "#define ADD(x, y) x + y\nint i() { return ADD(\n#include \"seven.hpp\"\n, 1); }"),
+        ("j.cpp", "#define ADD(x, y) x + y\nint j() { return ADD(\n#include \"seven.hpp\"\n, 2); }"),
+        ("k.cpp", "#define SUM(x) x + 1\nint k() { return\n#include \"open.hpp\"\n(7); }"),
+        ("l.cpp", "#define SUM(x) x + 2\nint l() { return\n#include \"open.hpp\"\n(7); }"),
+        ("m.cpp", "#include \"deep.hpp\"\nint m() { return deep; }"),
+        ("open.hpp", "SUM"),
+        ("seven.hpp", "7"),
+    ];
+    let before = [4, 8, 8, 3, 14, 14, 8, 9, 8, 9, 5];
+    let after = [4, 8, 8, 3, 14, 14, 8, 9, 8, 9, 9];
+    let expected: Vec<Option<i64>> = before.into_iter().chain(after).map(Some).collect();
+    assert_eq!(asked_of_units(&files, &[("LEVEL".to_owned(), Some("4".to_owned()))]), expected);
+    let wide = [8, 8, 16, 3, 18, 18, 8, 9, 8, 9, 5];
+    let expected: Vec<Option<i64>> = before.into_iter().chain(wide).map(Some).collect();
+    assert_eq!(asked_of_units(&files, &[("WIDE".to_owned(), Some(String::new()))]), expected);
+}
+
+#[test]
+fn a_long_list_is_known_though_it_is_parsed_late() {
+    let list: String = (0..300).map(|number| format!("{number}, ")).collect();
+    let text = format!("static const int table[] = {{ {list} }};\nint last() {{ return table[299]; }}");
+    let texts = Texts([("last.cpp", &*text.leak())].into_iter().collect());
+    let mut program = Program::new(&PLAIN, &[]).expect("an empty program");
+    program.load(&texts, "last.cpp").expect("it can be read");
+    let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+    let value = machine.call_by_name("last", Vec::new()).expect("it runs");
+    assert_eq!(machine.settle(&value), Some(299));
+}

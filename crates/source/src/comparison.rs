@@ -96,7 +96,7 @@ pub fn surveys<'t>(
     overrides: &Overrides,
 ) -> Result<[Survey<'t>; 2], RulesError> {
     let [a, b] = trees;
-    let ask = |tree| Survey::run(tree, question.clone(), overrides);
+    let ask = |tree| Survey::run(tree, Question { points: true, ..question.clone() }, overrides);
     let (a, b) = rayon::join(|| ask(a), || ask(b));
     Ok([a?, b?])
 }

@@ -81,6 +81,7 @@ pub fn history(
     since: Option<&str>,
     until: &str,
 ) -> Result<History, HistoryError> {
+    let question = &Question { points: true, ..question.clone() };
     let all = commits(repo, since, until, BACKEND)?;
     let (Some(first), Some(last)) = (all.first().cloned(), all.last().cloned()) else {
         return Err(HistoryError::Nothing {

@@ -12,6 +12,7 @@ use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
 use crate::preset::Preset;
 use crate::session::{Need, Session, undetermined};
+use crate::survey::Question;
 use crate::tree::Tree;
 use cxx::Program;
 use cxx::ast::Function;
@@ -229,10 +230,10 @@ impl<'t> Rules<'t> {
     pub fn device_answers(
         &self,
         device: &Device,
-        shape: &Shape,
-        types: &[String],
+        question: &Question,
         columns: &[i64],
     ) -> Result<DeviceAnswers, String> {
+        let (shape, types) = (&question.shape, &question.types);
         let name = |need: Need| self.program.text(need.0).to_owned();
         let mut session = match self.session(device) {
             Ok(session) => session,
@@ -246,7 +247,7 @@ impl<'t> Rules<'t> {
         let (mut all, mut ran) = (Vec::with_capacity(types.len()), Vec::with_capacity(types.len()));
         let first = session.machine.take_ran();
         for ty in types {
-            all.push(session.answers(&|count| shape.op(ty, count), columns).map_err(name)?);
+            all.push(session.answers(&|count| shape.op(ty, count), columns, question.points).map_err(name)?);
             let mut of_type = session.machine.take_ran();
             of_type.extend(&first);
             ran.push(of_type);
@@ -320,7 +321,7 @@ impl<'t> Rules<'t> {
                 }
                 Err(Err(stop)) => return Ok(vec![undetermined(&self.program, 1, to, &stop)]),
             };
-            match session.answers(op, &columns) {
+            match session.answers(op, &columns, false) {
                 Ok(answers) => return Ok(answers),
                 Err(need) => {
                     self.program.define_function(self.tree, need.0)?;

@@ -14,6 +14,9 @@ use std::rc::Rc;
 /// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
 const MAX_FORKS: usize = 32;
 
+/// So many counts are looked at one by one.
+const FEW: usize = 64;
+
 pub(crate) enum Ended {
     Launched(Handoff),
     Stopped(Stop),
@@ -42,15 +45,16 @@ impl<'p> Session<'p> {
         Ok(Session { machine, stage, entry, tiles: Vec::new() })
     }
 
-    /// Answers for these counts, in ascending order: ranges, of which some may hold none of them.
-    pub fn answers(&mut self, op: &dyn Fn(i64) -> Op, columns: &[i64]) -> Result<Vec<Answer>, Need> {
+    /// Answers for these counts, in ascending order: ranges, of which some may hold none of them. With `points` a range holds
+    /// for those of the counts that are in it, and what is between them is not followed.
+    pub fn answers(&mut self, op: &dyn Fn(i64) -> Op, columns: &[i64], points: bool) -> Result<Vec<Answer>, Need> {
         let last = columns.last().copied().unwrap_or(1);
         let mut answers: Vec<Answer> = Vec::new();
         for &column in columns {
             if answers.last().is_some_and(|answer| column <= answer.to) {
                 continue;
             }
-            let windows = self.windows(&op(column), column, last, columns)?;
+            let windows = self.windows(&op(column), column, last, columns, points)?;
             match windows.is_empty() {
                 true => answers.push(self.answer(op, column, last)?),
                 false => answers.extend(windows),
@@ -60,12 +64,13 @@ impl<'p> Session<'p> {
     }
 
     /// The windows that one run goes through from a count on; none where anything on the way is not known.
-    fn windows(&mut self, op: &Op, from: i64, to: i64, wanted: &[i64]) -> Result<Vec<Answer>, Need> {
+    fn windows(&mut self, op: &Op, from: i64, to: i64, wanted: &[i64], points: bool) -> Result<Vec<Answer>, Need> {
         self.machine.decides = path::decider(&op.op);
         self.machine.reset(from, to);
         self.machine.script.clear();
         self.machine.wanted = wanted.into();
-        self.machine.exploring = true;
+        // Of many counts the pieces between them are fewer.
+        (self.machine.exploring, self.machine.points) = (true, points && wanted.len() <= FEW);
         let last = match self.run(op)? {
             Ended::Launched(launch) => self.machine.window_of(launch),
             Ended::Stopped(_) => None,

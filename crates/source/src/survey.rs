@@ -32,6 +32,8 @@ pub struct Question {
     pub devices: Vec<Device>,
     pub types: Vec<String>,
     pub columns: Vec<i64>,
+    /// The counts alone are asked for, not what is between them: an answer's range then holds for those of them that are in it.
+    pub points: bool,
 }
 
 /// What the user changes about a build.
@@ -251,7 +253,7 @@ fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesErro
         let rules = &backend.rules;
         let answers = |&index: &usize| {
             let device = question.devices.get(index)?;
-            Some((index, rules.device_answers(device, &question.shape, &question.types, &columns)))
+            Some((index, rules.device_answers(device, question, &columns)))
         };
         let results: Vec<_> = open.par_iter().filter_map(answers).collect();
         let mut needed = BTreeSet::new();
@@ -286,7 +288,7 @@ fn open<'t>(tree: &'t Tree, vendor: Vendor, overrides: &Overrides, shape: &Shape
 
 impl Shape {
     pub fn question(self, devices: Vec<Device>, types: Vec<String>, columns: Vec<i64>) -> Question {
-        Question { shape: self, devices, types, columns }
+        Question { shape: self, devices, types, columns, points: false }
     }
 }
 

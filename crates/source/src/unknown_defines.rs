@@ -6,6 +6,14 @@ use crate::rules::Rules;
 /// What compilers and systems define that these builds do not run on, or that a release build always has.
 const OTHERS: &[&str] = &["NDEBUG", "WIN32", "_WIN32", "MUSART_VERSION"];
 
+/// What follows each `define` and `undef` of a text.
+fn written(text: &str) -> impl Iterator<Item = &str> {
+    ["define ", "undef "]
+        .into_iter()
+        .flat_map(|word| text.match_indices(word).map(move |(at, _)| (at, word.len())))
+        .filter_map(|(at, length)| text.get(at + length..))
+}
+
 impl Rules<'_> {
     /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
     pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
@@ -14,21 +22,6 @@ impl Rules<'_> {
         }
         let entry = self.entry().map_or(0, |function| function.span.file);
         let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
-        let mut mentioned = String::new();
-        let build =
-            |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
-        for path in self.tree.paths().filter(build) {
-            mentioned.push_str(&self.tree.text(path).unwrap_or_else(|_| "".into()));
-        }
-        // What a header defines under a condition of its own (another vendor's, the device's) is its business.
-        let header = |path: &&str| path.starts_with(&home) && (path.ends_with(".h") || path.ends_with(".cuh"));
-        for path in self.tree.paths().filter(header) {
-            let text = self.tree.text(path).unwrap_or_else(|_| "".into());
-            for line in text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("define ")) {
-                mentioned.push_str(line);
-                mentioned.push('\n');
-            }
-        }
         // GGML_HIP_NO_X stands for the option GGML_HIP_X turned off; one that is on leaves it undefined.
         let negated = |name: &str| {
             let option = name.replacen("_NO_", "_", 1);
@@ -48,13 +41,8 @@ impl Rules<'_> {
                 || preset.origin.contains_key(name)
                 || preset.options.contains_key(name)
                 || self.program.is_defined(name)
-                || mentioned.contains(name)
                 || name.contains("MUSA")
                 || others(name)
-                || self.program.files.iter().any(|file| {
-                    let text = &file.text;
-                    text.contains(&format!("define {name}")) || text.contains(&format!("undef {name}"))
-                })
         };
         let device_code = |path: &str| path.ends_with(".cu") || path.ends_with(".cuh");
         let mut names: Vec<String> = self
@@ -70,7 +58,35 @@ impl Rules<'_> {
                     || name.starts_with("__has_") && !known(name)
             })
             .collect();
+        // What is left is looked for in the texts: mostly nothing is.
+        if !names.is_empty() {
+            let mentioned = self.mentioned(&home);
+            let written: Vec<&str> = self.program.files.iter().flat_map(|file| written(&file.text)).collect();
+            names.retain(|name| {
+                !mentioned.contains(name.as_str()) && !written.iter().any(|text| text.starts_with(name.as_str()))
+            });
+        }
         names.sort();
         names
+    }
+
+    /// What build files say, and what headers beside the dispatcher define.
+    fn mentioned(&self, home: &str) -> String {
+        let mut mentioned = String::new();
+        let build =
+            |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
+        for path in self.tree.paths().filter(build) {
+            mentioned.push_str(&self.tree.text(path).unwrap_or_else(|_| "".into()));
+        }
+        // What a header defines under a condition of its own (another vendor's, the device's) is its business.
+        let header = |path: &&str| path.starts_with(home) && (path.ends_with(".h") || path.ends_with(".cuh"));
+        for path in self.tree.paths().filter(header) {
+            let text = self.tree.text(path).unwrap_or_else(|_| "".into());
+            for line in text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("define ")) {
+                mentioned.push_str(line);
+                mentioned.push('\n');
+            }
+        }
+        mentioned
     }
 }

@@ -60,6 +60,7 @@ impl Survey<'_> {
             devices: devices.iter().filter_map(pick).collect(),
             types: types.iter().filter_map(|index| self.question.types.get(*index).cloned()).collect(),
             columns: self.question.columns.clone(),
+            points: self.question.points,
         };
         let mut preset = backend.preset.clone();
         variant.defines.iter().for_each(|define| preset.define(define));

@@ -185,7 +185,7 @@ impl Machine<'_> {
 
     fn global_value(&mut self, global: &Global) -> Run<Value> {
         let ty = self.resolve(&global.ty)?;
-        match &global.init {
+        match self.program.initial(global) {
             Initial::Value(init) if matches!(init.kind, ExprKind::Init(_)) => self.initialise(&ty, init),
             Initial::Value(init) => {
                 let value = self.eval(init)?;

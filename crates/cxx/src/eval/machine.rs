@@ -104,6 +104,8 @@ pub struct Machine<'p> {
     /// Whether a hand-off is followed by the next window of inputs; those wanted, in ascending order (none: all).
     pub exploring: bool,
     pub wanted: Rc<[i64]>,
+    /// A window holds for the wanted counts in it, and is not followed between them.
+    pub points: bool,
     pub windows: Vec<Window>,
     /// What places held before they were written to.
     pub(super) undo: Vec<(Place, Value)>,
@@ -169,6 +171,7 @@ impl<'p> Machine<'p> {
             until: i64::MAX,
             exploring: false,
             wanted: Rc::new([]),
+            points: false,
             windows: Vec::new(),
             undo: Vec::new(),
             lost: false,
@@ -202,7 +205,7 @@ impl<'p> Machine<'p> {
         self.stack.clear();
         self.frames.clear();
         (self.input, self.from, self.until) = (input, input, until);
-        (self.exploring, self.lost, self.decision) = (false, false, None);
+        (self.exploring, self.points, self.lost, self.decision) = (false, false, false, None);
         self.windows.clear();
         self.undo.clear();
         (self.steps, self.script_at, self.nested) = (0, 0, 0);

@@ -40,6 +40,13 @@ pub(super) struct Piece {
     more: i64,
 }
 
+/// `(value + slope * counts) / by`, rounded down.
+struct Quotient {
+    value: i128,
+    slope: i128,
+    by: i128,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Test {
     Less,
@@ -168,7 +175,11 @@ impl Machine<'_> {
             return test.of(left.0, right.0);
         }
         let truth = test.of(self.now(left), self.now(right));
-        if self.stays(test, left, right, truth) {
+        if self.stays(test, left, right, truth) || self.stays_apart(test, left, right, truth) {
+            return truth;
+        }
+        if self.points {
+            self.hold_wanted(test, left, right, truth);
             return truth;
         }
         let last = self.until.saturating_sub(self.input);
@@ -187,6 +198,23 @@ impl Machine<'_> {
         // Counted from where numbers are told; the window's own first count always holds.
         self.until = self.until.min(self.input.saturating_add(at - 1)).max(self.from);
         truth
+    }
+
+    /// Up to the last of the wanted counts at which the test comes out the same; what is between them nobody asks for.
+    fn hold_wanted(&mut self, test: Test, left: Number, right: Number, truth: bool) {
+        let wanted = self.wanted.clone();
+        let first = wanted.partition_point(|&count| count <= self.from);
+        let mut held = self.from;
+        for &count in wanted.iter().skip(first).take_while(|&&count| count <= self.until) {
+            let at = count.saturating_sub(self.input);
+            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { break };
+            if test.of(a.value, b.value) != truth {
+                break;
+            }
+            held = count;
+        }
+        // The end of the range itself, where it is wanted, was among them.
+        self.until = held;
     }
 
     /// Whether a number never falls up to the last count: linear upwards, or such a one divided by a constant.
@@ -223,6 +251,41 @@ impl Machine<'_> {
             Test::Less | Test::Below => test.of(constant, high.value) == truth,
             Test::Equal => low.value == high.value || low.value > constant || high.value < constant,
         }
+    }
+
+    /// A number that never falls as a linear one by a divisor, rounded down; it is not negative.
+    fn quotient(&self, number: Number) -> Option<Quotient> {
+        let of = |(value, slope): Number, by: i64| {
+            let [value, slope, by] = [value, slope, by].map(i128::from);
+            Quotient { value, slope, by }
+        };
+        if !self.rises(number) || number.0 < 0 {
+            return None;
+        }
+        match self.symbolic_int(number.1).map(|known| &known.kind) {
+            _ if is_linear(number.1) => Some(of(number, 1)),
+            Some(&Kind::Binary(Binary::Div, _, left, (by, 0))) => Some(of(left, by)),
+            _ => None,
+        }
+    }
+
+    /// Whether two quotients stay in their order, seen from how far apart they are before they are rounded: that is linear,
+    /// so both ends tell for all between. Tile counts of different widths are compared so, over and over.
+    fn stays_apart(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
+        if test == Test::Equal {
+            return false;
+        }
+        let (Some(a), Some(b)) = (self.quotient(left), self.quotient(right)) else { return false };
+        let ends = [self.from, self.until].map(|count| i128::from(count.saturating_sub(self.input).max(0)));
+        ends.into_iter().all(|at| {
+            let (left, right) = (a.value + a.slope * at, b.value + b.slope * at);
+            match truth {
+                // floor(x) <= x, and y - 1 < floor(y): less where even the least that y can be rounded to is more than x.
+                true => left * b.by < (right - (b.by - 1)) * a.by,
+                // Rounding keeps the order of what is not less.
+                false => left * b.by >= right * a.by,
+            }
+        })
     }
 
     /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.

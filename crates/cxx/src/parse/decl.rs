@@ -6,13 +6,20 @@ use crate::ast::{Enum, Function, Initial, Struct, TemplateParam, Type};
 use crate::files::Span;
 use crate::lex::{Kind, Tok};
 use crate::sym::{self, Interner, Sym};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+/// Tokens of a list that is parsed on demand.
+const LONG: usize = 200;
 
 #[derive(Debug)]
 pub struct Global {
     pub name: Sym,
     pub ty: Type,
     pub init: Initial,
+    /// Where a long list stands that it begins as, and what it says once that was asked.
+    pub list: Option<Range<usize>>,
+    pub parsed: OnceLock<Initial>,
     pub span: Span,
     /// `extern` with no value: it is defined elsewhere.
     pub external: bool,
@@ -196,6 +203,21 @@ impl Parser<'_> {
         self.declarators_of(base, specifiers, templates, start, out)
     }
 
+    /// Past a list in braces that is too long to be parsed before anybody asks for it.
+    fn long_list(&mut self) -> Option<Range<usize>> {
+        if !self.at(sym::LBRACE) {
+            return None;
+        }
+        let start = self.pos;
+        self.skip_balanced();
+        let ends = self.at(sym::COMMA) || self.at(sym::SEMI);
+        if ends && self.pos - start > LONG {
+            return Some(start..self.pos);
+        }
+        self.pos = start;
+        None
+    }
+
     fn declarators_of(
         &mut self,
         base: Type,
@@ -220,17 +242,15 @@ impl Parser<'_> {
             }
             self.dims(&mut ty)?;
             self.skip_attributes(&mut specifiers);
-            let init = if self.eat(sym::ASSIGN) {
-                match self.at(sym::LBRACE) {
-                    true => Initial::Value(self.init_list()?),
-                    false => Initial::Value(self.assignment()?),
-                }
-            } else if self.at(sym::LBRACE) {
-                Initial::Value(self.init_list()?)
-            } else {
-                Initial::None
+            let assigned = self.eat(sym::ASSIGN);
+            let list = self.long_list();
+            let init = match (assigned, self.at(sym::LBRACE)) {
+                _ if list.is_some() => Initial::None,
+                (_, true) => Initial::Value(self.init_list()?),
+                (true, false) => Initial::Value(self.assignment()?),
+                (false, false) => Initial::None,
             };
-            let external = specifiers.external && matches!(init, Initial::None);
+            let external = specifiers.external && list.is_none() && matches!(init, Initial::None);
             let internal = self.hidden || specifiers.is_static || (specifiers.fixed && !specifiers.external);
             let fixed = specifiers.fixed && ty.pointers == 0;
             let (span, unit, space) = (self.since(start), self.unit, self.space);
@@ -238,6 +258,8 @@ impl Parser<'_> {
                 name,
                 ty,
                 init,
+                list,
+                parsed: OnceLock::new(),
                 span,
                 external,
                 internal,

@@ -273,6 +273,18 @@ pub fn body(function: &Function, toks: &[Tok], names: &Names, interner: &Interne
     Body { stmts, inits, slots: parser.slots, used }
 }
 
+/// A list in braces, parsed when a global's value is first asked for; one that is not understood says nothing.
+pub fn list(
+    range: std::ops::Range<usize>,
+    toks: &[Tok],
+    names: &Names,
+    interner: &Interner,
+    unit: u32,
+) -> super::ast::Initial {
+    let mut parser = Parser::new(toks, range, names, interner, unit);
+    parser.init_list().map_or(super::ast::Initial::None, super::ast::Initial::Value)
+}
+
 /// A struct's members, parsed when the first object of it is needed.
 pub fn members(of: &Struct, toks: &[Tok], names: &Names, interner: &Interner) -> Members {
     let mut parser = Parser::new(toks, of.body.clone(), names, interner, of.unit);

@@ -46,7 +46,15 @@ pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
         Err(Failed::Read(what)) => return Err(TreeError::ArchiveDamaged { path, members: found.members, what }),
     }
     let Found { files, skipped, .. } = found;
-    Ok(Tree { label: path, commit: None, files: files.into(), store: Store::Memory, read: Default::default(), skipped })
+    Ok(Tree {
+        label: path,
+        commit: None,
+        files: files.into(),
+        store: Store::Memory,
+        read: Default::default(),
+        texts: Default::default(),
+        skipped,
+    })
 }
 
 struct Found {

@@ -23,6 +23,7 @@ pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
         files: std::sync::Arc::new(found.files),
         store: Store::Dir(root.to_owned()),
         read: Default::default(),
+        texts: Default::default(),
         skipped: found.skipped,
     })
 }

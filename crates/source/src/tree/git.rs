@@ -23,7 +23,18 @@ pub(super) struct Batch {
 #[derive(Default)]
 struct Kept {
     contents: HashMap<String, Arc<[u8]>>,
+    texts: HashMap<String, Arc<str>>,
     bytes: usize,
+}
+
+impl Kept {
+    /// Makes room for so many bytes more.
+    fn room(&mut self, bytes: usize) {
+        if self.bytes + bytes > KEPT {
+            *self = Kept::default();
+        }
+        self.bytes += bytes;
+    }
 }
 
 /// Bytes of contents that are kept; beyond that they are read anew.
@@ -125,7 +136,15 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
 }
 
 pub(super) fn tree(label: &str, commit: String, files: Arc<Files>, store: Store, skipped: Skipped) -> Tree {
-    Tree { label: label.to_owned(), commit: Some(commit), files, store, read: Mutex::default(), skipped }
+    Tree {
+        label: label.to_owned(),
+        commit: Some(commit),
+        files,
+        store,
+        read: Mutex::default(),
+        texts: Mutex::default(),
+        skipped,
+    }
 }
 
 pub(super) type Files = BTreeMap<String, Entry>;
@@ -256,16 +275,26 @@ pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
 }
 
 impl Batch {
+    /// The same as text; for who reads many revisions the very same while it is kept.
+    pub(super) fn text(&mut self, id: &str, path: &str) -> Result<Arc<str>, TreeError> {
+        if let Some(text) = self.kept.as_ref().and_then(|kept| kept.texts.get(id)) {
+            return Ok(text.clone());
+        }
+        let text = super::as_text(&self.fetch(id, path)?);
+        if let Some(kept) = &mut self.kept {
+            kept.room(text.len());
+            kept.texts.insert(id.to_owned(), text.clone());
+        }
+        Ok(text)
+    }
+
     pub(super) fn read(&mut self, id: &str, path: &str) -> Result<Arc<[u8]>, TreeError> {
         if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.contents.get(id)) {
             return Ok(bytes.clone());
         }
         let bytes = self.fetch(id, path)?;
         if let Some(kept) = &mut self.kept {
-            if kept.bytes + bytes.len() > KEPT {
-                *kept = Kept::default();
-            }
-            kept.bytes += bytes.len();
+            kept.room(bytes.len());
             kept.contents.insert(id.to_owned(), bytes.clone());
         }
         Ok(bytes)

@@ -13,7 +13,7 @@ pub mod tags;
 pub use collect::{Text, collect, collect_within};
 pub use git::{Commit, commits, tag_of};
 pub use series::{Changes, Series, changes};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -72,6 +72,8 @@ pub struct Tree {
     store: Store,
     /// What was read so far.
     read: Mutex<BTreeSet<String>>,
+    /// Texts that were read so far: a definition is looked for in the same ones again and again.
+    texts: Mutex<HashMap<String, Arc<str>>>,
     /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
     pub skipped: Skipped,
 }
@@ -138,6 +140,7 @@ impl Tree {
             files: Arc::new(files),
             store: Store::Memory,
             read: Mutex::default(),
+            texts: Mutex::default(),
             skipped: Skipped::default(),
         }
     }
@@ -173,11 +176,7 @@ impl Tree {
 
     pub fn read(&self, path: &str) -> Result<Arc<[u8]>, TreeError> {
         let missing = || TreeError::Missing { path: path.to_owned() };
-        if let Ok(mut read) = self.read.lock()
-            && !read.contains(path)
-        {
-            read.insert(path.to_owned());
-        }
+        self.note(path);
         match (self.files.get(path).ok_or_else(missing)?, &self.store) {
             (Entry::Bytes(bytes), _) => Ok(bytes.clone()),
             (Entry::File, Store::Dir(root)) => dir::read(&root.join(path), path),
@@ -189,18 +188,44 @@ impl Tree {
         }
     }
 
-    /// A file as text. Bytes that are no UTF-8 become U+FFFD: they only ever stand in comments and strings.
+    /// A file as text.
     pub fn text(&self, path: &str) -> Result<Arc<str>, TreeError> {
-        let bytes = self.read(path)?;
-        Ok(match std::str::from_utf8(&bytes) {
-            Ok(text) => Arc::from(text),
-            Err(_) => Arc::from(String::from_utf8_lossy(&bytes).as_ref()),
-        })
+        if let Some(text) = self.texts.lock().ok().and_then(|texts| texts.get(path).cloned()) {
+            return Ok(text);
+        }
+        let text = match (self.files.get(path), &self.store) {
+            (Some(Entry::Blob(id)), Store::Git(batch)) => {
+                self.note(path);
+                let mut batch = batch.lock().map_err(|_| TreeError::Missing { path: path.to_owned() })?;
+                batch.text(id, path)?
+            }
+            _ => as_text(&self.read(path)?),
+        };
+        if let Ok(mut texts) = self.texts.lock() {
+            texts.insert(path.to_owned(), text.clone());
+        }
+        Ok(text)
+    }
+
+    fn note(&self, path: &str) {
+        if let Ok(mut read) = self.read.lock()
+            && !read.contains(path)
+        {
+            read.insert(path.to_owned());
+        }
     }
 
     /// What names this tree in a record: the commit if there is one, else what the user typed.
     pub fn identity(&self) -> String {
         self.commit.clone().unwrap_or_else(|| self.label.clone())
+    }
+}
+
+/// Bytes that are no UTF-8 become U+FFFD: they only ever stand in comments and strings.
+fn as_text(bytes: &[u8]) -> Arc<str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Arc::from(text),
+        Err(_) => Arc::from(String::from_utf8_lossy(bytes).as_ref()),
     }
 }
 

@@ -201,7 +201,9 @@ fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
 }
 
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let question = args.ask.question(&args.gpu)?;
+    let mut question = args.ask.question(&args.gpu)?;
+    // Rows of single counts: what is between them is not shown.
+    question.points = args.format == Format::Csv && !args.thresholds && !args.record;
     let mut overrides = args.ask.overrides()?;
     let cells = question.devices.len() * question.types.len() * question.columns.len();
     overrides.vary_versions = cells <= FEW_CELLS;
