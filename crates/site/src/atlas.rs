@@ -13,6 +13,21 @@ use source::atlas::Atlas;
 use source::table::{COLUMNS, Table};
 use std::collections::BTreeSet;
 
+/// A table to download.
+#[derive(Debug)]
+pub struct Sheet {
+    pub name: &'static str,
+    pub columns: &'static [&'static str],
+    /// Those of the columns that are integers.
+    pub numbers: &'static [&'static str],
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The tables of an atlas, which are written in more than one format.
+pub fn sheets(atlas: &Atlas) -> [Sheet; 2] {
+    [releases(atlas), choices(atlas)]
+}
+
 /// Every file of the site, by its name.
 pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
     let words = Words::default();
@@ -22,10 +37,9 @@ pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
         ("tokens.css".to_owned(), TOKENS.to_owned()),
         ("report.css".to_owned(), STYLE.to_owned()),
         ("report.js".to_owned(), SCRIPT.to_owned()),
-        ("releases.csv".to_owned(), releases_csv(atlas)),
-        ("choices.csv".to_owned(), choices_csv(atlas)),
         ("index.html".to_owned(), index(atlas, &targets, &words)),
     ];
+    out.extend(sheets(atlas).into_iter().map(|it| (format!("{}.csv", it.name), csv::file(it.columns, it.rows))));
     out.extend(targets.iter().map(|target| (page_of(target), target_page(atlas, target, &words))));
     out
 }
@@ -36,7 +50,7 @@ fn page_of(target: &str) -> String {
 }
 
 /// Which release's table holds for which release.
-fn releases_csv(atlas: &Atlas) -> String {
+fn releases(atlas: &Atlas) -> Sheet {
     let rows = atlas.releases.iter().map(|it| {
         vec![
             it.name.clone(),
@@ -46,12 +60,13 @@ fn releases_csv(atlas: &Atlas) -> String {
             it.unreadable.clone().unwrap_or_default(),
         ]
     });
-    csv::file(&["release", "date", "commit", "table", "unreadable"], rows)
+    let columns = &["release", "date", "commit", "table", "unreadable"];
+    Sheet { name: "releases", columns, numbers: &[], rows: rows.collect() }
 }
 
 /// Every stretch of column counts of every table.
-fn choices_csv(atlas: &Atlas) -> String {
-    let columns = ["table", "date", "target", "type", "from", "to", "path"];
+fn choices(atlas: &Atlas) -> Sheet {
+    let columns = &["table", "date", "target", "type", "from", "to", "path"];
     let rows = atlas.tables.iter().flat_map(|table| {
         table.targets.iter().flat_map(move |(target, of)| {
             of.types.keys().flat_map(move |ty| {
@@ -63,7 +78,7 @@ fn choices_csv(atlas: &Atlas) -> String {
             })
         })
     });
-    csv::file(&columns, rows)
+    Sheet { name: "choices", columns, numbers: &["from", "to"], rows: rows.collect() }
 }
 
 fn stretches(table: &Table, target: &str, ty: &str) -> Vec<Stretch> {
@@ -103,7 +118,7 @@ fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
     let body = html! {
         (words.par("lead", "atlas-lead", &counts))
         p { @for target in targets { a href=(page_of(target)) { (mono(target)) } " " } }
-        p.small { a href="choices.csv" download="choices.csv" { "choices.csv" } " " a href="releases.csv" download="releases.csv" { "releases.csv" } }
+        p.small { a href="choices.csv" download="choices.csv" { "choices.csv" } " " a href="choices.parquet" download="choices.parquet" { "choices.parquet" } " " a href="releases.csv" download="releases.csv" { "releases.csv" } " " a href="releases.parquet" download="releases.parquet" { "releases.parquet" } }
         (table(&[column(words, "atlas-column-release"), column(words, "atlas-column-date"), column(words, "atlas-column-changed")], &rows))
         (words.par("small", "atlas-cannot", &[]))
     };

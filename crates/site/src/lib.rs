@@ -19,7 +19,7 @@ mod svg;
 mod words;
 mod write;
 
-pub use atlas::atlas;
+pub use atlas::{Sheet, atlas, sheets};
 pub use input::{Input, LedgerFacts, Next, Note};
 pub use write::{File, Site, WriteError};
 

@@ -256,9 +256,9 @@ impl Store {
 }
 
 /// Writes one file of the folder, whole or as it was.
-pub fn put(dir: &Path, name: &str, text: &str) -> Result<(), AtlasError> {
+pub fn put(dir: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), AtlasError> {
     let path = dir.join(name);
     let new = dir.join(format!("{name}.new"));
-    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
+    let written = fs::write(&new, content).and_then(|()| fs::rename(&new, &path));
     written.map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
 }

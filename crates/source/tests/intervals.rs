@@ -19,6 +19,12 @@ const CONDITIONS: &[Condition] = &[
     ("(~ne11 & 16) != 0", |n| !n & 16 != 0),
     ("(ne11 + 31)/32 * 32 - ne11 < 9", |n| (n + 31) / 32 * 32 - n < 9),
     ("(ne11 + 15)/16 == (ne11 + 23)/24 + 2", |n| (n + 15) / 16 == (n + 23) / 24 + 2),
+    ("(ne11 + 15)/16 < (ne11 + 7)/8", |n| (n + 15) / 16 < (n + 7) / 8),
+    ("(ne11 + 127)/128 < (ne11 + 119)/120", |n| (n + 127) / 128 < (n + 119) / 120),
+    ("(3*ne11 + 5)/7 < (2*ne11 + 40)/5", |n| (3 * n + 5) / 7 < (2 * n + 40) / 5),
+    ("(ne11 + 9)/10 > ne11 - 90", |n| (n + 9) / 10 > n - 90),
+    ("(uint64_t) ne11 / 6 < (uint64_t) ne11 / 5", |n| n / 6 < n / 5),
+    ("(ne11 - 100)/3 < (ne11 - 90)/4", |n| (n - 100) / 3 < (n - 90) / 4),
     ("100*ne11 / (((ne11 + 39)/40) * 40) >= 90", |n| 100 * n / (((n + 39) / 40) * 40) >= 90),
     ("ne11 == 77 || ne11 == 201", |n| n == 77 || n == 201),
     ("(uint8_t) (ne11 * 3) > 100", |n| (n * 3) % 256 > 100),
@@ -44,6 +50,30 @@ fn conditions_that_come_and_go_are_followed_exactly() {
                 Blas
             };
             assert_eq!(path, Some(expected), "{text} at {n} columns");
+        }
+    }
+}
+
+/// Asked for by themselves, a few counts get what each of them gets among all.
+#[test]
+fn counts_that_are_asked_as_points_get_the_same() {
+    let few = [1, 8, 9, 15, 16, 17, 31, 63, 64, 65, 77, 78, 100, 120, 121, 128, 129, 200, 201, 240, 256];
+    for (text, condition) in CONDITIONS {
+        let tree = changed("return ne11 < 64;", &format!("return {text};"));
+        let devices = vec![Device::find("gfx1030").expect("known")];
+        let shape = Shape::MulMat { rows: 4096, k: 4096 };
+        let mut question = shape.question(devices, vec!["Q4_K".to_owned()], few.to_vec());
+        question.points = true;
+        let survey = Survey::run(&tree, question, &Overrides::default()).expect("evaluates");
+        for (&n, row) in few.iter().zip(survey.rows()) {
+            let expected = if n <= 8 {
+                Mmvq
+            } else if condition(n) {
+                Mmq
+            } else {
+                Blas
+            };
+            assert_eq!(row.path, Some(expected), "{text} at {n} columns");
         }
     }
 }

@@ -140,6 +140,67 @@ fn a_diff_as_a_comment_links_to_the_lines_and_fails_the_check() {
     assert!(text.contains("<details><summary>") && text.len() < 65_536, "{text}");
 }
 
+/// The step of a workflow that stands in docs/, as it is written there: the lines of `run: |` below its name.
+fn step(workflow: &str, name: &str) -> String {
+    let lines = workflow.lines().skip_while(|line| line.trim() != format!("- name: {name}"));
+    let mut body = lines.skip_while(|line| line.trim() != "run: |").skip(1).peekable();
+    let indent = body.peek().map_or(0, |line| line.len() - line.trim_start().len());
+    let inside = |line: &&str| line.len() - line.trim_start().len() >= indent && !line.trim().is_empty();
+    body.take_while(inside).map(|line| format!("{}\n", &line[indent..])).collect()
+}
+
+#[test]
+fn the_workflow_and_the_hook_of_the_docs_say_what_a_change_selects() {
+    let Some(clone) = Clone::new() else { return };
+    let work = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(clone.0.path(), work.path().join("tree")).unwrap();
+    let tool = Path::new(env!("CARGO_BIN_EXE_whichkernel")).parent().unwrap();
+    let search = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap_or_default());
+    let script = step(include_str!("../../../docs/selection-workflow.yml"), "Compare");
+    assert!(script.contains("whichkernel diff") && script.contains("GITHUB_OUTPUT"), "{script}");
+    // One card and two counts instead of all keep the test short; everything else is run as it is written.
+    let short = script.replace("--format md", "--gpu gfx1201 --columns 8,64 --format md");
+    let compare = |base: &str, head: &str| {
+        let (summary, outcome) = (work.path().join("summary"), work.path().join("output"));
+        let mut bash = Command::new("bash");
+        bash.args(["-e", "-o", "pipefail", "-c", &short]).current_dir(work.path());
+        bash.env("PATH", &search).env("BASE", base).env("HEAD", head).env("LC_ALL", "C");
+        bash.env("GITHUB_STEP_SUMMARY", &summary).env("GITHUB_OUTPUT", &outcome);
+        let done = bash.env("GITHUB_REPOSITORY", "owner/name").output().unwrap();
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+        let said = (read(&summary), read(&outcome));
+        for name in ["summary", "output", "selection.md"] {
+            let _ = std::fs::remove_file(work.path().join(name));
+        }
+        (done.status.code(), said.0, said.1)
+    };
+    let (code, summary, output) = compare("b1", "b2");
+    assert_eq!((code, output.as_str()), (Some(0), "changed=1\n"), "{summary}");
+    assert!(summary.contains("/owner/name/blob/") && summary.contains("gfx1201"), "{summary}");
+    assert!(summary.contains("### mul-mat\n") && summary.contains("### get-rows\n"), "every operation: {summary}");
+    let (code, summary, output) = compare("b2", "b2");
+    assert_eq!((code, output.as_str()), (Some(0), "changed=0\n"), "{summary}");
+    let (code, _, output) = compare("b2", "no-such-commit");
+    assert!(code != Some(0) && output.is_empty(), "what cannot be compared fails the job: {code:?} {output}");
+
+    // The hook, run where it would be: the work tree against HEAD.
+    let page = include_str!("../../../docs/diff-in-ci.md");
+    let entry = page.lines().find_map(|line| line.trim().strip_prefix("entry: ")).expect("the hook's entry");
+    let hook = || {
+        let words: Vec<&str> = entry.split(' ').collect();
+        let mut hook = Command::new(words[0]);
+        hook.args(&words[1..]).current_dir(clone.0.path()).env("PATH", &search).env("LC_ALL", "C");
+        hook.output().unwrap().status.code()
+    };
+    assert_eq!(hook(), Some(0), "nothing was changed");
+    let rule = clone.0.path().join("ggml/src/ggml-cuda/mmq.cu");
+    let text = std::fs::read_to_string(&rule).unwrap();
+    let name = text.find("bool ggml_cuda_should_use_mmq(").expect("the rule");
+    let body = name + text[name..].find('{').expect("its body") + 1;
+    std::fs::write(&rule, format!("{}\n    return false;\n{}", &text[..body], &text[body..])).unwrap();
+    assert_eq!(hook(), Some(1), "a rule was changed");
+}
+
 #[test]
 fn an_ollama_tree_without_ggml_names_its_pin_and_takes_the_clone_at_it() {
     let Some(clone) = Clone::new() else { return };
@@ -169,6 +230,10 @@ fn an_atlas_goes_on_where_it_was_and_is_the_table_of_each_release() {
     let choices = read("choices.csv");
     assert!(choices.contains("b1,") && choices.contains("b2,"), "{choices}");
     assert!(read("gfx1201.html").contains("<svg"), "strips");
+    let parquet = std::fs::read(out.path().join("choices.parquet")).unwrap();
+    let parquet = export::parquet::read(&parquet).expect("a table");
+    assert_eq!(parquet.rows(), choices.lines().count() - 1, "the same rows as the CSV");
+    assert!(matches!(parquet.column("to"), Some(export::parquet::Values::Number(_))));
 
     // Nothing is evaluated again; an empty release shares the table before.
     clone.git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);

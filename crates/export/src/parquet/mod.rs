@@ -5,10 +5,12 @@
 //! for a fortieth of what it can do. Bytes in, bytes out.
 
 mod read;
+mod sheet;
 mod thrift;
 mod write;
 
 pub use read::{ReadError, read};
+pub use sheet::sheet;
 pub use write::Writer;
 
 /// One column's values in a row group; None stands for null.

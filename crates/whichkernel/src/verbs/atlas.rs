@@ -45,9 +45,14 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
     })?;
     let files = site::atlas(&atlas);
-    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+    let mut bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
     for (name, text) in &files {
         put(&args.out, name, text)?;
+    }
+    for sheet in site::sheets(&atlas) {
+        let parquet = export::parquet::sheet(sheet.columns, sheet.numbers, &sheet.rows)?;
+        bytes += parquet.len();
+        put(&args.out, &format!("{}.parquet", sheet.name), parquet)?;
     }
     let says = [
         ("releases", atlas.releases.len().into()),
