@@ -1,5 +1,6 @@
 //! Sentences that rooms write in English (a library's errors, an observer's reasons, the help of the command line), said
-//! in the reader's language. `locales/ja/phrases.tsv`: the English, a tab, the Japanese; `{}` stands for whatever is there.
+//! in the reader's language. `locales/ja/phrases.tsv`: the English, a tab, the Japanese; `{}` stands for whatever is there, `{1}` in
+//! the Japanese for the second of them (the first is 0). The first row that fits is taken.
 //!
 //! Libraries must not know languages, and the ledger keeps one wording whoever recorded it: so the translation happens where
 //! a person reads, and what has no translation stays as it is.
@@ -62,16 +63,49 @@ impl Phrase {
         if !left.is_empty() {
             return None;
         }
-        let mut out = String::new();
-        let mut holes = holes.into_iter();
-        for (i, piece) in self.japanese.split("{}").enumerate() {
-            if i > 0 {
-                out.push_str(holes.next().unwrap_or_default());
-            }
-            out.push_str(piece);
-        }
-        Some(out)
+        // What stands in a hole may be a sentence too: why something could not be read.
+        let holes: Vec<String> = holes.into_iter().map(|hole| inner(hole)).collect();
+        Some(filled(self.japanese, &holes))
     }
+}
+
+fn inner(text: &str) -> String {
+    let worth = text.contains(' ') && text.len() < LONGEST_HOLE;
+    let found = || phrases().iter().find_map(|phrase| phrase.say(text));
+    worth.then(found).flatten().unwrap_or_else(|| text.to_owned())
+}
+
+/// Longer is no sentence of ours.
+const LONGEST_HOLE: usize = 400;
+
+fn filled(japanese: &str, holes: &[String]) -> String {
+    let (mut out, mut rest, mut next) = (String::new(), japanese, 0);
+    while let Some(at) = rest.find('{') {
+        let (before, hole) = rest.split_at(at);
+        out.push_str(before);
+        let number = hole.get(1..).and_then(|after| after.split_once('}')).map(|(number, _)| number);
+        let place = match number {
+            Some("") => {
+                next += 1;
+                Some(next - 1)
+            }
+            Some(number) => number.parse().ok(),
+            None => None,
+        };
+        match (place, number) {
+            (Some(place), Some(number)) => {
+                out.push_str(holes.get(place).map_or("", String::as_str));
+                rest = hole.get(number.len() + 2..).unwrap_or_default();
+            }
+            // A brace that is one.
+            _ => {
+                out.push('{');
+                rest = hole.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -101,7 +135,11 @@ mod tests {
     fn both_sides_have_the_same_holes() {
         for line in JA.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             let (english, japanese) = line.split_once('\t').unwrap_or_else(|| panic!("no tab: {line}"));
-            assert_eq!(english.matches("{}").count(), japanese.matches("{}").count(), "{line}");
+            let holes = english.matches("{}").count();
+            let numbered = (0..holes).filter(|at| japanese.contains(&format!("{{{at}}}"))).count();
+            assert_eq!(japanese.matches("{}").count() + numbered, holes, "{line}");
+            let first = japanese.find("{}").is_none_or(|at| !japanese.get(..at).unwrap_or_default().contains("{0}"));
+            assert!(numbered == 0 || first, "{line}");
         }
     }
 
@@ -151,5 +189,90 @@ mod tests {
         let mut pieces = literal.split('{');
         let first = pieces.next().unwrap_or_default().to_owned();
         pieces.fold(first, |out, piece| out + "{}" + piece.split_once('}').map_or("", |(_, rest)| rest))
+    }
+
+    #[test]
+    fn holes_can_change_places_and_hold_sentences_of_their_own() {
+        assert_eq!(filled("{1} の {0} は {port}", &["a".to_owned(), "b".to_owned()]), "b の a は {port}");
+        let ja = Lang::new("ja");
+        let said = phrase(&ja, "bundle header at offset 0x10 needs 4 bytes, but 3 are left");
+        assert_eq!(said, "オフセット 0x10 の bundle header には 4 バイト必要ですが、残りは 3 バイトです");
+    }
+
+    /// Every message of every error of every room, as `thiserror` has it, can be said in Japanese. One that is only what it is about
+    /// and why (`{path}: {source}`) has no words of its own.
+    #[test]
+    fn every_error_of_every_room_has_a_japanese_phrase() {
+        let ja = Lang::new("ja");
+        let mut files = Vec::new();
+        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
+        let (mut asked, mut without) = (0, Vec::new());
+        // This file itself speaks of the mark.
+        files.retain(|path| !path.ends_with("phrases.rs"));
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            for message in text.split("#[error(").skip(1).filter_map(|rest| literal(rest.trim_start())) {
+                let sample = sample(&message);
+                let own: String = sample.replace("X1", "");
+                if !own.as_bytes().windows(2).any(|two| two.iter().all(u8::is_ascii_alphabetic)) {
+                    continue;
+                }
+                asked += 1;
+                if !phrase(&ja, &sample).chars().any(|c| ('\u{3040}'..'\u{a000}').contains(&c)) {
+                    without.push(format!("{}: {message}", path.display()));
+                }
+            }
+        }
+        assert!(asked > 150, "{asked}");
+        assert!(without.is_empty(), "add them to locales/ja/phrases.tsv:\n{}", without.join("\n"));
+    }
+
+    fn sources(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(dir).expect("a directory").flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("tests") && !path.ends_with("target") {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|end| end == "rs")
+                && path.components().any(|part| part.as_os_str() == "src")
+            {
+                found.push(path);
+            }
+        }
+    }
+
+    /// The text of a literal that stands first, with its escapes resolved.
+    fn literal(text: &str) -> Option<String> {
+        let mut chars = text.strip_prefix('"')?.chars();
+        let mut out = String::new();
+        loop {
+            match chars.next()? {
+                '"' => return Some(out),
+                '\\' => match chars.next()? {
+                    '\n' => chars = chars.as_str().trim_start().chars(),
+                    'n' => out.push('\n'),
+                    other => out.push(other),
+                },
+                other => out.push(other),
+            }
+        }
+    }
+
+    /// With something in each of its holes; two braces are one.
+    fn sample(message: &str) -> String {
+        let (mut out, mut chars) = (String::new(), message.chars().peekable());
+        while let Some(c) = chars.next() {
+            match c {
+                '{' | '}' if chars.peek() == Some(&c) => {
+                    chars.next();
+                    out.push(c);
+                }
+                '{' => {
+                    chars.by_ref().find(|c| *c == '}');
+                    out.push_str("X1");
+                }
+                c => out.push(c),
+            }
+        }
+        out
     }
 }

@@ -11,3 +11,28 @@ pub fn bytes(n: u64) -> String {
     let value = n as f64 / unit;
     if value < 10.0 { format!("{value:.2} {name}") } else { format!("{value:.0} {name}") }
 }
+
+/// 1,270,539,728
+pub fn digits(value: u64) -> String {
+    let plain = value.to_string();
+    let mut out = String::with_capacity(plain.len() + plain.len() / 3);
+    for (i, digit) in plain.chars().enumerate() {
+        if i > 0 && (plain.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digits;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        assert_eq!(digits(0), "0");
+        assert_eq!(digits(999), "999");
+        assert_eq!(digits(1_270_539_728), "1,270,539,728");
+    }
+}

@@ -4,6 +4,7 @@ use crate::emit::Failure;
 use crate::status::StatusLine;
 use clap::{Args, ValueEnum};
 use report::Lang;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
@@ -53,6 +54,8 @@ pub enum Format {
 pub struct Context {
     pub lang: Lang,
     pub color: bool,
+    /// Links can be laid over what is printed.
+    links: bool,
     /// Columns of the terminal; None in a pipe, where nothing is wrapped.
     pub width: Option<usize>,
     pub ledger: PathBuf,
@@ -78,6 +81,7 @@ impl Context {
         Context {
             lang: Lang::new("en"),
             color: false,
+            links: false,
             width: None,
             ledger: of.ledger.clone(),
             status: StatusLine::silent(),
@@ -110,6 +114,7 @@ impl Context {
         Context {
             lang: Lang::choose(global.lang.as_deref()),
             color,
+            links: terminal && color && crate::links::supported(|name| std::env::var(name).ok()),
             width: width(terminal),
             ledger: global.ledger.clone().unwrap_or_else(default_ledger),
             status: StatusLine::new(),
@@ -122,7 +127,13 @@ impl Context {
 
     /// What is printed obeys nobody but us: control characters that came in with somebody else's text are escaped.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        self.print_linked(text, &[])
+    }
+
+    /// The same with links on what stands in it, where the terminal has them.
+    pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> anyhow::Result<()> {
         let text = report::guarded(text, self.color || self.width.is_some());
+        let text = if self.links { Cow::Owned(crate::links::laid_over(&text, links)) } else { text };
         if let Some(said) = &self.looking {
             said.lock().unwrap_or_else(PoisonError::into_inner).answer.extend_from_slice(text.as_bytes());
             return Ok(());

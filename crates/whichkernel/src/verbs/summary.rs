@@ -1,8 +1,8 @@
 //! No verb: this machine in a second. GPU, server, model, which path, what is wrong, what to run next.
 
-use super::doctor::say;
 use crate::context::Context;
 use crate::labelled::labelled;
+use crate::message::say;
 use doctor::{Facts, Host, Report, Trials, Weight};
 use evidence::Glance;
 use inventory::{File, Sha256};

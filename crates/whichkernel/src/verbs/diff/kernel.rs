@@ -1,8 +1,8 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
+use crate::bytes::digits;
 use crate::context::{CHECK_FAILED, Context, Format};
-use crate::verbs::inspect::text::count as digits;
-use crate::verbs::isa::{census, nothing, parse_target};
+use crate::counting::{census, nothing, parse_target};
 use anyhow::bail;
 use inventory::File;
 use launch::NameFilter;

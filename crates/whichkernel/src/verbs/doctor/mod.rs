@@ -2,6 +2,7 @@
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Show;
+use crate::message::say;
 use doctor::{Examination, Fix, Host, HostObserver, Message, Report, Weight};
 use report::{Column, Lang, Table};
 use std::path::PathBuf;
@@ -57,12 +58,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(CHECK_FAILED));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A message in a language.
-pub fn say(message: &Message, lang: &Lang) -> String {
-    let args: Vec<_> = message.args.iter().map(|(name, value)| (*name, value.as_str().into())).collect();
-    lang.text_with(message.key, &args)
 }
 
 /// Japanese sentences need no space between them.

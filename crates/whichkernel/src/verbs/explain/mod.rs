@@ -52,7 +52,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let lang = if args.format == Format::Json { &english } else { &context.lang };
     match (ask::asked(args, lang)?, args.format) {
         (Asked::Term(term), format) => context.emit(format, &term)?,
-        (Asked::Kernel(question), Format::Text) => context.print(&screen::kernel(&question, context))?,
+        (Asked::Kernel(question), Format::Text) => {
+            context.print_linked(&screen::kernel(&question, context), &screen::links(&question))?;
+        }
         (Asked::Kernel(question), format) => {
             let Some(answer) = question.answer() else { anyhow::bail!("no table has an answer") };
             context.emit(format, &answer)?;

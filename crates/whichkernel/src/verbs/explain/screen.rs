@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::labelled::labelled;
+use crate::links::{Link, in_repository};
 use evidence::Says;
 use report::{Term, rung_text};
 use source::explain::{OTHERS, Question, choice};
@@ -106,6 +107,24 @@ pub fn kernel(question: &Question, context: &Context) -> String {
     out
 }
 
+/// The lines that decide, and where they can be read.
+pub fn links(question: &Question) -> Vec<Link> {
+    let mut out = Vec::new();
+    for (table, found) in question.found().iter().rev().take(1) {
+        for rule in found.rule {
+            let url = in_repository(&table.source, &table.commit, &rule.file, rule.line);
+            out.extend(url.map(|url| (place(rule), url)));
+        }
+    }
+    out.dedup();
+    out
+}
+
+/// The file's own name: directories say nothing that a reader of this screen needs.
+fn place(rule: &Rule) -> String {
+    format!("{}:{}", rule.file.rsplit('/').next().unwrap_or(&rule.file), rule.line)
+}
+
 /// Do the two releases that it lies between choose differently?
 fn differ(question: &Question) -> bool {
     let target = question.device.target.as_str();
@@ -136,8 +155,7 @@ fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
         values.push(format!("ne11 = {columns}"));
     }
     let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
-    let file = rule.file.rsplit('/').next().unwrap_or(&rule.file);
-    format!("{file}:{}  {} -> {}{values}", rule.line, rule.condition, rule.outcome)
+    format!("{}  {} -> {}{values}", place(rule), rule.condition, rule.outcome)
 }
 
 /// The rarer paths by name, the commonest by its number: `BLAS on gfx90a | MMQ on the 7 others compared`.

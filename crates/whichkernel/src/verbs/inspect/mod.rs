@@ -13,9 +13,7 @@ mod nvidia;
 mod process;
 mod record;
 mod select;
-pub(crate) mod text;
-
-pub(crate) use select::no_kernel;
+mod text;
 
 use super::many;
 use crate::context::{Context, Format};

@@ -1,6 +1,7 @@
 //! Which code objects and kernels were asked for.
 
 use super::Args;
+use crate::counting::no_kernel;
 use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, Found};
@@ -71,15 +72,6 @@ impl Select {
         let hint = taken.map(|code| format!("; a device of it takes {code}: --target {code}")).unwrap_or_default();
         anyhow::bail!("there is no code of its own for {arch}{hint} (there is: {})", there.join(", "))
     }
-}
-
-/// Nothing has this name: an error with the names that come nearest.
-pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) -> anyhow::Error {
-    let (names, whole) = observe::shipped::kernel_names(file, target);
-    let near = filter.nearest(names.iter().map(String::as_str));
-    let near = if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
-    let rest = if whole { "" } else { ", as far as the file could be read" };
-    anyhow::anyhow!("no kernel of {} matches {}{rest}{near}", names.len(), filter.text())
 }
 
 /// `--target`, or `--gpu`, which may also be the name of a card.

@@ -1,6 +1,7 @@
 //! The inventory for people.
 
 use super::select::Select;
+pub use crate::bytes::digits as count;
 use crate::context::Context;
 use codeobject::Compression;
 use evidence::Word;
@@ -180,30 +181,5 @@ fn more(len: usize, context: &Context) -> String {
     match len.checked_sub(SHOWN) {
         None | Some(0) => String::new(),
         Some(rest) => context.lang.text_with("inspect-more", &[("count", count(rest as u64).into())]) + "\n",
-    }
-}
-
-/// 1,270,539,728
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::count;
-
-    #[test]
-    fn digits_stand_in_groups_of_three() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_270_539_728), "1,270,539,728");
     }
 }

@@ -1,8 +1,8 @@
 //! The main job: look with everything there is, record, grade, and say it in a screen.
 
-use super::check::{load, markdown, screen};
-use super::report::Beside;
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::graded::{csv, load, markdown, screen};
+use crate::pages::Beside;
 use evidence::{Investigation, Question, Recorded, View};
 use investigate::{Graded, Investigated, Looked, Places, Readings, Unchanged, run_observers};
 use ledger::{Ledger, LedgerError, Reader};
@@ -171,7 +171,7 @@ fn render(
     Ok(match format {
         Format::Text => screen::render(graded, looked, false, context),
         Format::Md => markdown(graded, &context.lang),
-        Format::Csv => super::check::csv(graded, &context.lang),
+        Format::Csv => csv(graded, &context.lang),
         Format::Json => answer::json(&Investigated { readings: Readings::of(graded), looked, report })?,
     })
 }

@@ -2,7 +2,7 @@
 //! afterwards said what it did close. Never by itself in a pipe.
 
 use crate::context::Context;
-use crate::verbs::runtime::fetch::bring;
+use crate::fetching::bring;
 use crate::verbs::source::look::look;
 use evidence::{Artifact, Recorded};
 use investigate::{Graded, Places, Step, What};

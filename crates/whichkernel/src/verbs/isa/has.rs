@@ -1,6 +1,7 @@
 //! `--has`: is there any of it?
 
-use super::{digits, text};
+use super::text;
+use crate::bytes::digits;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::Context as _;
 use evidence::Word;

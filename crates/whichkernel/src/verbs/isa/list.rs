@@ -2,7 +2,7 @@
 
 use super::select;
 use crate::context::{Context, Format};
-use crate::verbs::inspect::no_kernel;
+use crate::counting::no_kernel;
 use anyhow::bail;
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, Found, Look, Options, inspect};

@@ -8,18 +8,14 @@ mod text;
 
 use super::many;
 use crate::context::{Context, Format};
-use crate::verbs::inspect::no_kernel;
-use crate::verbs::inspect::text::count as digits;
+use crate::counting::{census, no_kernel, nothing, parse_target};
 use ::runtime::inputs;
-use codeobject::TargetId;
-use gpu::Arch;
-use inventory::{File, FileReport, Options, Pack, inspect};
+use inventory::{File, Pack};
 use launch::NameFilter;
 use observe::answers;
-use observe::census::{By, Census, Groups, Select, Unread};
+use observe::census::{By, Select};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -138,74 +134,4 @@ pub fn select(args: &Args) -> anyhow::Result<Select> {
     let target = args.target.as_deref().map(parse_target).transpose()?;
     let kernel = args.kernel.as_deref().map(NameFilter::new).transpose()?;
     Ok(Select { target, kernel })
-}
-
-pub fn parse_target(text: &str) -> anyhow::Result<TargetId> {
-    let arch = Arch::parse(text)?;
-    match &arch {
-        Arch::Nvidia(_) => {
-            anyhow::bail!("{arch} is NVIDIA's: SASS is not decoded. `whichkernel inspect` lists its kernels")
-        }
-        _ => TargetId::parse(&arch.to_string()).ok_or_else(|| anyhow::anyhow!("{arch} is no target of AMD's")),
-    }
-}
-
-/// Why nothing was counted: what could not be read is not the same as what is not there.
-pub fn nothing(
-    path: &Path,
-    target: Option<&str>,
-    groups: &Groups,
-    report: &FileReport,
-    context: &Context,
-) -> anyhow::Error {
-    let targets = report.targets();
-    let there: Vec<&str> = targets.keys().map(String::as_str).collect();
-    let file = path.display().to_string();
-    let taken =
-        target.and_then(|target| Arch::parse(target).ok()?.takes(there.iter().copied()).map(|taken| taken.code));
-    let words = [
-        ("file", file.into()),
-        ("target", target.unwrap_or_default().to_owned().into()),
-        ("there", there.join(", ").into()),
-        ("taken", taken.unwrap_or_default().to_owned().into()),
-        ("why", groups.unread.first().map(|unread| unread.why.clone()).unwrap_or_default().into()),
-    ];
-    let key = match (groups.unread.is_empty(), target, taken) {
-        (false, ..) => "isa-not-read",
-        (_, Some(_), Some(_)) => "isa-taken-target",
-        (_, Some(_), None) if !there.is_empty() => "isa-no-such-target",
-        _ if report.nvidia.is_some() => "isa-nvidia",
-        _ => "isa-no-code",
-    };
-    anyhow::anyhow!("{}", context.lang.text_with(key, &words))
-}
-
-/// Counts a whole file. What the inventory could not read is part of what was not counted.
-pub fn census(
-    file: &File,
-    select: Select,
-    by: By,
-    hash: bool,
-    context: &Context,
-) -> anyhow::Result<(Groups, FileReport)> {
-    let look = Census::new(select, by);
-    let mut groups = Groups::new(by);
-    let mut last = Instant::now();
-    let report = inspect(file, &Options::all(), hash, &look, |bundle, objects| {
-        for object in &objects {
-            groups.add(object, &look.select);
-        }
-        if let Some(bundle) = bundle
-            && last.elapsed() > Duration::from_secs(1)
-        {
-            last = Instant::now();
-            let words = [("index", bundle.index.into()), ("offset", digits(bundle.offset).into())];
-            context.progress(&context.lang.text_with("isa-progress", &words));
-        }
-        anyhow::Ok(())
-    })?;
-    for problem in report.all_problems() {
-        groups.unread.push(Unread { what: file.path().display().to_string(), why: problem.to_string() });
-    }
-    Ok((groups, report))
 }

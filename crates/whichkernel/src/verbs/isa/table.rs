@@ -1,6 +1,6 @@
 //! The census as tables: one row per group for people, one row per count for programs.
 
-use super::digits;
+use crate::bytes::digits;
 use crate::context::Context;
 use isa::Family;
 use isa::census::Tally;

@@ -1,6 +1,7 @@
 //! The census for people: the table, then how much of the code it speaks for.
 
-use super::{digits, table};
+use super::table;
+use crate::bytes::digits;
 use crate::context::Context;
 use inventory::File;
 use observe::census::{Groups, completeness};

@@ -167,6 +167,8 @@ mod tests {
         "lane",
         "serve",
         "ollama",
+        // Of `check` it shortens the text alone.
+        "brief",
     ];
 
     #[test]

@@ -1,9 +1,9 @@
 //! `--export`: the same for other tools: Markdown for a static-site generator, JSON for programs, Parquet for a lake, traces
 //! of launches for Perfetto and the Firefox Profiler.
 
-use super::Gathered;
 use crate::context::Context;
-use crate::verbs::check::markdown;
+use crate::graded::markdown;
+use crate::pages::Gathered;
 use anyhow::Context as _;
 use investigate::Reported;
 use report::Lang;

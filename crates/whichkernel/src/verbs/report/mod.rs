@@ -1,19 +1,15 @@
 //! The investigation as pages: HTML in a folder, or one file, from the ledger alone.
 
-use super::check::load;
 use crate::context::Context;
+use crate::graded::load;
+use crate::pages::{Gathered, browse};
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-mod beside;
 mod bundle;
 mod export;
-mod gather;
 mod serve;
-
-pub use beside::Beside;
-pub use gather::Gathered;
 
 /// The investigation as pages that open from disk: both languages, light and dark, every table as CSV
 #[derive(Debug, clap::Args)]
@@ -93,20 +89,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 /// Writes the folder; gives back the page to open.
 pub fn write(site: &site::Site, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(site.write(out.unwrap_or(Path::new("report")))?)
-}
-
-/// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
-fn browse(path: &Path) -> std::io::Result<()> {
-    if rustix::process::geteuid().is_root() {
-        return Err(std::io::Error::other("root opens no browser"));
-    }
-    let mut opener = std::process::Command::new("xdg-open");
-    opener
-        .arg(path)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null());
-    opener.spawn().map(|_| ())
 }
 
 fn say(path: &Path, size: usize, context: &Context) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! `--serve`: the same pages over loopback, made anew when the ledger has grown.
 
-use super::{Gathered, browse};
 use crate::context::Context;
+use crate::pages::{Gathered, browse};
 use anyhow::Context as _;
 use evidence::Investigation;
 use ledger::Reader;

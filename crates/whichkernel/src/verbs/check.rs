@@ -1,21 +1,11 @@
 //! Grades the claims of an investigation from the ledger.
 
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::graded::{csv, detail, load, markdown, screen, text};
 use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-mod answer;
-mod detail;
-mod export;
-mod paths;
-pub mod screen;
-mod text;
-mod words;
-
-pub use export::{csv, markdown};
-pub use words::load;
 
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
 #[derive(Debug, clap::Args)]
@@ -38,6 +28,10 @@ pub struct Args {
     /// List every claim and question
     #[arg(long, conflicts_with = "only")]
     all: bool,
+
+    /// How many of each grade, and what would close most: no claims
+    #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
+    brief: bool,
 
     /// This machine is the one that the file calls NAME: what it says of that machine is then graded here
     #[arg(long, value_name = "NAME")]
@@ -81,6 +75,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             let only = lang.text(&format!("check-only-{only}"));
             format!("{}\n", lang.text_with("check-only-none", &[("count", total.into()), ("only", only.into())]))
         }
+        (Format::Text, ..) if args.brief => screen::brief(&graded, context),
         (Format::Text, None, only) if only.is_some() || args.all => text::render(&graded, context),
         (Format::Text, ..) => {
             let mut out = screen::render(&graded, &[], true, context);
@@ -91,8 +86,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             }
             out
         }
-        (Format::Json, ..) => ::answer::json(&Checked { readings: Readings::of(&graded) })?,
-        (Format::Csv, ..) => export::csv(&graded, lang),
+        (Format::Json, ..) => answer::json(&Checked { readings: Readings::of(&graded) })?,
+        (Format::Csv, ..) => csv(&graded, lang),
         (Format::Md, ..) => markdown(&graded, lang),
     };
     context.print(&out)?;

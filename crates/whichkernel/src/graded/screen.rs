@@ -52,6 +52,14 @@ pub fn render(graded: &Graded, looked: &[Looked], phases: bool, context: &Contex
     out
 }
 
+/// How many of each grade, why the rest is open, and what would close most: a few lines.
+pub fn brief(graded: &Graded, context: &Context) -> String {
+    let mut out = format!("{}\n", headline(graded, context));
+    hanging(&mut out, context, "", 2, &counts(graded, &context.lang));
+    ending(&mut out, graded, context);
+    out
+}
+
 /// Whether the claims hold that are expected to, the next step, and where more is told.
 pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
     let lang = &context.lang;

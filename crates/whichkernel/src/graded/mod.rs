@@ -1,0 +1,13 @@
+//! A graded investigation as people read it: the screen, the whole list, one claim, Markdown and CSV. `check`, `investigate` and `report` say it
+//! in the same words.
+
+mod answer;
+pub mod detail;
+mod export;
+mod paths;
+pub mod screen;
+pub mod text;
+mod words;
+
+pub use export::{csv, markdown};
+pub use words::load;

@@ -1,0 +1,20 @@
+//! The report's pages from a ledger: what they are made of, kept up to date beside an investigation, opened in a browser.
+
+mod beside;
+mod gather;
+
+pub use beside::Beside;
+pub use gather::Gathered;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
+pub fn browse(path: &Path) -> std::io::Result<()> {
+    if rustix::process::geteuid().is_root() {
+        return Err(std::io::Error::other("root opens no browser"));
+    }
+    let mut opener = Command::new("xdg-open");
+    opener.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    opener.spawn().map(|_| ())
+}
