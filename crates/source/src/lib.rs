@@ -38,6 +38,7 @@ pub mod tree;
 mod unknown_defines;
 mod variants;
 pub mod versions;
+mod vulkan;
 
 pub use declared::{Because, Build, Bypass, Condition, Declared, Launch};
 pub use device::{ALL as ALL_GPUS, DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
@@ -49,3 +50,4 @@ pub use preset::Preset;
 pub use rules::{Answer, Defines, DeviceAnswers, Launched, Outcome, Reason, Rules, RulesError};
 pub use survey::{ALL_TYPES, Backend, DEFAULT_COLUMNS, DEFAULT_TYPES, Overrides, Question, Row, Survey};
 pub use tree::{Skipped, Tree, TreeError};
+pub use vulkan::{VulkanChoice, VulkanDeclared, VulkanProfile, VulkanRules};

@@ -30,6 +30,8 @@ pub enum RulesError {
         "{tree} has no ggml dispatcher: no .cu file in it has a case for {op}. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{hint}"
     )]
     NoDispatcher { tree: String, op: String, hint: String },
+    #[error("{tree} has no Vulkan backend: no ggml-vulkan.cpp is in it")]
+    NoVulkan { tree: String },
     #[error("{place}: {why}; the dispatcher cannot be read")]
     Unreadable { place: String, why: String },
     #[error(transparent)]

@@ -1,5 +1,6 @@
 //! Calls: what a name means here (a built-in, a function, a lambda, a type, a stranger), and its arguments.
 
+use super::builtin::Builtin;
 use super::exec::Flow;
 use super::machine::{Frame, Machine, Run, Stop};
 use super::value::{Closure, Ty, Value};
@@ -25,6 +26,12 @@ impl<'p> Machine<'p> {
             ExprKind::Name(name) => self.call_name(name, args, at),
             ExprKind::Member { base, name, arrow } => self.call_member(base, *name, *arrow, args, at),
             _ => {
+                // A dialect may answer for a lambda that a function keeps under a name.
+                if let ExprKind::Local(_, name) = &callee.kind
+                    && let Some(&Builtin::Answer(answer)) = self.builtins.get(name)
+                {
+                    return answer(self, args, at);
+                }
                 let function = self.eval(callee)?;
                 self.call_value(&function, args, at)
             }
@@ -132,7 +139,8 @@ impl<'p> Machine<'p> {
             let value = self.eval(value)?;
             kept.push((*slot, value));
         }
-        Ok(Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base, kept })))
+        let (size, name) = (self.stack.len().saturating_sub(base), self.frames.last().map(|frame| frame.name));
+        Ok(Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base, size, name, kept })))
     }
 
     /// What a variable holds; of a reference, what it refers to.
@@ -147,16 +155,35 @@ impl<'p> Machine<'p> {
     fn call_lambda(&mut self, closure: &Rc<Closure>, args: &[Expr], at: Span) -> Run<Value> {
         let mut values = Vec::with_capacity(args.len());
         for (index, arg) in args.iter().enumerate() {
-            let by_ref = closure.lambda.params.get(index).is_some_and(|param| param.ty.reference);
-            values.push(self.argument(arg, by_ref)?);
+            let param = closure.lambda.params.get(index);
+            values.push(match (&arg.kind, param) {
+                (ExprKind::Init(_), Some(param)) if matches!(param.ty.base, Base::Name(_)) => {
+                    let ty = self.resolve(&param.ty)?;
+                    self.initialise(&ty, arg)?
+                }
+                _ => self.argument(arg, param.is_some_and(|param| param.ty.reference))?,
+            });
         }
-        // The lambda's variables live in the frame of the function that it was written in.
-        let (function, name, view, this) = match self.frames.iter().rev().find(|frame| frame.base == closure.base) {
-            Some(frame) => (frame.function, frame.name, frame.view, frame.this),
-            None => return Err(self.unsure(at, "a lambda that outlived its function")),
+        for param in closure.lambda.params.iter().skip(args.len()) {
+            let Some(default) = &param.default else { break };
+            values.push(self.eval(default)?);
+        }
+        // The lambda's variables live in the frame of the function that it was written in. One that keeps nothing of that
+        // function may outlive it: it has a frame of its own then.
+        let alone = closure.lambda.copies.as_ref().is_some_and(Vec::is_empty) && closure.lambda.own.is_empty();
+        let is = |frame: &&Frame| frame.base == closure.base && Some(frame.name) == closure.name;
+        let written_in = self.frames.iter().rev().find(is);
+        let ((function, name, view, this), base) = match (written_in, self.frames.last()) {
+            (Some(frame), _) => ((frame.function, frame.name, frame.view, frame.this), closure.base),
+            (None, Some(frame)) if alone => ((None, frame.name, frame.view, None), self.stack.len()),
+            _ => return Err(self.unsure(at, "a lambda that outlived its function")),
         };
+        let before = self.stack.len();
+        if base != closure.base || before < base.saturating_add(closure.size) {
+            self.stack.resize(before.max(base.saturating_add(closure.size)), Value::Uninit);
+        }
         for (param, value) in closure.lambda.params.iter().zip(values) {
-            let root = closure.base.saturating_add(param.slot as usize);
+            let root = base.saturating_add(param.slot as usize);
             let value = self.convert(&param.ty, value)?;
             self.set_slot(root as u32, value);
         }
@@ -166,18 +193,19 @@ impl<'p> Machine<'p> {
             if closure.lambda.params.iter().any(|param| param.slot == *slot) {
                 continue;
             }
-            let root = closure.base.saturating_add(*slot as usize) as u32;
+            let root = base.saturating_add(*slot as usize) as u32;
             around.push((root, self.stack.get(root as usize).cloned().unwrap_or_default()));
             self.set_slot(root, value.clone());
         }
         // No declared return type: the value is taken as it comes.
-        self.enter(Frame { function: None, name, view, base: closure.base, this }, at)?;
+        self.enter(Frame { function: None, name, view, base, this }, at)?;
         let _ = function;
         let flow = self.block(&closure.lambda.body);
         self.frames.pop();
         for (root, value) in around {
             self.set_slot(root, value);
         }
+        self.stack.truncate(before);
         Ok(match flow? {
             Flow::Return(value) => value,
             _ => Value::Void,

@@ -49,8 +49,10 @@ pub struct FnValue {
 #[derive(Debug)]
 pub struct Closure {
     pub lambda: Arc<Lambda>,
-    /// Where the frame of the function that made it begins.
+    /// Where the frame of the function that made it begins, how large it is, and the function's name.
     pub base: usize,
+    pub size: usize,
+    pub name: Option<Sym>,
     /// What it keeps of that frame, by slot, as it was when the lambda was made.
     pub kept: Vec<(u32, Value)>,
 }

@@ -1,0 +1,61 @@
+//! The rules of ggml's Vulkan backend in a real tree, evaluated.
+
+use source::{Shape, Tree, VulkanProfile, VulkanRules};
+
+fn tree() -> Option<Tree> {
+    let path = test_artifacts::need("llama-cpp-sys-4-0.11.0")?;
+    Some(Tree::open(path.to_str().expect("a plain path")).expect("a tree"))
+}
+
+/// What RADV's dry runs of ggml 0.27 showed, at 1 and 8 columns: path and pipeline.
+#[test]
+fn vectors_take_the_pipeline_that_dry_runs_showed() {
+    let Some(tree) = tree() else { return };
+    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
+    let shape = Shape::MulMat { rows: 18944, k: 3584 };
+    for (card, kind, columns, wanted) in [
+        ("gfx1201", "Q4_K", 1, "mul_mat_vec_q4_k_q8_1_f32"),
+        ("gfx1201", "Q8_0", 1, "mul_mat_vec_q8_0_f32_f32"),
+        ("gfx1201", "Q8_0", 8, "mul_mat_vec_q8_0_q8_1_f32"),
+        ("gfx1201", "Q6_K", 8, "mul_mat_vec_q6_k_f32_f32"),
+        ("vega20", "Q8_0", 1, "mul_mat_vec_q8_0_q8_1_f32"),
+        ("navi10", "Q4_K", 1, "mul_mat_vec_q4_k_f32_f32"),
+        ("gfx1201", "F16", 1, "mul_mat_vec_f16_f32_f32"),
+    ] {
+        let card = VulkanProfile::find(card).expect("kept");
+        let choice = rules.choice(&card, &shape, kind, columns).expect("a choice");
+        assert_eq!(choice.kernel.as_deref(), Some(wanted), "{choice:?}");
+        assert_eq!(choice.path.as_deref(), Some("mul_mat_vec"));
+    }
+}
+
+/// What dry runs of ggml 0.27 on RADV showed above eight columns: halves or bytes, which accumulator, which tile.
+#[test]
+fn matrices_take_the_pipeline_that_dry_runs_showed() {
+    let Some(tree) = tree() else { return };
+    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
+    let shape = Shape::MulMat { rows: 8192, k: 2048 };
+    for (card, kind, columns, wanted) in [
+        ("gfx1201", "Q4_K", 9, "matmul_quant_f16_f16acc_aligned_0"),
+        ("gfx1201", "Q4_K", 290, "matmul_quant_f16_f16acc_aligned_2"),
+        ("gfx1201", "Q8_0", 9, "matmul_q8_0_q8_1_0"),
+        ("gfx1201", "Q8_0", 290, "matmul_q8_0_q8_1_2"),
+        ("navi21", "Q4_K", 9, "matmul_q4_k_q8_1_0"),
+        ("navi31", "Q4_K", 290, "matmul_q4_k_q8_1_2"),
+    ] {
+        let card = VulkanProfile::find(card).expect("kept");
+        let choice = rules.choice(&card, &shape, kind, columns).expect("a choice");
+        assert_eq!(choice.kernel.as_deref(), Some(wanted), "{choice:?}");
+        assert_eq!(choice.path.as_deref(), Some("matmul"));
+    }
+}
+
+#[test]
+fn a_variable_of_the_environment_is_an_input() {
+    let Some(tree) = tree() else { return };
+    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
+    let mut card = VulkanProfile::find("gfx1201").expect("kept");
+    assert!(card.under("GGML_VK_DISABLE_MMVQ"));
+    let choice = rules.choice(&card, &Shape::MulMat { rows: 18944, k: 3584 }, "Q4_K", 1).expect("a choice");
+    assert_eq!(choice.kernel.as_deref(), Some("mul_mat_vec_q4_k_f32_f32"));
+}
