@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answers;
+mod backends;
 mod cell;
 mod device;
 mod dispatch_map;
@@ -18,6 +19,7 @@ mod kernels;
 mod names;
 mod nearest_target;
 mod observer;
+mod parallel;
 mod place;
 mod plan;
 mod runtime_diff;
@@ -31,6 +33,7 @@ mod verdict;
 mod vulkan;
 mod wait;
 
+pub use crate::backends::{Backends, HipRests, Product, Taken, VulkanRests};
 pub use crate::cell::Cell;
 pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, agreement};
 pub use crate::error::DryrunError;
@@ -47,4 +50,7 @@ pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Survey, last_words};
 pub use crate::verdict::{Played, Standing, Verdict, of_cells, standing_of_cell};
-pub use crate::vulkan::{Code, VulkanCard, VulkanOutcome, VulkanRequest, VulkanRow, VulkanSelection};
+pub use crate::vulkan::{
+    Code, VulkanCard, VulkanCardMap, VulkanCell, VulkanDiff, VulkanDifference, VulkanMap, VulkanMaps, VulkanOutcome,
+    VulkanRecord, VulkanRequest, VulkanRow, VulkanSelection, VulkanStep, VulkanSurvey, vulkan_library, vulkan_steps,
+};

@@ -5,6 +5,7 @@
 
 use crate::cell::Cell;
 use crate::error::{DryrunError, io_at};
+use crate::parallel::each;
 use crate::selection::{Selected, select_each};
 use crate::session::{Blas, Ending, Outcome, Request, Streams};
 use crate::{Described, Place};
@@ -13,9 +14,6 @@ use gpu::Profile;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use sys::interrupt;
 use sys::private_dir::{SessionDir, put};
 
 #[derive(Debug)]
@@ -32,9 +30,7 @@ pub struct Survey<'a> {
 }
 
 /// Of a cell that was not reached.
-const INTERRUPTED: &str = "interrupted";
-
-type Cells = Result<Vec<Cell>, DryrunError>;
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 impl Survey<'_> {
     /// Runs all types, two processes at a time.
@@ -44,30 +40,13 @@ impl Survey<'_> {
         columns: &[u64],
         progress: &(dyn Fn(&str) + Sync),
     ) -> Result<Vec<Cell>, DryrunError> {
-        let results: Vec<Mutex<Option<Cells>>> = kinds.iter().map(|_| Mutex::new(None)).collect();
-        let next = AtomicUsize::new(0);
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4);
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    loop {
-                        let place = next.fetch_add(1, Ordering::Relaxed);
-                        let (Some(kind), Some(slot)) = (kinds.get(place), results.get(place)) else { break };
-                        if interrupt::asked() {
-                            break;
-                        }
-                        progress(&format!("{} {}", self.profile.name, kind.name()));
-                        let cells = self.one(*kind, columns);
-                        if let Ok(mut slot) = slot.lock() {
-                            *slot = Some(cells);
-                        }
-                    }
-                });
-            }
+        let results = each(kinds, |kind| {
+            progress(&format!("{} {}", self.profile.name, kind.name()));
+            self.one(*kind, columns)
         });
         let mut cells = Vec::new();
         for (kind, result) in kinds.iter().zip(results) {
-            match result.into_inner().ok().flatten() {
+            match result {
                 Some(list) => cells.extend(list?),
                 None => cells.extend(failed(&kind.name(), columns, INTERRUPTED)),
             }
@@ -81,12 +60,7 @@ impl Survey<'_> {
             Ok(skeleton) => skeleton,
             Err(error) => return Ok(failed(&kind.name(), columns, &error.to_string())),
         };
-        let base = std::env::temp_dir();
-        let home = SessionDir::new("model", &base).map_err(io_at(base))?;
-        let model = home.outer().join("skeleton.gguf");
-        put(&model, &skeleton.header).map_err(io_at(&model))?;
-        let file = fs::OpenOptions::new().write(true).open(&model).map_err(io_at(&model))?;
-        file.set_len(skeleton.file_size).map_err(io_at(&model))?;
+        let (home, model) = laid_out(&skeleton)?;
         let outcome = self.bench(&model, columns, &[home.outer().to_owned()], true)?;
         Ok(self.cells(&outcome, &kind.name(), columns, true))
     }
@@ -105,14 +79,7 @@ impl Survey<'_> {
         show: &[PathBuf],
         sparse_read: bool,
     ) -> Result<Outcome, DryrunError> {
-        let list: Vec<String> = columns.iter().map(u64::to_string).collect();
-        let widest = columns.iter().copied().max().unwrap_or(1).max(512).to_string();
-        let mut command: Vec<OsString> = vec!["llama-bench".into(), "-m".into(), model.into()];
-        for word in
-            ["-p", &list.join(","), "-n", "0", "-r", "1", "--no-warmup", "-t", "1", "-b", &widest, "-ub", &widest]
-        {
-            command.push(word.into());
-        }
+        let command = bench_command(model, columns);
         Request {
             place: self.place,
             profiles: std::slice::from_ref(self.profile),
@@ -166,6 +133,28 @@ impl Survey<'_> {
     }
 }
 
+/// A skeleton as a file, which is there as long as the directory.
+pub(crate) fn laid_out(skeleton: &gguf::Skeleton) -> Result<(SessionDir, PathBuf), DryrunError> {
+    let base = std::env::temp_dir();
+    let home = SessionDir::new("model", &base).map_err(io_at(base))?;
+    let model = home.outer().join("skeleton.gguf");
+    put(&model, &skeleton.header).map_err(io_at(&model))?;
+    let file = fs::OpenOptions::new().write(true).open(&model).map_err(io_at(&model))?;
+    file.set_len(skeleton.file_size).map_err(io_at(&model))?;
+    Ok((home, model))
+}
+
+/// llama-bench over all lengths, each in one micro-batch and once.
+pub(crate) fn bench_command(model: &std::path::Path, columns: &[u64]) -> Vec<OsString> {
+    let list: Vec<String> = columns.iter().map(u64::to_string).collect();
+    let widest = columns.iter().copied().max().unwrap_or(1).max(512).to_string();
+    let mut command: Vec<OsString> = vec!["llama-bench".into(), "-m".into(), model.into()];
+    for word in ["-p", &list.join(","), "-n", "0", "-r", "1", "--no-warmup", "-t", "1", "-b", &widest, "-ub", &widest] {
+        command.push(word.into());
+    }
+    command
+}
+
 fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<Cell> {
     let cell = |&columns| {
         let (kind, problem) = (kind.to_owned(), Some(problem.to_owned()));
@@ -176,15 +165,20 @@ fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<Cell> {
 
 /// The line in which a program says why it stopped.
 pub fn last_words(outcome: &Outcome) -> String {
+    words_of(&outcome.said, outcome.ending)
+}
+
+/// The same, of what a program said before it ended so.
+pub(crate) fn words_of(said: &str, ending: Ending) -> String {
     let telling = |line: &&str| {
         let line = line.to_ascii_lowercase();
         ["error", "fail", "abort", "assert", "out of memory", "unsupported", "no kernel image"]
             .iter()
             .any(|w| line.contains(w))
     };
-    let lines: Vec<&str> = outcome.said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let line = lines.iter().copied().find(telling).or(lines.last().copied()).unwrap_or("it said nothing");
-    match outcome.ending {
+    match ending {
         Ending::Code(code) => format!("ended with code {code}: {line}"),
         Ending::Signal(signal) => format!("killed by signal {signal}: {line}"),
     }

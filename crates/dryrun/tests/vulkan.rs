@@ -1,6 +1,10 @@
 //! The real loader, ggml, RADV and its compiler on cards that are not there.
 
-use dryrun::{Ending, Place, Streams, VulkanCard, VulkanOutcome, VulkanRequest, VulkanSelection};
+use dryrun::{
+    Backends, Blas, Card, Ending, Map, Place, Plan, Streams, Survey, VulkanCard, VulkanDiff, VulkanMap, VulkanOutcome,
+    VulkanRecord, VulkanRequest, VulkanSelection, VulkanSurvey, vulkan_library, vulkan_steps,
+};
+use evidence::Says;
 use gguf::TensorType;
 use std::ffi::OsString;
 use std::path::Path;
@@ -39,6 +43,14 @@ impl Stage {
             code: true,
         };
         request.run().expect("a run")
+    }
+
+    fn survey(&self, card: &str, shape: &str, kinds: &[&str], columns: &[u64]) -> VulkanMap {
+        let card = VulkanCard::find(card).expect("played");
+        let shape = gguf::known(shape).expect("known");
+        let kinds: Vec<TensorType> = kinds.iter().map(|kind| TensorType::parse(kind).expect("known")).collect();
+        let survey = VulkanSurvey { place: &self.place, card, shape, layers: 2 };
+        survey.run(&kinds, columns, &|_| {}).expect("a map")
     }
 }
 
@@ -108,4 +120,116 @@ fn a_place_without_radv_is_refused_with_the_way_to_it() {
     };
     let error = request.run().expect_err("refused").to_string();
     assert!(error.contains("runtime fetch debian-sid --parts tools,vulkan"), "{error}");
+}
+
+/// Each length is a pass of its own: the last block's one column, which is there at every length, answers for none.
+#[test]
+fn a_grid_has_a_cell_for_each_type_and_length() {
+    let Some(stage) = Stage::new() else { return };
+    let map = stage.survey("gfx1201", "llama-3.2-1b", &["Q4_K", "Q8_0"], &[1, 9, 290]);
+    let labels: Vec<(&str, u64, &str)> =
+        map.cells.iter().map(|cell| (cell.kind.as_str(), cell.columns, cell.label.as_str())).collect();
+    let wanted = [
+        ("Q4_K", 1, "vec-q8_1_f32+dot"),
+        ("Q4_K", 9, "mm-f16_f16acc_aligned_0+matrix"),
+        ("Q4_K", 290, "mm-f16_f16acc_aligned_2+matrix"),
+    ];
+    assert_eq!(labels.get(..3), Some(&wanted[..]), "{labels:?}");
+    assert_eq!(labels.len(), 6);
+    assert!(labels.iter().filter(|(kind, ..)| *kind == "Q8_0").all(|(_, _, label)| !["-", "!"].contains(label)));
+    assert!(map.is_answered() && *map.reach().says() == Says::Complete && map.reach().is_whole());
+    // The sizes are those of the model: 2048 wide, feed-forward 8192.
+    let wide = map.cells.iter().find(|cell| cell.kind == "Q4_K" && cell.columns == 290).expect("asked");
+    let sizes: Vec<[u32; 3]> = wide.products().flat_map(|row| row.sizes.clone()).collect();
+    assert!(sizes.contains(&[8192, 290, 2048]) && sizes.contains(&[512, 290, 2048]), "{sizes:?}");
+    let library = vulkan_library(&stage.place).expect("there");
+    let record = VulkanRecord {
+        place: &stage.place,
+        card: map.card,
+        driver: map.driver.as_deref().expect("named"),
+        model: "llama-3.2-1b",
+        time: "2026-11-16T00:00:00Z",
+        library,
+    };
+    let kept = record.survey(&map.cells).expect("recorded");
+    let text: Vec<String> = kept.iter().map(|one| serde_json::to_string(&one.observation).expect("json")).collect();
+    let has = |words: &[&str]| text.iter().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(has(&["vulkan.pipeline", "matmul_quant_f16_f16acc_aligned_2", "290", "libggml-vulkan.so"]), "{text:#?}");
+    assert!(has(&["vulkan.driver", "radv Mesa"]) && text.iter().all(|line| line.contains("selected")));
+    // The same map is no difference to itself; a card without matrix units is one, in every cell of many columns.
+    let same = VulkanDiff::of(("a", &map), ("b", &map), "sid".into());
+    assert!(same.differences.is_empty() && same.conclusion.is_whole());
+    let other = stage.survey("navi10", "llama-3.2-1b", &["Q4_K", "Q8_0"], &[1, 9, 290]);
+    let diff = VulkanDiff::of(("a", &map), ("b", &other), "sid".into());
+    assert!(matches!(diff.conclusion.says(), Says::Different { .. }) && diff.differences.len() >= 4, "{diff:?}");
+}
+
+/// Experts are served by lists; what routes to them, and attention, are not taken for their weights.
+#[test]
+fn experts_have_a_cell_at_the_columns_of_their_layer() {
+    let Some(stage) = Stage::new() else { return };
+    let map = stage.survey("gfx1201", "qwen3-30b-a3b", &["Q4_K"], &[1, 64]);
+    for cell in &map.cells {
+        let experts: Vec<&str> = cell.products().filter(|row| row.by_id).map(|row| row.kernel.as_str()).collect();
+        let wanted = if cell.columns == 1 { "mul_mat_vec_id_q4_k" } else { "matmul_id" };
+        assert!(!experts.is_empty() && experts.iter().all(|name| name.starts_with(wanted)), "{cell:#?}");
+    }
+    assert!(map.is_answered());
+}
+
+/// Every dispatch keeps its place, its groups and all that was pushed.
+#[test]
+fn a_trace_leaves_nothing_out() {
+    let Some(stage) = Stage::new() else { return };
+    let outcome = stage.run("navi21", "Q8_0", &["-p", "64", "-n", "0"]);
+    let steps = vulkan_steps(&outcome);
+    assert_eq!(steps.len(), outcome.dispatches());
+    assert!(steps.iter().enumerate().all(|(place, step)| step.seq == place && step.groups.is_some()));
+    let product = steps.iter().find(|step| step.node == Some("MUL_MAT Qcur-0") && step.m.is_some()).expect("a node");
+    // M, N and K are its first three push constants, in the byte order of the machine.
+    assert_eq!((product.m, product.n, product.k), (Some(2048), Some(64), Some(2048)), "{product:?}");
+    assert!(product.push.starts_with("000800004000000000080000"), "{product:?}");
+    assert!(steps.last().is_some_and(|step| step.node.is_some_and(|node| node.contains("result_output"))));
+}
+
+/// The same product of the same card: HIP's tile kernel and RADV's, each with what its own code is made of; and where the HIP
+/// library has no code for the target, nothing is told of registers and instructions.
+#[test]
+fn hip_and_vulkan_stand_side_by_side() {
+    let (Some(stage), Some(sid)) = (Stage::new(), test_artifacts::need("debian-sid")) else { return };
+    let hip = Place::Tree { name: "debian-sid".into(), root: sid.join("root") };
+    let shape = || gguf::known("llama-3.2-1b").expect("known");
+    let kinds = [TensorType::parse("Q4_K").expect("known")];
+    for (given, ships) in [("gfx1100", true), ("gfx1201", false)] {
+        let profile = gpu::find(given).expect("known");
+        let card = Card { given: given.into(), profile, overridden: None };
+        let plan = Plan::new(&hip, card, false, false, None).expect("a plan");
+        assert_eq!(plan.described.ships, ships, "{given}: what Debian builds for has changed");
+        let survey = Survey {
+            place: &hip,
+            profile: &plan.card.profile,
+            described: &plan.described,
+            strict: plan.strict,
+            shape: shape(),
+            layers: 2,
+            blas: Blas::Recorded,
+            variables: &[],
+        };
+        let cells = survey.run(&kinds, &[290], &|_| {}).expect("cells");
+        let vulkan = stage.survey(given, "llama-3.2-1b", &["Q4_K"], &[290]);
+        let both = Backends::of(given, (&hip, &Map { plan, cells }), ("b".into(), &vulkan));
+        assert!(both.is_answered() && both.hip.ships == ships, "{both:#?}");
+        assert_eq!(both.reach.is_whole(), ships);
+        let [product] = both.products.as_slice() else { panic!("{both:#?}") };
+        let (left, right) = (product.hip.first().expect("HIP"), product.vulkan.first().expect("Vulkan"));
+        assert!(left.kernel.starts_with("mul_mat_q<Q4_K") && left.path == "MMQ", "{left:?}");
+        assert!(right.path == "matmul" && right.vgprs > Some(0), "{right:?}");
+        // Where no size of a wave was asked for, how many fit is not told.
+        assert_eq!(right.waves.is_some(), given == "gfx1100", "{right:?}");
+        assert!(right.matrix.keys().all(|name| name.starts_with("v_wmma")) && !right.matrix.is_empty(), "{right:?}");
+        assert_eq!((left.vgprs.is_some(), left.instructions.is_some(), left.waves.is_some()), (ships, ships, ships));
+        if ships {
+            assert!(left.matrix.keys().any(|name| name.starts_with("v_wmma_i32")), "{left:?}");
+        }
+    }
 }

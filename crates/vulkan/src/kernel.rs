@@ -22,29 +22,46 @@ pub struct Multiplies {
     /// The type of the weights, in upper case; None where the name hides it and no constant tells.
     pub ggml_type: Option<String>,
     pub columns: Option<u32>,
+    /// Rows of the weights, and what is summed over.
+    pub m: Option<u32>,
+    pub k: Option<u32>,
     /// Experts are chosen by a list.
     pub by_id: bool,
+    /// Columns of the layer that experts serve, where a dispatch is made for all of them.
+    pub tokens: Option<u32>,
+}
+
+/// Fields of ggml's push constants, by their place (ggml-vulkan-push-constants.h): `vk_mat_mat_push_constants`,
+/// `vk_mat_mat_id_push_constants`, `vk_mat_vec_push_constants`, `vk_mat_vec_id_push_constants`.
+mod place {
+    pub const MATRIX: [usize; 3] = [0, 1, 2];
+    pub const MATRIX_BATCHES: usize = 10;
+    pub const MATRIX_ID_TOKENS: usize = 10;
+    pub const VECTOR_K: usize = 0;
+    pub const VECTOR_M: usize = 3;
+    pub const VECTOR_BATCHES: usize = 10;
 }
 
 impl Kernel {
     /// `push`: the push constants at the dispatch.
     pub fn of(pipeline: &Pipeline, push: &[u8]) -> Kernel {
         let name = pipeline.name.clone().unwrap_or_default();
-        let multiplies = vector(&name, pipeline).or_else(|| matrix(&name, pipeline, push));
+        let multiplies = vector(&name, pipeline, push).or_else(|| matrix(&name, pipeline, push));
         Kernel { name, multiplies }
     }
 }
 
 /// `mul_mat_vec_q4_k_f32_f32`: constants are the block's size, rows and columns.
-fn vector(name: &str, pipeline: &Pipeline) -> Option<Multiplies> {
+fn vector(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     let rest = name.strip_prefix("mul_mat_vec_")?;
     let (by_id, rest) = rest.strip_prefix("id_").map_or((false, rest), |rest| (true, rest));
     // Attention's own products of the cache; no weights.
-    if rest.starts_with("p021") || rest.starts_with("nc_") {
+    if rest.starts_with("p021") || rest.starts_with("nc_") || is_batched(push, place::VECTOR_BATCHES, by_id) {
         return None;
     }
     let columns = if by_id { None } else { pipeline.constants.get(&2).copied() };
-    Some(Multiplies { path: "mul_mat_vec", ggml_type: named(rest), columns, by_id })
+    let (m, k) = (field(push, place::VECTOR_M), field(push, place::VECTOR_K));
+    Some(Multiplies { path: "mul_mat_vec", ggml_type: named(rest), columns, m, k, by_id, tokens: None })
 }
 
 /// `matmul_q4_k_q8_1_1`: push constants are M, N, K.
@@ -54,6 +71,9 @@ fn matrix(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
         .strip_prefix("id_subgroup_")
         .or_else(|| rest.strip_prefix("id_"))
         .map_or((false, rest), |rest| (true, rest));
+    if is_batched(push, place::MATRIX_BATCHES, by_id) {
+        return None;
+    }
     let ggml_type = match rest.strip_prefix("quant_") {
         Some(_) => {
             // The last constant is the type's number in ggml.h.
@@ -62,8 +82,19 @@ fn matrix(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
         }
         None => named(rest),
     };
-    let columns = push.get(4..).and_then(|rest| rest.first_chunk()).map(|bytes| u32::from_le_bytes(*bytes));
-    Some(Multiplies { path: "matmul", ggml_type, columns: columns.filter(|_| !by_id), by_id })
+    let [m, columns, k] = place::MATRIX.map(|place| field(push, place));
+    let tokens = if by_id { field(push, place::MATRIX_ID_TOKENS) } else { None };
+    Some(Multiplies { path: "matmul", ggml_type, columns: columns.filter(|_| !by_id), m, k, by_id, tokens })
+}
+
+/// The heads of attention are a batch; weights are not.
+fn is_batched(push: &[u8], place: usize, by_id: bool) -> bool {
+    !by_id && field(push, place).is_some_and(|batches| batches > 1)
+}
+
+/// A push constant of four bytes.
+fn field(push: &[u8], place: usize) -> Option<u32> {
+    push.get(place * 4..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
 /// The longest type that the rest of a name begins with.

@@ -12,7 +12,7 @@ pub struct Dispatch {
     pub groups: [u32; 3],
     /// The groups were read by the device, and are not known.
     pub indirect: bool,
-    /// The outermost label around it: the node of the graph.
+    /// The outermost label around it that does not only number a submission: the node of the graph.
     pub node: Option<String>,
     pub ending: Ending,
 }
@@ -108,7 +108,7 @@ impl Replay {
             self.dropped += 1;
             return;
         }
-        let (node, push) = (of.labels.first().cloned(), of.push.clone());
+        let (node, push) = (of.labels.iter().find(|name| !is_submission(name)).cloned(), of.push.clone());
         of.dispatches.push(Dispatch { pipeline: of.bound, push, groups, indirect, node, ending: Ending::Submitted });
     }
 
@@ -170,4 +170,9 @@ impl Replay {
             !ended
         });
     }
+}
+
+/// ggml 0.27 numbers its command buffers around everything: `submit 12`.
+fn is_submission(label: &str) -> bool {
+    label.strip_prefix("submit ").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,9 +1,10 @@
 //! The answer of a dry run on Vulkan: which card, whether anything went through it, and the rows.
 
-use super::{VulkanCard, VulkanOutcome, VulkanRow, rows};
+use super::seen::seen;
+use super::{VulkanCard, VulkanCell, VulkanMap, VulkanOutcome, VulkanRow, rows};
 use crate::session::Ending;
 use answer::Answer;
-use evidence::Rung;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,6 +33,8 @@ pub struct VulkanSelection {
     /// The program's exit code; none where a signal ended it.
     pub exit: Option<i32>,
     pub signal: Option<i32>,
+    /// Whether what is listed is all that the program would have dispatched.
+    pub reach: Conclusion,
     pub selected: Vec<VulkanRow>,
 }
 
@@ -46,6 +49,19 @@ impl VulkanSelection {
             Ending::Code(code) => (Some(code), None),
             Ending::Signal(signal) => (None, Some(signal)),
         };
+        let (seen_in_all, lost) = (outcome.dispatches() as u64, outcome.lost());
+        let refused: u64 = outcome.runs.iter().map(|run| run.refused).sum();
+        let gaps: Vec<String> = outcome.runs.iter().flat_map(|run| run.blind.iter().cloned()).collect();
+        let mut basis = Basis::live(Rung::Selected, Unit::Launches, seen_in_all).by("dryrun").lost(lost + refused);
+        for gap in &gaps {
+            basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
+        }
+        basis = match (exit, signal) {
+            (Some(0), _) => basis,
+            (Some(code), _) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
+            (None, _) => basis.without(format!("signal {}", signal.unwrap_or(0)), None, LeftOutWhy::Failed),
+        };
+        let passed: Vec<_> = outcome.runs.iter().flat_map(seen).collect();
         VulkanSelection {
             runtime,
             card: card.id.to_owned(),
@@ -53,18 +69,65 @@ impl VulkanSelection {
             device: device.map(|device| device.name.clone()),
             driver: device.map(|device| format!("{} {}", device.driver, device.driver_info)),
             rung: Rung::Selected,
-            seen: outcome.dispatches() as u64,
-            lost: outcome.lost(),
-            refused: outcome.runs.iter().map(|run| run.refused).sum(),
-            gaps: outcome.runs.iter().flat_map(|run| run.blind.iter().cloned()).collect(),
+            seen: seen_in_all,
+            lost,
+            refused,
+            gaps,
             exit,
             signal,
-            selected: rows(&outcome.runs),
+            reach: basis.completeness(),
+            selected: rows(&passed),
         }
     }
 
     /// The program ran to its end, on the card that was played, and everything it dispatched is here.
     pub fn is_whole(&self) -> bool {
         self.exit == Some(0) && self.seen > 0 && self.lost == 0 && self.refused == 0 && self.gaps.is_empty()
+    }
+}
+
+/// Which pipelines each type takes at each column count, on each card.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VulkanMaps {
+    /// The installation that it ran in.
+    pub runtime: String,
+    pub maps: Vec<VulkanCardMap>,
+}
+
+impl Answer for VulkanMaps {
+    const SCHEMA: &'static str = "whichkernel.dryrun-vulkan-map/1";
+}
+
+/// The map of one card.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VulkanCardMap {
+    /// As it was named.
+    pub gpu: String,
+    /// As Mesa's stand-in knows the card.
+    pub card: String,
+    pub target: String,
+    /// In its driver's words; none where nothing was dispatched.
+    pub device: Option<String>,
+    pub driver: Option<String>,
+    /// Always `selected`: the stand-in executes nothing.
+    pub rung: Rung,
+    /// Whether every cell that was asked for is answered.
+    pub reach: Conclusion,
+    pub cells: Vec<VulkanCell>,
+}
+
+impl VulkanMaps {
+    pub fn new(runtime: String, maps: &[(String, VulkanMap)]) -> VulkanMaps {
+        let map = |(given, map): &(String, VulkanMap)| VulkanCardMap {
+            gpu: given.clone(),
+            card: map.card.id.to_owned(),
+            target: map.card.target.to_owned(),
+            device: map.device.clone(),
+            driver: map.driver.clone(),
+            rung: Rung::Selected,
+            reach: map.reach(),
+            cells: map.cells.clone(),
+        };
+        VulkanMaps { runtime, maps: maps.iter().map(map).collect() }
     }
 }

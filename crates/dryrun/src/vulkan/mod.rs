@@ -6,11 +6,23 @@
 
 mod answer;
 mod cards;
+mod cell;
+mod difference;
 mod rows;
+mod seen;
+mod sightings;
+mod survey;
+mod trace;
 
-pub use answer::VulkanSelection;
+pub use answer::{VulkanCardMap, VulkanMaps, VulkanSelection};
 pub use cards::VulkanCard;
+pub use cell::VulkanCell;
+pub use difference::{VulkanDiff, VulkanDifference};
 pub use rows::{Code, VulkanRow, rows};
+pub(crate) use rows::{is_dot, is_matrix};
+pub use sightings::{VulkanRecord, vulkan_library};
+pub use survey::{VulkanMap, VulkanSurvey};
+pub use trace::{VulkanStep, steps as vulkan_steps};
 
 use crate::Place;
 use crate::error::{DryrunError, io_at};

@@ -1,12 +1,13 @@
 //! What was selected, counted: one row for each pipeline and column count.
 
+use super::seen::Seen;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use vulkan::{Kernel, Pipeline, Run};
+use vulkan::{Kernel, Pipeline};
 
 /// One kernel as it was selected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanRow {
     /// The pipeline's name as the program gave it; the module's hash where it gave none.
     pub kernel: String,
@@ -15,6 +16,7 @@ pub struct VulkanRow {
     /// Of the weights.
     #[serde(rename = "type")]
     pub kind: Option<String>,
+    /// For experts those of the layer that they serve.
     pub columns: Option<u32>,
     /// Experts are chosen by a list.
     pub by_id: bool,
@@ -26,6 +28,10 @@ pub struct VulkanRow {
     pub subgroup: u32,
     /// SHA-256 of the module without float controls; none where it was too long to keep.
     pub module: Option<String>,
+    /// Work groups, each kind once.
+    pub groups: Vec<[u32; 3]>,
+    /// M, N and K of the products, as they were pushed, each kind once.
+    pub sizes: Vec<[u32; 3]>,
     pub launches: u64,
     /// What the driver compiled it to, where it was asked.
     pub code: Option<Code>,
@@ -40,6 +46,8 @@ pub struct Code {
     pub lds: Option<u64>,
     pub spilled_vgprs: Option<u64>,
     pub spilled_sgprs: Option<u64>,
+    /// Waves that fit on a SIMD, as the driver counts them: RADV counts those of 32 threads from RDNA on.
+    pub waves: Option<u64>,
     /// Instructions of the matrix units, by mnemonic.
     pub matrix: BTreeMap<String, u64>,
     /// Dot products, by mnemonic.
@@ -47,20 +55,26 @@ pub struct Code {
     pub instructions: u64,
 }
 
-/// All rows of all processes, the most launched first.
-pub fn rows(runs: &[Run]) -> Vec<VulkanRow> {
+/// What these dispatches come to, the most launched first.
+pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s Seen<'r>>) -> Vec<VulkanRow> {
     let mut counted: BTreeMap<(String, Option<u32>), VulkanRow> = BTreeMap::new();
-    for run in runs {
-        for dispatch in &run.dispatches {
-            let Some(pipeline) = run.pipeline(dispatch) else {
-                let row = counted.entry(("?".to_owned(), None)).or_insert_with(unknown);
-                row.launches += 1;
-                continue;
-            };
-            let kernel = Kernel::of(pipeline, &dispatch.push);
-            let columns = kernel.multiplies.as_ref().and_then(|of| of.columns);
-            let key = (format!("{}/{}", kernel.name, pipeline.identity()), columns);
-            counted.entry(key).or_insert_with(|| row(pipeline, kernel)).launches += 1;
+    for one in seen {
+        let (key, made) = match (one.pipeline, &one.kernel) {
+            (Some(pipeline), Some(kernel)) => {
+                (format!("{}/{}", kernel.name, pipeline.identity()), Some((pipeline, kernel)))
+            }
+            // The layer did not see it made.
+            _ => ("?".to_owned(), None),
+        };
+        let new = || made.map_or_else(unknown, |(pipeline, kernel)| row(pipeline, kernel, one.columns));
+        let row = counted.entry((key, one.columns)).or_insert_with(new);
+        row.launches += 1;
+        let groups = one.dispatch.groups;
+        if !one.dispatch.indirect && !row.groups.contains(&groups) {
+            row.groups.push(groups);
+        }
+        if let Some(size) = one.size().filter(|size| !row.sizes.contains(size)) {
+            row.sizes.push(size);
         }
     }
     let mut rows: Vec<VulkanRow> = counted.into_values().collect();
@@ -68,44 +82,28 @@ pub fn rows(runs: &[Run]) -> Vec<VulkanRow> {
     rows
 }
 
-fn row(pipeline: &Pipeline, kernel: Kernel) -> VulkanRow {
+fn row(pipeline: &Pipeline, kernel: &Kernel, columns: Option<u32>) -> VulkanRow {
     let module = pipeline.module.as_deref().and_then(|module| module.identity.clone());
     let unnamed =
         || module.as_deref().and_then(|hash| hash.get(..12)).map_or("?".to_owned(), |hash| format!("module {hash}"));
-    let (path, kind, columns, by_id) = match kernel.multiplies {
-        Some(of) => (Some(of.path.to_owned()), of.ggml_type, of.columns, of.by_id),
-        None => (None, None, None, false),
-    };
+    let of = kernel.multiplies.as_ref();
     VulkanRow {
-        kernel: if kernel.name.is_empty() { unnamed() } else { kernel.name },
-        path,
-        kind,
+        kernel: if kernel.name.is_empty() { unnamed() } else { kernel.name.clone() },
+        path: of.map(|of| of.path.to_owned()),
+        kind: of.and_then(|of| of.ggml_type.clone()),
         columns,
-        by_id,
+        by_id: of.is_some_and(|of| of.by_id),
         features: pipeline.features().iter().map(|&name| name.to_owned()).collect(),
         constants: pipeline.constants.clone(),
         subgroup: pipeline.subgroup,
         module,
-        launches: 0,
         code: code(pipeline),
+        ..VulkanRow::default()
     }
 }
 
-/// A dispatch of a pipeline that the layer did not see made.
 fn unknown() -> VulkanRow {
-    VulkanRow {
-        kernel: "?".to_owned(),
-        path: None,
-        kind: None,
-        columns: None,
-        by_id: false,
-        features: Vec::new(),
-        constants: BTreeMap::new(),
-        subgroup: 0,
-        module: None,
-        launches: 0,
-        code: None,
-    }
+    VulkanRow { kernel: "?".to_owned(), ..VulkanRow::default() }
 }
 
 /// RADV's own names of its statistics, and the mnemonics of its assembly.
@@ -120,18 +118,28 @@ fn code(pipeline: &Pipeline) -> Option<Code> {
         lds: number("LDS size").or_else(|| number("LDS Size")),
         spilled_vgprs: number("Spilled VGPRs"),
         spilled_sgprs: number("Spilled SGPRs"),
+        waves: number("Subgroups per SIMD"),
         ..Code::default()
     };
     for line in pipeline.assembly.lines() {
         let Some(word) = line.split_whitespace().next().filter(|word| is_mnemonic(word)) else { continue };
         code.instructions += 1;
-        if ["v_wmma", "v_swmmac", "v_mfma", "v_smfmac"].iter().any(|start| word.starts_with(start)) {
+        if is_matrix(word) {
             *code.matrix.entry(word.to_owned()).or_default() += 1;
-        } else if word.starts_with("v_dot") {
+        } else if is_dot(word) {
             *code.dot.entry(word.to_owned()).or_default() += 1;
         }
     }
     Some(code)
+}
+
+/// Of the matrix units, by AMD's names.
+pub(crate) fn is_matrix(mnemonic: &str) -> bool {
+    ["v_wmma", "v_swmmac", "v_mfma", "v_smfmac"].iter().any(|start| mnemonic.starts_with(start))
+}
+
+pub(crate) fn is_dot(mnemonic: &str) -> bool {
+    mnemonic.starts_with("v_dot")
 }
 
 /// An instruction, and no label or comment.

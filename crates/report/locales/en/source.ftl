@@ -26,3 +26,5 @@ source-recorded = { $count ->
 } recorded (Declared).
 source-pin-taken = { $tree } is taken at { $pin }, which the Ollama tree names.
 source-pin-other = The Ollama tree names llama.cpp { $pin }; what is read is { $tree }, as it was given.
+source-vulkan-card = { $given }: no profile of such a card for Vulkan. There are: { $known }
+source-vulkan-env = { $name }: what this variable does to the rules of the Vulkan backend is not evaluated. Known: GGML_VK_DISABLE_INTEGER_DOT_PRODUCT, GGML_VK_DISABLE_MMVQ, GGML_VK_FORCE_MMVQ

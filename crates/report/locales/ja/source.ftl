@@ -23,3 +23,5 @@ source-cannot-show = これは、このビルドについてソースが宣言�
 source-recorded = { $count } 件の規則を記録しました(Declared)。
 source-pin-taken = { $tree } は、Ollama のツリーが指定する { $pin } の時点で読みます。
 source-pin-other = Ollama のツリーが指定する llama.cpp は { $pin } ですが、渡された { $tree } を読みます。
+source-vulkan-card = { $given }: この名前の Vulkan 用カードプロファイルはありません。あるもの: { $known }
+source-vulkan-env = { $name }: この変数が Vulkan バックエンドの規則に与える影響は評価していません。評価できるもの: GGML_VK_DISABLE_INTEGER_DOT_PRODUCT、GGML_VK_DISABLE_MMVQ、GGML_VK_FORCE_MMVQ

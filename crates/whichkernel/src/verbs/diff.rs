@@ -4,13 +4,14 @@ pub mod kernel;
 pub mod runtime;
 pub mod source;
 
+use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), or a
-    /// file with GPU code
+    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file
+    /// with GPU code, or a backend (rocm, vulkan, with =RUNTIME where it is not the default)
     pub a: String,
 
     /// The second, of the same kind
@@ -27,6 +28,10 @@ pub struct Args {
     /// Cards: the runtime to run in [default: debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
+
+    /// Cards: what the program computes through, as in `dryrun --backend`
+    #[arg(long, value_name = "BACKEND", default_value = "hip")]
+    pub backend: super::dryrun::Backend,
 
     /// Runtimes and cards: which BLAS the program meets, as in `dryrun --blas`; `real` compares the kernels of rocBLAS
     #[arg(long, value_name = "LANE", default_value = "recorded")]
@@ -50,6 +55,13 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if both(kernel::is_file) {
         return kernel::run(&args.a, &args.b, &args.kernels, args.format, context);
     }
+    if let Some(sides) = Sides::parse(&args.a, &args.b) {
+        return args.backends(&sides, context);
+    }
+    if args.backend == super::dryrun::Backend::Vulkan {
+        anyhow::ensure!(!context.only_looks(), "this would run a program on a GPU that is not there: not here");
+        return super::dryrun::vulkan::grid::diff(&args.a, &args.b, &args.dry()?, context);
+    }
     let run = both(runtime::is_card) || both(runtime::is_runtime);
     anyhow::ensure!(!(run && context.only_looks()), "this would run a program on a GPU that is not there: not here");
     if both(runtime::is_card) {
@@ -63,6 +75,24 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
+    /// HIP against Vulkan, for one card.
+    fn backends(&self, sides: &Sides, context: &Context) -> anyhow::Result<ExitCode> {
+        let dry = self.dry()?;
+        let one = || anyhow::anyhow!(context.lang.text("backends-one"));
+        let [gpu] = dry.gpu.as_slice() else { return Err(one()) };
+        super::dryrun::grid::check_columns(&dry)?;
+        let question = Question {
+            gpu,
+            kinds: super::dryrun::grid::kinds(&dry)?,
+            columns: dry.columns.clone(),
+            shape: gguf::known(&dry.arch_of)?,
+            layers: dry.layers,
+            model: dry.model.clone(),
+            runtime: dry.runtime.as_deref().unwrap_or(super::dryrun::DEFAULT_RUNTIME),
+        };
+        backends::run(sides, &question, self.format, context)
+    }
+
     /// The same question, for the dry run.
     fn dry(&self) -> anyhow::Result<super::dryrun::Ask> {
         use clap::Parser;
@@ -83,6 +113,7 @@ impl Args {
             dry.columns = columns.split(',').map(|n| n.parse().map_err(|_| wrong(n))).collect::<anyhow::Result<_>>()?;
         }
         dry.blas = self.blas;
+        dry.backend = self.backend;
         dry.model.clone_from(&self.model);
         dry.runtime.clone_from(&self.runtime);
         dry.format = self.format;

@@ -33,6 +33,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    if args.dry.backend == dryrun::Backend::Vulkan {
+        dryrun::vulkan::heed(&args.dry, &[("--source", args.source.is_some())], context)?;
+        return dryrun::vulkan::grid::map(&args.dry, context);
+    }
     let runtime = args.dry.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME);
     let place = if args.no_dryrun { None } else { Some(Place::find(runtime)?) };
     let maps = match &place {

@@ -5,6 +5,7 @@ mod declare;
 pub mod look;
 mod rocblas;
 pub mod rules;
+mod vulkan;
 
 use crate::context::{Context, Format};
 use anyhow::bail;
@@ -47,6 +48,10 @@ pub struct Args {
     #[command(flatten)]
     pub ask: rules::Ask,
 
+    /// Whose rules: those of ggml's CUDA and HIP backend, or of its Vulkan backend
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+
     /// Up to how many columns which path, per GPU and type, instead of single rows
     #[arg(long)]
     pub thresholds: bool,
@@ -60,8 +65,18 @@ pub struct Args {
     pub format: Format,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Backend {
+    #[default]
+    Hip,
+    Vulkan,
+}
+
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let tree = Tree::open(&args.tree)?;
+    if args.backend == Backend::Vulkan {
+        return vulkan::run(&tree, args, context);
+    }
     let pin = source::pins::outside(&tree);
     let with = args.with.as_deref().map(|with| open_with(with, pin.as_deref(), context)).transpose()?;
     if args.chain {

@@ -35,15 +35,23 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(if maps.iter().all(Map::is_answered) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
+/// The types that were asked for.
+pub fn kinds(args: &Ask) -> anyhow::Result<Vec<TensorType>> {
+    let all = args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
+    let given: Vec<&str> =
+        if all { ::source::ALL_TYPES.to_vec() } else { args.kind.iter().map(String::as_str).collect() };
+    Ok(given.into_iter().map(TensorType::parse).collect::<Result<_, _>>()?)
+}
+
+pub fn check_columns(args: &Ask) -> anyhow::Result<()> {
+    let wrong = args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16);
+    anyhow::ensure!(!wrong, "--columns takes numbers from 1 to 65536");
+    Ok(())
+}
+
 pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
-    let kinds: Vec<TensorType> = if args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all")) {
-        ::source::ALL_TYPES.iter().map(|kind| TensorType::parse(kind)).collect::<Result<_, _>>()?
-    } else {
-        args.kind.iter().map(|kind| TensorType::parse(kind)).collect::<Result<_, _>>()?
-    };
-    if args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16) {
-        anyhow::bail!("--columns takes numbers from 1 to 65536");
-    }
+    let kinds = kinds(args)?;
+    check_columns(args)?;
     let mut maps = Vec::new();
     for given in &args.gpu {
         let card = card::find(given, &args.set)?;
@@ -149,7 +157,7 @@ pub fn labels(map: &Map, context: &Context) -> Table {
     // Column keys are for JSON and CSV, which this table never becomes.
     columns.extend(counts.iter().map(|count| Column::left("columns", count.to_string())));
     let mut table = Table::new(columns);
-    for kind in kinds(map) {
+    for kind in kinds_of(map) {
         let mut row = vec![kind.clone()];
         for count in &counts {
             let cell =
@@ -161,7 +169,7 @@ pub fn labels(map: &Map, context: &Context) -> Table {
     table
 }
 
-fn kinds(map: &Map) -> Vec<String> {
+fn kinds_of(map: &Map) -> Vec<String> {
     let mut list = Vec::new();
     for kind in map.cells.iter().flat_map(Cell::kinds) {
         if !list.contains(&kind) {

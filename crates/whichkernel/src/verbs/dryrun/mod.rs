@@ -15,7 +15,7 @@ mod record;
 pub mod rows;
 mod text;
 mod trace;
-mod vulkan;
+pub mod vulkan;
 
 /// Run the real program on a GPU that is not there, and see which kernels its host code selects
 ///
@@ -25,10 +25,6 @@ mod vulkan;
 pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
-
-    /// What the program computes through: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in; needs a command
-    #[arg(long, value_name = "BACKEND", default_value = "hip")]
-    pub backend: Backend,
 
     /// Write every launch, in order, one JSON object a line; needs a command
     #[arg(long, value_name = "FILE", requires = "command")]
@@ -61,6 +57,10 @@ pub struct Ask {
     /// Cards (rx-9070-xt), targets (gfx1100 means its reference card) or profile files (card.toml), separated by commas
     #[arg(long, value_name = "CARDS", value_delimiter = ',', default_value = "rx-9070-xt")]
     pub gpu: Vec<String>,
+
+    /// What the program computes through: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in
+    #[arg(long, value_name = "BACKEND", default_value = "hip")]
+    pub backend: Backend,
 
     /// A runtime in the cache (debian-sid) or a directory [default: the program as installed, else debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
@@ -141,7 +141,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.profile_from_host {
         return card::from_host(context);
     }
-    if args.backend == Backend::Vulkan {
+    if args.ask.backend == Backend::Vulkan {
         return vulkan::run(args, context);
     }
     if args.command.is_empty() { grid::run(args, context) } else { command::run(args, context) }

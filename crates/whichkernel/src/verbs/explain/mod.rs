@@ -5,6 +5,7 @@ mod ask;
 mod export;
 mod screen;
 
+use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use ask::Asked;
 use report::{Lang, Terms, terms};
@@ -33,6 +34,14 @@ pub struct Args {
     #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
+    /// Dry runs of HIP and Vulkan side by side: `both`; needs a runtime that has the two of them
+    #[arg(long, value_name = "BACKEND", requires = "gpu", conflicts_with_all = ["words", "release", "terms"])]
+    pub backend: Option<Both>,
+
+    /// With --backend both: the runtime, as in `dryrun --runtime` [default: debian-sid]
+    #[arg(long, value_name = "NAME|DIR", requires = "backend")]
+    pub runtime: Option<String>,
+
     /// List the words that can be looked up
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
@@ -42,10 +51,41 @@ pub struct Args {
     pub format: Format,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Both {
+    Both,
+}
+
+/// The prompts that are asked about where no number is given: one token, the first of another path, a long one.
+const PROMPTS: [u64; 3] = [1, 9, 512];
+
+/// HIP and Vulkan side by side, which no table has: both are run.
+fn both(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let kind = gguf::TensorType::parse(args.ty.as_deref().unwrap_or("Q4_K"))?;
+    let columns = match args.columns {
+        Some(columns @ 1..=65536) => vec![columns.unsigned_abs()],
+        Some(_) => anyhow::bail!("--columns takes numbers from 1 to 65536"),
+        None => PROMPTS.to_vec(),
+    };
+    let question = Question {
+        gpu: args.gpu.as_deref().unwrap_or_default(),
+        kinds: vec![kind],
+        columns,
+        shape: gguf::known("qwen2-7b")?,
+        layers: 2,
+        model: None,
+        runtime: args.runtime.as_deref().unwrap_or("debian-sid"),
+    };
+    backends::run(&Sides::both(None), &question, args.format, context)
+}
+
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if args.backend.is_some() {
+        return both(args, context);
     }
     // JSON is in English, whatever the reader's language.
     let english = Lang::new("en");

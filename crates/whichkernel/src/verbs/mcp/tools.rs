@@ -169,6 +169,7 @@ mod tests {
         "ollama",
         // Of `check` it shortens the text alone.
         "brief",
+        "backend",
     ];
 
     #[test]

@@ -178,7 +178,7 @@ impl Ask {
 }
 
 /// `1..512`, `1,8,9..64`.
-fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
+pub fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
     let mut out = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let bad = || format!("--columns {part}: give numbers and ranges, such as 1..512 or 1,8,9..64");

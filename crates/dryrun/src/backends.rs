@@ -1,0 +1,251 @@
+//! HIP and Vulkan side by side: the same product of the same model on the same card, and which kernel each backend takes.
+//!
+//! Both sides are Selected, each in its own runtime. What the code is made of is read where it is there: RADV compiles each
+//! pipeline for the card, and says its registers; a HIP library has code for the targets that it was built for, and no others.
+
+use crate::{Cell, Code, Map, Place, Selected, VulkanCell, VulkanMap, VulkanRow};
+use answer::Answer;
+use codeobject::TargetId;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use launch::grammar::Family;
+use observe::census::{KernelMix, mixes};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What HIP and Vulkan take for the same products.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Backends {
+    /// As it was named.
+    pub gpu: String,
+    pub target: String,
+    pub hip: HipRests,
+    pub vulkan: VulkanRests,
+    /// Always `selected`: nothing was executed.
+    pub rung: Rung,
+    /// Whether both answered for every product that was asked about.
+    pub reach: Conclusion,
+    pub products: Vec<Product>,
+}
+
+impl Answer for Backends {
+    const SCHEMA: &'static str = "whichkernel.diff-backends/1";
+}
+
+/// What the HIP side rests on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HipRests {
+    pub runtime: String,
+    pub card: String,
+    /// The libraries have code that the target takes. Where they have not, the host's choice is all that is known: there are
+    /// no registers and no instructions to tell.
+    pub ships: bool,
+    /// Whose metadata stood in then.
+    pub metadata_of: Option<String>,
+}
+
+/// What the Vulkan side rests on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VulkanRests {
+    pub runtime: String,
+    /// As Mesa's stand-in knows the card.
+    pub card: String,
+    pub device: Option<String>,
+    pub driver: Option<String>,
+}
+
+/// One type of weights at one column count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Product {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub columns: u64,
+    /// Each kernel that the products of this kind take, the most launched first; empty where there was no answer.
+    pub hip: Vec<Taken>,
+    pub vulkan: Vec<Taken>,
+    /// Why a side has none.
+    pub hip_problem: Option<String>,
+    pub vulkan_problem: Option<String>,
+}
+
+/// A kernel, and what one launch of it takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Taken {
+    pub kernel: String,
+    pub path: String,
+    pub launches: u64,
+    pub vgprs: Option<u64>,
+    pub sgprs: Option<u64>,
+    /// Bytes, static and dynamic.
+    pub lds: Option<u64>,
+    /// Bytes of scratch on the HIP side, spilled registers on the other.
+    pub spilled: Option<u64>,
+    /// Waves that fit on a SIMD, by registers, LDS and threads.
+    pub waves: Option<u64>,
+    /// None where there is no code to count.
+    pub instructions: Option<u64>,
+    /// Instructions of the matrix units, by mnemonic.
+    pub matrix: BTreeMap<String, u64>,
+    /// Dot products, by mnemonic.
+    pub dot: BTreeMap<String, u64>,
+}
+
+impl Backends {
+    pub fn of(gpu: &str, (place, hip): (&Place, &Map), (vulkan_runtime, vulkan): (String, &VulkanMap)) -> Backends {
+        let described = &hip.plan.described;
+        let code = if described.ships { code(place, hip) } else { BTreeMap::new() };
+        let target = hip.plan.card.profile.processor();
+        let mut products = Vec::new();
+        for (left, right) in hip.cells.iter().zip(&vulkan.cells) {
+            let mut kinds = left.kinds();
+            kinds.extend(right.kinds().into_iter().filter(|kind| !left.kinds().contains(kind)));
+            if kinds.is_empty() {
+                kinds.push(left.kind.clone());
+            }
+            products.extend(kinds.iter().map(|kind| product(kind, left, right, (&code, described.ships), target)));
+        }
+        let answered = products.iter().filter(|of| !of.hip.is_empty() && !of.vulkan.is_empty()).count() as u64;
+        let lost = hip.cells.iter().map(|cell| cell.lost).chain(vulkan.cells.iter().map(|cell| cell.lost)).sum();
+        let basis = Basis::new(Rung::Selected, Unit::Cells, products.len() as u64, answered).by("dryrun").lost(lost);
+        let basis = if described.ships { basis } else { basis.without(target, None, LeftOutWhy::OtherTarget) };
+        Backends {
+            gpu: gpu.to_owned(),
+            target: target.to_owned(),
+            hip: HipRests {
+                runtime: place.name(),
+                card: hip.plan.card.profile.name.clone(),
+                ships: described.ships,
+                metadata_of: described.near.clone(),
+            },
+            vulkan: VulkanRests {
+                runtime: vulkan_runtime,
+                card: vulkan.card.id.to_owned(),
+                device: vulkan.device.clone(),
+                driver: vulkan.driver.clone(),
+            },
+            rung: Rung::Selected,
+            reach: basis.completeness(),
+            products,
+        }
+    }
+
+    /// Both sides spoke of everything that was asked.
+    pub fn is_answered(&self) -> bool {
+        !self.products.is_empty() && self.products.iter().all(|of| !of.hip.is_empty() && !of.vulkan.is_empty())
+    }
+}
+
+fn product(
+    kind: &str,
+    hip: &Cell,
+    vulkan: &VulkanCell,
+    code: (&BTreeMap<String, KernelMix>, bool),
+    target: &str,
+) -> Product {
+    let of = hip.of_kind(kind);
+    let left = if hip.kind.is_empty() { &of } else { hip };
+    let mine = |row: &&VulkanRow| row.kind.as_deref() == Some(kind);
+    let none = |problem: &Option<String>| {
+        Some(problem.clone().unwrap_or_else(|| "no product of this type and width was seen".to_owned()))
+    };
+    let hip_taken =
+        merged(left.products().into_iter().filter(|row| row.family != Family::MmqFixup).map(|row| launched(row, code)));
+    let vulkan_taken = merged(vulkan.products().filter(mine).map(|row| dispatched(row, target)));
+    Product {
+        kind: kind.to_owned(),
+        columns: hip.columns,
+        hip_problem: if hip_taken.is_empty() { none(&hip.problem) } else { None },
+        vulkan_problem: if vulkan_taken.is_empty() { none(&vulkan.problem) } else { None },
+        hip: hip_taken,
+        vulkan: vulkan_taken,
+    }
+}
+
+/// Rows that differ in nothing that is told here are one.
+fn merged(rows: impl Iterator<Item = Taken>) -> Vec<Taken> {
+    let mut list: Vec<Taken> = Vec::new();
+    for row in rows {
+        match list
+            .iter_mut()
+            .find(|known| Taken { launches: 0, ..(*known).clone() } == Taken { launches: 0, ..row.clone() })
+        {
+            Some(known) => known.launches += row.launches,
+            None => list.push(row),
+        }
+    }
+    list.sort_by_key(|row| std::cmp::Reverse(row.launches));
+    list
+}
+
+/// SIMDs of what HIP counts as one multiprocessor: a compute unit of GCN and CDNA, a pair of them on RDNA (its own name for
+/// that is a workgroup processor), have four either way.
+const SIMDS: u64 = 4;
+
+fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool)) -> Taken {
+    let path = row.path.map(|path| path.to_string()).unwrap_or_default();
+    let mut taken = Taken { kernel: row.title(), path, launches: row.count, ..Taken::default() };
+    // Another target's registers are not this one's.
+    let Some(needs) = row.needs.as_ref().filter(|_| ships && !row.foreign) else { return taken };
+    let threads: u64 = row.block.iter().map(|&n| u64::from(n.max(1))).product();
+    let waves_of_block = threads.div_ceil(u64::from(needs.wavefront.max(1)));
+    taken.vgprs = Some(needs.vgprs.into());
+    taken.sgprs = Some(needs.sgprs.into());
+    taken.lds = Some(needs.lds);
+    taken.spilled = Some(needs.scratch.into());
+    taken.waves = needs.occupancy.map(|blocks| u64::from(blocks) * waves_of_block / SIMDS);
+    if let Some(mix) = code.get(&row.mangled) {
+        taken.instructions = Some(mix.instructions);
+        for (name, count) in &mix.mnemonics {
+            if crate::vulkan::is_matrix(name) {
+                taken.matrix.insert(name.clone(), *count);
+            } else if crate::vulkan::is_dot(name) {
+                taken.dot.insert(name.clone(), *count);
+            }
+        }
+    }
+    taken
+}
+
+/// RADV counts waves of 32 threads from RDNA on, whatever the size of a wave is (`radv_get_max_waves`).
+fn waves(counted: u64, subgroup: u32, target: &str) -> Option<u64> {
+    match target.strip_prefix("gfx").map(str::len) {
+        Some(3) => Some(counted),
+        // Which size the driver took where none was asked for is not told.
+        _ => (subgroup > 0).then(|| counted * 32 / u64::from(subgroup)),
+    }
+}
+
+fn dispatched(row: &VulkanRow, target: &str) -> Taken {
+    let code = row.code.clone().unwrap_or_default();
+    let Code { vgprs, sgprs, lds, spilled_vgprs, spilled_sgprs, matrix, dot, instructions, waves: counted } = code;
+    Taken {
+        kernel: row.kernel.clone(),
+        path: row.path.clone().unwrap_or_default(),
+        launches: row.launches,
+        vgprs,
+        sgprs,
+        lds,
+        spilled: spilled_vgprs.zip(spilled_sgprs).map(|(v, s)| v + s),
+        waves: counted.and_then(|counted| waves(counted, row.subgroup, target)),
+        instructions: row.code.as_ref().map(|_| instructions),
+        matrix,
+        dot,
+    }
+}
+
+/// The code of every product's kernel, read from the files that the map names.
+fn code(place: &Place, map: &Map) -> BTreeMap<String, KernelMix> {
+    let mut wanted: BTreeMap<&str, BTreeSet<(usize, String)>> = BTreeMap::new();
+    for row in map.cells.iter().flat_map(Cell::products) {
+        if let Some(bundle) = row.bundle.filter(|_| !row.mangled.is_empty() && !row.file.is_empty()) {
+            wanted.entry(&row.file).or_default().insert((bundle as usize, row.mangled.clone()));
+        }
+    }
+    let Some(target) = TargetId::parse(map.plan.card.profile.processor()) else { return BTreeMap::new() };
+    // A row names the file as the program saw it.
+    let libraries = place.libraries(false, None).unwrap_or_default();
+    let host = |file: &str| libraries.iter().find(|(_, inside)| inside == file).map(|(path, _)| path.clone());
+    let read =
+        |(file, kernels): (&str, BTreeSet<_>)| mixes(&host(file).unwrap_or_else(|| file.into()), &target, &kernels);
+    wanted.into_iter().flat_map(read).collect()
+}

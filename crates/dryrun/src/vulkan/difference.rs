@@ -1,0 +1,90 @@
+//! Two cards on Vulkan: which cells take other pipelines, or the same name compiled of another module.
+
+use super::{VulkanCell, VulkanMap, VulkanRow};
+use answer::Answer;
+use evidence::{Basis, Conclusion, Rung, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What two cards choose differently through Vulkan.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VulkanDiff {
+    /// The cards, as they were named.
+    pub a: String,
+    pub b: String,
+    /// The installation that both ran in.
+    pub runtime: String,
+    pub cells: u64,
+    pub conclusion: Conclusion,
+    pub differences: Vec<VulkanDifference>,
+}
+
+/// One cell that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VulkanDifference {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub columns: u64,
+    /// `kernel`: another pipeline; `constants`: the same one with other specialization constants or subgroup size;
+    /// `problem`: one of them was not answered.
+    pub what: &'static str,
+    pub a: String,
+    pub b: String,
+}
+
+impl Answer for VulkanDiff {
+    const SCHEMA: &'static str = "whichkernel.diff-vulkan/1";
+}
+
+impl VulkanDiff {
+    pub fn of((a, left): (&str, &VulkanMap), (b, right): (&str, &VulkanMap), runtime: String) -> VulkanDiff {
+        let mut differences = Vec::new();
+        let (mut cells, mut answered) = (0, 0);
+        for (first, second) in left.cells.iter().zip(&right.cells) {
+            cells += 1;
+            answered += u64::from(first.is_answered() && second.is_answered());
+            differences.extend(compare(first, second));
+        }
+        let differing = differences.iter().filter(|of| of.what != "problem");
+        let differing: BTreeSet<(&str, u64)> = differing.map(|of| (of.kind.as_str(), of.columns)).collect();
+        let lost = left.cells.iter().chain(&right.cells).map(|cell| cell.lost).sum();
+        let basis = Basis::new(Rung::Selected, Unit::Cells, cells, answered).by("dryrun").lost(lost);
+        let conclusion = basis.equality(differing.len() as u64);
+        VulkanDiff { a: a.to_owned(), b: b.to_owned(), runtime, cells, conclusion, differences }
+    }
+}
+
+/// Labels first, which have the module's features in them; where those agree, constants.
+fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
+    let difference = |what, a_says, b_says| {
+        Some(VulkanDifference { kind: a.kind.clone(), columns: a.columns, what, a: a_says, b: b_says })
+    };
+    if !a.is_answered() || !b.is_answered() {
+        let say = |cell: &VulkanCell| cell.problem.clone().unwrap_or_else(|| cell.label.clone());
+        return if a.is_answered() == b.is_answered() && say(a) == say(b) {
+            None
+        } else {
+            difference("problem", say(a), say(b))
+        };
+    }
+    let list = |cell: &VulkanCell, text: &dyn Fn(&VulkanRow) -> String| {
+        let list: BTreeSet<String> = cell.products().map(text).collect();
+        list.into_iter().collect::<Vec<_>>().join("; ")
+    };
+    let named = |row: &VulkanRow| {
+        let feature = ["matrix", "dot"].iter().find(|name| row.features.iter().any(|feature| feature == *name));
+        format!("{}{}", row.kernel, feature.map(|name| format!(" ({name})")).unwrap_or_default())
+    };
+    let constants = |row: &VulkanRow| {
+        let constants: Vec<String> = row.constants.values().map(u32::to_string).collect();
+        format!("{}<{}>/{}", row.kernel, constants.join(","), row.subgroup)
+    };
+    for (what, text) in [("kernel", &named as &dyn Fn(&VulkanRow) -> String), ("constants", &constants)] {
+        let (a_says, b_says) = (list(a, text), list(b, text));
+        if a_says != b_says {
+            return difference(what, a_says, b_says);
+        }
+    }
+    None
+}

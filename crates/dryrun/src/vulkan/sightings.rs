@@ -1,0 +1,136 @@
+//! What a dry run on Vulkan says on the ladder: rung Selected, device stand-in, topics of its own.
+//!
+//! `matmul.path` is a word of the HIP backend's rules; a claim about it must never be answered by another backend's choice.
+
+use super::{VulkanCell, VulkanRow, VulkanSelection};
+use crate::Place;
+use crate::sightings::NAME;
+use codeobject::ReadAt;
+use evidence::{
+    About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
+    Selected as Rung, Subject, View,
+};
+use observe::{Raw, Sighting};
+use std::fmt::Write;
+
+/// Who, where, on what.
+#[derive(Debug)]
+pub struct VulkanRecord<'a> {
+    pub place: &'a Place,
+    /// As the stand-in calls it, and its target.
+    pub card: super::VulkanCard,
+    /// Name and version of the driver.
+    pub driver: &'a str,
+    pub model: &'a str,
+    pub time: &'a str,
+    /// The library whose pipelines were chosen, and its hash.
+    pub library: (String, String),
+}
+
+const LIBRARY: &str = "libggml-vulkan.so";
+
+/// Name and SHA-256 of ggml's backend for Vulkan.
+pub fn vulkan_library(place: &Place) -> Option<(String, String)> {
+    let Place::Tree { root, .. } = place else { return None };
+    let folders = ["ggml/backends0", "ggml", ""].map(|folder| root.join("usr/lib/x86_64-linux-gnu").join(folder));
+    let path = folders.iter().map(|folder| folder.join(LIBRARY)).find(|path| path.is_file())?;
+    let file = inventory::File::open(&path).ok()?;
+    let source: &dyn ReadAt = &file;
+    let hash = inventory::Sha256::of(source, |_, _| {}).ok()?;
+    Some((LIBRARY.to_owned(), hash.to_string()))
+}
+
+impl VulkanRecord<'_> {
+    fn subject(&self) -> Subject {
+        let (name, hash) = &self.library;
+        Subject::file(name.clone(), hash.clone())
+            .runtime(self.place.name())
+            .target(self.card.target)
+            .gpu(self.card.id)
+            .device(DeviceKind::StandIn)
+            .model(self.model)
+    }
+
+    /// The facts of a survey: path and pipeline of each cell.
+    pub fn survey(&self, cells: &[VulkanCell]) -> Result<Vec<Sighting>, Refused> {
+        let mut facts = Vec::new();
+        let mut raw = self.head();
+        for cell in cells.iter().filter(|cell| cell.problem.is_none()) {
+            facts.extend(cell.products().flat_map(chosen));
+            cell.selected.iter().for_each(|row| line(&mut raw, row));
+        }
+        let launches = cells.iter().flat_map(|cell| &cell.selected).map(|row| row.launches).sum();
+        let lost = cells.iter().map(|cell| cell.lost).sum();
+        let mut coverage = Coverage::complete("dispatches", launches).lost(lost);
+        for cell in cells.iter().filter(|cell| !cell.is_answered()) {
+            let why = cell.problem.clone().unwrap_or_else(|| "no product of that width was seen".to_owned());
+            coverage = coverage.missing(format!("{} at {} columns", cell.kind, cell.columns), why);
+        }
+        self.sightings(facts, coverage, &raw)
+    }
+
+    /// The facts of one program's run.
+    pub fn run(&self, answer: &VulkanSelection) -> Result<Vec<Sighting>, Refused> {
+        let mut raw = self.head();
+        answer.selected.iter().for_each(|row| line(&mut raw, row));
+        let facts = answer.selected.iter().flat_map(chosen).collect();
+        let mut coverage = Coverage::complete("dispatches", answer.seen).lost(answer.lost + answer.refused);
+        for gap in &answer.gaps {
+            coverage = coverage.missing(gap.clone(), "the layer does not look into it");
+        }
+        let what = "what the program would have dispatched afterwards";
+        coverage = match (answer.exit, answer.signal) {
+            (Some(0), _) => coverage,
+            (Some(code), _) => coverage.missing(what, format!("it ended with code {code}")),
+            (None, signal) => coverage.missing(what, format!("it was killed by signal {}", signal.unwrap_or_default())),
+        };
+        self.sightings(facts, coverage, &raw)
+    }
+
+    fn head(&self) -> String {
+        format!("driver\t{}\ncard\t{} ({})\n", self.driver, self.card.id, self.card.target)
+    }
+
+    fn sightings(&self, facts: Vec<Fact>, coverage: Coverage, raw: &str) -> Result<Vec<Sighting>, Refused> {
+        let id = || ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
+        let driver = Fact::new("vulkan.driver", About::default(), self.driver);
+        let mut list = Vec::new();
+        let launched = coverage.seen > 0;
+        for fact in facts.into_iter().chain(launched.then_some(driver)) {
+            let seen = Observation::on::<Rung>(id(), self.subject(), Finding::Saw(fact), coverage.clone(), self.time)?;
+            list.push(Sighting::from(seen).with(Raw::text(raw)));
+        }
+        let view = FieldOfView::new(["vulkan.*"].map(View::new).to_vec())
+            .reach("every compute dispatch of the program and its children through the Vulkan loader, on the stand-in")
+            .blind("what a device would compute: routing, sampling and early stops that depend on results")
+            .blind("operations that ggml computes on the processor");
+        let swept = Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(view);
+        let canary = || Canary::in_target("the dispatches of the run itself passed the layer");
+        let swept = if launched { swept.canary(canary()) } else { swept };
+        list.push(Sighting::from(swept).with(Raw::text(raw)));
+        Ok(list)
+    }
+}
+
+/// What is chosen for a product: its path and its pipeline.
+fn chosen(row: &VulkanRow) -> Vec<Fact> {
+    let (Some(path), Some(kind), Some(columns)) = (&row.path, &row.kind, row.columns) else { return Vec::new() };
+    let experts = if row.by_id { "experts" } else { "dense" };
+    let about = || About::new([("type", kind.clone()), ("columns", columns.to_string()), ("weights", experts.into())]);
+    vec![Fact::new("vulkan.path", about(), path.clone()), Fact::new("vulkan.pipeline", about(), row.kernel.clone())]
+}
+
+fn line(out: &mut String, row: &VulkanRow) {
+    let columns = row.columns.map(|n| n.to_string()).unwrap_or_default();
+    let (kind, module) = (row.kind.as_deref().unwrap_or_default(), row.module.as_deref().unwrap_or_default());
+    let constants: Vec<String> = row.constants.iter().map(|(id, value)| format!("{id}={value}")).collect();
+    let _ = writeln!(
+        out,
+        "{}\t{kind}\t{columns}\t{}\t{}\t{module}\t{:?}\t{}",
+        row.kernel,
+        constants.join(","),
+        row.subgroup,
+        row.groups,
+        row.launches
+    );
+}

@@ -1,0 +1,141 @@
+//! The map of a card on Vulkan: for each tensor type and column count, which pipelines the real program dispatches.
+//!
+//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; where one length ends is told by
+//! the graph's last node.
+
+use super::seen::{evaluations, seen};
+use super::{VulkanCard, VulkanCell, VulkanOutcome, VulkanRequest, rows};
+use crate::Place;
+use crate::error::{DryrunError, io_at};
+use crate::parallel::each;
+use crate::session::{Ending, Streams};
+use crate::survey::{INTERRUPTED, bench_command, laid_out, words_of};
+use evidence::{Basis, Conclusion, Rung, Unit};
+use gguf::{Shape, TensorType};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub struct VulkanSurvey<'a> {
+    pub place: &'a Place,
+    pub card: VulkanCard,
+    pub shape: Shape,
+    /// Layers of the skeleton: two hold every kind of matrix, the last one's narrowed rows included.
+    pub layers: u32,
+}
+
+/// The cells of one card, and who took them.
+#[derive(Debug, Clone)]
+pub struct VulkanMap {
+    pub card: VulkanCard,
+    /// In its driver's words; none where nothing was dispatched.
+    pub device: Option<String>,
+    pub driver: Option<String>,
+    pub cells: Vec<VulkanCell>,
+}
+
+/// What a run gave: the device, its driver, the cells.
+type Part = (Option<(String, String)>, Vec<VulkanCell>);
+
+/// ggml falls back to the processor without a word.
+const ELSEWHERE: &str = "nothing was dispatched through Vulkan: the program computed elsewhere";
+
+impl VulkanMap {
+    /// Are all cells that were asked for answered?
+    pub fn reach(&self) -> Conclusion {
+        let answered = self.cells.iter().filter(|cell| cell.is_answered()).count() as u64;
+        let lost = self.cells.iter().map(|cell| cell.lost).sum();
+        let asked = self.cells.len() as u64;
+        Basis::new(Rung::Selected, Unit::Cells, asked, answered).by("dryrun").lost(lost).completeness()
+    }
+
+    pub fn is_answered(&self) -> bool {
+        self.cells.iter().all(|cell| cell.is_answered() && cell.lost == 0)
+    }
+}
+
+impl VulkanSurvey<'_> {
+    /// Every type on a skeleton of its own.
+    pub fn run(
+        &self,
+        kinds: &[TensorType],
+        columns: &[u64],
+        progress: &(dyn Fn(&str) + Sync),
+    ) -> Result<VulkanMap, DryrunError> {
+        let results = each(kinds, |kind| {
+            progress(&format!("{} {}", self.card.id, kind.name()));
+            self.one(*kind, columns)
+        });
+        let mut parts = Vec::new();
+        for (kind, result) in kinds.iter().zip(results) {
+            parts.push(match result {
+                Some(part) => part?,
+                None => (None, failed(&kind.name(), columns, INTERRUPTED)),
+            });
+        }
+        Ok(self.map(parts))
+    }
+
+    /// A model of the user's: its tensors have types of their own.
+    pub fn model(&self, model: &Path, columns: &[u64]) -> Result<VulkanMap, DryrunError> {
+        let model = std::fs::canonicalize(model).map_err(io_at(model))?;
+        let outcome = self.bench(&model, columns, std::slice::from_ref(&model))?;
+        Ok(self.map(vec![part(&outcome, "", columns)]))
+    }
+
+    fn map(&self, parts: Vec<Part>) -> VulkanMap {
+        let named = parts.iter().find_map(|(device, _)| device.clone());
+        let (device, driver) = named.unzip();
+        let cells = parts.into_iter().flat_map(|(_, cells)| cells).collect();
+        VulkanMap { card: self.card, device, driver, cells }
+    }
+
+    fn one(&self, kind: TensorType, columns: &[u64]) -> Result<Part, DryrunError> {
+        let skeleton = match gguf::skeleton(&self.shape, kind, self.layers, false) {
+            Ok(skeleton) => skeleton,
+            Err(error) => return Ok((None, failed(&kind.name(), columns, &error.to_string()))),
+        };
+        let (home, model) = laid_out(&skeleton)?;
+        let outcome = self.bench(&model, columns, &[home.outer().to_owned()])?;
+        Ok(part(&outcome, &kind.name(), columns))
+    }
+
+    fn bench(&self, model: &Path, columns: &[u64], show: &[PathBuf]) -> Result<VulkanOutcome, DryrunError> {
+        let command = bench_command(model, columns);
+        let (place, card, streams) = (self.place, self.card, Streams::Captured);
+        VulkanRequest { place, card, command: &command, show, streams, sparse_read: true, code: true }.run()
+    }
+}
+
+fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
+    let device = outcome.device().map(|of| (of.name.clone(), format!("{} {}", of.driver, of.driver_info)));
+    let mut lists = Vec::new();
+    for run in &outcome.runs {
+        let seen = seen(run);
+        // What is dispatched between two passes, or behind the last, multiplies nothing.
+        let lists_of = evaluations(&seen).into_iter().map(rows);
+        lists.extend(lists_of.filter(|rows| rows.iter().any(|row| row.path.is_some())));
+    }
+    let lost = outcome.lost();
+    let problem = match outcome.ending {
+        _ if outcome.interrupted.is_some() => INTERRUPTED.to_owned(),
+        Ending::Code(0) if outcome.dispatches() == 0 => ELSEWHERE.to_owned(),
+        Ending::Code(0) => format!("{} evaluations were seen, {} were asked for", lists.len(), columns.len()),
+        _ => words_of(&outcome.said, outcome.ending),
+    };
+    // Which of them is whose is not known then.
+    if lists.len() > columns.len() {
+        return (device, failed(kind, columns, &problem));
+    }
+    let whole = lists.len() == columns.len() && outcome.ending == Ending::Code(0);
+    // Where it was cut off, the last pass may be half of one.
+    if !whole {
+        lists.pop();
+    }
+    let rest = failed(kind, columns.get(lists.len()..).unwrap_or(&[]), &problem);
+    let cell = |(&columns, rows)| VulkanCell::new(kind, columns, rows, lost);
+    (device, columns.iter().zip(lists).map(cell).chain(rest).collect())
+}
+
+fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<VulkanCell> {
+    columns.iter().map(|&columns| VulkanCell::failed(kind, columns, problem)).collect()
+}

@@ -1,0 +1,93 @@
+//! `--backend vulkan`: a program on RADV and Mesa's stand-in, and which pipelines it dispatched.
+
+pub mod grid;
+mod show;
+
+use super::command::{is_skeleton, shown};
+use super::{Args, Ask, DEFAULT_RUNTIME};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use anyhow::Context as _;
+use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
+use observe::Sighting;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use sys::interrupt;
+
+pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    heed(&args.ask, &[("--bench-lines", args.bench_lines)], context)?;
+    if args.command.is_empty() {
+        return grid::run(args, context);
+    }
+    anyhow::ensure!(args.ask.model.is_none(), context.lang.text("dryrun-vulkan-model"));
+    let [given] = args.ask.gpu.as_slice() else { anyhow::bail!(context.lang.text("dryrun-vulkan-one")) };
+    let card = VulkanCard::find(given)?;
+    let place = place(&args.ask)?;
+    let show = shown(args, &place);
+    let request = VulkanRequest {
+        place: &place,
+        card,
+        command: &args.command,
+        show: &show,
+        streams: Streams::Shown,
+        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
+        code: true,
+    };
+    interrupt::catch();
+    let outcome = request.run()?;
+    let answer = VulkanSelection::of(&outcome, card, place.name());
+    if let Some(path) = &args.trace {
+        let file = File::create(path).with_context(|| path.display().to_string())?;
+        let mut out = BufWriter::new(file);
+        for step in vulkan_steps(&outcome) {
+            writeln!(out, "{}", serde_json::to_string(&step)?).with_context(|| path.display().to_string())?;
+        }
+        out.flush().with_context(|| path.display().to_string())?;
+    }
+    if args.record {
+        let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
+        let (model, time) = (ledger::redact::line(&words), observe::now());
+        keep(context, record(&place, card, answer.driver.as_deref(), (&model, &time))?.run(&answer)?)?;
+    }
+    context.emit(args.ask.format, &answer)?;
+    Ok(match outcome.interrupted {
+        Some(_) => ExitCode::from(COULD_NOT_RUN),
+        None if answer.is_whole() => ExitCode::SUCCESS,
+        // The program's own failure, or one that never came to the card, is an answer about the program.
+        None => ExitCode::from(CHECK_FAILED),
+    })
+}
+
+fn place(ask: &Ask) -> anyhow::Result<Place> {
+    Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
+}
+
+/// What would be passed over is refused.
+pub fn heed(ask: &Ask, more: &[(&str, bool)], context: &Context) -> anyhow::Result<()> {
+    let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != super::Lane::Recorded)];
+    let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));
+    let unheeded: Vec<&str> = given.collect();
+    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", unheeded.join(", ").into())]);
+    anyhow::ensure!(unheeded.is_empty(), refusal());
+    Ok(())
+}
+
+/// Who and where, for the ledger.
+fn record<'a>(
+    place: &'a Place,
+    card: VulkanCard,
+    driver: Option<&'a str>,
+    (model, time): (&'a str, &'a str),
+) -> anyhow::Result<VulkanRecord<'a>> {
+    let none = || anyhow::anyhow!("no libggml-vulkan.so in {}", place.name());
+    let library = vulkan_library(place).ok_or_else(none)?;
+    Ok(VulkanRecord { place, card, driver: driver.unwrap_or_default(), model, time, library })
+}
+
+fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {
+    let count = observe::record(&mut context.open_ledger()?, sightings)?;
+    let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
+    context.note(&context.lang.text_with("dryrun-recorded", &args));
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product of weights.
+
+use super::Args;
+use super::rules::{Operation, columns};
+use crate::context::{CHECK_FAILED, Context};
+use crate::emit::Show;
+use evidence::{Basis, Rung, Unit};
+use report::{Column, Lang, Table, conclusion_text};
+use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDeclared, VulkanProfile, VulkanRules};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Where nobody is named.
+const CARD: &str = "rx-9070-xt";
+
+pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let ask = &args.ask;
+    let others = [
+        ("--op", ask.op != Operation::MulMat),
+        ("--chain", args.chain),
+        ("--record", args.record),
+        ("--thresholds", args.thresholds),
+        ("--against", args.against.is_some()),
+        ("--smem", ask.smem.is_some()),
+        ("-D", !ask.define.is_empty()),
+        ("-U", !ask.undefine.is_empty()),
+        ("--cmake", !ask.cmake.is_empty()),
+    ];
+    let given: Vec<&str> = others.iter().filter_map(|(flag, given)| given.then_some(*flag)).collect();
+    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", given.join(", ").into())]);
+    anyhow::ensure!(given.is_empty(), refusal());
+    let types: Vec<String> = match ask.types.as_slice() {
+        [] => DEFAULT_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
+        [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
+        some => some.iter().map(|ty| ty.to_ascii_uppercase()).collect(),
+    };
+    let counts = ask.columns.as_deref().map(columns).transpose()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
+    let shape = Shape::MulMat { rows: ask.rows, k: ask.k };
+    let mut rules = VulkanRules::open(tree)?;
+    let cards = if args.gpu.is_empty() { vec![CARD.to_owned()] } else { args.gpu.clone() };
+    let mut cells = Vec::new();
+    for given in &cards {
+        let unknown = || {
+            let known: Vec<String> = VulkanProfile::all().map(|of| of.card).collect();
+            context
+                .lang
+                .text_with("source-vulkan-card", &[("given", given.clone().into()), ("known", known.join(", ").into())])
+        };
+        let mut card = VulkanProfile::find(given).ok_or_else(|| anyhow::anyhow!(unknown()))?;
+        for variable in &ask.env {
+            let name = variable.split('=').next().unwrap_or_default();
+            let says = || context.lang.text_with("source-vulkan-env", &[("name", name.to_owned().into())]);
+            anyhow::ensure!(card.under(name), says());
+        }
+        for kind in &types {
+            for &count in &counts {
+                cells.push(rules.choice(&card, &shape, kind, count)?);
+            }
+        }
+    }
+    let answer = VulkanDeclared { tree: tree.identity(), rung: Rung::Declared, cells };
+    context.emit(args.format, &answer)?;
+    let none = answer.cells.iter().all(|cell| cell.path.is_none());
+    Ok(if none { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+impl Show for VulkanDeclared {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::left("card", lang.text("dryrun-card")),
+            Column::left("type", lang.text("dryrun-type")),
+            Column::right("columns", lang.text("map-columns")),
+            Column::left("path", lang.text("dryrun-class")),
+            Column::left("kernel", lang.text("dryrun-kernel")),
+        ]);
+        for cell in &self.cells {
+            let undetermined = || "UNDETERMINED".to_owned();
+            table.row([
+                cell.card.clone(),
+                cell.kind.clone(),
+                cell.columns.to_string(),
+                cell.path.clone().unwrap_or_else(undetermined),
+                cell.kernel.clone().unwrap_or_else(undetermined),
+            ]);
+        }
+        Some(table)
+    }
+
+    fn text(&self, context: &crate::context::Context) -> String {
+        let mut out = self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default();
+        let mut reasons: Vec<&str> = self.cells.iter().filter_map(|cell| cell.undetermined.as_deref()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        for reason in reasons {
+            let _ = writeln!(out, "UNDETERMINED: {reason}");
+        }
+        let named = self.cells.iter().filter(|cell| cell.kernel.is_some()).count() as u64;
+        let basis = Basis::new(Rung::Declared, Unit::Cells, self.cells.len() as u64, named).by("source");
+        let _ = writeln!(out, "{}", conclusion_text(&context.lang, &basis.completeness()));
+        out
+    }
+}
