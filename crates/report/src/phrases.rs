@@ -64,7 +64,7 @@ impl Phrase {
             return None;
         }
         // What stands in a hole may be a sentence too: why something could not be read.
-        let holes: Vec<String> = holes.into_iter().map(|hole| inner(hole)).collect();
+        let holes: Vec<String> = holes.into_iter().map(inner).collect();
         Some(filled(self.japanese, &holes))
     }
 }

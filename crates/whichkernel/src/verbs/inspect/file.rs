@@ -36,7 +36,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     if args.record && (args.kernels || args.bundles || args.extract.is_some()) {
         record::look(path, args, context)?;
     }
-    Ok(verdict(path, &report))
+    Ok(verdict(path, &report, context))
 }
 
 fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
@@ -135,11 +135,12 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::R
 }
 
 /// What went wrong is said on stderr, with file, offset and field. What could be read has been shown before.
-pub fn verdict(path: &Path, found: &FileReport) -> ExitCode {
+pub fn verdict(path: &Path, found: &FileReport, context: &Context) -> ExitCode {
     const SHOWN: usize = 20;
     let problems = found.all_problems().count();
     for error in found.all_problems().take(SHOWN) {
-        crate::context::tell(format_args!("whichkernel: {}", report::plain(&format!("{}: {error}", path.display()))));
+        let said = report::phrase(&context.lang, &error.to_string());
+        crate::context::tell(format_args!("whichkernel: {}", report::plain(&format!("{}: {said}", path.display()))));
     }
     if problems > SHOWN {
         crate::context::tell(format_args!(

@@ -22,7 +22,7 @@ pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> anyhow:
     } else {
         context.print(&sentence(file, &wanted, &serves, &report, context))?;
     }
-    let problems = verdict(file.path(), &report);
+    let problems = verdict(file.path(), &report, context);
     Ok(match presence(file.path(), &report, &serves).word() {
         Word::Yes => ExitCode::SUCCESS,
         Word::No => ExitCode::from(CHECK_FAILED),

@@ -170,7 +170,7 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         let args = [
             ("start", format!("{:#x}", gap.range.start).into()),
             ("end", format!("{:#x}", gap.range.end).into()),
-            ("why", gap.why.to_string().into()),
+            ("why", report::phrase(&context.lang, &gap.why.to_string()).into()),
         ];
         out += &(context.lang.text_with("inspect-gap", &args) + "\n");
     }
