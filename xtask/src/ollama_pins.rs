@@ -3,7 +3,7 @@
 //! `--check` reads them again and compares.
 
 use anyhow::{Context, bail};
-use source::pins::{Pin, built_in, read};
+use source::pins::{built_in, read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,8 +20,9 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     if args.iter().any(|arg| arg == "--check") {
         let known: String = built_in().iter().map(|pin| pin.line() + "\n").collect();
         if known != text {
-            let differs: Vec<&Pin> = pins.iter().filter(|pin| !built_in().contains(pin)).collect();
-            bail!("the list differs from what the clones say: {differs:?}; run without --check");
+            let known: Vec<&str> = known.lines().collect();
+            let differs: Vec<&str> = text.lines().filter(|line| !known.contains(line)).collect();
+            bail!("the clones say otherwise (run without --check):\n{}", differs.join("\n"));
         }
         println!("same");
         return Ok(ExitCode::SUCCESS);
