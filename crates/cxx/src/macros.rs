@@ -61,7 +61,9 @@ impl Macros {
         self.set.clear();
         self.state = 0;
         let of_this = |(end, _): &&(String, Defined)| {
-            path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/'))
+            // A file by its name, or all of a kind: `.cpp`.
+            let whole = |head: &str| head.is_empty() || head.ends_with('/') || end.starts_with('.');
+            path.strip_suffix(end.as_str()).is_some_and(whole)
         };
         let mine: Defined =
             self.of_file.iter().filter(of_this).flat_map(|(_, defines)| defines.iter().cloned()).collect();

@@ -185,3 +185,79 @@ fn a_long_list_is_known_though_it_is_parsed_late() {
     let value = machine.call_by_name("last", Vec::new()).expect("it runs");
     assert_eq!(machine.settle(&value), Some(299));
 }
+
+/// Runs a function of plain numbers and gives its result.
+fn result(program: &Program, name: &str, values: Vec<Value>) -> Result<i64, String> {
+    let mut machine = Machine::new(program, Platform::default(), |_, _| false);
+    machine.reset(1, 1);
+    match machine.call_by_name(name, values) {
+        Ok(Value::Int(value, 0, _)) => Ok(value),
+        Ok(other) => Err(format!("{other:?}")),
+        Err(stop) => Err(format!("{stop:?}")),
+    }
+}
+
+const LISTS: &str = r#"
+enum op { A = 1, B, C };
+static inline bool fits(const int * list, int at, int count, const enum op * ops, const int * outs, int n) {
+    for (int i = 0; i < count; ++i) { if (list[at + i] != ops[i]) { return false; } }
+    return n > 0 && outs[0] == at + 1;
+}
+inline bool fits(const int * list, int at, std::initializer_list<enum op> ops, std::initializer_list<int> outs = {}) {
+    return fits(list, at, ops.size(), ops.begin(), outs.begin(), outs.size());
+}
+static bool same(std::initializer_list<enum op> ops) {
+    const auto is_equal = [](const std::initializer_list<enum op> & a, const std::initializer_list<enum op> & b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    };
+    std::initializer_list<enum op> wanted = { A, B };
+    return is_equal(wanted, ops);
+}
+int overloads(int at) { int list[3] = { A, B, C }; return fits(list, at, { B, C }, { at + 1 }); }
+int equal() { return same({ A, B }) * 100 + same({ A, C }) * 10 + same({ A, B, C }); }
+int filled() { int ops[8]; std::fill(ops, ops + 8, 7); return ops[0] + ops[7]; }
+int grown() { std::vector<int> v; v.insert(v.end(), { 1, 2 }); v.insert(v.end(), { 3 }); return v.size() * 10 + v.data()[2]; }
+int apart(char * a, char * b) { return (long long) b - (long long) a; }
+int moved(int * a) { return (long long) (a + 3) % 16; }
+"#;
+
+#[test]
+fn lists_and_ranges_are_followed() {
+    let files = Texts(BTreeMap::from([("main.cpp", LISTS)]));
+    let program = program(&PLAIN, &files).expect("it loads");
+    assert_eq!(result(&program, "overloads", vec![Value::int(1)]), Ok(1));
+    assert_eq!(result(&program, "overloads", vec![Value::int(0)]), Ok(0));
+    assert_eq!(result(&program, "equal", Vec::new()), Ok(100));
+    assert_eq!(result(&program, "filled", Vec::new()), Ok(14));
+    assert_eq!(result(&program, "grown", Vec::new()), Ok(33));
+}
+
+#[test]
+fn addresses_that_are_told_are_computed_with() {
+    let files = Texts(BTreeMap::from([("main.cpp", LISTS)]));
+    let program = program(&PLAIN, &files).expect("it loads");
+    let at = |ty, address| Value::Pointer(std::rc::Rc::new(ty), Some(address));
+    let char = || cxx::eval::Ty::Int(8, true);
+    assert_eq!(result(&program, "apart", vec![at(char(), 4096), at(char(), 4196)]), Ok(100));
+    assert_eq!(result(&program, "moved", vec![at(cxx::eval::Ty::Int(32, true), 4096)]), Ok(12));
+}
+
+const WRAPPER: &str = r#"
+struct config { int grid; int block; config(int g, int b) : grid(g), block(b) {} };
+template <int width> __far__ void work(int n) { }
+template <typename F> static void start(F f, const config & c, int n) { if (n > 0) { f<<<c.grid, c.block>>>(n); } }
+void choose(int n) { const config c = config(n * 2, 32); start(work<4>, c, n); }
+"#;
+
+#[test]
+fn a_wrapper_is_followed_to_what_it_hands_over() {
+    let files = Texts(BTreeMap::from([("main.cpp", WRAPPER)]));
+    let program = program(&FAR, &files).expect("it loads");
+    for (follows, config) in [(false, [None, None]), (true, [Some([6, 1, 1]), Some([32, 1, 1])])] {
+        let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+        machine.follows = follows;
+        machine.reset(1, 1);
+        machine.call_by_name("choose", vec![Value::int(3)]).expect("it runs");
+        assert_eq!(machine.handoffs.iter().map(|handoff| handoff.config).collect::<Vec<_>>(), [config]);
+    }
+}

@@ -225,7 +225,7 @@ impl Outcome {
     }
 }
 
-fn build(preset: &Preset) -> Build {
+pub(crate) fn build(preset: &Preset) -> Build {
     Build {
         vendor: preset.vendor.name().to_owned(),
         name: preset.name.clone(),

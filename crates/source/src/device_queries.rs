@@ -62,3 +62,19 @@ pub fn buffer_usage(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<V
         _ => Value::Opaque(at),
     })
 }
+
+/// `ggml_hash_find(set, key)`: where a tensor stands in a set. How addresses are hashed is the set's own business.
+pub fn hash_find(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    let [set, key] = args else { return Ok(Value::Opaque(at)) };
+    let (Value::Ptr(set), Value::Ptr(key)) = (machine.eval(set)?, machine.eval(key)?) else {
+        return Ok(Value::Opaque(at));
+    };
+    let keys = match (machine.peek(set), machine.program.interner.get("keys")) {
+        (Some(Value::Agg(agg)), Some(keys)) => machine.field_of(agg, keys),
+        _ => None,
+    };
+    let Some(Value::Ptr(first)) = keys else { return Ok(Value::Opaque(at)) };
+    let places = (0..).map_while(|index| Some((index, machine.peek(first.moved(index)?)?)));
+    let mut found = places.filter(|(_, held)| matches!(held, Value::Ptr(held) if *held == key));
+    Ok(found.next().map_or(Value::Opaque(at), |(index, _)| Value::typed(index, cxx::IntTy::U64)))
+}

@@ -1,6 +1,6 @@
 //! What ggml's host code, CUDA and HIP add to C++: handed to the evaluator, which knows none of it.
 
-use crate::device_queries::{attribute, buffer_usage, properties};
+use crate::device_queries::{attribute, buffer_usage, hash_find, properties};
 use crate::path;
 use cxx::ast::{ELSEWHERE, HERE, REMOTE};
 use cxx::eval::{Builtin, Machine};
@@ -110,6 +110,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("hipDeviceGetAttribute", Builtin::Answer(attribute)),
     ("cuDeviceGetAttribute", Builtin::Answer(attribute)),
     ("ggml_backend_buffer_get_usage", Builtin::Answer(buffer_usage)),
+    ("ggml_hash_find", Builtin::Answer(hash_find)),
     ("ggml_backend_buffer_get_alloc_size", Builtin::Unknown),
     ("init_fastdiv_values", Builtin::Unknown),
 ];
@@ -145,7 +146,7 @@ fn asks_about_kernel(name: &str) -> bool {
 }
 
 /// A matrix product of a BLAS library, under any vendor's name.
-fn is_blas(name: &str) -> bool {
+pub(crate) fn is_blas(name: &str) -> bool {
     let library = ["cublas", "hipblas", "rocblas", "mublas"].iter().any(|prefix| name.starts_with(prefix));
     library && ["gemm", "Gemm", "GEMM", "Matmul", "gemv"].iter().any(|part| name.contains(part))
 }

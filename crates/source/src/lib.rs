@@ -21,6 +21,7 @@ mod dispatcher;
 pub mod explain;
 mod fused_paths;
 mod ggml_dialect;
+pub mod graph;
 pub mod history;
 mod infer_tile;
 mod inputs;

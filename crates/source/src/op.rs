@@ -144,8 +144,8 @@ pub struct Stage {
     pub context: Option<Place>,
     /// What the worker threads of a graph were told, in versions that ask.
     pub task: Option<Place>,
-    buffers: [Place; 2],
-    blank: Value,
+    pub(crate) buffers: [Place; 2],
+    pub(crate) blank: Value,
     slots: Vec<Place>,
 }
 
@@ -156,7 +156,7 @@ impl Stage {
         let task = task(machine);
         let mut blank = machine.object("ggml_tensor")?;
         if backend_fills_extra(machine) {
-            set(machine, &mut blank, "extra", Value::Pointer(Rc::new(Ty::Unknown)));
+            set(machine, &mut blank, "extra", Value::Pointer(Rc::new(Ty::Unknown), None));
         }
         Ok(Stage { context, task, buffers, blank, slots: Vec::new() })
     }
@@ -172,7 +172,7 @@ impl Stage {
     }
 }
 
-fn missing(what: &str) -> Stop {
+pub(crate) fn missing(what: &str) -> Stop {
     Stop::Undetermined { at: Default::default(), why: format!("the tree has no {what}") }
 }
 
@@ -236,7 +236,7 @@ impl Tensor {
         set(machine, &mut object, "type", Value::int(number));
         fill(machine, &mut object, "ne", &self.ne.map(Dim::value), Value::int(1));
         fill(machine, &mut object, "nb", &nb.map(Dim::value), Value::int(0));
-        let pointer = Value::Pointer(Rc::new(Ty::Void));
+        let pointer = Value::Pointer(Rc::new(Ty::Void), None);
         set(machine, &mut object, "data", pointer);
         let [weights, compute] = stage.buffers;
         set(machine, &mut object, "buffer", Value::Ptr(if self.weights { weights } else { compute }));
@@ -259,14 +259,14 @@ fn declared(slot: &Value, value: Value) -> Value {
 }
 
 /// Sets a field where the version has it.
-fn set(machine: &Machine<'_>, object: &mut Value, field: &str, value: Value) {
+pub(crate) fn set(machine: &Machine<'_>, object: &mut Value, field: &str, value: Value) {
     if let Some(slot) = machine.field_mut(object, field) {
         *slot = declared(slot, value);
     }
 }
 
 /// Sets the items of an array field, the rest to `rest`.
-fn fill(machine: &Machine<'_>, object: &mut Value, field: &str, values: &[Value], rest: Value) {
+pub(crate) fn fill(machine: &Machine<'_>, object: &mut Value, field: &str, values: &[Value], rest: Value) {
     if let Some(Value::Agg(array)) = machine.field_mut(object, field) {
         let array = Rc::make_mut(array);
         for (index, slot) in array.items.iter_mut().enumerate() {
@@ -317,7 +317,7 @@ fn name_functions(machine: &Machine<'_>, object: &mut Value, prefix: &str) {
         let name = field.and_then(|field| machine.program.interner.get(&format!("{prefix}{field}")));
         *slot = match name {
             Some(name) => Value::Fn(Rc::new(FnValue { name, args: Vec::new(), view: cxx::View::ANYWHERE })),
-            None => Value::Pointer(Rc::new(Ty::Func)),
+            None => Value::Pointer(Rc::new(Ty::Func), None),
         };
     }
 }

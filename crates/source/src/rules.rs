@@ -159,6 +159,10 @@ impl<'t> Rules<'t> {
         mut program: Program,
     ) -> Result<Rules<'t>, RulesError> {
         let defines = preset.defines.clone();
+        // As their compilers do: what is C++ alone stands behind it in headers that C shares.
+        for end in [".cu", ".cpp", ".hip"] {
+            program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
+        }
         for (file, defines) in &preset.of_file {
             program.define_in(file, defines);
         }
@@ -195,6 +199,10 @@ impl<'t> Rules<'t> {
         // None launches for this question; another type may. The likeliest stays, its reason is told per answer.
         self.entry = list.first().copied().unwrap_or(u32::MAX);
         Ok(())
+    }
+
+    pub(crate) fn entry_index(&self) -> u32 {
+        self.entry
     }
 
     pub fn entry(&self) -> Option<&Function> {

@@ -5,14 +5,14 @@ use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
 use crate::rules::{Answer, Launched, Outcome};
 use cxx::Program;
-use cxx::ast::Base;
-use cxx::eval::{Handoff, Machine, Platform, Stop, Ty, Value, Window};
+use cxx::ast::{Base, Function};
+use cxx::eval::{Handoff, Machine, Place, Platform, Stop, Ty, Value, Window};
 use cxx::files::Span;
 use cxx::sym::Sym;
 use std::rc::Rc;
 
 /// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
-const MAX_FORKS: usize = 32;
+pub(crate) const MAX_FORKS: usize = 32;
 
 /// So many counts are looked at one by one.
 const FEW: usize = 64;
@@ -84,7 +84,7 @@ impl<'p> Session<'p> {
             from: window.from,
             to: window.to,
             outcome: Outcome::Chosen(choice),
-            launch: Some(self.launched(&window.handoff)),
+            launch: Some(launched(&self.machine, &window.handoff)),
         };
         Ok(windows.into_iter().zip(choices).map(answer).collect())
     }
@@ -159,7 +159,7 @@ impl<'p> Session<'p> {
                 Outcome::Undetermined { place, why, either: different }
             }
         };
-        let launch = choices.first().map(|(_, launch)| self.launched(launch));
+        let launch = choices.first().map(|(_, launch)| launched(&self.machine, launch));
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 
@@ -199,23 +199,6 @@ impl<'p> Session<'p> {
         Ok(found.flatten())
     }
 
-    fn launched(&self, launch: &Handoff) -> Launched {
-        let program = self.machine.program;
-        let arg = |(name, value): &(Option<cxx::sym::Sym>, Value)| {
-            let name = name.map_or("", |name| program.text(name));
-            (name.to_owned(), self.machine.show(value))
-        };
-        Launched {
-            kernel: program.text(launch.name).to_owned(),
-            args: launch.args.iter().map(arg).collect(),
-            grid: launch.config[0],
-            block: launch.config[1],
-            file: program.files.path(launch.at.file).to_owned(),
-            line: program.files.line(launch.at),
-            stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
-        }
-    }
-
     pub(crate) fn run(&mut self, op: &Op) -> Result<Ended, Need> {
         let result = op.build(&mut self.machine, &mut self.stage);
         let result = match result {
@@ -226,24 +209,7 @@ impl<'p> Session<'p> {
         let Some(function) = self.machine.program.function(self.entry) else {
             return Ok(Ended::Stopped(Stop::Decided));
         };
-        let unknown = || Value::Pointer(Rc::new(Ty::Unknown));
-        let values = function.params.iter().map(|param| match &param.ty.base {
-            Base::Name(name) => {
-                let text = name.path.last().map_or("", |last| self.machine.program.text(last.sym));
-                match text {
-                    "ggml_tensor" => Value::Ptr(result),
-                    "ggml_compute_params" => self.stage.task.map_or(unknown(), Value::Ptr),
-                    _ if text.contains("context") && param.ty.pointers == 0 => {
-                        self.stage.context.map_or(Value::Opaque(param.ty.span), Value::Ref)
-                    }
-                    _ if text.contains("context") => self.stage.context.map_or(unknown(), Value::Ptr),
-                    _ => unknown(),
-                }
-            }
-            _ if param.ty.pointers > 0 => unknown(),
-            _ => Value::Opaque(param.ty.span),
-        });
-        let values = values.collect();
+        let values = arguments(self.machine.program, &self.stage, function, result, None);
         match self.machine.run_function(self.entry, values) {
             Err(Stop::Need(name)) => Err(Need(name)),
             Err(Stop::Decided) | Ok(_) => Ok(match self.machine.handoffs.pop() {
@@ -255,11 +221,58 @@ impl<'p> Session<'p> {
     }
 }
 
+/// What a function of the backend is called with: a tensor, the backend's context; of a graph, the graph and a node's number.
+pub(crate) fn arguments(
+    program: &Program,
+    stage: &Stage,
+    function: &Function,
+    tensor: Place,
+    graph: Option<(Place, i64)>,
+) -> Vec<Value> {
+    let unknown = || Value::Pointer(Rc::new(Ty::Unknown), None);
+    let values = function.params.iter().map(|param| match (&param.ty.base, graph) {
+        (Base::Name(name), _) => {
+            let text = name.path.last().map_or("", |last| program.text(last.sym));
+            match text {
+                "ggml_tensor" => Value::Ptr(tensor),
+                "ggml_cgraph" => graph.map_or(unknown(), |(graph, _)| Value::Ptr(graph)),
+                "ggml_compute_params" => stage.task.map_or(unknown(), Value::Ptr),
+                _ if text.contains("context") && param.ty.pointers == 0 => {
+                    stage.context.map_or(Value::Opaque(param.ty.span), Value::Ref)
+                }
+                _ if text.contains("context") => stage.context.map_or(unknown(), Value::Ptr),
+                _ => unknown(),
+            }
+        }
+        (Base::Int { .. }, Some((_, number))) if param.ty.pointers == 0 => Value::int(number),
+        _ if param.ty.pointers > 0 => unknown(),
+        _ => Value::Opaque(param.ty.span),
+    });
+    values.collect()
+}
+
+pub(crate) fn launched(machine: &Machine<'_>, launch: &Handoff) -> Launched {
+    let program = machine.program;
+    let arg = |(name, value): &(Option<cxx::sym::Sym>, Value)| {
+        let name = name.map_or("", |name| program.text(name));
+        (name.to_owned(), machine.show(value))
+    };
+    Launched {
+        kernel: program.text(launch.name).to_owned(),
+        args: launch.args.iter().map(arg).collect(),
+        grid: launch.config[0],
+        block: launch.config[1],
+        file: program.files.path(launch.at.file).to_owned(),
+        line: program.files.line(launch.at),
+        stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
+    }
+}
+
 fn has_no_tile(choice: &Choice) -> bool {
     choice.path == path::Path::Mmq && choice.variant == 0
 }
 
-fn cc_of(machine: &Machine<'_>, place: cxx::eval::Place) -> Option<i64> {
+fn cc_of(machine: &Machine<'_>, place: Place) -> Option<i64> {
     let mut info = machine.read(place, Span::default());
     let mut devices = machine.field_mut(&mut info, "devices")?.clone();
     let Value::Agg(list) = &mut devices else { return None };
@@ -284,7 +297,7 @@ fn with_absent(program: &Program, why: String) -> String {
     }
 }
 
-fn explain(program: &Program, stop: &Stop) -> (String, String) {
+pub(crate) fn explain(program: &Program, stop: &Stop) -> (String, String) {
     let (place, why) = explain_stop(program, stop);
     (place, with_absent(program, why))
 }

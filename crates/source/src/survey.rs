@@ -274,7 +274,12 @@ fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesErro
     Ok(part)
 }
 
-fn open<'t>(tree: &'t Tree, vendor: Vendor, overrides: &Overrides, shape: &Shape) -> Result<Backend<'t>, RulesError> {
+pub(crate) fn open<'t>(
+    tree: &'t Tree,
+    vendor: Vendor,
+    overrides: &Overrides,
+    shape: &Shape,
+) -> Result<Backend<'t>, RulesError> {
     let name = shape.operation();
     let dispatcher = dispatchers(tree, name).next().unwrap_or_default();
     let mut preset = Preset::find(tree, vendor, &dispatcher, &overrides.cmake);

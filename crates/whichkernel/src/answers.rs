@@ -43,6 +43,7 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<watch::Watched>(),
         Kind::of::<source::answers::HistoryAnswer>(),
         Kind::of::<source::answers::SourceDiff>(),
+        Kind::of::<source::graph::GraphAnswer>(),
         Kind::of::<inspected::FileAnswer>(),
         Kind::of::<inspected::HasTarget>(),
         Kind::of::<inspected::Kernels>(),

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run};
 use super::symbolic_int::{Number, is_linear, linear, plain};
-use super::value::Value;
+use super::value::{Ty, Value};
 use crate::ast::Binary;
 use crate::files::Span;
 use crate::integer::IntTy;
@@ -17,8 +17,8 @@ impl Machine<'_> {
             (&Int(_, _, ty), &Float(b)) => self.settle(left).map_or(Opaque(at), |a| floats(op, ty.as_float(a), b)),
             // Pointers: whether they are null is known, where they point mostly is not.
             (Null, Null) => return Ok(equality(op, true).unwrap_or(Opaque(at))),
-            (Null, Ptr(_) | Pointer(_) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_))
-            | (Ptr(_) | Pointer(_) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_), Null) => {
+            (Null, Ptr(_) | Pointer(..) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_))
+            | (Ptr(_) | Pointer(..) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_), Null) => {
                 equality(op, false).unwrap_or(Opaque(at))
             }
             (Null, &Int(0, 0, _)) | (&Int(0, 0, _), Null) => equality(op, true).unwrap_or(Opaque(at)),
@@ -33,13 +33,33 @@ impl Machine<'_> {
                 let by = if op == Binary::Add { by } else { -by };
                 place.moved(by).map_or(Opaque(at), Ptr)
             }
-            (Pointer(_), _) if matches!(op, Binary::Add | Binary::Sub) && !matches!(right, Pointer(_)) => left.clone(),
-            (_, Pointer(_)) if op == Binary::Add => right.clone(),
+            (Pointer(_, Some(a)), Pointer(_, Some(b))) => addresses(op, *a, *b).unwrap_or(Opaque(at)),
+            (Pointer(..), _) if matches!(op, Binary::Add | Binary::Sub) && !matches!(right, Pointer(..)) => {
+                self.beside(left, right, op == Binary::Sub)
+            }
+            (_, Pointer(..)) if op == Binary::Add => self.beside(right, left, false),
             (Fn(a), Fn(b)) => equality(op, a.name == b.name).unwrap_or(Opaque(at)),
             (Str(a), Str(b)) => equality(op, a == b).unwrap_or(Opaque(at)),
             (Type(_), _) | (_, Type(_)) => Opaque(at),
             _ => Opaque(first_unknown(left, right, at)),
         })
+    }
+
+    /// A pointer that was moved; its address is told as long as by how much is, and how large what it points to is.
+    fn beside(&mut self, pointer: &Value, by: &Value, back: bool) -> Value {
+        let Value::Pointer(ty, address) = pointer else { return pointer.clone() };
+        let size = match ty.as_ref() {
+            Ty::Void => Some(1),
+            ty => self.size_of(ty).and_then(|size| i64::try_from(size).ok()),
+        };
+        let moved = match (address, by, size) {
+            (Some(address), Value::Int(by, 0, _), Some(size)) => {
+                let by = by.checked_mul(size).and_then(|by| if back { by.checked_neg() } else { Some(by) });
+                by.and_then(|by| address.checked_add(by))
+            }
+            _ => None,
+        };
+        Value::Pointer(ty.clone(), moved)
     }
 
     /// Both are brought to their common type, computed there, and what comes out is of that type again.
@@ -173,4 +193,17 @@ fn floats(op: Binary, a: f64, b: f64) -> Value {
         Binary::Or => Value::bool(a != 0.0 || b != 0.0),
         _ => Value::Float(f64::NAN),
     }
+}
+
+/// Two addresses that are told, compared.
+fn addresses(op: Binary, a: i64, b: i64) -> Option<Value> {
+    Some(Value::bool(match op {
+        Binary::Eq => a == b,
+        Binary::Ne => a != b,
+        Binary::Lt => a < b,
+        Binary::Le => a <= b,
+        Binary::Gt => a > b,
+        Binary::Ge => a >= b,
+        _ => return None,
+    }))
 }

@@ -29,6 +29,8 @@ pub enum Builtin {
     Answer(fn(&mut Machine<'_>, &[Expr], Span) -> Run<Value>),
     Same,
     Find,
+    Equal,
+    Fill,
     Memset,
     Memcpy,
     Strlen,
@@ -55,6 +57,8 @@ const TABLE: &[(&str, Builtin)] = &[
     ("move", Builtin::Same),
     ("forward", Builtin::Same),
     ("find", Builtin::Find),
+    ("equal", Builtin::Equal),
+    ("fill", Builtin::Fill),
     ("memset", Builtin::Memset),
     ("memcpy", Builtin::Memcpy),
     ("strlen", Builtin::Strlen),
@@ -84,7 +88,16 @@ pub(super) fn table(program: &Program) -> FxMap<Sym, Builtin> {
 impl Machine<'_> {
     pub(super) fn builtin(&mut self, name: &Name, last: Sym, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let Some(&builtin) = self.builtins.get(&last) else { return Ok(None) };
-        let own = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Find | Builtin::Same | Builtin::Float(_));
+        let own = matches!(
+            builtin,
+            Builtin::Min
+                | Builtin::Max
+                | Builtin::Find
+                | Builtin::Equal
+                | Builtin::Fill
+                | Builtin::Same
+                | Builtin::Float(_)
+        );
         // min, find and the like may be functions of the tree's own; std's are meant by name or where there is none.
         if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
             return Ok(None);
@@ -116,6 +129,8 @@ impl Machine<'_> {
                 None => Value::Void,
             },
             Builtin::Find => self.find(args, at)?,
+            Builtin::Equal => self.ranges_equal(args, at)?,
+            Builtin::Fill => self.fill_range(args, at)?,
             Builtin::Memset => self.memset(args, at)?,
             Builtin::Memcpy => self.memcpy(args, at)?,
             Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
@@ -207,6 +222,9 @@ impl Machine<'_> {
             "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
             "INT_MIN" | "INT32_MIN" => Value::int(i64::from(i32::MIN)),
             "UINT_MAX" | "UINT32_MAX" => Value::typed(i64::from(u32::MAX), IntTy::U32),
+            "UINT16_MAX" | "USHRT_MAX" => Value::int(i64::from(u16::MAX)),
+            "INT16_MAX" | "SHRT_MAX" => Value::int(i64::from(i16::MAX)),
+            "UINT8_MAX" | "UCHAR_MAX" => Value::int(i64::from(u8::MAX)),
             "INT64_MAX" | "LONG_MAX" | "LLONG_MAX" => Value::typed(i64::MAX, IntTy::I64),
             "INT64_MIN" | "LONG_MIN" | "LLONG_MIN" => Value::typed(i64::MIN, IntTy::I64),
             "SIZE_MAX" | "UINT64_MAX" | "ULONG_MAX" => Value::typed(-1, IntTy::U64),

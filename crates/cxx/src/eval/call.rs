@@ -5,7 +5,7 @@ use super::exec::Flow;
 use super::machine::{Frame, Machine, Run, Stop};
 use super::value::{Closure, Ty, Value};
 use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Segment};
+use crate::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment};
 use crate::dialect::Outside;
 use crate::files::Span;
 use crate::sym::Sym;
@@ -76,6 +76,18 @@ impl<'p> Machine<'p> {
         {
             return Ok(result);
         }
+        // A static function of a struct, where what it does matters to the end: T::convert(x).
+        if self.follows
+            && name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1
+            && let Some(instance) = self.scope_of(name)?
+        {
+            let this = self.push_temporary(Value::Void);
+            let result = self.method(&instance, this, last.sym, args, at)?;
+            self.drop_temporary(this);
+            if let Some(result) = result {
+                return Ok(result);
+            }
+        }
         self.call_foreign(name, last.sym, args, at)
     }
 
@@ -112,6 +124,7 @@ impl<'p> Machine<'p> {
             }
             Value::Null => Err(Stop::Abort { at, what: "a call of a null function".to_owned() }),
             _ => {
+                self.unfollowed = self.unfollowed.or(Some(at));
                 self.stranger(None, args, at)?;
                 Ok(Value::Opaque(at))
             }
@@ -277,7 +290,14 @@ impl<'p> Machine<'p> {
         if let Some(remote) = self.remote_among(&values)
             && self.outside(name) != Outside::Query
         {
-            return self.hand_over(&remote, at);
+            let Some(index) = picked.filter(|_| self.follows) else { return self.hand_over(&remote, at) };
+            let before = self.handoffs.len();
+            let result = self.invoke(index, explicit, values, at);
+            // What could not be followed hands over what it was given, in a configuration that is not known.
+            if !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before {
+                self.hand_over(&remote, at)?;
+            }
+            return result;
         }
         let Some(index) = picked else {
             if self.program.missing.contains(&name) {
@@ -298,7 +318,7 @@ impl<'p> Machine<'p> {
         };
         if let Some(function) = self.program.function(index).filter(|function| self.hands_out_memory(function)) {
             self.undefined(Some(function), &values, at);
-            return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
+            return Ok(Value::Pointer(Rc::new(Ty::Unknown), None));
         }
         self.invoke(index, explicit, values, at)
     }

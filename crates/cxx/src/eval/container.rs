@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Value};
-use crate::ast::Expr;
+use crate::ast::{Binary, Expr};
 use crate::files::Span;
 use crate::sym::Sym;
 
@@ -59,6 +59,22 @@ impl Machine<'_> {
                 let index = self.settle(&index).and_then(|index| usize::try_from(index).ok());
                 index.map_or(unknown, item)
             }
+            // At the end, which is where a list that is put together grows.
+            "insert" => {
+                let [at_end, more] = args else { return Ok(None) };
+                let at_end = self.eval(at_end)?;
+                if !matches!((at_end, end(items.len())), (Value::Ptr(a), Value::Ptr(b)) if a == b) {
+                    return Ok(None);
+                }
+                match self.eval(more)? {
+                    Value::Agg(list) if matches!(list.shape, Shape::Array) => items.extend(list.items.iter().cloned()),
+                    value => items.push(value),
+                }
+                if let Some(place) = place {
+                    self.write(place, Value::array(items));
+                }
+                Value::Void
+            }
             "push_back" | "emplace_back" | "clear" | "pop_back" | "resize" | "assign" | "fill" => {
                 let mut values = Vec::new();
                 for arg in args {
@@ -88,5 +104,61 @@ impl Machine<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+    /// `std::equal(from, to, from, to)`: two ranges, item by item.
+    pub(super) fn ranges_equal(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let mut ends = Vec::with_capacity(args.len());
+        for arg in args {
+            match self.decayed(arg)? {
+                Value::Ptr(place) => ends.push(place),
+                _ => return Ok(Value::Opaque(at)),
+            }
+        }
+        let &[from, to, other, other_to] = ends.as_slice() else { return Ok(Value::Opaque(at)) };
+        let (Some(first), Some(second)) = (self.range(from, to), self.range(other, other_to)) else {
+            return Ok(Value::Opaque(at));
+        };
+        if first.len() != second.len() {
+            return Ok(Value::bool(false));
+        }
+        for (a, b) in first.iter().zip(&second) {
+            self.step(at)?;
+            let equal = self.binary(Binary::Eq, a, b, at)?;
+            match self.truth(&equal) {
+                Some(true) => {}
+                Some(false) => return Ok(Value::bool(false)),
+                None => return Ok(Value::Opaque(at)),
+            }
+        }
+        Ok(Value::bool(true))
+    }
+
+    /// The items between two places of one array.
+    fn range(&self, from: Place, to: Place) -> Option<Vec<Value>> {
+        let last = |place: &Place| place.steps().last().copied().map(i64::from);
+        let (start, end) = (last(&from)?, last(&to)?);
+        if from.moved(end - start)? != to {
+            return None;
+        }
+        (0..end - start).map(|by| self.peek(from.moved(by)?).cloned()).collect()
+    }
+
+    /// `std::fill(from, to, value)`.
+    pub(super) fn fill_range(&mut self, args: &[Expr], at: Span) -> Run<Value> {
+        let [from, to, value] = args else { return Ok(Value::Opaque(at)) };
+        let (from, to, value) = (self.decayed(from)?, self.decayed(to)?, self.eval(value)?);
+        match (&from, &to) {
+            (Value::Ptr(from), Value::Ptr(to)) if self.range(*from, *to).is_some() => {
+                let mut place = *from;
+                while place != *to {
+                    self.step(at)?;
+                    self.store(place, value.clone())?;
+                    let Some(next) = place.moved(1) else { break };
+                    place = next;
+                }
+            }
+            _ => self.taint_reached(&from, at),
+        }
+        Ok(Value::Void)
     }
 }

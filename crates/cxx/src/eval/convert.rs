@@ -9,6 +9,9 @@ use crate::integer::IntTy;
 use crate::sym::{self, Sym};
 use std::rc::Rc;
 
+/// An address that nobody told: what an allocator gives is aligned.
+const ALIGNED: i64 = 0x7f00_0000_0000;
+
 impl Machine<'_> {
     /// What storing a value into a variable of this type makes of it.
     pub(super) fn convert(&mut self, ty: &Type, value: Value) -> Run<Value> {
@@ -93,11 +96,13 @@ impl Machine<'_> {
         let target = self.resolve(ty)?;
         Ok(match (&target, value) {
             (Ty::Ptr(_), Value::Int(0, 0, _)) => Value::Null,
-            (Ty::Ptr(to), Value::Pointer(_)) => Value::Pointer(to.clone()),
+            (Ty::Ptr(to), Value::Pointer(_, address)) => Value::Pointer(to.clone(), address),
             (Ty::Ptr(_), value) => value,
-            (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(_))) => match value {
+            (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(..))) => match value {
                 // What an allocator gives is aligned to 256 bytes or more; its address is not known otherwise.
-                Value::Pointer(_) => Value::typed(0x7f00_0000_0000, target.int_ty().unwrap_or(IntTy::U64)),
+                Value::Pointer(_, address) => {
+                    Value::typed(address.unwrap_or(ALIGNED), target.int_ty().unwrap_or(IntTy::U64))
+                }
                 value => value,
             },
             (target, value) => {
@@ -197,7 +202,7 @@ impl Machine<'_> {
                     return;
                 }
                 if let Ok(value) = self.eval(expr)
-                    && !matches!(value, Value::Opaque(_) | Value::Agg(_) | Value::Ptr(_) | Value::Pointer(_))
+                    && !matches!(value, Value::Opaque(_) | Value::Agg(_) | Value::Ptr(_) | Value::Pointer(..))
                 {
                     let shown = self.show_as(expr, &value);
                     out.push((text, shown));

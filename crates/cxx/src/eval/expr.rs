@@ -51,9 +51,15 @@ impl Machine<'_> {
             ExprKind::Binary(Binary::And, left, right) => self.logical(left, right, false, expr.span)?,
             ExprKind::Binary(Binary::Or, left, right) => self.logical(left, right, true, expr.span)?,
             ExprKind::Binary(op, left, right) => {
-                let left = self.eval(left)?;
+                let mut first = self.eval(left)?;
+                // An array that is counted on from is the address of its first item.
+                if matches!(op, Binary::Add | Binary::Sub)
+                    && matches!(&first, Value::Agg(agg) if matches!(agg.shape, Shape::Array))
+                {
+                    first = self.decayed(left)?;
+                }
                 let right = self.eval(right)?;
-                self.binary(*op, &left, &right, expr.span)?
+                self.binary(*op, &first, &right, expr.span)?
             }
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span)?,
             ExprKind::Ternary(parts) => {
@@ -123,7 +129,7 @@ impl Machine<'_> {
             return Ok(match self.place(inner)? {
                 Some(place) => Value::Ptr(place),
                 None => match self.eval(inner)? {
-                    value @ (Value::Fn(_) | Value::Pointer(_)) => value,
+                    value @ (Value::Fn(_) | Value::Pointer(..)) => value,
                     _ => Value::Opaque(at),
                 },
             });

@@ -69,7 +69,7 @@ impl Machine<'_> {
             None => self.eval(inner)?,
         };
         let size = match &value {
-            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) => Some(8),
+            Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) => Some(8),
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => None,
             value => {
                 let ty = value.ty();

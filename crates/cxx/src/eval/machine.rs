@@ -119,6 +119,10 @@ pub struct Machine<'p> {
     pub(super) script_at: usize,
     pub unknown: Vec<(Span, String)>,
     pub handoffs: Vec<Handoff>,
+    /// A call in this run of what is not known: it may have handed something over.
+    pub unfollowed: Option<Span>,
+    /// A function that is given another to hand it over is run, for the configuration; else it is taken for the hand-off.
+    pub follows: bool,
     /// Those for which this holds end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
     pub trace: Option<Vec<Step>>,
@@ -182,6 +186,8 @@ impl<'p> Machine<'p> {
             script_at: 0,
             unknown: Vec::new(),
             handoffs: Vec::new(),
+            unfollowed: None,
+            follows: false,
             decides,
             trace: None,
             trace_stop: None,
@@ -206,6 +212,7 @@ impl<'p> Machine<'p> {
         self.frames.clear();
         (self.input, self.from, self.until) = (input, input, until);
         (self.exploring, self.points, self.lost, self.decision) = (false, false, false, None);
+        self.unfollowed = None;
         self.windows.clear();
         self.undo.clear();
         (self.steps, self.script_at, self.nested) = (0, 0, 0);
@@ -377,7 +384,7 @@ impl<'p> Machine<'p> {
             Value::Int(value, slope, _) => Some(!self.equal((*value, *slope), (0, 0))),
             Value::Float(value) => Some(*value != 0.0),
             Value::Null => Some(false),
-            Value::Ptr(_) | Value::Pointer(_) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
+            Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
             // An array is an address; what an object is as a condition is for its own operator to say.
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(true),
             Value::Ref(place) => {

@@ -52,7 +52,7 @@ impl Machine<'_> {
         }
         // What a memory pool hands out is not known, but it is something.
         if name == sym::ALLOC {
-            return Ok(Value::Pointer(Rc::new(Ty::Unknown)));
+            return Ok(Value::Pointer(Rc::new(Ty::Unknown), None));
         }
         Ok(Value::Opaque(at))
     }

@@ -46,7 +46,7 @@ impl Machine<'_> {
                         Value::size(end)
                     }
                     Builtin::Strcmp => order(text.as_bytes().cmp(other.as_bytes())),
-                    _ if text.contains(&other) => Value::Pointer(Rc::new(Ty::Int(8, true))),
+                    _ if text.contains(&other) => Value::Pointer(Rc::new(Ty::Int(8, true)), None),
                     _ => Value::Null,
                 }
             }

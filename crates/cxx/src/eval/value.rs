@@ -31,8 +31,8 @@ pub enum Value {
     Agg(Rc<Agg>),
     Type(Rc<Ty>),
     Pack(Rc<Vec<Value>>),
-    /// A pointer that is not null, to memory of this type that nobody looks into.
-    Pointer(Rc<Ty>),
+    /// A pointer that is not null, to memory of this type that nobody looks into; its address, where that is told.
+    Pointer(Rc<Ty>, Option<i64>),
     /// Not known, and where it came from.
     Opaque(Span),
 }
@@ -174,7 +174,7 @@ impl Value {
     /// The type that a template parameter would be deduced as.
     pub fn ty(&self) -> Ty {
         match self {
-            Value::Pointer(ty) => Ty::Ptr(ty.clone()),
+            Value::Pointer(ty, _) => Ty::Ptr(ty.clone()),
             Value::Float(_) => Ty::Float(32),
             Value::Int(_, _, IntTy::Bool) | Value::Unset(IntTy::Bool, _) => Ty::Bool,
             Value::Int(_, _, ty) | Value::Unset(ty, _) => Ty::Int(ty.bits(), ty.signed()),

@@ -2,6 +2,7 @@
 
 mod chain;
 mod declare;
+mod graph;
 pub mod look;
 mod rocblas;
 pub mod rules;
@@ -10,6 +11,7 @@ mod vulkan;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use source::Tree;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -52,12 +54,18 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
 
+    /// A model's whole evaluation, node by node: kernel, grid and block of every launch, fused nodes as they are fused. For one
+    /// GPU [default columns: 1,512]
+    #[arg(long, value_name = "MODEL.gguf", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
+    pub graph: Option<PathBuf>,
+
     /// Up to how many columns which path, per GPU and type, instead of single rows
     #[arg(long)]
     pub thresholds: bool,
 
-    /// Compare with another tree: what is chosen differently, and the lines responsible. Exit status 1 if anything is
-    #[arg(long, value_name = "TREE")]
+    /// Compare with another tree: what is chosen differently, and the lines responsible. With --graph: with a dry run, launch by
+    /// launch, as `dryrun --trace` wrote it. Exit status 1 if anything differs
+    #[arg(long, value_name = "TREE|TRACE")]
     pub against: Option<String>,
 
     /// How to print it
@@ -96,6 +104,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     };
     if let Some(found) = rocblas::find(&tree) {
         return rocblas::run(&tree, &found, args, context);
+    }
+    if let Some(model) = &args.graph {
+        return graph::run(&tree, model, args, context);
     }
     if let Some(other) = &args.against {
         let other = Tree::open(other)?;

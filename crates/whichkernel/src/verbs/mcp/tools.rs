@@ -170,6 +170,7 @@ mod tests {
         // Of `check` it shortens the text alone.
         "brief",
         "backend",
+        "graph",
     ];
 
     #[test]

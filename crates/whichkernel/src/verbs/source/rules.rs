@@ -61,9 +61,9 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv_heads: i64,
 
-    /// flash-attn: positions in the KV cache
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub kv: i64,
+    /// flash-attn and --graph: positions in the KV cache [default: 4096; of a graph as many as its columns fill]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    pub kv: Option<i64>,
 
     /// flash-attn: no mask, as in encoders and vision models
     #[arg(long)]
@@ -127,11 +127,13 @@ impl Ask {
             [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
             some => some.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect(),
         };
-        let columns = match &self.columns {
-            None => DEFAULT_COLUMNS.to_vec(),
-            Some(text) => columns(text)?,
-        };
+        let columns = self.columns()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
         Ok(self.shape().question(devices, types, columns))
+    }
+
+    /// Column counts, where some are given.
+    pub fn columns(&self) -> anyhow::Result<Option<Vec<i64>>> {
+        self.columns.as_deref().map(columns).transpose()
     }
 
     /// The operations that are not asked about, by their names.
@@ -155,7 +157,7 @@ impl Ask {
                 }),
                 heads: self.heads,
                 heads_kv: self.kv_heads,
-                kv: self.kv,
+                kv: self.kv.unwrap_or(4096),
                 mask: !self.no_mask,
             },
             Operation::Rope => Shape::Rope { head: self.head_size, heads: self.heads, mode: self.mode },

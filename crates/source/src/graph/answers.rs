@@ -1,0 +1,265 @@
+//! A model's evaluation, as a program gets it: every node in order with what it launches, and what that rests on.
+
+use super::compare::Compared;
+use super::run::{Evaluation, Step};
+use super::{Graph, family, run};
+use crate::declared::Build;
+use crate::device::Device;
+use crate::rules::{Launched, RulesError};
+use crate::survey::{Overrides, open};
+use crate::tree::Tree;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use gguf::Gguf;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a model's evaluation launches by a source tree's rules, node by node.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GraphAnswer {
+    pub rung: Rung,
+    /// The tree as it was named.
+    pub tree: String,
+    pub commit: Option<String>,
+    /// The model's file.
+    pub model: String,
+    pub architecture: String,
+    pub target: String,
+    pub card: Option<String>,
+    /// What the list of nodes rests on: this program's own builder, not the tree.
+    pub nodes_from: String,
+    /// Where tensors were taken to lie.
+    pub memory: String,
+    pub build: Build,
+    /// Versions of compilers and SDKs that nobody gave, with what they were taken to be; others were not tried.
+    pub assumed: BTreeMap<String, String>,
+    pub evaluations: Vec<GraphEvaluation>,
+}
+
+impl answer::Answer for GraphAnswer {
+    const SCHEMA: &'static str = "whichkernel.source-graph/1";
+}
+
+/// One evaluation: so many tokens at once.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GraphEvaluation {
+    pub columns: i64,
+    /// Positions of the KV cache that attention looks at.
+    pub positions: i64,
+    /// Nodes of the graph, those that only look at memory among them.
+    pub nodes: usize,
+    /// The tree's function that fuses nodes; null where it has none of its own.
+    pub fused_by: Option<String>,
+    /// Launches that are named below.
+    pub launches: u64,
+    pub steps: Vec<GraphStep>,
+    /// Whether these are all launches, with grid and block.
+    pub whole: Conclusion,
+    /// Against what a program was seen to launch, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
+    /// What the comparison comes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agrees: Option<Conclusion>,
+}
+
+/// One node, or several that are fused.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GraphStep {
+    /// The first node's number.
+    pub node: usize,
+    /// Its name, as llama.cpp gives it.
+    pub name: String,
+    /// Operations, more than one where nodes are fused.
+    pub operations: Vec<String>,
+    /// The type of the weights, where the first node has some.
+    #[serde(rename = "type")]
+    pub ty: Option<String>,
+    /// In order; all that are certain.
+    pub launches: Vec<GraphLaunch>,
+    /// Why other launches, or more, are possible.
+    pub undetermined: Option<String>,
+}
+
+/// A launch with its kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GraphLaunch {
+    pub kernel: String,
+    /// Template arguments, by the names of the kernel's parameters.
+    pub arguments: Vec<(String, String)>,
+    /// Done by a function of a library, whose own kernels are not told here.
+    pub library: bool,
+    /// null where the source alone does not tell it, and of a library's call.
+    pub grid: Option<[i64; 3]>,
+    pub block: Option<[i64; 3]>,
+    pub file: String,
+    pub line: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum GraphError {
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error(transparent)]
+    Family(#[from] family::FamilyError),
+}
+
+const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
+                          all layers on the GPU, token embedding on the host";
+const MEMORY: &str =
+    "every tensor in memory of its own; ggml's allocator shares memory, which can keep nodes from being fused";
+
+/// Positions are given out in steps of this many.
+const STEP: i64 = 256;
+
+/// Asks a tree about a model, for each number of columns. `positions`: of the KV cache; else as many as the columns fill.
+pub fn ask(
+    tree: &Tree,
+    device: &Device,
+    overrides: &Overrides,
+    model: (&str, &Gguf),
+    columns: &[i64],
+    positions: Option<i64>,
+) -> Result<GraphAnswer, GraphError> {
+    let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
+    let mut backend = open(tree, device.vendor, overrides, &shape)?;
+    let mut evaluations = Vec::new();
+    for &columns in columns {
+        let filled = columns.saturating_add(STEP - 1) / STEP * STEP;
+        let positions = positions.unwrap_or(filled).max(filled);
+        let graph = family::model(model.1, columns, positions)?;
+        let found = run::evaluate(&mut backend.rules, device, graph)?;
+        evaluations.push(GraphEvaluation::new(columns, positions, &found));
+    }
+    let assumed = backend.preset.assumed().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Ok(GraphAnswer {
+        rung: Rung::Declared,
+        tree: tree.label.clone(),
+        commit: tree.commit.clone(),
+        model: model.0.to_owned(),
+        architecture: model.1.architecture().to_owned(),
+        target: device.target.clone(),
+        card: device.card.clone(),
+        nodes_from: NODES_FROM.to_owned(),
+        memory: MEMORY.to_owned(),
+        build: crate::declared::build(&backend.preset),
+        assumed,
+        evaluations,
+    })
+}
+
+impl GraphEvaluation {
+    fn new(columns: i64, positions: i64, found: &Evaluation) -> GraphEvaluation {
+        let steps: Vec<GraphStep> = found.steps.iter().map(|step| GraphStep::new(&found.graph, step)).collect();
+        let launches = steps.iter().map(|step| step.launches.len() as u64).sum();
+        let whole = whole(&steps);
+        GraphEvaluation {
+            columns,
+            positions,
+            nodes: found.graph.nodes.len(),
+            fused_by: found.fuses.clone(),
+            launches,
+            steps,
+            whole,
+            compared: None,
+            agrees: None,
+        }
+    }
+
+    /// Holds the launches against those that were seen; false where there are too many to be compared.
+    #[must_use]
+    pub fn against(&mut self, seen: &[super::Seen]) -> bool {
+        let Some(compared) = super::compare(self, seen) else { return false };
+        let different = compared.different.len() as u64;
+        let open = compared.without_grid + compared.not_predicted.len() as u64;
+        let mut basis = Basis::new(Rung::Declared, Unit::Launches, compared.seen, compared.seen.saturating_sub(open));
+        basis = basis.by("source").by("dryrun");
+        if open > 0 {
+            basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
+        }
+        self.agrees = Some(basis.equality(different));
+        self.compared = Some(compared);
+        true
+    }
+}
+
+/// A row is answered where nothing else can follow and grid and block are known.
+fn whole(steps: &[GraphStep]) -> Conclusion {
+    let open = steps.iter().filter(|step| !step.is_settled()).count() as u64;
+    let asked = steps.len() as u64;
+    let mut basis = Basis::new(Rung::Declared, Unit::Rows, asked, asked - open).by("source");
+    if open > 0 {
+        basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
+    }
+    let fused = steps.iter().filter(|step| step.operations.len() > 1).count() as u64;
+    if fused > 0 {
+        basis = basis.without("ggml-alloc", Some(fused), LeftOutWhy::Inferred);
+    }
+    basis.completeness()
+}
+
+impl GraphStep {
+    fn new(graph: &Graph, step: &Step) -> GraphStep {
+        let first = graph.node(step.node);
+        let nodes = (step.node..step.node + step.nodes).filter_map(|index| graph.node(index));
+        let operations = nodes.filter(|node| !node.is_view());
+        let weights = first.and_then(|node| graph.tensors.get((*node.sources.first()?)?));
+        let product = first.is_some_and(|node| node.op.starts_with("GGML_OP_MUL_MAT"));
+        GraphStep {
+            node: step.node,
+            name: first.map_or(String::new(), |node| node.name.clone()),
+            operations: operations.map(|node| node.op.trim_start_matches("GGML_OP_").to_owned()).collect(),
+            ty: weights.filter(|_| product).map(|tensor| tensor.ty.name()),
+            launches: step.launches.iter().map(GraphLaunch::from).collect(),
+            undetermined: step.open.as_ref().map(|(place, why)| format!("{place} {why}").trim().to_owned()),
+        }
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.undetermined.is_none()
+            && self.launches.iter().all(|launch| launch.library || (launch.grid.is_some() && launch.block.is_some()))
+    }
+}
+
+impl From<&Launched> for GraphLaunch {
+    fn from(launch: &Launched) -> GraphLaunch {
+        GraphLaunch {
+            kernel: launch.kernel.clone(),
+            arguments: launch.args.clone(),
+            library: crate::ggml_dialect::is_blas(&launch.kernel),
+            grid: launch.grid,
+            block: launch.block,
+            file: launch.file.clone(),
+            line: launch.line,
+        }
+    }
+}
+
+impl GraphLaunch {
+    fn with(&self, keep: impl Fn(&str) -> bool) -> String {
+        let values: Vec<&str> = self.arguments.iter().map(|(_, value)| value.as_str()).filter(|v| keep(v)).collect();
+        format!("{}<{}>", self.kernel, values.join(","))
+    }
+
+    /// The kernel with all of its template arguments.
+    pub fn full(&self) -> String {
+        if self.arguments.is_empty() { self.kernel.clone() } else { self.with(|_| true) }
+    }
+
+    /// The kernel with the numbers among its template arguments.
+    pub fn instance(&self) -> String {
+        if self.library {
+            return self.kernel.clone();
+        }
+        self.with(|value| value.parse::<i64>().is_ok())
+    }
+
+    pub fn shown(&self) -> String {
+        format!("{} {} {}", self.instance(), dims(self.grid), dims(self.block))
+    }
+}
+
+/// `64x4x1`; `?` where it is not known.
+pub fn dims(dims: Option<[i64; 3]>) -> String {
+    dims.map_or("?".to_owned(), |dims| dims.map(|dim| dim.to_string()).join("x"))
+}

@@ -1,0 +1,213 @@
+//! What was predicted against what a program was seen to launch, launch by launch.
+
+use super::answers::{GraphEvaluation, GraphLaunch, dims};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A launch as somebody recorded it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The symbol as the compiler wrote it; of a call into a library the function.
+    pub kernel: String,
+    /// None for a call into a library.
+    pub grid: Option<[i64; 3]>,
+    pub block: Option<[i64; 3]>,
+}
+
+/// How the two sequences of launches go together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct Compared {
+    /// Launches that were seen.
+    pub seen: u64,
+    /// Predicted with kernel, the numbers among its template arguments, grid and block; of a library's call with its name.
+    pub exact: u64,
+    /// Kernel and numbers as seen; grid or block is UNDETERMINED.
+    pub without_grid: u64,
+    /// Seen where the source leaves open what follows.
+    pub not_predicted: Vec<String>,
+    /// Predicted otherwise than seen.
+    pub different: Vec<Mismatch>,
+}
+
+/// A launch that is not what was predicted. One of the two is missing where one side has a launch and the other none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Mismatch {
+    /// The place among what was seen.
+    pub at: usize,
+    pub predicted: Option<String>,
+    pub seen: Option<String>,
+}
+
+/// Longer sequences are not compared: the largest models launch half as much in an evaluation.
+const MOST: usize = 4_000;
+
+struct Predicted<'a> {
+    instance: String,
+    launch: &'a GraphLaunch,
+    /// Of a step that is open: something more may come before it and behind it.
+    open: bool,
+}
+
+/// None where there is too much of it.
+pub fn compare(evaluation: &GraphEvaluation, seen: &[Seen]) -> Option<Compared> {
+    let mut predicted: Vec<Predicted<'_>> = Vec::new();
+    // Where a step is open of which no launch is known: before the launch of this number.
+    let mut unknown: Vec<usize> = Vec::new();
+    for step in &evaluation.steps {
+        let open = step.undetermined.is_some();
+        if open && step.launches.is_empty() {
+            unknown.push(predicted.len());
+        }
+        let launches = step.launches.iter();
+        predicted.extend(launches.map(|launch| Predicted { instance: launch.instance(), launch, open }));
+    }
+    if predicted.len() > MOST || seen.len() > MOST {
+        return None;
+    }
+    let names: Vec<String> = seen.iter().map(|seen| instance(&seen.kernel)).collect();
+    let ours: Vec<&str> = predicted.iter().map(|predicted| predicted.instance.as_str()).collect();
+    let theirs: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut out = Compared { seen: seen.len() as u64, ..Compared::default() };
+    let mut before = (0_usize, 0_usize);
+    let ends = std::iter::once((ours.len(), theirs.len()));
+    for (p, s) in common(&ours, &theirs).into_iter().chain(ends) {
+        // The gap, with the launches on both sides of it.
+        let around = predicted.get(before.0.saturating_sub(1)..(p + 1).min(predicted.len())).unwrap_or_default();
+        let open = around.iter().any(|launch| launch.open) || unknown.iter().any(|at| (before.0..=p).contains(at));
+        let mut missed = predicted.get(before.0..p).unwrap_or_default().iter();
+        for at in before.1..s {
+            let shown = seen.get(at).map(show);
+            if open {
+                out.not_predicted.extend(shown);
+            } else {
+                out.different.push(Mismatch { at, predicted: missed.next().map(|p| p.launch.shown()), seen: shown });
+            }
+        }
+        out.different.extend(missed.map(|p| Mismatch { at: s, predicted: Some(p.launch.shown()), seen: None }));
+        if let (Some(predicted), Some(seen)) = (predicted.get(p), seen.get(s)) {
+            let fits = |ours: Option<[i64; 3]>, theirs: Option<[i64; 3]>| ours.is_none() || ours == theirs;
+            if !fits(predicted.launch.grid, seen.grid) || !fits(predicted.launch.block, seen.block) {
+                let ours = Some(predicted.launch.shown());
+                out.different.push(Mismatch { at: s, predicted: ours, seen: Some(show(seen)) });
+            } else if (predicted.launch.grid, predicted.launch.block) != (seen.grid, seen.block) {
+                out.without_grid += 1;
+            } else {
+                out.exact += 1;
+            }
+        }
+        before = (p + 1, s + 1);
+    }
+    Some(out)
+}
+
+fn show(seen: &Seen) -> String {
+    format!("{} {} {}", instance(&seen.kernel), dims(seen.grid), dims(seen.block))
+}
+
+/// The longest common part of two sequences, as pairs of places.
+fn common(a: &[&str], b: &[&str]) -> Vec<(usize, usize)> {
+    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let mut pairs: Vec<(usize, usize)> = (0..start).map(|at| (at, at)).collect();
+    let (rest_a, rest_b) = (a.get(start..).unwrap_or_default(), b.get(start..).unwrap_or_default());
+    let width = rest_b.len() + 1;
+    // Lengths from each pair of places to the ends.
+    let mut lengths = vec![0_u16; (rest_a.len() + 1) * width];
+    let at = |lengths: &[u16], i: usize, j: usize| lengths.get(i * width + j).copied().unwrap_or(0);
+    for i in (0..rest_a.len()).rev() {
+        for j in (0..rest_b.len()).rev() {
+            let length = if rest_a.get(i) == rest_b.get(j) {
+                at(&lengths, i + 1, j + 1).saturating_add(1)
+            } else {
+                at(&lengths, i + 1, j).max(at(&lengths, i, j + 1))
+            };
+            if let Some(slot) = lengths.get_mut(i * width + j) {
+                *slot = length;
+            }
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < rest_a.len() && j < rest_b.len() {
+        if rest_a.get(i) == rest_b.get(j) {
+            pairs.push((start + i, start + j));
+            (i, j) = (i + 1, j + 1);
+        } else if at(&lengths, i + 1, j) >= at(&lengths, i, j + 1) {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+/// A launched symbol as the evaluator writes it, the kernel's name with the numbers among its template arguments:
+/// `_ZL18flash_attn_ext_f16ILi128ELi128ELb0EEv...` is `flash_attn_ext_f16<128,128,0>`; words that are no symbol stay.
+pub fn instance(symbol: &str) -> String {
+    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol.to_owned() };
+    let Some((name, rest)) = identifier(rest.trim_start_matches('L')) else { return symbol.to_owned() };
+    let name = name.strip_prefix("__device_stub__").unwrap_or(name);
+    let numbers = rest.strip_prefix('I').map(numbers).unwrap_or_default();
+    format!("{name}<{}>", numbers.join(","))
+}
+
+/// `3abcREST` is `abc` and `REST`.
+fn identifier(text: &str) -> Option<(&str, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let length: usize = text.get(..digits)?.parse().ok()?;
+    Some((text.get(digits..digits.checked_add(length)?)?, text.get(digits.checked_add(length)?..)?))
+}
+
+/// The literals of a template argument list, up to its end or to an argument that is an expression.
+fn numbers(mut text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    while let Some(first) = text.chars().next() {
+        text = match first {
+            'L' => {
+                let Some((item, rest)) = text.get(1..).and_then(|text| text.split_once('E')) else { break };
+                // The literal's type is a letter, a name, or a name that came before (S0_).
+                let value = match (identifier(item), item.strip_prefix('S').and_then(|item| item.split_once('_'))) {
+                    (Some((_, value)), _) | (_, Some((_, value))) => value,
+                    _ => item.get(1..).unwrap_or_default(),
+                };
+                out.push(value.replace('n', "-"));
+                rest
+            }
+            'S' | 'T' => text.split_once('_').map_or("", |(_, rest)| rest),
+            '1'..='9' => identifier(text).map_or("", |(_, rest)| rest),
+            // A template of a class, such as a vector type.
+            'I' => text.split_once('E').map_or("", |(_, rest)| rest),
+            'a'..='z' => text.get(1..).unwrap_or_default(),
+            _ => break,
+        };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_come_out_of_a_symbol() {
+        let fattn = "_ZL18flash_attn_ext_f16ILi128ELi128ELi8ELi4ELb0ELb0EEvPKcS1_";
+        assert_eq!(instance(fattn), "flash_attn_ext_f16<128,128,8,4,0,0>");
+        assert_eq!(instance("_ZL24__device_stub__mul_mat_qIL9ggml_type12ELi128ELb0EEvPKc"), "mul_mat_q<12,128,0>");
+        assert_eq!(instance("_ZL13mul_mat_vec_fI6__halfS0_Li1ELi256ELb0ELb0EEvPKT_"), "mul_mat_vec_f<1,256,0,0>");
+        assert_eq!(
+            instance("_ZL10k_get_rowsILi32ELi1EXadL_ZL15dequantize_q8_0PKvliR15HIP_vector_type"),
+            "k_get_rows<32,1>"
+        );
+        assert_eq!(
+            instance("_ZL18flash_attn_ext_vecILi64ELi2EL9ggml_type2ELS0_2ELb0EEvPKc"),
+            "flash_attn_ext_vec<64,2,2,2,0>"
+        );
+        assert_eq!(instance("HOST"), "HOST");
+        assert_eq!(instance("_Z99999999999999999999x"), "_Z99999999999999999999x");
+    }
+
+    #[test]
+    fn sequences_are_put_side_by_side() {
+        assert_eq!(common(&["a", "b", "c"], &["a", "c"]), [(0, 0), (2, 1)]);
+        assert_eq!(common(&[], &["a"]), []);
+        assert_eq!(common(&["x", "a", "b"], &["a", "y", "b"]), [(1, 0), (2, 2)]);
+    }
+}

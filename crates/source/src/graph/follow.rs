@@ -1,0 +1,198 @@
+//! One machine with a whole graph in its memory: what the tree's own code does at each node.
+
+use super::{Graph, Home, Param, Tensor};
+use crate::device_globals;
+use crate::op::{Stage, fill, missing, set};
+use crate::rules::Launched;
+use crate::session::{MAX_FORKS, Need, arguments, explain, launched};
+use cxx::Program;
+use cxx::eval::{Machine, Place, Platform, Run, Stop, Ty, Value};
+use cxx::files::Span;
+use std::rc::Rc;
+
+pub(super) struct GraphSession<'p> {
+    pub machine: Machine<'p>,
+    stage: Stage,
+    entry: u32,
+    fuses: Option<u32>,
+    /// What memory holds before a node is looked at.
+    image: Vec<(Place, Value)>,
+    tensors: Vec<Place>,
+    nodes: Vec<usize>,
+    graph: Place,
+}
+
+/// What one way through the code came to.
+pub(super) struct End {
+    pub launches: Vec<Launched>,
+    /// How many nodes it stands for.
+    pub nodes: usize,
+    pub open: Option<Open>,
+}
+
+/// Where something is not known, and why.
+pub(super) type Open = (String, String);
+
+impl<'p> GraphSession<'p> {
+    pub fn new(
+        program: &'p Program,
+        entry: u32,
+        fuses: Option<u32>,
+        platform: Platform,
+        graph: &Graph,
+    ) -> Result<GraphSession<'p>, Result<Need, Stop>> {
+        let mut machine = Machine::new(program, platform, |_, _| false);
+        machine.follows = true;
+        let made = device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine));
+        let made = made.and_then(|stage| {
+            let tensors: Vec<Place> = graph.tensors.iter().map(|_| machine.global(Value::Null)).collect();
+            let mut image = Vec::with_capacity(tensors.len() + 1);
+            for (place, tensor) in tensors.iter().zip(&graph.tensors) {
+                image.push((*place, built(&mut machine, &stage, tensor, &tensors)?));
+            }
+            let place = machine.global(Value::Null);
+            image.push((place, whole(&mut machine, graph, &tensors)?));
+            Ok((stage, image, tensors, place))
+        });
+        let (stage, image, tensors, place) = made.map_err(|stop| match stop {
+            Stop::Need(name) => Ok(Need(name)),
+            stop => Err(stop),
+        })?;
+        Ok(GraphSession { machine, stage, entry, fuses, image, tensors, nodes: graph.nodes.clone(), graph: place })
+    }
+
+    /// Every way through the code at a node, and what was first not known on one.
+    pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
+        let program = self.machine.program;
+        let mut scripts = vec![Vec::new()];
+        let mut ends = Vec::new();
+        let mut unknown: Option<(Span, String)> = None;
+        let mut runs = 0;
+        while let Some(script) = scripts.pop() {
+            runs += 1;
+            self.machine.reset(1, 1);
+            for (place, value) in &self.image {
+                self.machine.write(*place, value.clone());
+            }
+            self.machine.script = script.clone();
+            let ended = self.once(index);
+            unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
+            let (nodes, open) = match ended {
+                Ok(nodes) => (nodes, None),
+                Err(Stop::Need(name)) => return Err(Need(name)),
+                Err(Stop::Fork { at, why }) if runs < MAX_FORKS => {
+                    unknown = unknown.or(Some((at, why)));
+                    for outcome in [true, false] {
+                        let mut next = script.clone();
+                        next.push(outcome);
+                        scripts.push(next);
+                    }
+                    continue;
+                }
+                Err(stop) => (1, Some(explain(program, &stop))),
+            };
+            let missed = self.machine.unfollowed.map(|at| {
+                (program.files.place(at), format!("a call that is not followed: `{}`", program.files.text(at)))
+            });
+            let open = open.or(missed);
+            let handoffs = std::mem::take(&mut self.machine.handoffs);
+            let launches = handoffs.iter().map(|handoff| launched(&self.machine, handoff)).collect();
+            ends.push(End { launches, nodes, open });
+        }
+        Ok((ends, unknown.map(|(at, why)| (program.files.place(at), why))))
+    }
+
+    /// Fusion is tried first, then the dispatcher is asked. How many nodes are done with.
+    fn once(&mut self, index: usize) -> Run<usize> {
+        if let Some(fuses) = self.fuses {
+            match self.call(fuses, index)? {
+                Value::Int(0, 0, _) => {}
+                Value::Int(more, 0, _) if more > 0 => return Ok(usize::try_from(more).unwrap_or(usize::MAX - 1) + 1),
+                _ => return Err(self.unsure("how many nodes are fused is not known")),
+            }
+        }
+        match self.call(self.entry, index)? {
+            Value::Int(0, 0, _) => Err(self.unsure("the dispatcher does not take this operation")),
+            Value::Opaque(_) => Err(self.unsure("whether the dispatcher takes this operation is not known")),
+            _ => Ok(1),
+        }
+    }
+
+    fn unsure(&self, why: &str) -> Stop {
+        let at = self.machine.program.function(self.entry).map_or(Span::default(), |function| function.span);
+        // The place is the function, not all of its text.
+        Stop::Undetermined { at: Span { end: at.start, ..at }, why: why.to_owned() }
+    }
+
+    fn call(&mut self, function: u32, index: usize) -> Run<Value> {
+        let program = self.machine.program;
+        let node = self.nodes.get(index).and_then(|node| self.tensors.get(*node)).copied();
+        let (Some(node), Some(found)) = (node, program.function(function)) else { return Err(Stop::Decided) };
+        let values = arguments(program, &self.stage, found, node, Some((self.graph, index as i64)));
+        self.machine.run_function(function, values)
+    }
+}
+
+/// A tensor as the tree declares it.
+fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Place]) -> Run<Value> {
+    let mut number = |name: &str| machine.constant_named(name).map(Value::int).ok_or_else(|| missing(name));
+    let ty = number(&format!("GGML_TYPE_{}", tensor.ty.name()))?;
+    let op = number(tensor.op)?;
+    let mut params = Vec::with_capacity(tensor.params.len());
+    for param in &tensor.params {
+        params.push(match param {
+            Param::Int(value) => Value::int(*value),
+            Param::Float(value) => Value::Float(f64::from(*value as f32)),
+            Param::Named(name) => number(name)?,
+        });
+    }
+    // Since 2025 a node says that it must be computed.
+    let flags = if tensor.op == "GGML_OP_NONE" { None } else { machine.constant_named("GGML_TENSOR_FLAG_COMPUTE") };
+    let pointer = |id: &Option<usize>| id.and_then(|id| places.get(id)).map_or(Value::Null, |place| Value::Ptr(*place));
+    let sources: Vec<Value> = tensor.sources.iter().map(pointer).collect();
+    let [weights, compute] = stage.buffers;
+    let mut object = stage.blank.clone();
+    let object_ref = &mut object;
+    set(machine, object_ref, "type", ty);
+    set(machine, object_ref, "op", op);
+    set(machine, object_ref, "flags", Value::int(flags.unwrap_or(0)));
+    fill(machine, object_ref, "ne", &tensor.ne.map(Value::int), Value::int(1));
+    fill(machine, object_ref, "nb", &tensor.nb.map(Value::int), Value::int(0));
+    fill(machine, object_ref, "op_params", &params, Value::int(0));
+    fill(machine, object_ref, "src", &sources, Value::Null);
+    set(machine, object_ref, "view_src", pointer(&tensor.view.map(|(id, _)| id)));
+    set(machine, object_ref, "view_offs", Value::int(tensor.view.map_or(0, |(_, offset)| offset)));
+    set(machine, object_ref, "data", Value::Pointer(Rc::new(Ty::Void), Some(tensor.address)));
+    let home = if tensor.home == Home::Weights { weights } else { compute };
+    set(machine, object_ref, "buffer", Value::Ptr(home));
+    Ok(object)
+}
+
+/// The graph as the tree declares it: its nodes, and how often each tensor is used.
+fn whole(machine: &mut Machine<'_>, graph: &Graph, places: &[Place]) -> Run<Value> {
+    let mut object = machine.object("ggml_cgraph")?;
+    let pointers = |ids: &mut dyn Iterator<Item = usize>| {
+        let known = ids.filter_map(|id| places.get(id).copied());
+        Value::array(known.map(Value::Ptr).collect())
+    };
+    let count = places.len();
+    let array = |machine: &mut Machine<'_>, value: Value| machine.global(value).part(0).map_or(Value::Null, Value::Ptr);
+    let nodes = array(machine, pointers(&mut graph.nodes.iter().copied()));
+    let keys = array(machine, pointers(&mut (0..count)));
+    let uses =
+        array(machine, Value::array(graph.uses.iter().map(|uses| Value::typed(*uses, cxx::IntTy::I32)).collect()));
+    let full = Value::typed(i64::from(u32::MAX), cxx::IntTy::U32);
+    let used = array(machine, Value::array(vec![full; count / 32 + 1]));
+    set(machine, &mut object, "n_nodes", Value::int(graph.nodes.len() as i64));
+    set(machine, &mut object, "size", Value::int(graph.nodes.len() as i64));
+    set(machine, &mut object, "nodes", nodes);
+    set(machine, &mut object, "use_counts", uses);
+    if let Some(found) = machine.field_mut(&mut object, "visited_hash_set") {
+        let mut visited = found.clone();
+        set(machine, &mut visited, "size", Value::int(count as i64));
+        set(machine, &mut visited, "keys", keys);
+        set(machine, &mut visited, "used", used);
+        *found = visited;
+    }
+    Ok(object)
+}

@@ -1,0 +1,30 @@
+//! Where tensors lie. Every tensor has memory of its own here, aligned; a view lies within what it looks at.
+//!
+//! ggml's allocator gives memory that is no longer needed to later tensors, which can keep nodes from being fused (a result
+//! must not lie over what its own fused nodes still read). Which memory that is hangs on the order of all frees before it.
+
+use super::Graph;
+
+const ALIGNMENT: i64 = 256;
+
+impl Graph {
+    /// Gives every tensor an address.
+    pub fn lay_out(&mut self) {
+        let mut next = 1_i64 << 40;
+        for index in 0..self.tensors.len() {
+            let Some(tensor) = self.tensors.get(index) else { continue };
+            let address = match tensor.view {
+                Some((root, offset)) => self.tensors.get(root).map_or(0, |root| root.address + offset),
+                None => {
+                    let here = next;
+                    // Room behind each, as quantised rows are padded.
+                    next += (tensor.bytes() + 4 * ALIGNMENT + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+                    here
+                }
+            };
+            if let Some(tensor) = self.tensors.get_mut(index) {
+                tensor.address = address;
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The evaluation of a graph: every node in order, with all that it launches.
+
+use super::follow::{End, GraphSession};
+use super::{Graph, Tensor};
+use crate::before_dispatch::before_dispatch;
+use crate::device::Device;
+use crate::op::Shape;
+use crate::rules::{Launched, Rules, RulesError};
+use crate::session::explain;
+use cxx::Program;
+use cxx::ast::{Base, Function, Param};
+
+/// One node that launches something, or several that do so together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The first node.
+    pub node: usize,
+    /// How many nodes it stands for: more than one are fused.
+    pub nodes: usize,
+    /// Launches in order. A grid or block that could not be told is None.
+    pub launches: Vec<Launched>,
+    /// Why more than these launches, or others behind them, are possible: place and reason.
+    pub open: Option<(String, String)>,
+}
+
+/// What one evaluation of a graph launches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    pub graph: Graph,
+    pub steps: Vec<Step>,
+    /// The function that fuses nodes, where the tree has one.
+    pub fuses: Option<String>,
+}
+
+/// Asks the tree's own code about every node of a graph.
+pub fn evaluate(rules: &mut Rules<'_>, device: &Device, graph: Graph) -> Result<Evaluation, RulesError> {
+    // The dispatcher is found by a plain product.
+    rules.settle(device, &Shape::MulMat { rows: 4096, k: 4096 }.op("Q4_0", 1))?;
+    let mut steps: Vec<Step> = Vec::new();
+    let mut next = 0;
+    loop {
+        let fusion = rules.entry().map_or(Fusion::None, |entry| fusion(&rules.program, entry));
+        let mut platform = device.platform();
+        platform.environment.clone_from(&rules.environment);
+        let fuses = match fusion {
+            Fusion::By(index) => Some(index),
+            _ => None,
+        };
+        let session = GraphSession::new(&rules.program, rules.entry_index(), fuses, platform, &graph);
+        let needed = match session {
+            Ok(mut session) => follow(&mut session, rules, &graph, &fusion, &mut steps, &mut next),
+            Err(Ok(need)) => Some(need.0),
+            Err(Err(stop)) => {
+                let open = Some(explain(&rules.program, &stop));
+                let rest = (next..graph.nodes.len()).filter(|&index| !graph.node(index).is_none_or(Tensor::is_view));
+                let step = |node| Step { node, nodes: 1, launches: Vec::new(), open: open.clone() };
+                steps.extend(rest.map(step));
+                None
+            }
+        };
+        let Some(name) = needed else {
+            let name = |index: u32| Some(rules.program.text(rules.program.function(index)?.name).to_owned());
+            return Ok(Evaluation { graph, steps, fuses: fuses.and_then(name) });
+        };
+        rules.program.define_function(rules.tree, name)?;
+    }
+}
+
+/// Goes on from `next`; the name of a function that must be loaded first, where one is missing.
+fn follow(
+    session: &mut GraphSession<'_>,
+    rules: &Rules<'_>,
+    graph: &Graph,
+    fusion: &Fusion,
+    steps: &mut Vec<Step>,
+    next: &mut usize,
+) -> Option<cxx::sym::Sym> {
+    while let Some(node) = graph.node(*next) {
+        if node.is_view() {
+            *next += 1;
+            continue;
+        }
+        let (ends, unknown) = match session.ends(*next) {
+            Ok(found) => found,
+            Err(need) => return Some(need.0),
+        };
+        let mut step = merged(*next, ends, unknown);
+        let doubt = match fusion {
+            Fusion::Within(place) => {
+                Some((place.clone(), "nodes are fused in the loop itself, which is not followed".to_owned()))
+            }
+            _ => rules.entry().and_then(|entry| before_dispatch(&rules.program, entry, node.op)),
+        };
+        step.open = step.open.or(doubt);
+        // Every node that computes launches something: where nothing was met, something was not understood.
+        if step.launches.is_empty() && step.open.is_none() {
+            step.open = Some((String::new(), "no launch was met on the way".to_owned()));
+        }
+        *next += step.nodes.max(1);
+        steps.push(step);
+    }
+    None
+}
+
+/// What all ways have in common; where they part, it is open.
+fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Step {
+    let mut ends = ends.into_iter();
+    let Some(first) = ends.next() else {
+        return Step { node, nodes: 1, launches: Vec::new(), open: unknown.or_else(|| Some(Default::default())) };
+    };
+    let mut step = Step { node, nodes: first.nodes, launches: first.launches, open: first.open };
+    for end in ends {
+        let same = |(a, b): &(&Launched, &Launched)| a.kernel == b.kernel && a.args == b.args;
+        let common = step.launches.iter().zip(&end.launches).take_while(same).count();
+        let parts = common < step.launches.len() || common < end.launches.len() || end.nodes != step.nodes;
+        step.launches.truncate(common);
+        for (launch, other) in step.launches.iter_mut().zip(&end.launches) {
+            launch.grid = launch.grid.filter(|grid| Some(*grid) == other.grid);
+            launch.block = launch.block.filter(|block| Some(*block) == other.block);
+        }
+        step.nodes = step.nodes.max(end.nodes);
+        step.open = step.open.or(end.open);
+        if parts && step.open.is_none() {
+            step.open.clone_from(&unknown);
+        }
+    }
+    step
+}
+
+/// How a tree fuses nodes.
+enum Fusion {
+    None,
+    /// By a function that is given the graph and a node.
+    By(u32),
+    /// In the middle of the loop over the nodes, here.
+    Within(String),
+}
+
+fn fusion(program: &Program, dispatcher: &Function) -> Fusion {
+    let all = || (0..program.functions.len() as u32).filter_map(|index| Some((index, program.function(index)?)));
+    let of_unit = || all().filter(|(_, function)| function.unit == dispatcher.unit && !function.is_remote());
+    let mut within = None;
+    for (_, caller) in of_unit().filter(|(_, function)| function.name != dispatcher.name) {
+        let toks = program.body_toks(caller);
+        if !program.idents(toks).any(|name| name == dispatcher.name) {
+            continue;
+        }
+        let fusing = |function: &Function| {
+            matches!(function.ret.base, Base::Int { .. })
+                && function.body.is_some()
+                && takes(program, function, "ggml_cgraph")
+                && takes(program, function, "context")
+                && function.params.iter().any(|param| matches!(param.ty.base, Base::Int { .. }))
+                && program.idents(toks).any(|name| name == function.name)
+        };
+        if let Some((index, _)) = of_unit().find(|(_, function)| fusing(function)) {
+            return Fusion::By(index);
+        }
+        let fuses = program.idents(toks).any(|name| program.text(name).to_ascii_lowercase().contains("fus"));
+        if fuses && takes(program, caller, "ggml_cgraph") {
+            within = Some(program.files.place(caller.span));
+        }
+    }
+    within.map_or(Fusion::None, Fusion::Within)
+}
+
+fn takes(program: &Program, function: &Function, part: &str) -> bool {
+    let of = |param: &Param| match &param.ty.base {
+        Base::Name(name) => name.path.last().is_some_and(|last| program.text(last.sym).contains(part)),
+        _ => false,
+    };
+    function.params.iter().any(of)
+}

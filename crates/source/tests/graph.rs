@@ -1,0 +1,147 @@
+//! Whole evaluations of models: what the rules of a real tree come to, against what the real program launched.
+//!
+//! `golden/graph.txt` was recorded by dry runs of Debian's llama.cpp (ggml 0.27) on stand-in GPUs: `= SHAPE TYPE GPU COLUMNS`,
+//! then every launch in order as kernel with the numbers among its template arguments, grid and block; `-` for a call into
+//! a library. The tree is ggml 0.26, which selects the same.
+
+use source::graph::{GraphAnswer, GraphStep, Seen, ask, dims};
+use source::{Device, Overrides, Tree};
+use std::collections::BTreeMap;
+
+const GOLDEN: &str = include_str!("golden/graph.txt");
+const TREE: &str = "llama-cpp-sys-2-0.1.160";
+
+fn evaluate(tree: &Tree, shape: &str, ty: &str, gpu: &str, columns: &[i64], overrides: &Overrides) -> GraphAnswer {
+    let shape = gguf::known(shape).expect("a shape");
+    let kind = gguf::TensorType::parse(ty).expect("a type");
+    let made = gguf::skeleton(&shape, kind, 2, false).expect("a model");
+    let model = gguf::Gguf::parse(&made.header).expect("a header");
+    let device = Device::find(gpu).expect("known");
+    ask(tree, &device, overrides, ("model.gguf", &model), columns, None).expect("evaluates")
+}
+
+fn tree() -> Option<Tree> {
+    let dir = test_artifacts::need(TREE)?;
+    Some(Tree::open(&dir.display().to_string()).expect("opens"))
+}
+
+/// What was recorded, by its head line.
+fn recorded() -> BTreeMap<&'static str, Vec<Seen>> {
+    let mut out: BTreeMap<&str, Vec<Seen>> = BTreeMap::new();
+    let mut head = "";
+    for line in GOLDEN.lines() {
+        if let Some(next) = line.strip_prefix("= ") {
+            head = next;
+            continue;
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[kernel, grid, block] = words.as_slice() else { panic!("{line}") };
+        let numbers = |text: &str| -> Option<[i64; 3]> {
+            let numbers: Vec<i64> = text.split('x').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+            numbers.try_into().ok()
+        };
+        let seen = Seen { kernel: kernel.to_owned(), grid: numbers(grid), block: numbers(block) };
+        out.entry(head).or_default().push(seen);
+    }
+    out
+}
+
+#[test]
+fn launches_of_the_real_program_are_predicted() {
+    let Some(tree) = tree() else { return };
+    let mut told = Vec::new();
+    for (head, seen) in recorded() {
+        let words: Vec<&str> = head.split(' ').collect();
+        let &[shape, ty, gpu, columns] = words.as_slice() else { panic!("{head}") };
+        let columns = columns.parse().expect("a number");
+        let mut answer = evaluate(&tree, shape, ty, gpu, &[columns], &Overrides::default());
+        let evaluation = answer.evaluations.first_mut().expect("one");
+        assert!(evaluation.against(&seen), "{head}");
+        let compared = evaluation.compared.clone().expect("compared");
+        assert_eq!(compared.different, [], "{head}");
+        assert_eq!(evaluation.agrees.as_ref().expect("concluded").says(), &evidence::Says::Same);
+        let open = compared.not_predicted.len();
+        told.push(format!("{head}: {} = {} + {} + {open}", compared.seen, compared.exact, compared.without_grid));
+    }
+    // Seen = predicted with grid and block + with the kernel alone + where the source leaves it open.
+    assert_eq!(told, EXPECTED);
+}
+
+const EXPECTED: [&str; 16] = [
+    "llama-3-8b F16 gfx1100 1: 31 = 26 + 2 + 3",
+    "llama-3-8b F16 gfx1100 512: 55 = 28 + 2 + 25",
+    "llama-3-8b Q4_K gfx1100 1: 44 = 39 + 2 + 3",
+    "llama-3-8b Q4_K gfx1100 512: 47 = 42 + 2 + 3",
+    "llama-3-8b Q8_0 gfx90a 1: 44 = 39 + 2 + 3",
+    "llama-3-8b Q8_0 gfx90a 512: 60 = 31 + 2 + 27",
+    "mixtral-8x7b Q4_K gfx1100 1: 52 = 45 + 2 + 5",
+    "mixtral-8x7b Q4_K gfx1100 512: 57 = 51 + 2 + 4",
+    "qwen2-7b Q4_K gfx1100 1: 44 = 39 + 2 + 3",
+    "qwen2-7b Q4_K gfx1100 512: 53 = 42 + 2 + 9",
+    "qwen3-30b-a3b Q4_K gfx1100 1: 52 = 45 + 2 + 5",
+    "qwen3-30b-a3b Q4_K gfx1100 512: 57 = 51 + 2 + 4",
+    "qwen3-30b-a3b Q6_K gfx1030 1: 52 = 45 + 2 + 5",
+    "qwen3-30b-a3b Q6_K gfx1030 512: 59 = 51 + 2 + 6",
+    "qwen3-8b Q4_K gfx1100 1: 44 = 39 + 2 + 3",
+    "qwen3-8b Q4_K gfx1100 512: 47 = 42 + 2 + 3",
+];
+
+/// `name operations kernel grid block`, one line for each launch of a step.
+fn lines(step: &GraphStep) -> Vec<String> {
+    let line = |launch: &source::graph::GraphLaunch| {
+        let (grid, block) = (dims(launch.grid), dims(launch.block));
+        format!("{} {} {} {grid} {block}", step.name, step.operations.join("+"), launch.full())
+    };
+    step.launches.iter().map(line).collect()
+}
+
+#[test]
+fn fused_products_are_named_as_they_are_launched() {
+    let Some(tree) = tree() else { return };
+    let answer = evaluate(&tree, "qwen2-7b", "Q4_K", "gfx1201", &[1], &Overrides::default());
+    let steps = &answer.evaluations[0].steps;
+    let of = |name: &str| steps.iter().find(|step| step.name == name).map(lines).expect("there");
+    // A bias, a residual, gate and up with their activation: each one launch of the instance that fuses.
+    let q = "Qcur-0 MUL_MAT+ADD";
+    let fused = "mul_mat_vec_q<12,1,1,0,0>";
+    assert_eq!(of("Qcur-0"), [format!("{q} quantize_q8_1 14x1x1 256x1x1"), format!("{q} {fused} 3584x1x1 32x8x1")]);
+    let ffn = "ffn_gate-0 MUL_MAT+MUL_MAT+GLU";
+    assert_eq!(
+        of("ffn_gate-0"),
+        [format!("{ffn} quantize_q8_1 14x1x1 256x1x1"), format!("{ffn} {fused} 18944x1x1 32x8x1")]
+    );
+    // The head has nothing to be fused with.
+    assert!(of("result_output")[1].contains("mul_mat_vec_q<12,1,0,0,0>"), "{:?}", of("result_output"));
+}
+
+#[test]
+fn fusion_that_is_turned_off_is_not_predicted() {
+    let Some(tree) = tree() else { return };
+    let off = Overrides { env: vec![("GGML_CUDA_DISABLE_FUSION".to_owned(), "1".to_owned())], ..Overrides::default() };
+    let answer = evaluate(&tree, "llama-3-8b", "Q4_K", "gfx1100", &[1], &off);
+    assert!(answer.evaluations[0].steps.iter().all(|step| step.operations.len() == 1));
+    let products = answer.evaluations[0].steps.iter().flat_map(|step| &step.launches);
+    let fused = products.filter(|launch| launch.kernel == "mul_mat_vec_q" && launch.arguments[2].1 == "1");
+    assert_eq!(fused.count(), 0);
+}
+
+#[test]
+fn a_tree_that_fuses_in_its_loop_leaves_every_node_open() {
+    let Some(dir) = test_artifacts::need("llama-cpp-sys-2-0.1.130") else { return };
+    let tree = Tree::open(&dir.display().to_string()).expect("opens");
+    let answer = evaluate(&tree, "llama-3-8b", "Q4_K", "gfx1100", &[1], &Overrides::default());
+    let evaluation = &answer.evaluations[0];
+    assert!(!evaluation.steps.is_empty() && evaluation.steps.iter().all(|step| step.undetermined.is_some()));
+    assert_eq!(evaluation.whole.answered(), 0);
+}
+
+#[test]
+fn a_model_that_is_not_of_the_family_is_refused_by_name() {
+    let Some(tree) = tree() else { return };
+    let shape = gguf::known("gemma-3-1b").expect("a shape");
+    let made = gguf::skeleton(&shape, gguf::TensorType::F16, 2, false).expect("a model");
+    let model = gguf::Gguf::parse(&made.header).expect("a header");
+    let device = Device::find("gfx1100").expect("known");
+    let error = ask(&tree, &device, &Overrides::default(), ("m", &model), &[1], None).expect_err("refused");
+    assert!(error.to_string().contains("`gemma3` is not known here; known are: llama, qwen2"), "{error}");
+}

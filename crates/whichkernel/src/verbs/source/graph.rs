@@ -1,0 +1,234 @@
+//! `source TREE --graph MODEL.gguf`: every node of a model's evaluation, with what it launches.
+
+use crate::context::{Context, Format, tell};
+use crate::emit::Show;
+use anyhow::{Context as _, bail};
+use gguf::Gguf;
+use report::{Column, Lang, Table, conclusion_text};
+use source::graph::{GraphAnswer, GraphEvaluation, Seen, dims};
+use source::{Device, Tree};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a token and a prompt of one micro-batch take.
+const COLUMNS: &[i64] = &[1, 512];
+
+/// A header with its vocabulary; more is no model's.
+const MOST_HEADER: u64 = 256 << 20;
+
+/// More than any trace of one model's run.
+const MOST_TRACE: u64 = 256 << 20;
+
+pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let [gpu] = args.gpu.as_slice() else { bail!(context.lang.text("source-graph-one-gpu")) };
+    let mut device = Device::find(gpu)?;
+    if let Some(bytes) = args.ask.smem {
+        device.set_shared_memory(bytes);
+    }
+    let columns = match args.ask.columns()? {
+        Some(columns) => columns,
+        None => COLUMNS.to_vec(),
+    };
+    let gguf = header(model)?;
+    let name = model.display().to_string();
+    let overrides = args.ask.overrides()?;
+    let mut answer = source::graph::ask(tree, &device, &overrides, (&name, &gguf), &columns, args.ask.kv)
+        .with_context(|| name.clone())?;
+    if let Some(trace) = &args.against {
+        let launches = launches(Path::new(trace))?;
+        for evaluation in &mut answer.evaluations {
+            let Some(seen) = launches.iter().find(|seen| seen.columns == evaluation.columns) else {
+                bail!("{trace}: no evaluation of {} columns in it", evaluation.columns);
+            };
+            if !evaluation.against(&seen.launches) {
+                bail!("{trace}: {} launches in one evaluation are too many to compare", seen.launches.len());
+            }
+        }
+    }
+    if args.format != Format::Json {
+        super::tell_skipped(&tree.skipped, context);
+        tell(format_args!(
+            "{}",
+            context.lang.text_with("source-graph-nodes", &[("from", answer.nodes_from.clone().into())])
+        ));
+        tell(format_args!(
+            "{}",
+            context.lang.text_with("source-graph-memory", &[("memory", answer.memory.clone().into())])
+        ));
+    }
+    context.emit(args.format, &answer)?;
+    let agree = answer.evaluations.iter().all(|evaluation| {
+        evaluation
+            .agrees
+            .as_ref()
+            .is_none_or(|agrees| agrees.reach() == evidence::Reach::Whole && *agrees.says() == evidence::Says::Same)
+    });
+    Ok(if agree { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// As much of the file as its header needs.
+fn header(path: &Path) -> anyhow::Result<Gguf> {
+    let shown = || path.display().to_string();
+    let mut size = 1 << 20;
+    loop {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path).with_context(shown)?.take(size).read_to_end(&mut bytes).with_context(shown)?;
+        match Gguf::parse(&bytes) {
+            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < MOST_HEADER => size *= 4,
+            found => return found.with_context(shown),
+        }
+    }
+}
+
+/// One evaluation of a trace.
+struct SeenEvaluation {
+    number: u64,
+    columns: i64,
+    launches: Vec<Seen>,
+}
+
+/// A line of `dryrun --trace`, as far as it matters here.
+#[derive(serde::Deserialize)]
+struct Line {
+    evaluation: u64,
+    /// What was called; a launch has its kernel besides.
+    api: String,
+    kernel: Option<String>,
+    grid: Option<[i64; 3]>,
+    block: Option<[i64; 3]>,
+    ne11: Option<i64>,
+}
+
+/// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product.
+fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
+    let shown = || path.display().to_string();
+    let mut text = String::new();
+    let file = std::fs::File::open(path).with_context(shown)?;
+    file.take(MOST_TRACE).read_to_string(&mut text).with_context(shown)?;
+    let mut out: Vec<SeenEvaluation> = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line: Line = serde_json::from_str(line)
+            .with_context(|| format!("{}:{}: not a line of `dryrun --trace`", path.display(), number + 1))?;
+        let launch = Seen { kernel: line.kernel.unwrap_or(line.api), grid: line.grid, block: line.block };
+        match out.last_mut().filter(|last| last.number == line.evaluation) {
+            Some(last) => {
+                last.columns = if last.columns > 0 { last.columns } else { line.ne11.unwrap_or(0) };
+                last.launches.push(launch);
+            }
+            None => out.push(SeenEvaluation {
+                number: line.evaluation,
+                columns: line.ne11.unwrap_or(0),
+                launches: vec![launch],
+            }),
+        }
+    }
+    Ok(out)
+}
+
+impl Show for GraphAnswer {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::right("columns", lang.text("source-column-columns")),
+            Column::right("node", lang.text("source-graph-column-node")),
+            Column::left("name", lang.text("source-graph-column-name")),
+            Column::left("operations", lang.text("source-graph-column-operations")),
+            Column::left("type", lang.text("source-column-type")),
+            Column::left("kernel", lang.text("source-column-kernel")),
+            Column::left("grid", lang.text("source-graph-column-grid")),
+            Column::left("block", lang.text("source-graph-column-block")),
+        ]);
+        self.evaluations.iter().for_each(|evaluation| rows(evaluation, true, &mut table));
+        Some(table)
+    }
+
+    fn text(&self, context: &Context) -> String {
+        let lang = &context.lang;
+        let mut out = String::new();
+        for evaluation in &self.evaluations {
+            let head = [
+                ("target", self.target.clone().into()),
+                ("columns", evaluation.columns.into()),
+                ("positions", evaluation.positions.into()),
+                ("nodes", evaluation.nodes.into()),
+                ("launches", evaluation.launches.into()),
+            ];
+            let _ = writeln!(out, "{}", lang.text_with("source-graph-evaluation", &head));
+            let mut table = Table::new(vec![
+                Column::left("name", lang.text("source-graph-column-name")),
+                Column::left("operations", lang.text("source-graph-column-operations")),
+                Column::left("type", lang.text("source-column-type")),
+                Column::left("kernel", lang.text("source-column-kernel")),
+                Column::left("grid", lang.text("source-graph-column-grid")),
+                Column::left("block", lang.text("source-graph-column-block")),
+            ]);
+            rows(evaluation, false, &mut table);
+            out.push_str(&table.text(context.width));
+            reasons(evaluation, &mut out);
+            let _ = writeln!(out, "{}", conclusion_text(lang, &evaluation.whole));
+            compared(evaluation, lang, &mut out);
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{}", lang.text("source-cannot-show"));
+        out
+    }
+}
+
+/// One row for each launch; a node that launches nothing that is known has one too.
+fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
+    for step in &evaluation.steps {
+        let row = |kernel: String, grid: String, block: String| {
+            let mut cells = match numbered {
+                true => vec![evaluation.columns.to_string(), step.node.to_string()],
+                false => Vec::new(),
+            };
+            let ty = step.ty.clone().unwrap_or_default();
+            cells.extend([step.name.clone(), step.operations.join("+"), ty, kernel, grid, block]);
+            cells
+        };
+        for launch in &step.launches {
+            table.row(row(launch.full(), dims(launch.grid), dims(launch.block)));
+        }
+        if let Some(why) = &step.undetermined {
+            // Text has the reasons below the table, each once.
+            let why = if numbered { format!("UNDETERMINED: {why}") } else { "UNDETERMINED".to_owned() };
+            table.row(row(why, String::new(), String::new()));
+        }
+    }
+}
+
+/// Why rows are open, with the nodes that are.
+fn reasons(evaluation: &GraphEvaluation, out: &mut String) {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for step in &evaluation.steps {
+        if let Some(why) = &step.undetermined {
+            by_reason.entry(why).or_default().push(&step.name);
+        }
+    }
+    for (why, names) in by_reason {
+        let _ = writeln!(out, "UNDETERMINED {}: {why}", names.join(", "));
+    }
+}
+
+fn compared(evaluation: &GraphEvaluation, lang: &Lang, out: &mut String) {
+    const SHOWN: usize = 8;
+    let (Some(compared), Some(agrees)) = (&evaluation.compared, &evaluation.agrees) else { return };
+    let says = [
+        ("seen", compared.seen.into()),
+        ("exact", compared.exact.into()),
+        ("without", compared.without_grid.into()),
+        ("open", compared.not_predicted.len().into()),
+        ("different", compared.different.len().into()),
+    ];
+    let _ = writeln!(out, "{}", lang.text_with("source-graph-compared", &says));
+    for found in compared.different.iter().take(SHOWN) {
+        let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "-".to_owned());
+        let _ = writeln!(out, "  #{}: {} | {}", found.at, side(&found.predicted), side(&found.seen));
+    }
+    for found in compared.not_predicted.iter().take(SHOWN) {
+        let _ = writeln!(out, "  ? {found}");
+    }
+    let _ = writeln!(out, "{}", conclusion_text(lang, agrees));
+}
