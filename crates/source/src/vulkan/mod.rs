@@ -192,7 +192,7 @@ fn run(machine: &mut Machine<'_>, card: &VulkanProfile, shape: &Shape, kind: &st
             "ggml_backend_vk_context" => Value::Ptr(context),
             "ggml_cgraph" => Value::Ptr(graph),
             "" if param.ty.pointers == 0 => Value::int(0),
-            _ => Value::Pointer(Rc::new(Ty::Unknown)),
+            _ => Value::Pointer(Rc::new(Ty::Unknown), None),
         });
     }
     match (machine.run_function(entry, values), in_the_way) {

@@ -50,14 +50,9 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     }
     if args.format != Format::Json {
         super::tell_skipped(&tree.skipped, context);
-        tell(format_args!(
-            "{}",
-            context.lang.text_with("source-graph-nodes", &[("from", answer.nodes_from.clone().into())])
-        ));
-        tell(format_args!(
-            "{}",
-            context.lang.text_with("source-graph-memory", &[("memory", answer.memory.clone().into())])
-        ));
+        for key in ["source-graph-nodes", "source-graph-memory"] {
+            tell(format_args!("{}", context.lang.text(key)));
+        }
     }
     context.emit(args.format, &answer)?;
     let agree = answer.evaluations.iter().all(|evaluation| {
