@@ -59,3 +59,26 @@ fn a_variable_of_the_environment_is_an_input() {
     let choice = rules.choice(&card, &Shape::MulMat { rows: 18944, k: 3584 }, "Q4_K", 1).expect("a choice");
     assert_eq!(choice.kernel.as_deref(), Some("mul_mat_vec_q4_k_f32_f32"));
 }
+
+/// Dry runs of Debian's ggml 0.27 on RADV 26.2.6 with the stand-in, of a model of llama-3.2-1b's shape.
+const SELECTED: &str = include_str!("data/vulkan-dryrun.tsv");
+
+/// Every card that the stand-in plays; and on one of them all tiles of five types.
+#[test]
+fn source_and_dry_run_agree_in_every_cell() {
+    let Some(tree) = tree() else { return };
+    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
+    let (mut compared, mut different) = (0, Vec::new());
+    for line in SELECTED.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [card, kind, columns, kernel] = fields.as_slice() else { panic!("{line}") };
+        let card = VulkanProfile::find(card).expect("kept");
+        let shape = Shape::MulMat { rows: 8192, k: 2048 };
+        let choice = rules.choice(&card, &shape, kind, columns.parse().expect("a number")).expect("a choice");
+        compared += 1;
+        if choice.kernel.as_deref() != Some(*kernel) {
+            different.push(format!("{line}: {choice:?}"));
+        }
+    }
+    assert!(compared > 80 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
+}
