@@ -12,6 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use uprobe::{Options, Watcher};
+use watch::layer;
 use watch::logs::{LogReader, Variable, account as log_account};
 use watch::preload::{Known, PreloadSource, Program, Session};
 use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
@@ -21,6 +22,8 @@ use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 pub enum Observer<'a> {
     Nobody,
     Preload,
+    /// Our Vulkan layer.
+    Layer,
     Uprobe(Options),
     /// The libraries' own logs: lines that are theirs do not count as the program's output.
     Logs(&'a [(Variable, String)]),
@@ -86,6 +89,8 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     // Everything that can be refused is set up before the program runs.
     let session = matches!(runner.observer, Observer::Preload).then(|| Session::new(None)).transpose()?;
     start.envs(session.iter().flat_map(Session::environment));
+    let layer = matches!(runner.observer, Observer::Layer).then(layer::Session::new).transpose()?;
+    start.envs(layer.iter().flat_map(layer::Session::environment));
     let mut watcher = match &runner.observer {
         Observer::Uprobe(options) => Some(Watcher::ahead_of(runner.command, options.clone())?),
         Observer::Logs(variables) => {
@@ -104,9 +109,10 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     if let (Some(watcher), Some(from)) = (&mut watcher, from) {
         watcher.adopt(pid, from)?;
     }
-    let source: Option<Box<dyn Source>> = match (watcher, session) {
-        (Some(watcher), _) => Some(Box::new(watcher)),
-        (_, Some(session)) => Some(Box::new(PreloadSource::new(session, Known::default(), Box::new(child.clone())))),
+    let source: Option<Box<dyn Source>> = match (watcher, session, layer) {
+        (Some(watcher), ..) => Some(Box::new(watcher)),
+        (_, Some(session), _) => Some(Box::new(PreloadSource::new(session, Known::default(), Box::new(child.clone())))),
+        (.., Some(session)) => Some(Box::new(layer::LayerSource::new(session, Box::new(child.clone())))),
         _ => None,
     };
     let mut stage = Stage {

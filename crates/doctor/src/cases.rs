@@ -14,6 +14,7 @@ mod compute;
 mod devices;
 mod files;
 mod variables;
+mod vulkan;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -76,6 +77,7 @@ pub fn find(facts: &Facts, _trials: &Trials) -> Vec<Case> {
     cases.extend(variables::find(facts));
     cases.extend(files::find(facts));
     cases.extend(compute::find(facts));
+    cases.extend(vulkan::find(facts));
     cases.sort_by_key(|case| case.weight);
     cases
 }

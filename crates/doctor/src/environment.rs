@@ -7,7 +7,7 @@ use crate::message::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-const PREFIXES: [&str; 18] = [
+const PREFIXES: [&str; 21] = [
     "AMD_",
     "CUDA_",
     "GGML_",
@@ -25,6 +25,9 @@ const PREFIXES: [&str; 18] = [
     "ROCP",
     "ROCR_",
     "TENSILE_",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_INSTANCE_LAYERS",
     "LD_",
 ];
 
@@ -77,6 +80,9 @@ pub fn explain(variable: &Variable) -> Option<Message> {
         "OLLAMA_NUM_PARALLEL" => says("doctor-env-num-parallel"),
         "OLLAMA_FLASH_ATTENTION" => says("doctor-env-flash"),
         "OLLAMA_VULKAN" => says("doctor-env-vulkan"),
+        "GGML_VK_VISIBLE_DEVICES" => says("doctor-env-vk-visible"),
+        "VK_DRIVER_FILES" | "VK_ICD_FILENAMES" => says("doctor-env-vk-drivers"),
+        "VK_INSTANCE_LAYERS" => says("doctor-env-vk-layers"),
         "OLLAMA_NEW_ENGINE" => says("doctor-env-new-engine"),
         "GGML_CUDA_DISABLE_GRAPHS" => says("doctor-env-no-graphs"),
         "GGML_CUDA_DISABLE_FUSION" => says("doctor-env-no-fusion"),

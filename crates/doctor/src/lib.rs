@@ -27,6 +27,7 @@ mod servers;
 mod tracing;
 pub mod trials;
 mod verdicts;
+mod vulkan;
 
 pub use crate::answers::{CaseFound, Examination, ObserverVerdict, Say};
 pub use crate::cases::{Case, Weight};
@@ -49,6 +50,7 @@ pub use crate::servers::Servers;
 pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use crate::trials::{Answer, Switch, Trial, Trials};
 pub use crate::verdicts::{Fix, Status, Verdict};
+pub use crate::vulkan::{Driver as VulkanDriver, Vulkan};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,6 +72,8 @@ pub struct Facts {
     /// Which of the GPU drivers' modules are loaded.
     pub modules: Vec<&'static str>,
     pub nvidia: Nvidia,
+    /// Vulkan's loader, drivers and layers.
+    pub vulkan: Vulkan,
     pub rocm: Vec<Release>,
     pub catalogs: Vec<Catalog>,
     /// ggml's backends, and libraries whose device code lies in archives beside them.
@@ -103,6 +107,7 @@ impl Facts {
                 .filter(|name| host.exists(format!("/sys/module/{name}")))
                 .collect(),
             nvidia: Nvidia::read(host),
+            vulkan: Vulkan::read(host),
             rocm: rocm::read(host),
             catalogs: catalog::read(host),
             device_code: device_code::read(host),
@@ -132,6 +137,7 @@ impl Facts {
             gpu.render_minor.is_some_and(|minor| held.clone().any(|file| file == format!("/dev/dri/renderD{minor}")))
         });
         match (self.gpus.as_slice(), among.next(), among.next()) {
+            ([only], Some(_), _) => Some(only),
             ([only], ..) => held.any(|file| file == "/dev/kfd").then_some(only),
             (_, Some(one), None) => Some(one),
             _ => None,

@@ -479,3 +479,61 @@ fn a_verb_that_is_not_there_yet_is_said_so() {
     let key = |report: &Report| report.observers[0].why.last().unwrap().key;
     assert_eq!((key(&without), key(&with)), ("doctor-not-yet", "doctor-used-by"));
 }
+
+const RADV: &str =
+    r#"{"ICD":{"api_version":"1.4.305","library_path":"libvulkan_radeon.so"},"file_format_version":"1.0.1"}"#;
+const LAVAPIPE: &str =
+    r#"{"ICD":{"api_version":"1.4.305","library_path":"libvulkan_lvp.so"},"file_format_version":"1.0.1"}"#;
+const LIBRARIES: &str = "/usr/lib/x86_64-linux-gnu";
+
+/// The card of the field notes, with Vulkan asked for.
+fn vulkan() -> Machine {
+    Machine::new().rx_9070_xt().env("OLLAMA_VULKAN", "1")
+}
+
+fn radv(machine: Machine, manifest: &str) -> Machine {
+    machine
+        .file(&format!("{LIBRARIES}/libvulkan.so.1"), "")
+        .file(&format!("{LIBRARIES}/libvulkan_radeon.so"), "")
+        .file("/usr/share/vulkan/icd.d/radeon_icd.json", manifest)
+}
+
+fn vulkan_cases(machine: &Machine) -> Vec<&'static str> {
+    ids(&examine(machine)).into_iter().filter(|id| id.starts_with("vulkan")).collect()
+}
+
+#[test]
+fn vulkan_without_loader_or_driver_is_told_where_it_is_wanted() {
+    assert!(vulkan_cases(&Machine::new().rx_9070_xt()).is_empty(), "nobody wants it");
+    assert_eq!(vulkan_cases(&vulkan()), ["vulkan-no-loader", "vulkan-no-driver"]);
+    assert!(vulkan_cases(&radv(vulkan(), RADV)).is_empty());
+    let facts = radv(vulkan(), RADV).facts();
+    assert_eq!(facts.vulkan.loader.as_deref(), Some("/usr/lib/x86_64-linux-gnu/libvulkan.so.1"));
+    assert!(facts.vulkan.drivers.iter().all(|driver| driver.there && driver.is_radv()));
+}
+
+#[test]
+fn a_driver_that_is_not_there_too_old_or_for_the_processor_is_named() {
+    let missing = radv(vulkan(), &RADV.replace("libvulkan_radeon.so", "/opt/none/libvulkan_radeon.so"));
+    assert_eq!(vulkan_cases(&missing), ["vulkan-driver-missing"]);
+    let old = radv(vulkan(), &RADV.replace("1.4.305", "1.3.289"));
+    assert_eq!(vulkan_cases(&old), ["vulkan-old-driver"]);
+    let processor = vulkan()
+        .file(&format!("{LIBRARIES}/libvulkan.so.1"), "")
+        .file(&format!("{LIBRARIES}/libvulkan_lvp.so"), "")
+        .file("/usr/share/vulkan/icd.d/lvp_icd.json", LAVAPIPE);
+    let report = examine(&processor);
+    assert_eq!(case(&report, "vulkan-no-driver").what.key, "doctor-case-vulkan-only-llvmpipe");
+    // What is no manifest is none.
+    assert!(vulkan_cases(&radv(vulkan(), "{")).contains(&"vulkan-no-driver"));
+}
+
+#[test]
+fn variables_that_hide_vulkan_devices_are_named() {
+    let report = examine(&Machine::new().rx_9070_xt().env("GGML_VK_VISIBLE_DEVICES", "").env("OLLAMA_VULKAN", "0"));
+    assert_eq!(case(&report, "vulkan-visible-devices").what.key, "doctor-case-vulkan-hidden-all");
+    assert_eq!(case(&report, "vulkan-visible-devices").weight, doctor::Weight::Problem);
+    assert_eq!(case(&report, "vulkan-off").weight, doctor::Weight::Note);
+    let report = examine(&Machine::new().rx_9070_xt().env("GGML_VK_VISIBLE_DEVICES", "1"));
+    assert_eq!(case(&report, "vulkan-visible-devices").weight, doctor::Weight::Note);
+}

@@ -41,6 +41,10 @@ paths! {
     Mma "MMA",
     Rope "ROPE",
     GetRows "GET_ROWS",
+    /// ggml's Vulkan backend, one column or a few.
+    MulMatVec "mul_mat_vec",
+    /// ggml's Vulkan backend, many columns in tiles.
+    Matmul "matmul",
 }
 
 impl Path {
@@ -51,7 +55,7 @@ impl Path {
 
     /// A product of a matrix of weights.
     pub fn is_product(self) -> bool {
-        self <= Path::Blas
+        self <= Path::Blas || self >= Path::MulMatVec
     }
 
     pub fn is_attention(self) -> bool {

@@ -1,5 +1,5 @@
 //! Code objects that lie in a host file outside its device sections: in `.rodata`, as a byte array, for
-//! `hipModuleLoadData`. "This target is not in the file" must have looked there too.
+//! `hipModuleLoadData`. "This target is not in the file" must have looked there too. SPIR-V lies there as well, for Vulkan.
 
 use crate::object::ObjectReport;
 use codeobject::elf::{EM_AMDGPU, Elf};
@@ -15,17 +15,26 @@ pub struct Embedded {
     pub object: ObjectReport,
 }
 
-/// Gathers the places where a device ELF could start, piece by piece, in any ranges but `skip`.
+/// Gathers the places where a device ELF or a SPIR-V module could start, piece by piece, in any ranges but `skip`.
 #[derive(Debug)]
 pub struct Search {
     skip: Vec<Range>,
     tail: Vec<u8>,
     found: Vec<u64>,
+    modules: Vec<u64>,
+}
+
+/// What lies outside the device sections.
+#[derive(Debug, Default)]
+pub struct Outside {
+    pub objects: Vec<Range>,
+    /// Where SPIR-V's first word stands.
+    pub modules: Vec<u64>,
 }
 
 impl Search {
     pub fn new(skip: Vec<Range>) -> Self {
-        Search { skip, tail: Vec::new(), found: Vec::new() }
+        Search { skip, tail: Vec::new(), found: Vec::new(), modules: Vec::new() }
     }
 
     /// Pieces must come in order and without holes.
@@ -43,16 +52,15 @@ impl Search {
     }
 
     fn search(&mut self, offset: u64, data: &[u8]) {
-        for at in memchr::memmem::find_iter(data, &MAGIC) {
-            let place = offset + at as u64;
-            if !self.skip.iter().any(|range| (range.start..range.end).contains(&place)) {
-                self.found.push(place);
-            }
+        let (modules, objects) = (&mut self.modules, &mut self.found);
+        for (magic, to) in [(&spirv_modules::MAGIC.to_le_bytes()[..], modules), (&MAGIC[..], objects)] {
+            let places = memchr::memmem::find_iter(data, magic).map(|at| offset + at as u64);
+            to.extend(places.filter(|place| !self.skip.iter().any(|range| (range.start..range.end).contains(place))));
         }
     }
 
     /// Reads what is not skipped, piece by piece, without anything else being done with it.
-    pub fn run(mut self, source: &dyn ReadAt) -> Result<Vec<Range>> {
+    pub fn run(mut self, source: &dyn ReadAt) -> Result<Outside> {
         const PIECE: u64 = 1 << 20;
         let mut at = 0;
         while at < source.len() {
@@ -71,10 +79,13 @@ impl Search {
     }
 
     /// Where those lie that really are code objects: each as long as its headers say.
-    pub fn finish(mut self, source: &dyn ReadAt) -> Vec<Range> {
-        self.found.sort_unstable();
-        self.found.dedup();
-        self.found.iter().filter_map(|&offset| extent(source, offset)).collect()
+    pub fn finish(mut self, source: &dyn ReadAt) -> Outside {
+        for places in [&mut self.found, &mut self.modules] {
+            places.sort_unstable();
+            places.dedup();
+        }
+        let objects = self.found.iter().filter_map(|&offset| extent(source, offset)).collect();
+        Outside { objects, modules: self.modules }
     }
 }
 

@@ -17,9 +17,10 @@ mod report;
 mod scan;
 mod serves;
 mod sniff;
+mod spirv;
 
 pub use digest::Sha256;
-pub use embedded::{Embedded, Search};
+pub use embedded::{Embedded, Outside, Search};
 pub use file::{File, OpenError};
 pub use kpack::{FoundArchive, Kpack, archives_of};
 pub use object::{Format, Found, Look, Nothing, ObjectReport};
@@ -29,3 +30,4 @@ pub use report::{BundleSummary, FileReport, Form, TargetSummary, inspect};
 pub use scan::{BundleReport, Event, Options, scan, scan_object};
 pub use serves::Serves;
 pub use sniff::{Contents, contents};
+pub use spirv::SpirvModule;

@@ -1,12 +1,13 @@
 //! The inventory of one file.
 
 use crate::digest::Sha256;
-use crate::embedded::{Embedded, Search};
+use crate::embedded::{Embedded, Outside, Search};
 use crate::file::File;
 use crate::kpack::{self, Kpack};
 use crate::object::{Format, Look, ObjectReport};
 use crate::scan::{Event, Options, scan, scan_object};
-use crate::sniff::{Contents, contents};
+use crate::sniff::{Contents, contents, kind_of};
+use crate::spirv::{self, SpirvModule};
 use codeobject::elf::Elf;
 use codeobject::kpack::Reference;
 use codeobject::nvidia::{self, Region};
@@ -24,6 +25,8 @@ pub enum Form {
     Kpack,
     /// A cubin or a fatbin by itself.
     Nvidia,
+    /// A SPIR-V module by itself.
+    Spirv,
     /// None of these; the error is among the problems.
     Unknown,
 }
@@ -70,12 +73,16 @@ pub struct FileReport {
     pub kpack: Option<Kpack>,
     /// What the file has for NVIDIA GPUs; None where it has no such sections, or nobody asked.
     pub nvidia: Option<nvidia::Inventory>,
+    /// SPIR-V outside the device sections: what a program gives to a Vulkan driver. Where it was looked for.
+    pub modules: Vec<SpirvModule>,
     /// Of the AMD device code: sections, bundles or the code object.
     pub coverage: Coverage,
     /// What is wrong with the file as a whole.
     pub problems: Vec<Error>,
     /// The whole file was read, so that nothing can be in it that is not listed here.
     pub searched: bool,
+    /// SPIR-V was looked for: in a host file that was read whole, or the file is a module.
+    pub searched_spirv: bool,
 }
 
 impl FileReport {
@@ -147,9 +154,11 @@ pub fn inspect<L: Look, E>(
         wrappers: 0,
         kpack: None,
         nvidia: None,
+        modules: Vec::new(),
         coverage: Coverage::default(),
         problems: Vec::new(),
         searched: false,
+        searched_spirv: false,
     };
     let ranges = match &kind {
         Ok(Contents::Host { fatbins, .. } | Contents::Windows { fatbins, .. }) => fatbins.clone(),
@@ -170,12 +179,22 @@ pub fn inspect<L: Look, E>(
     });
     result?;
     match hashed {
-        Some(Ok((sha256, embedded))) => {
+        Some(Ok((sha256, outside))) => {
             report.sha256 = sha256;
             report.searched = true;
-            for range in embedded {
+            for range in outside.objects {
                 read_embedded(file, range, look, &mut take, &mut report)?;
             }
+            let (places, elf) = match &kind {
+                Ok(Contents::Host { elf, .. }) => (outside.modules, Some(elf)),
+                Ok(Contents::Spirv) => (vec![0], None),
+                _ => (outside.modules, None),
+            };
+            let (modules, problems) = spirv::gather(file, &places, elf);
+            report.modules = modules;
+            report.problems.extend(problems);
+            report.searched_spirv =
+                matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. } | Contents::Spirv));
         }
         Some(Err(error)) => report.problems.push(error),
         None => {}
@@ -198,32 +217,6 @@ fn read_nvidia(file: &File, report: &mut FileReport) {
             Err(error) => report.problems.push(error),
         },
         Err(error) => report.problems.push(error),
-    }
-}
-
-fn kind_of(kind: &codeobject::Result<Contents<'_>>) -> &'static str {
-    const PT_INTERP: u32 = 3;
-    match kind {
-        Ok(Contents::CodeObject) => "code object",
-        Ok(Contents::Bundles) => "offload bundle",
-        Ok(Contents::Kpack(_)) => "kpack archive",
-        Ok(Contents::Nvidia) => "NVIDIA image",
-        // ET_REL, ET_EXEC; a PIE is an ET_DYN that names its interpreter.
-        Ok(Contents::Host { elf, .. }) if elf.header.kind == 1 => "object file",
-        Ok(Contents::Host { elf, .. })
-            if elf.header.kind == 2 || elf.segments().iter().any(|segment| segment.kind == PT_INTERP) =>
-        {
-            "executable"
-        }
-        Ok(Contents::Host { .. }) => "shared library",
-        Ok(Contents::Windows { pe, .. }) => {
-            if pe.is_dll {
-                "Windows library"
-            } else {
-                "Windows program"
-            }
-        }
-        Err(_) => "unknown",
     }
 }
 
@@ -255,6 +248,7 @@ fn walk_all<L: Look, E>(
             take(None, out)?;
         }
         Ok(Contents::Nvidia) => report.form = Form::Nvidia,
+        Ok(Contents::Spirv) => report.form = Form::Spirv,
         Ok(Contents::Kpack(archive)) => {
             report.form = Form::Kpack;
             let (bundles, coverage) = (&mut report.bundles, &mut report.coverage);
@@ -396,12 +390,12 @@ fn check_cut(sections: impl Iterator<Item = (u64, u64)>, report: &mut FileReport
     }
 }
 
-type Rest = (Option<Sha256>, Vec<Range>);
+type Rest = (Option<Sha256>, Outside);
 
 fn read_rest(file: &File, host: bool, hash: bool, device: Vec<Range>) -> codeobject::Result<Rest> {
     let mut search = Search::new(device);
     if !hash {
-        return Ok((None, if host { search.run(file)? } else { Vec::new() }));
+        return Ok((None, if host { search.run(file)? } else { Outside::default() }));
     }
     let sha256 = Sha256::of(file, |offset, piece| {
         if host {

@@ -4,6 +4,9 @@
 use crate::report::FileReport;
 use gpu::{Arch, How};
 
+/// What a Vulkan driver compiles, as [`Serves::taken`] names it.
+const VULKAN: &str = "SPIR-V for Vulkan";
+
 /// The answer for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Serves {
@@ -46,7 +49,15 @@ impl FileReport {
             uncounted: 0,
             complete: self.is_complete(),
         };
-        let Some(taken) = taken else { return serves };
+        let Some(taken) = taken else {
+            // A file for Vulkan alone: the driver compiles its modules for whatever GPU it drives.
+            if targets.is_empty() && !self.modules.is_empty() && *wanted != Arch::Spirv {
+                serves.taken = Some(VULKAN.to_owned());
+                serves.how = Some(How::Compiled);
+                serves.uncounted = self.modules.len() as u64;
+            }
+            return serves;
+        };
         // Variants by features (`gfx90a:xnack+` and `gfx90a:xnack-`) serve together: which one is up to the device.
         let same = |code: &str| wanted.takes([code]).is_some_and(|other| other.how == taken.how);
         let nvidia = matches!(wanted, Arch::Nvidia(_));

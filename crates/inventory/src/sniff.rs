@@ -16,6 +16,8 @@ pub enum Contents<'a> {
     Kpack(Archive),
     /// A cubin or a fatbin by itself.
     Nvidia,
+    /// A SPIR-V module by itself.
+    Spirv,
     /// One AMD code object.
     CodeObject,
     /// One offload bundle, or several after another: plain or CCOB.
@@ -41,6 +43,9 @@ pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
     if magic.starts_with(&nvidia::MAGIC.to_le_bytes()) {
         return Ok(Contents::Nvidia);
     }
+    if spirv_modules::is_header(&magic) && magic.starts_with(&spirv_modules::MAGIC.to_le_bytes()) {
+        return Ok(Contents::Spirv);
+    }
     if magic.starts_with(kpack::MAGIC) {
         return Ok(Contents::Kpack(Archive::parse(source)?));
     }
@@ -53,6 +58,35 @@ pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
         return Err(Error::new(0, "magic", Problem::Truncated { needed: 4, left: 0 }));
     }
     let found = magic.iter().take(4).rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
-    let expected = "an ELF or Windows file, a code object, an offload bundle, a CCOB or a kpack archive";
+    let expected =
+        "an ELF or Windows file, a code object, an offload bundle, a CCOB, a kpack archive or a SPIR-V module";
     Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
+}
+
+/// The same in more words.
+pub(crate) fn kind_of(kind: &Result<Contents<'_>>) -> &'static str {
+    const PT_INTERP: u32 = 3;
+    match kind {
+        Ok(Contents::CodeObject) => "code object",
+        Ok(Contents::Bundles) => "offload bundle",
+        Ok(Contents::Kpack(_)) => "kpack archive",
+        Ok(Contents::Nvidia) => "NVIDIA image",
+        Ok(Contents::Spirv) => "SPIR-V module",
+        // ET_REL, ET_EXEC; a PIE is an ET_DYN that names its interpreter.
+        Ok(Contents::Host { elf, .. }) if elf.header.kind == 1 => "object file",
+        Ok(Contents::Host { elf, .. })
+            if elf.header.kind == 2 || elf.segments().iter().any(|segment| segment.kind == PT_INTERP) =>
+        {
+            "executable"
+        }
+        Ok(Contents::Host { .. }) => "shared library",
+        Ok(Contents::Windows { pe, .. }) => {
+            if pe.is_dll {
+                "Windows library"
+            } else {
+                "Windows program"
+            }
+        }
+        Err(_) => "unknown",
+    }
 }

@@ -15,6 +15,7 @@ pub fn registry() -> Vec<Box<dyn Observer>> {
         Box::new(DryrunObserver),
         Box::new(observe::process::ProcessMaps),
         Box::new(watch::LaunchObserver::PRELOAD),
+        Box::new(watch::LaunchObserver::LAYER),
         Box::new(watch::LaunchObserver::LOGS),
         Box::new(watch::LaunchObserver::IMPORTS),
         Box::new(watch::ServerClaims),

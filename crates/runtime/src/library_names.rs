@@ -1,7 +1,7 @@
 //! The libraries of a GPU stack by name, and what their file names say about versions.
 
 /// Start of the file name and the part of the stack it is; the longest match counts.
-const PARTS: [(&str, &str); 34] = [
+const PARTS: [(&str, &str); 45] = [
     ("libamdhip64", "hip"),
     ("libhiprtc", "hiprtc"),
     ("libhsa-runtime64", "hsa"),
@@ -36,7 +36,23 @@ const PARTS: [(&str, &str); 34] = [
     ("libnvrtc", "nvrtc"),
     ("libnvidia-", "nvidia"),
     ("libtorch_hip", "torch-hip"),
+    ("libvulkan.so", "vulkan-loader"),
+    ("libvulkan_", "vulkan-driver"),
+    ("libvulkan_radeon", "radv"),
+    ("libvulkan_lvp", "lavapipe"),
+    ("libvulkan_intel", "anv"),
+    ("libvulkan_nouveau", "nvk"),
+    ("amdvlk", "amdvlk"),
+    ("libGLX_nvidia", "nvidia-vulkan"),
+    ("libVkLayer_", "vulkan-layer"),
+    ("libamdgpu_noop_drm_shim", "drm-stand-in"),
+    ("libnouveau_noop_drm_shim", "drm-stand-in"),
 ];
+
+/// A driver that Vulkan's loader opens, by its part.
+pub fn is_vulkan_driver(part: &str) -> bool {
+    matches!(part, "vulkan-driver" | "radv" | "lavapipe" | "anv" | "nvk" | "amdvlk" | "nvidia-vulkan")
+}
 
 /// The part of a GPU stack that a file is, by its name.
 pub fn part(file_name: &str) -> Option<&'static str> {

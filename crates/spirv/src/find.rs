@@ -18,7 +18,7 @@ pub fn find(bytes: &[u8]) -> Vec<Found> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(rest) = bytes.get(from..) {
-        let Some(step) = rest.windows(magic.len()).position(|window| window == magic) else { break };
+        let Some(step) = memchr::memmem::find(rest, &magic) else { break };
         let offset = from + step;
         from = offset + magic.len();
         let module = bytes.get(offset..).unwrap_or_default();
@@ -32,8 +32,11 @@ pub fn find(bytes: &[u8]) -> Vec<Found> {
     found
 }
 
+/// How many bytes of a header are looked at.
+pub const HEADER_BYTES: usize = HEADER * 4;
+
 /// Versions 1.0 to 1.6, a bound that ids can be counted to, the reserved word zero.
-fn is_header(module: &[u8]) -> bool {
+pub fn is_header(module: &[u8]) -> bool {
     let (Some(version), Some(bound), Some(schema)) = (word(module, 4), word(module, 12), word(module, 16)) else {
         return false;
     };
@@ -43,8 +46,8 @@ fn is_header(module: &[u8]) -> bool {
 }
 
 /// The end of the last function. Between functions and behind them only lines, undefined values of debugging and the like may
-/// stand; what is behind the last `OpFunctionEnd` and is no such thing belongs to somebody else.
-fn length(module: &[u8]) -> Option<usize> {
+/// stand; what is behind the last `OpFunctionEnd` and is no such thing belongs to somebody else. None: no whole module is here.
+pub fn length(module: &[u8]) -> Option<usize> {
     let mut ended = None;
     let mut inside = false;
     for instruction in Instructions::of(module) {
@@ -56,7 +59,8 @@ fn length(module: &[u8]) -> Option<usize> {
                 ended = Some(instruction.at + 4);
             }
             Some(Op::Line | Op::NoLine) => {}
-            Some(_) if inside || ended.is_none() => {}
+            // What the specification does not have yet is some driver's or somebody's extension.
+            _ if inside || ended.is_none() => {}
             _ => break,
         }
     }

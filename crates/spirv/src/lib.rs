@@ -11,6 +11,7 @@ mod identity;
 mod module;
 mod words;
 
-pub use find::{Found, find};
+pub use find::{Found, HEADER_BYTES, find, is_header, length};
 pub use identity::identity;
 pub use module::{Constant, EntryPoint, Module};
+pub use words::MAGIC;

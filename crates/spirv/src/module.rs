@@ -95,6 +95,16 @@ impl Module {
         self.operations.values().sum()
     }
 
+    /// Instructions that multiply with cooperative matrices, and integer dot products.
+    pub fn matrix_and_dot(&self) -> (u64, u64) {
+        let sum = |of: &dyn Fn(&str) -> bool| {
+            self.operations.iter().filter(|(name, _)| of(name)).map(|(_, count)| count).sum()
+        };
+        let matrix = |name: &str| name.starts_with("OpCooperativeMatrixMulAdd");
+        let dot = |name: &str| ["OpSDot", "OpUDot", "OpSUDot"].iter().any(|start| name.starts_with(start));
+        (sum(&matrix), sum(&dot))
+    }
+
     /// What of the GPU it asks for, in the words of this field: `matrix` (cooperative matrices), `dot` (integer dot products), `f16`,
     /// `bf16`, `int8`, `subgroup`.
     pub fn features(&self) -> Vec<&'static str> {

@@ -73,6 +73,19 @@ fn a_module_that_is_cut_off_is_there_and_not_read() {
 }
 
 #[test]
+fn operations_that_nobody_has_a_name_for_belong_to_the_module() {
+    let mut words = HEADER.to_vec();
+    words.extend(op(17, &[1]));
+    words.extend(op(54, &[2, 4, 0, 3]));
+    words.extend([op(248, &[5]), op(9_999, &[1, 2]), op(253, &[]), op(56, &[])].concat());
+    let module = bytes(&words);
+    // Behind the last function it is somebody else's.
+    let file = [module.clone(), bytes(&op(9_999, &[1]))].concat();
+    assert_eq!(find(&file).iter().map(|found| found.length).collect::<Vec<_>>(), [Some(module.len())]);
+    assert_eq!(Module::read(&module).operations.get("Op9999"), Some(&1));
+}
+
+#[test]
 fn what_a_module_says_of_itself() {
     let read = Module::read(&module(false));
     assert_eq!(read.version, (1, 5));

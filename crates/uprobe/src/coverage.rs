@@ -199,6 +199,7 @@ pub fn account(
         gaps,
         seconds,
         cost_ns: window.cost_ns,
+        ended: false,
     }
 }
 

@@ -10,8 +10,10 @@ mod pipeline;
 pub mod record;
 mod replay;
 mod run;
+mod stream;
 
 pub use kernel::{Kernel, Multiplies};
 pub use pipeline::{Device, Pipeline};
 pub use replay::{Dispatch, Ending};
-pub use run::{Run, RunError};
+pub use run::{Run, RunError, WRITER};
+pub use stream::Stream;

@@ -40,7 +40,7 @@ struct Buffer {
 struct Pending {
     queue: u64,
     fence: u64,
-    /// In the list of dispatches.
+    /// Among all dispatches that were ever submitted.
     from: usize,
     to: usize,
 }
@@ -56,6 +56,8 @@ pub(crate) struct Replay {
     buffers: HashMap<u64, Buffer>,
     pending: Vec<Pending>,
     pub dispatches: Vec<Dispatch>,
+    /// Dispatches that were taken out already.
+    taken: usize,
     /// Submissions that the driver refused, with the dispatches in them.
     pub refused: u64,
     /// Dispatches that were too many to keep.
@@ -126,7 +128,7 @@ impl Replay {
     }
 
     pub fn submit(&mut self, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
-        let from = self.dispatches.len();
+        let from = self.taken + self.dispatches.len();
         for buffer in buffers {
             let Some(of) = self.buffers.get(buffer) else { continue };
             match accepted {
@@ -139,36 +141,54 @@ impl Replay {
             }
         }
         if accepted {
-            self.pending.push(Pending { queue, fence, from, to: self.dispatches.len() });
+            self.pending.push(Pending { queue, fence, from, to: self.taken + self.dispatches.len() });
         }
     }
 
-    /// `what`: one of `done::*`; `alone`: there is but one device.
-    pub fn done(&mut self, what: u32, handle: u64, alone: bool) {
+    /// Takes out what ended, from the front; `all`: whatever is there. A dispatch that is taken before its end stays
+    /// [`Ending::Submitted`].
+    pub fn take(&mut self, all: bool) -> Vec<Dispatch> {
+        let waits = self.pending.iter().filter(|of| of.from < of.to).map(|of| of.from).min();
+        let until = match waits {
+            Some(first) if !all => first.saturating_sub(self.taken).min(self.dispatches.len()),
+            _ => self.dispatches.len(),
+        };
+        self.taken += until;
+        self.dispatches.drain(..until).collect()
+    }
+
+    /// `what`: one of `done::*`; `alone`: there is but one device. Says whether this was the end of everything that was
+    /// submitted.
+    pub fn done(&mut self, what: u32, handle: u64, alone: bool) -> bool {
+        let waited = !self.pending.is_empty();
         let ends: Vec<bool> = match what {
             // A signalled fence ends what was submitted to its queue before it, too.
             done::FENCE => {
-                let Some(last) = self.pending.iter().rposition(|of| of.fence == handle && handle != 0) else { return };
+                let Some(last) = self.pending.iter().rposition(|of| of.fence == handle && handle != 0) else {
+                    return false;
+                };
                 let queue = self.pending.get(last).map_or(0, |of| of.queue);
                 self.pending.iter().enumerate().map(|(place, of)| of.queue == queue && place <= last).collect()
             }
             done::QUEUE => self.pending.iter().map(|of| of.queue == handle).collect(),
             // Which queues are whose is not told: with one device, all.
             done::DEVICE | done::LOST if alone => vec![true; self.pending.len()],
-            _ => return,
+            _ => return false,
         };
         let ending = if what == done::LOST { Ending::Lost } else { Ending::Completed };
         let mut ends = ends.into_iter();
-        let dispatches = &mut self.dispatches;
+        let (dispatches, taken) = (&mut self.dispatches, self.taken);
         self.pending.retain(|of| {
             let ended = ends.next().unwrap_or(false);
             if ended {
-                for dispatch in dispatches.get_mut(of.from..of.to).unwrap_or_default() {
+                let here = of.from.saturating_sub(taken)..of.to.saturating_sub(taken);
+                for dispatch in dispatches.get_mut(here).unwrap_or_default() {
                     dispatch.ending = ending;
                 }
             }
             !ended
         });
+        waited && self.pending.is_empty()
     }
 }
 

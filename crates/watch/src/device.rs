@@ -20,23 +20,34 @@ use std::time::{Duration, Instant};
 pub enum Maker {
     Amd,
     Nvidia,
+    /// Vulkan's loader, whoever made the card.
+    Vulkan,
 }
 
 impl Maker {
     /// By the call: `cuLaunchKernel`, `cublasGemmEx`; everything else is HIP's or on top of it.
     pub fn of_call(api: &str) -> Maker {
-        if api.starts_with("cu") { Maker::Nvidia } else { Maker::Amd }
+        match api {
+            _ if api.starts_with("cu") => Maker::Nvidia,
+            _ if api.starts_with("vk") => Maker::Vulkan,
+            _ => Maker::Amd,
+        }
     }
 
     /// By the runtime's file name.
     pub fn of_library(path: &str) -> Maker {
-        if path.rsplit('/').next().is_some_and(|name| name.starts_with("libcuda")) { Maker::Nvidia } else { Maker::Amd }
+        match path.rsplit('/').next() {
+            Some(name) if name.starts_with("libcuda") => Maker::Nvidia,
+            Some(name) if name.starts_with("libvulkan.so") => Maker::Vulkan,
+            _ => Maker::Amd,
+        }
     }
 
     pub fn name(self) -> &'static str {
         match self {
             Maker::Amd => "amd",
             Maker::Nvidia => "nvidia",
+            Maker::Vulkan => "vulkan",
         }
     }
 
@@ -45,6 +56,8 @@ impl Maker {
         match self {
             Maker::Amd => matches!(node, Node::Kfd | Node::Dxg),
             Maker::Nvidia => matches!(node, Node::Nvidia(_) | Node::Dxg),
+            // It dispatched through a driver that is no processor's: its card's node is what it needs for that.
+            Maker::Vulkan => matches!(node, Node::Render(_) | Node::Nvidia(_) | Node::Dxg),
         }
     }
 }
@@ -62,12 +75,14 @@ pub enum Device {
     Unlooked { why: String },
     /// Somebody's word, which names the device: a profile, a log.
     Told { device: String },
+    /// A driver that computes on the processor (lavapipe): it executes what it is given, on no GPU.
+    Processor { name: String },
 }
 
 impl Device {
     pub fn kind(&self) -> DeviceKind {
         match self {
-            Device::Real { .. } | Device::Told { .. } => DeviceKind::Real,
+            Device::Real { .. } | Device::Told { .. } | Device::Processor { .. } => DeviceKind::Real,
             Device::StandIn => DeviceKind::StandIn,
             Device::NoneSeen | Device::Unlooked { .. } => DeviceKind::Unknown,
         }
@@ -80,6 +95,7 @@ impl Device {
             Device::NoneSeen => "none-seen",
             Device::Unlooked { .. } => "unlooked",
             Device::Told { .. } => "told",
+            Device::Processor { .. } => "processor",
         }
     }
 
@@ -91,6 +107,7 @@ impl Device {
             Device::NoneSeen => "no device file of a GPU was open in it while it launched".to_owned(),
             Device::Unlooked { why } => why.clone(),
             Device::Told { device } => device.clone(),
+            Device::Processor { name } => name.clone(),
         }
     }
 }
@@ -154,6 +171,11 @@ impl Devices {
         if !files.is_empty() {
             self.judge((pid, maker), Ok(told(files)));
         }
+    }
+
+    /// A process dispatched to drivers that compute on the processor, and to no other.
+    pub fn computes(&mut self, pid: u32, name: &str) {
+        self.known.insert((pid, Maker::Vulkan), Device::Processor { name: name.to_owned() });
     }
 
     /// A process launched that cannot be looked at.

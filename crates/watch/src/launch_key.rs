@@ -12,6 +12,18 @@ pub enum Name {
     Unnamed(u64),
     /// A call into a BLAS library, which is no kernel.
     Call(String),
+    Pipeline(Pipeline),
+}
+
+/// A Vulkan pipeline. Several share a name; module, constants and subgroup size together tell them apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pipeline {
+    /// As the program named it; `module 0123456789ab` where it did not.
+    pub name: String,
+    /// The type of the weights, which the name may hide.
+    pub weights: Option<String>,
+    /// Module, constants and subgroup size, as the observer knows them.
+    pub identity: String,
 }
 
 impl Name {
@@ -19,6 +31,8 @@ impl Name {
         match self {
             Name::Kernel(name) | Name::Call(name) => name.clone(),
             Name::Unnamed(address) => format!("unnamed@{address:#x}"),
+            Name::Pipeline(of) if of.identity.is_empty() => of.name.clone(),
+            Name::Pipeline(of) => format!("{} {}", of.name, of.identity),
         }
     }
 }
@@ -87,7 +101,7 @@ impl Known {
     /// Whether its column count counts for the width of an evaluation: attention's batched products do not.
     pub fn is_weight_product(&self) -> bool {
         match &self.kind.name {
-            Name::Kernel(_) => self.facts.is_weight_product(),
+            Name::Kernel(_) | Name::Pipeline(_) => self.facts.is_weight_product(),
             Name::Call(_) => self.kind.call.is_some_and(|call| launch::blas::is_weight_product(call.batch)),
             Name::Unnamed(_) => false,
         }
@@ -117,7 +131,7 @@ impl Known {
 
     pub fn readable(&self) -> String {
         match (&self.kind.name, self.kind.call) {
-            (Name::Kernel(_), _) => self.facts.readable.clone(),
+            (Name::Kernel(_) | Name::Pipeline(_), _) => self.facts.readable.clone(),
             (Name::Call(name), Some(call)) if call.is_unknown() => name.clone(),
             (Name::Call(name), Some(call)) => format!("{name} {}x{}x{}", call.m, call.n, call.k),
             (name, _) => name.text(),
@@ -128,6 +142,7 @@ impl Known {
 pub(super) fn facts(name: &Name) -> Facts {
     match name {
         Name::Kernel(name) => grammar::read(name),
+        Name::Pipeline(of) => grammar::pipeline(&of.name, of.weights.as_deref()),
         other => grammar::read(&other.text()),
     }
 }

@@ -69,6 +69,15 @@ impl Flow {
         }
     }
 
+    /// The program waited, and whether an evaluation ended with it nobody knows: what was launched counts under the phase that its
+    /// widths show, and for no token.
+    pub fn pause(&mut self, tally: &mut Tally) {
+        let (phase, width) = tally.phase_of(self.pending.keys());
+        for (kind, count) in self.pending.drain() {
+            tally.launched(phase, width, kind, count);
+        }
+    }
+
     /// A launch that was counted when it was made has returned an error: it was none.
     pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) {
         let waiting = self.pending.get_mut(&kind).filter(|count| graph == 0 && **count > 0);

@@ -12,6 +12,8 @@ pub enum ObserverKind {
     /// The same probes, without BPF.
     Perf,
     Preload,
+    /// A Vulkan layer of ours in the program.
+    Layer,
     /// The libraries' own logs, or a server's.
     Logs,
     /// A profiler's file.
@@ -29,6 +31,7 @@ impl ObserverKind {
             ObserverKind::Uprobe => "uprobe",
             ObserverKind::Perf => "perf",
             ObserverKind::Preload => "preload",
+            ObserverKind::Layer => "layer",
             ObserverKind::Logs => "logs",
             ObserverKind::Import => "import",
             ObserverKind::Trace => "trace",

@@ -26,6 +26,11 @@ impl LaunchObserver {
         reach: "launches through dynamic symbols, of a program that is started with a library of ours",
         blind: crate::preload::BLIND,
     };
+    pub const LAYER: LaunchObserver = LaunchObserver {
+        kind: ObserverKind::Layer,
+        reach: "compute dispatches through Vulkan, of a program that is started with a layer of ours",
+        blind: crate::layer::BLIND,
+    };
     pub const LOGS: LaunchObserver = LaunchObserver {
         kind: ObserverKind::Logs,
         reach: "lines that the libraries of a program write of themselves",
@@ -47,7 +52,9 @@ impl Observer for LaunchObserver {
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let view = self.blind.iter().fold(launches_in_view().reach(self.reach), |view, spot| view.blind(*spot));
         let rungs = [DeviceKind::Real, DeviceKind::StandIn].map(|device| self.kind.rung(device));
-        rungs.map(|rung| (rung, view.clone())).to_vec()
+        // Fences tell the end of what was submitted.
+        let ends = (self.kind == ObserverKind::Layer).then_some(Rung::Completed);
+        ends.into_iter().chain(rungs).map(|rung| (rung, view.clone())).collect()
     }
 
     fn verb(&self) -> Option<&'static str> {
@@ -84,6 +91,7 @@ mod tests {
             |observer: &LaunchObserver| observer.field_of_view().into_iter().map(|(rung, _)| rung).collect::<Vec<_>>();
         assert_eq!(rungs(&LaunchObserver::IMPORTS), [Rung::Completed, Rung::Selected]);
         assert_eq!(rungs(&LaunchObserver::PRELOAD), [Rung::Launched, Rung::Selected]);
+        assert_eq!(rungs(&LaunchObserver::LAYER), [Rung::Completed, Rung::Launched, Rung::Selected]);
         let blocked =
             LaunchObserver::LOGS.observe(&observe::ObserveContext::default(), &mut |_| {}).expect_err("no log");
         assert_eq!(blocked.fix, "whichkernel watch --record");

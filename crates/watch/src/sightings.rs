@@ -61,12 +61,17 @@ pub struct ObserverReport {
     pub seconds: f64,
     /// Added time per launch that was measured, in nanoseconds.
     pub cost_ns: Option<f64>,
+    /// Every launch was seen to end: a fence behind it signalled, or its queue was idle.
+    pub ended: bool,
 }
 
 impl ObserverReport {
     /// What launches on such a device stand on.
     pub fn rung(&self, device: DeviceKind) -> Rung {
-        self.observer.rung(device)
+        match self.observer.rung(device) {
+            Rung::Launched if self.ended => Rung::Completed,
+            rung => rung,
+        }
     }
 
     /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps leave open.
@@ -218,7 +223,7 @@ fn facts(row: &Row) -> Vec<Fact> {
     match &row.name {
         Name::Call(_) => return vec![Fact::new("blas.call", About::new([("phase", phase)]), count)],
         Name::Unnamed(_) => return Vec::new(),
-        Name::Kernel(_) => {}
+        Name::Kernel(_) | Name::Pipeline(_) => {}
     }
     // Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.
     let name = match &row.name {
@@ -267,6 +272,7 @@ mod tests {
             gaps: Vec::new(),
             seconds: 1.0,
             cost_ns: None,
+            ended: false,
         }
     }
 

@@ -49,6 +49,7 @@ pub fn all() -> Vec<Kind> {
         Kind::of::<inspected::Kernels>(),
         Kind::of::<inspected::Bundles>(),
         Kind::of::<inspected::LaunchMapAnswer>(),
+        Kind::of::<inspected::Modules>(),
         Kind::of::<inspected::Directory>(),
         Kind::of::<inspected::ProcessAnswer>(),
         Kind::of::<inspected::Needed>(),

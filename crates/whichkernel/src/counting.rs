@@ -47,6 +47,7 @@ pub fn nothing(
         ("target", target.unwrap_or_default().to_owned().into()),
         ("there", there.join(", ").into()),
         ("taken", taken.unwrap_or_default().to_owned().into()),
+        ("modules", digits(report.modules.len() as u64).into()),
         ("why", groups.unread.first().map(|unread| unread.why.clone()).unwrap_or_default().into()),
     ];
     let key = match (groups.unread.is_empty(), target, taken) {
@@ -54,6 +55,7 @@ pub fn nothing(
         (_, Some(_), Some(_)) => "isa-taken-target",
         (_, Some(_), None) if !there.is_empty() => "isa-no-such-target",
         _ if report.nvidia.is_some() => "isa-nvidia",
+        _ if !report.modules.is_empty() => "isa-spirv",
         _ => "isa-no-code",
     };
     anyhow::anyhow!("{}", context.lang.text_with(key, &words))

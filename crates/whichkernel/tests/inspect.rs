@@ -378,3 +378,46 @@ fn what_could_not_be_read_leaves_a_gap_in_the_ledger() {
     let target = seen.iter().filter_map(|o| o.fact()).find(|fact| fact.topic == "file.target").unwrap();
     assert_eq!(target.bound, evidence::Bound::AtLeast);
 }
+
+/// A library for HIP and one for Vulkan in one directory: each is told for what it is.
+#[test]
+fn spirv_is_listed_counted_recorded_and_no_code_of_amds() {
+    let place = Place::new();
+    place.file("libhip.so", &library().0);
+    let modules = [make::spirv(1), vec![0; 12], make::spirv(2), make::spirv(1)].concat();
+    // Behind the sections of a host file nobody would look without a search of the whole file.
+    let path = place.file("libggml-vulkan.so", &[make::host(&[], &[]), modules].concat());
+    let (value, code, errors) = json(&path);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!((&value["spirv"]["modules"], &value["spirv"]["different"]), (&3.into(), &2.into()));
+    assert_eq!(value["spirv"]["operations"]["OpFunction"], 3);
+    assert_eq!(value["spirv"]["features"]["matrix"], 3);
+    let overview = text(&inspect(&path, &[]));
+    assert!(overview.contains("3 SPIR-V modules for Vulkan (2 different)"), "{overview}");
+    assert!(overview.contains("or a SPIR-V module, that is not listed here"), "{overview}");
+    let listed = inspect(&path, &["--modules", "--format", "json"]);
+    let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &listed.stdout);
+    let rows = value["modules"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["constants"]["3"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2), Some(1)]);
+    assert_eq!(rows[0]["module"], rows[2]["module"]);
+    assert_eq!(rows[0]["entry_points"][0]["local_size"], serde_json::json!([64, 1, 1]));
+    let csv = text(&inspect(&path, &["--modules", "--format", "csv"]));
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    assert!(csv.starts_with("offset,size,module,name,features,entry_points,local_size,constants,"), "{csv}");
+    let (value, code, _) = json(place.0.path());
+    let rows = value["libraries"].as_array().unwrap();
+    let told = |row: &Value| (row["spirv_modules"].as_u64().unwrap(), row["targets"].as_object().unwrap().len());
+    assert_eq!((code, rows.iter().map(told).collect::<Vec<_>>()), (0, vec![(3, 0), (0, 1)]), "{value}");
+    let mut isa = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let isa = isa.args(["--lang", "en", "isa"]).arg(&path).output().unwrap();
+    let said = String::from_utf8_lossy(&isa.stderr).into_owned();
+    assert!(isa.status.code() == Some(2) && said.contains("3 SPIR-V modules, which a Vulkan driver"), "{said}");
+    let seen = recorded(&place, &path, &[]);
+    let counted = |feature: Option<&str>| {
+        let fits = |o: &&evidence::Recorded| {
+            o.fact().is_some_and(|f| f.topic == "file.modules" && f.about.get("feature") == feature)
+        };
+        seen.iter().find(fits).and_then(|o| o.fact()).map(|fact| fact.value.clone())
+    };
+    assert_eq!((counted(None), counted(Some("matrix"))), (Some(3.into()), Some(3.into())));
+}

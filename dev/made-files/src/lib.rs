@@ -142,3 +142,21 @@ pub fn two_kernels() -> Vec<u8> {
 pub fn usual_bundle() -> Vec<u8> {
     bundle(&[("host-x86_64-unknown-linux-gnu-", &[]), ("hipv4-amdgcn-amd-amdhsa--gfx1201", &two_kernels())], 256)
 }
+
+/// A SPIR-V kernel that multiplies nothing: a matrix capability, one entry point, one constant (3, by default `default`).
+pub fn spirv(default: u32) -> Vec<u8> {
+    let main = u32::from_le_bytes(*b"main");
+    let words: [&[u32]; 10] = [
+        &[0x0723_0203, 0x0001_0500, 0, 100, 0],
+        &[2 << 16 | 17, 6022],
+        &[3 << 16 | 14, 0, 1],
+        &[5 << 16 | 15, 5, 4, main, 0],
+        &[6 << 16 | 16, 4, 17, 64, 1, 1],
+        &[4 << 16 | 71, 9, 1, 3],
+        &[4 << 16 | 21, 6, 32, 0],
+        &[4 << 16 | 50, 6, 9, default],
+        &[5 << 16 | 54, 2, 4, 0, 3],
+        &[2 << 16 | 248, 5, 1 << 16 | 253, 1 << 16 | 56],
+    ];
+    words.concat().iter().flat_map(|word| word.to_le_bytes()).collect()
+}

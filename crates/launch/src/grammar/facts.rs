@@ -83,6 +83,7 @@ macro_rules! families {
 
 families! {
     Mmvq "mmvq", Mmq "mmq", MmqFixup "mmq-fixup", Dmmv "dmmv", Mmvf "mmvf", Mmf "mmf",
+    MulMatVec "mul-mat-vec", Matmul "matmul", MatmulHelper "matmul-helper",
     Gemm "gemm", GemmHelper "gemm-helper", Gemv "gemv", Blas "blas", BlasPointers "blas-pointers",
     Repack "repack", Quantize "quantize", Dequantize "dequantize", Convert "convert", Copy "copy",
     FlashAttention "flash-attention", FlashAttentionFixup "flash-attention-fixup", Attention "attention",
@@ -107,6 +108,8 @@ impl Family {
             Self::Dmmv => Path::Dmmv,
             Self::Mmvf => Path::Mmvf,
             Self::Mmf => Path::Mmf,
+            Self::MulMatVec => Path::MulMatVec,
+            Self::Matmul => Path::Matmul,
             Self::Gemm | Self::GemmHelper | Self::Gemv | Self::BlasPointers => Path::Blas,
             Self::FlashAttention | Self::FlashAttentionFixup => Path::FlashAttention,
             _ => return None,

@@ -14,11 +14,13 @@ mod range;
 mod scalar;
 mod tensile;
 mod tensile_codes;
+mod vulkan;
 
 pub use facts::{Facts, Family, Library, Path, Tile};
 pub use ggml::known_kernels;
 pub use range::{Variants, variants};
 pub use scalar::ggml_type;
+pub use vulkan::pipeline;
 
 /// Longer names are not read: demangling them costs more than they are worth.
 const LIMIT: usize = 1 << 15;

@@ -39,6 +39,8 @@ pub struct Library {
     /// Kernels per target id.
     pub targets: BTreeMap<String, u64>,
     pub stubs: u64,
+    /// SPIR-V modules for Vulkan; looked for in files with device code and in those that need the Vulkan loader.
+    pub spirv_modules: usize,
     /// null where nobody can say, or nobody asked.
     pub serves: Option<bool>,
     /// The target whose code would be taken.

@@ -1,5 +1,6 @@
 //! The overview of a file, and whether it serves a GPU.
 
+use super::modules::ModulesTotal;
 use super::nvidia::NvidiaAnswer;
 use super::shown;
 use crate::shipped::{completeness, presence};
@@ -19,7 +20,7 @@ pub struct FileAnswer {
     file: String,
     sha256: Option<String>,
     size: u64,
-    /// host, code-object, bundles, kpack, nvidia or unknown.
+    /// host, code-object, bundles, kpack, nvidia, spirv or unknown.
     form: &'static str,
     bundles: Vec<Bundle>,
     /// By full target id, without the host's entries.
@@ -34,6 +35,9 @@ pub struct FileAnswer {
     kpack: Option<Kpack>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nvidia: Option<NvidiaAnswer>,
+    /// SPIR-V modules for Vulkan, together; `--modules` has each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spirv: Option<ModulesTotal>,
     /// Is what is listed all there is?
     conclusion: Conclusion,
     /// The file itself, where it is a code object.
@@ -194,6 +198,7 @@ impl FileAnswer {
             problems: report.problems.iter().map(trouble).collect(),
             kpack: report.kpack.as_ref().map(kpack),
             nvidia: report.nvidia.as_ref().map(|found| NvidiaAnswer::new(found, named)),
+            spirv: (!report.modules.is_empty()).then(|| ModulesTotal::of(&report.modules)),
             conclusion: completeness(path, report),
             code_object: report.object.as_ref().map(object),
         }
@@ -222,6 +227,7 @@ fn form(form: Form) -> &'static str {
         Form::Bundles => "bundles",
         Form::Kpack => "kpack",
         Form::Nvidia => "nvidia",
+        Form::Spirv => "spirv",
         Form::Unknown => "unknown",
     }
 }

@@ -11,6 +11,7 @@ mod has;
 mod kernels;
 mod launch_map;
 mod listing;
+mod modules;
 mod needed;
 mod nvidia;
 mod process;
@@ -24,6 +25,7 @@ pub use has::{Has, HasAnswer};
 pub use kernels::{AmdKernel, KernelRow, Kernels, NvidiaKernel, agprs, code_size};
 pub use launch_map::{LaunchMapAnswer, MapRow, Unregistered, completeness, kind, vendor, wrappers};
 pub use listing::{Line, Listed, Listing};
+pub use modules::{ModuleRow, Modules, ModulesTotal};
 pub use needed::Needed;
 pub use process::ProcessAnswer;
 

@@ -1,7 +1,7 @@
 //! The GPU stack that a process has loaded.
 
 use super::shown;
-use crate::process::{Loaded, Process};
+use crate::process::{Loaded, Process, VulkanStack};
 use answer::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,6 +19,24 @@ pub struct ProcessAnswer {
     kpack_archives: Vec<String>,
     /// ROCm releases, where there is more than one.
     mixed_releases: Vec<String>,
+    /// cuda, hip, vulkan: those whose libraries are loaded, in the order in which ggml registers them. Loaded is not used.
+    backends: Vec<&'static str>,
+    /// Device files of GPUs that it holds open.
+    devices: Vec<String>,
+    /// null where Vulkan is not loaded.
+    vulkan: Option<Vulkan>,
+}
+
+/// What a process has of Vulkan, as paths.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Vulkan {
+    loader: Vec<String>,
+    drivers: Vec<String>,
+    layers: Vec<String>,
+    /// Mesa's stand-in takes the place of a kernel driver: nothing is executed.
+    stand_in: bool,
+    /// Every driver that is loaded computes on the processor.
+    processor_only: bool,
 }
 
 impl Answer for ProcessAnswer {
@@ -54,7 +72,17 @@ impl From<&Process> for ProcessAnswer {
             deleted: library.deleted,
             problem: library.problem.clone(),
         };
+        let vulkan = |of: VulkanStack| Vulkan {
+            loader: of.loader,
+            drivers: of.drivers,
+            layers: of.layers,
+            stand_in: of.stand_in,
+            processor_only: of.processor_only,
+        };
         ProcessAnswer {
+            backends: process.backends(),
+            devices: process.devices.clone(),
+            vulkan: process.vulkan().map(vulkan),
             process: process.pid,
             name: process.name.clone(),
             program: shown(&process.program),

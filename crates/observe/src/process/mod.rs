@@ -4,10 +4,12 @@
 //! container's or a chroot's libraries are those it sees; one that was deleted or replaced since is opened through
 //! `map_files`, where the system allows it. What could not be read is said.
 
+mod backend;
 mod loaded;
 mod maps;
 mod observer;
 
+pub use crate::process::backend::VulkanStack;
 pub use crate::process::loaded::{Loaded, Origin};
 pub use crate::process::maps::Mapped;
 pub use crate::process::observer::ProcessMaps;
@@ -46,6 +48,8 @@ pub struct Process {
     pub libraries: Vec<Loaded>,
     /// kpack archives that it holds open or has mapped: the runtime keeps each one open from its first use on.
     pub archives: Vec<PathBuf>,
+    /// Device files of GPUs that it holds open.
+    pub devices: Vec<String>,
     /// The loader's chain, with what the program opened itself as further starts.
     pub chain: Chain,
     /// The text of `maps`, the raw evidence.
@@ -81,7 +85,8 @@ impl Process {
         let mut chain = Chain::of(&search, &program, &preload);
         let libraries = loaded::explain(&view, &search, &mut chain, &mapped, &program);
         let archives = archives(&dir, &view, &mapped);
-        Ok(Process { pid, name, program, library_path, preload, libraries, archives, chain, maps })
+        let devices = backend::devices(&dir);
+        Ok(Process { pid, name, program, library_path, preload, libraries, archives, devices, chain, maps })
     }
 
     /// ROCm releases among the loaded libraries, where more than one is: mixed stacks break in ways that look like

@@ -1,7 +1,7 @@
 //! From a report to observations: one writer per file, so that subject, coverage and time are the same in all.
 
 use crate::shipped::kernels::KernelFact;
-use crate::shipped::{ShippedError, bundles, nvidia, symbols};
+use crate::shipped::{ShippedError, bundles, nvidia, spirv, symbols};
 use crate::{Content, Raw, Sighting};
 use codeobject::TargetId;
 use evidence::{
@@ -71,6 +71,10 @@ impl<'a> Writer<'a> {
         for walked in images.flat_map(|found| &found.sections) {
             let about = About::new([("name", walked.section.region.section())]);
             all.push(self.saw(&self.subject, Fact::new("file.section", about, walked.section.size))?);
+        }
+        let counted = if self.report.is_complete() { Fact::new } else { Fact::at_least };
+        for (about, modules) in spirv::counts(self.report) {
+            all.push(self.saw(&self.subject, counted("file.modules".to_owned(), about, Value::from(modules)))?);
         }
         for (target, summary) in self.report.targets() {
             let about = About::new([("name", target.as_str())]);
@@ -164,7 +168,9 @@ impl<'a> Writer<'a> {
     /// What was not seen is not there: only where every byte was accounted for. The list of all kernels goes with it.
     pub fn swept(&self, target: Option<&TargetId>, list: &[Listed]) -> Result<Vec<Sighting>> {
         let reach = "every byte of the device sections, and the rest of the file for embedded code objects";
-        let targets = FieldOfView::topic("file.target").reach(reach);
+        let mut views = vec![View::new("file.target")];
+        views.extend(self.report.searched_spirv.then(|| View::new("file.modules")));
+        let targets = FieldOfView::new(views).reach(reach);
         let mut whole = self.sweep(self.subject.clone(), targets)?;
         if !list.is_empty() {
             let text = kernel_list::write(list, MOST_LISTED);
@@ -211,6 +217,7 @@ impl<'a> Writer<'a> {
             _ if self.report.kpack.is_some() && !bundles.is_empty() && bundles.iter().all(packed) => {
                 Canary::in_target(format!("code in the archives for all {} wrappers", bundles.len()))
             }
+            _ if self.report.nvidia.is_none() && bundles.is_empty() => spirv::canary(self.report),
             _ => self.report.nvidia.as_ref().filter(|_| bundles.is_empty()).map_or(Canary::None, nvidia::canary),
         }
     }
@@ -226,15 +233,16 @@ impl<'a> Writer<'a> {
                     &format!("  {} size {} kernels {} stubs {}\n", entry.id, entry.size, entry.kernels, entry.stubs);
             }
         }
-        text
+        text + &spirv::listing(self.report)
     }
 }
 
 fn coverage(report: &FileReport) -> Coverage {
     let c = &report.coverage;
     let (total, lost) = report.nvidia.as_ref().map_or((0, 0), nvidia::bytes);
-    let seen = c.scanned.saturating_add(c.padding).saturating_add(total - lost);
-    let total = c.total().saturating_add(total);
+    let modules: u64 = report.modules.iter().map(|module| module.size).sum();
+    let seen = c.scanned.saturating_add(c.padding).saturating_add(total - lost).saturating_add(modules);
+    let total = c.total().saturating_add(total).saturating_add(modules);
     let mut coverage = Coverage::partial("bytes of device code", seen, Some(total), Vec::new());
     if let Some(found) = &report.nvidia {
         coverage = nvidia::missing(found, coverage);

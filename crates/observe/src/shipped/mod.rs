@@ -9,6 +9,7 @@ mod facts;
 mod kernels;
 mod nvidia;
 mod observer;
+mod spirv;
 mod symbols;
 
 pub use crate::shipped::conclusions::{completeness, presence};

@@ -192,3 +192,17 @@ doctor-case-container-no-gpu = This container ({ $kind }) has ROCm libraries, bu
 doctor-case-override-nowhere = { $place } has { $name }={ $value }, but the node of that number is no GPU (GPUs are nodes { $nodes }): it has no effect.
 doctor-strict = { $count } problems: exit status 1 (--strict)
 doctor-gpu-unseen = not known: there is no /sys here to look in
+doctor-env-vk-visible = the only Vulkan devices that ggml uses: { $value }
+doctor-env-vk-drivers = the only Vulkan drivers that the loader opens: { $value }
+doctor-env-vk-layers = Vulkan layers that every program gets: { $value }
+doctor-case-vulkan-llvmpipe = { $server } (pid { $pid }) has no other Vulkan driver loaded than lavapipe (llvmpipe), which computes on the processor.
+doctor-case-vulkan-no-loader = Vulkan is to be used here and there is no loader (libvulkan.so.1): programs compute on the CPU and do not say so.
+doctor-case-vulkan-no-driver = Vulkan is to be used here and no driver is registered (no manifest in /usr/share/vulkan/icd.d or /etc/vulkan/icd.d).
+doctor-case-vulkan-only-llvmpipe = The only Vulkan driver that is registered here is lavapipe (llvmpipe), which computes on the processor: ggml leaves it out and computes on the CPU, or uses it where GGML_VK_VISIBLE_DEVICES says so.
+doctor-case-vulkan-old = { $manifest } is a RADV of Vulkan { $api }, from before Mesa 25.0: too old for { $target } and its matrix units.
+doctor-case-vulkan-missing = { $manifest } names a Vulkan driver that is not here: { $library }
+doctor-case-vulkan-hidden = GGML_VK_VISIBLE_DEVICES={ $value } ({ $place }): ggml sees these Vulkan devices and no others.
+doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES is set and empty ({ $place }): ggml sees no Vulkan device at all.
+doctor-case-vulkan-off = OLLAMA_VULKAN={ $value } ({ $place }): Ollama does not try Vulkan.
+doctor-case-vulkan-driver-fix = Install your distribution's current Vulkan driver (Debian, Ubuntu: mesa-vulkan-drivers) and look again.
+doctor-case-vulkan-loader-fix = Install the Vulkan loader (Debian, Ubuntu: libvulkan1) and restart the server.

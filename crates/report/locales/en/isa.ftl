@@ -26,6 +26,7 @@ isa-has = { $what }: yes, { $count } times
 isa-has-not = { $what }: no. Every word of every code section was decoded, and there is none
 isa-has-unknown = { $what }: none was found, but not everything could be decoded
 isa-no-code = { $file } has no AMD GPU code
+isa-spirv = { $file } has no AMD GPU code but { $modules } SPIR-V modules, which a Vulkan driver compiles for its GPU. `whichkernel inspect { $file } --modules` counts their instructions; `whichkernel dryrun --backend vulkan` shows what a driver makes of them
 isa-not-read = { $file } could not be read, so nothing can be said about its code: { $why }
 isa-taken-target = { $file } has no code of its own for { $target }; a device of it takes { $taken }: --target { $taken }
 isa-nvidia = { $file } has code for { $there }: NVIDIA's machine code (SASS) is not decoded. `whichkernel inspect` lists its kernels

@@ -192,3 +192,17 @@ doctor-case-container-no-gpu = このコンテナー({ $kind })には ROCm の�
 doctor-case-override-nowhere = { $place } に { $name }={ $value } がありますが、トポロジーのその番号のノードは GPU ではありません(GPU はノード { $nodes })。効果はありません。
 doctor-strict = 問題が { $count } 件あるため、終了コードは 1 です(--strict)
 doctor-gpu-unseen = 不明: 調べるべき /sys がここにありません
+doctor-env-vk-visible = ggml が使う Vulkan デバイスはこれだけ: { $value }
+doctor-env-vk-drivers = ローダーが開く Vulkan ドライバーはこれだけ: { $value }
+doctor-env-vk-layers = すべてのプログラムに付く Vulkan レイヤー: { $value }
+doctor-case-vulkan-llvmpipe = { $server }(pid { $pid })がロードしている Vulkan ドライバーは、CPU で計算する lavapipe(llvmpipe)だけです。
+doctor-case-vulkan-no-loader = Vulkan を使う設定ですが、ローダー(libvulkan.so.1)がありません。プログラムは何も言わずに CPU で計算します。
+doctor-case-vulkan-no-driver = Vulkan を使う設定ですが、ドライバーが登録されていません(/usr/share/vulkan/icd.d にも /etc/vulkan/icd.d にもマニフェストがありません)。
+doctor-case-vulkan-only-llvmpipe = 登録されている Vulkan ドライバーは、CPU で計算する lavapipe(llvmpipe)だけです。ggml はこれを外して CPU で計算するか、GGML_VK_VISIBLE_DEVICES に従って使います。
+doctor-case-vulkan-old = { $manifest } は Vulkan { $api } の RADV で、Mesa 25.0 より前です。{ $target } とその行列演算器には古すぎます。
+doctor-case-vulkan-missing = { $manifest } が指す Vulkan ドライバーがありません: { $library }
+doctor-case-vulkan-hidden = GGML_VK_VISIBLE_DEVICES={ $value }({ $place }): ggml に見える Vulkan デバイスはこれだけです。
+doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES が空に設定されています({ $place })。ggml には Vulkan デバイスがひとつも見えません。
+doctor-case-vulkan-off = OLLAMA_VULKAN={ $value }({ $place }): Ollama は Vulkan を試しません。
+doctor-case-vulkan-driver-fix = ディストリビューションの現行の Vulkan ドライバー(Debian、Ubuntu では mesa-vulkan-drivers)を入れて、もう一度調べてください。
+doctor-case-vulkan-loader-fix = Vulkan ローダー(Debian、Ubuntu では libvulkan1)を入れて、サーバーを再起動してください。

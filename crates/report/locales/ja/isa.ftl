@@ -26,6 +26,7 @@ isa-has = { $what }: あり、{ $count } 回
 isa-has-not = { $what }: なし。すべてのコードセクションの全ワードを解読しましたが、一つもありません
 isa-has-unknown = { $what }: 見つかりませんでしたが、一部を解読できていません
 isa-no-code = { $file } に AMD GPU のコードはありません
+isa-spirv = { $file } に AMD の GPU コードはなく、SPIR-V モジュールが{ $modules }個あります。これは Vulkan ドライバーが GPU 向けにコンパイルします。命令数は `whichkernel inspect { $file } --modules`、ドライバーが何にコンパイルするかは `whichkernel dryrun --backend vulkan` で分かります
 isa-not-read = { $file } を読み取れなかったため、コードについては何も言えません: { $why }
 isa-taken-target = { $file } に { $target } 専用のコードはありません。このデバイスが使うのは { $taken } です: --target { $taken }
 isa-nvidia = { $file } には { $there } 用のコードがありますが、NVIDIA の機械語(SASS)は解読しません。カーネルは `whichkernel inspect` で一覧できます

@@ -3,6 +3,7 @@
 //! Every observer of launches says its gaps with these. The English sentence ([`Unseen::what`], [`Unseen::why`]) is what the ledger and
 //! JSON keep; a person reads the message of the same key (`unseen-*` in `watch.ftl`), which in English says the same.
 
+mod samples;
 mod wording;
 
 use schemars::JsonSchema;
@@ -26,6 +27,8 @@ pub enum Open {
     Order,
     /// Whether the runtime accepted it.
     Acceptance,
+    /// Whether it ran to its end.
+    Ends,
     /// Whether a known event would have been seen.
     Canary,
     /// Nothing but whose word it is.
@@ -150,6 +153,19 @@ pub enum Gap {
     NoLayouts,
     /// No process called a wrapped function.
     NobodyCalled,
+    // The Vulkan layer
+    /// No process opened Vulkan with the layer.
+    NobodyOpenedVulkan,
+    /// Something that the layer did not look into.
+    LayerBlind { process: u32, what: String },
+    /// Dispatches of pipelines that the program gave no name.
+    NamedByModule,
+    /// Dispatches whose groups the device read from memory.
+    Indirect,
+    /// Dispatches that were submitted and not seen to end.
+    NotSeenToEnd,
+    /// Dispatches that were under way when the device was lost.
+    DeviceLost,
     // Logs, profiles, traces
     /// No line of any known log.
     NoLogLine,
@@ -208,6 +224,7 @@ impl Gap {
             | Gap::RecordRefused { .. }
             | Gap::RecordsLost
             | Gap::NobodyCalled
+            | Gap::NobodyOpenedVulkan
             | Gap::NoLogLine
             | Gap::NoKernelLine
             | Gap::WriteAhead
@@ -228,15 +245,22 @@ impl Gap {
             | Gap::GraphsWhole
             | Gap::TraceGraphs { .. } => Open::Graphs,
             Gap::LateLibrary { .. } | Gap::NotFollowedCall { .. } | Gap::ToldTwice { .. } => Open::Calls,
-            Gap::NamesBefore | Gap::NamesGuessed | Gap::Registrations { .. } | Gap::NoLateNames => Open::Names,
+            Gap::NamesBefore
+            | Gap::NamesGuessed
+            | Gap::Registrations { .. }
+            | Gap::NoLateNames
+            | Gap::NamedByModule => Open::Names,
             Gap::NoArguments
             | Gap::TableFull
             | Gap::NoColumns
             | Gap::NoExtents { .. }
             | Gap::OtherGrids
-            | Gap::NoLayouts => Open::Arguments,
+            | Gap::NoLayouts
+            | Gap::LayerBlind { .. }
+            | Gap::Indirect => Open::Arguments,
             Gap::OrderLost { .. } => Open::Order,
             Gap::Unchecked { .. } | Gap::NoReturns => Open::Acceptance,
+            Gap::NotSeenToEnd | Gap::DeviceLost => Open::Ends,
             Gap::Canary { .. } | Gap::NoCanary => Open::Canary,
             Gap::OtherUser { .. } => Open::Trust,
         }

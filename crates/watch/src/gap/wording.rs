@@ -72,6 +72,7 @@ impl Gap {
             | Gap::NotFollowedCall { process, call }
             | Gap::NotFollowedGraph { process, call }
             | Gap::GraphOnDevice { process, call } => vec![("process", process.to_string()), text("call", call)],
+            Gap::LayerBlind { process, what } => vec![("process", process.to_string()), text("what", what)],
             Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } => {
                 vec![("process", process.to_string())]
             }
@@ -297,6 +298,30 @@ impl Gap {
                 "processes",
                 "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program",
             ),
+            Gap::NobodyOpenedVulkan => says(
+                "nobody-opened-vulkan",
+                "processes",
+                "no process opened Vulkan with our layer: no Vulkan program, one that is set-user-ID or resets its environment, or a loader of its own",
+            ),
+            Gap::LayerBlind { .. } => {
+                says("layer-blind", "{what} in process {process}", "the layer did not look into it")
+            }
+            Gap::NamedByModule => says(
+                "named-by-module",
+                "names",
+                "{count} dispatches of pipelines that the program gave no name (ggml does from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module",
+            ),
+            Gap::Indirect => {
+                says("indirect", "grids", "{count} dispatches whose groups the device read from its memory")
+            }
+            Gap::NotSeenToEnd => says(
+                "not-seen-to-end",
+                "ends",
+                "{count} dispatches were submitted and not seen to end: the program waited for none of their fences",
+            ),
+            Gap::DeviceLost => {
+                says("device-lost", "ends", "{count} dispatches were under way when the device was lost")
+            }
             Gap::NoLogLine => says(
                 "no-log-line",
                 "logs",
@@ -335,73 +360,6 @@ impl Gap {
                 "a server's log has none: watch it, or give a trace with --read and this with --said",
             ),
         }
-    }
-
-    /// One of each kind, for tests of the sentences.
-    #[doc(hidden)]
-    pub fn samples() -> Vec<Gap> {
-        let library = || "libamdhip64.so.6".to_owned();
-        let (symbol, call, why) =
-            (|| "hipLaunchNew".to_owned(), || "hipGraphNew".to_owned(), || "is no file".to_owned());
-        let unprobed = [Unprobed::Unreachable, Unprobed::Over, Unprobed::NoneThere, Unprobed::Refused(why())];
-        let mut all: Vec<Gap> = unprobed.into_iter().map(|why| Gap::Unprobed { library: library(), why }).collect();
-        all.extend([Unprobed::Over, Unprobed::Unreachable].map(|why| Gap::Unread { library: library(), why }));
-        all.extend([
-            Gap::Unrecognised { library: library(), symbol: "hipLaunchKernel" },
-            Gap::LateRuntime { library: library(), microseconds: 1234 },
-            Gap::LateLibrary { library: library(), microseconds: 1234 },
-            Gap::UnknownLaunch { library: library(), symbol: symbol() },
-            Gap::UnknownGraph { library: library(), symbol: symbol() },
-            Gap::Uncounted { library: library(), symbol: symbol() },
-            Gap::NotPlanted { library: library(), process: 7, symbol: symbol() },
-            Gap::NothingProbed,
-            Gap::ProcessesLost,
-            Gap::Reused,
-            Gap::NewThreads,
-            Gap::CaptureUnderWay,
-            Gap::ChangedNodes,
-            Gap::UnknownNodes,
-            Gap::LooseNodes,
-            Gap::DeviceLaunch,
-            Gap::Untold,
-            Gap::Unchecked { all: 9 },
-            Gap::NoReturns,
-            Gap::NamesBefore,
-            Gap::NamesGuessed,
-            Gap::Registrations { library: library() },
-            Gap::NoLateNames,
-            Gap::NoArguments,
-            Gap::TableFull,
-            Gap::NoColumns,
-            Gap::NoExtents { call: call() },
-            Gap::OrderLost { call: call() },
-            Gap::Canary { told: "3 of 64 calls".into() },
-            Gap::NoCanary,
-            Gap::Left { process: 7, call: "chroot".into() },
-            Gap::NotFollowedLaunch { process: 7, call: call() },
-            Gap::NotFollowedCall { process: 7, call: call() },
-            Gap::NotFollowedGraph { process: 7, call: call() },
-            Gap::GraphOnDevice { process: 7, call: call() },
-            Gap::GraphsUnanswered { process: 7 },
-            Gap::NodesUnplaced { process: 7 },
-            Gap::RecordBroken { process: 7, why: why() },
-            Gap::RecordRefused { file: "seen.7.0".into(), why: why() },
-            Gap::RecordsLost,
-            Gap::OtherUser { process: 7, user: 1000 },
-            Gap::OtherGrids,
-            Gap::NoLayouts,
-            Gap::NobodyCalled,
-            Gap::NoLogLine,
-            Gap::NoKernelLine,
-            Gap::ToldTwice { ways: "rocblas, hipblaslt".into() },
-            Gap::WriteAhead,
-            Gap::Timeless,
-            Gap::GraphsWhole,
-            Gap::NoRow,
-            Gap::TraceGraphs { replays: 4 },
-            Gap::OnlyWords,
-        ]);
-        all
     }
 }
 

@@ -120,6 +120,7 @@ impl Profile {
             gaps,
             seconds: span.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9),
             cost_ns: None,
+            ended: false,
         };
         (tally, account)
     }

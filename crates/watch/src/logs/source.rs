@@ -177,6 +177,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
         gaps,
         seconds,
         cost_ns: None,
+        ended: false,
     }
 }
 

@@ -14,13 +14,16 @@ mod source;
 mod tail;
 mod whose;
 
+pub use crate::growing_trace::{LIMIT, files};
 pub use crate::preload::canary::cost;
 pub use crate::preload::kernel_info::Known;
 pub use crate::preload::layouts::{build_id, layouts};
 pub use crate::preload::preloadable::check;
-pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT, LIMIT_VARIABLE, Session, environment, library};
+pub(crate) use crate::preload::session::base;
+pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT_VARIABLE, Session, environment, library};
 pub use crate::preload::source::{PreloadSource, Program};
-pub use crate::preload::tail::{Each, Tail, files};
+pub use crate::preload::tail::{Each, Tail};
+pub(crate) use crate::preload::whose::is_of_session;
 
 /// What it can never see.
 pub const BLIND: &[&str] = &[

@@ -1,13 +1,12 @@
 //! The directory that parent and target share, and the environment that leads a program there.
 
 use crate::WatchError;
+use crate::growing_trace::LIMIT;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use sys::private_dir::{SessionDir, put};
 
-/// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
-pub const LIMIT: u64 = 1 << 30;
 /// Where the shim writes.
 pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
 pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
@@ -68,7 +67,7 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
 }
 
 /// Where TMPDIR says; else memory where there is some to spare, so that no disk is written while a server works.
-fn base() -> PathBuf {
+pub(crate) fn base() -> PathBuf {
     let shared = Path::new("/dev/shm");
     let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
     // Containers mount it so that no library can be loaded from there.

@@ -284,6 +284,7 @@ impl Source for PreloadSource<'_> {
             gaps,
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns,
+            ended: false,
         })
     }
 

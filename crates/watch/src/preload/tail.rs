@@ -1,36 +1,20 @@
-//! One process's trace file, read while it grows.
-//!
-//! A record is taken when its kind stands there. One that was reserved and never finished holds the reader up while the
-//! process lives (its writer may just be waiting for the CPU), and is stepped over and counted when it is gone. What was
-//! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
+//! One process's launches, as the preload shim wrote them into its trace file.
 
 use crate::Seen;
+use crate::growing_trace::GrowingTrace;
 use crate::preload::Known;
 use crate::preload::graphs::Graphs;
 use crate::{Call, Flow, Kind, KindId, Name, Tally};
 use launch::columns::columns;
-use launch::record::{self, FIRST, MAGIC, SEGMENT, api, blas, graph};
+use launch::record::{self, api, blas, graph};
 use launch::trace::{Held, Kernel, Module, Record, Runtime, repeated};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use sys::private_dir;
-use sys::private_dir::MOST_FILES;
-
-/// Bytes that are read at once.
-const CHUNK: usize = 1 << 20;
-/// Where `consumed` stands in the header.
-const CONSUMED: u64 = std::mem::offset_of!(record::Header, consumed) as u64;
 
 /// Shapes that are found again without asking the tally: a program with a new grid for every launch costs time, not memory.
 const MOST_KINDS: usize = 1 << 16;
 
-const CLOSED: u64 = std::mem::offset_of!(record::Header, closed) as u64;
-
-/// Most bytes that an honest writer leaves to be read: its limit, and what was under way when it was reached.
-const BACKLOG: u64 = crate::preload::LIMIT + (64 << 20);
 /// Names, modules and shapes that are kept of one process, and the length of a name.
 const MOST_NAMES: usize = 1 << 20;
 const LONGEST: usize = 1 << 16;
@@ -43,7 +27,7 @@ type Shape = (u32, [u32; 3], [u32; 3], u32, u32, Option<u64>);
 
 #[derive(Debug)]
 pub struct Tail {
-    file: File,
+    trace: GrowingTrace,
     pub path: PathBuf,
     pub pid: u32,
     pub parent: u32,
@@ -53,16 +37,12 @@ pub struct Tail {
     pub devices: Vec<Held>,
     /// Calls that changed something which is not followed.
     pub unfollowed: Vec<String>,
-    /// Records that were begun and never finished.
-    pub torn: u64,
     pub first_ns: u64,
     pub last_ns: u64,
     /// Launches that were taken, replays not multiplied.
     pub records: u64,
-    at: u64,
-    given_back: u64,
+    /// Records that are counted as lost already.
     lost: u64,
-    start_ns: u64,
     shapes: HashMap<u32, record::Launch>,
     kernels: HashMap<u32, Kernel>,
     modules: HashMap<u32, Module>,
@@ -75,47 +55,22 @@ pub struct Tail {
     pub user: u32,
 }
 
-/// The trace files of a directory.
-pub fn files(directory: &Path) -> Vec<PathBuf> {
-    let mut list: Vec<PathBuf> = std::fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("seen."))
-        .take(MOST_FILES)
-        .map(|entry| entry.path())
-        .collect();
-    list.sort();
-    list
-}
-
 impl Tail {
     /// None while the writer has not made its header yet.
     pub fn open(path: &Path) -> io::Result<Option<Tail>> {
-        let file = private_dir::open(path, true).or_else(|_| private_dir::open(path, false))?;
-        let file_metadata = file.metadata()?;
-        let mut head = [0; size_of::<record::Header>()];
-        if file.read_at(&mut head, 0)? < head.len() || !head.starts_with(&MAGIC) {
-            return Ok(None);
-        }
-        let word = |at: usize| head.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
+        let Some(trace) = GrowingTrace::open(path)? else { return Ok(None) };
         Ok(Some(Tail {
-            file,
             path: path.to_owned(),
-            pid: word(24),
-            parent: word(28),
+            pid: trace.pid,
+            parent: trace.parent,
             program: String::new(),
             runtimes: Vec::new(),
             devices: Vec::new(),
             unfollowed: Vec::new(),
-            torn: 0,
             first_ns: 0,
             last_ns: 0,
             records: 0,
-            at: FIRST,
-            given_back: 0,
             lost: 0,
-            start_ns: u64::from(word(32)) | u64::from(word(36)) << 32,
             shapes: HashMap::new(),
             kernels: HashMap::new(),
             modules: HashMap::new(),
@@ -123,7 +78,8 @@ impl Tail {
             flow: Flow::default(),
             graphs: Graphs::default(),
             broken: None,
-            user: std::os::unix::fs::MetadataExt::uid(&file_metadata),
+            user: trace.user,
+            trace,
         }))
     }
 
@@ -131,73 +87,22 @@ impl Tail {
     ///
     /// Returns whether something was taken.
     pub fn drain(&mut self, tally: &mut Tally, known: &Known, gone: bool, each: &mut Each<'_>) -> io::Result<bool> {
-        let before = self.at;
-        let mut buffer = vec![0; CHUNK];
+        let mut any = false;
         loop {
-            let mut head = [0; 24];
-            self.file.read_at(&mut head, 0)?;
-            let long = |at: usize| head.get(at..).and_then(|r| r.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b));
-            let (used, lost) = (long(8), long(16));
-            tally.lost += lost.saturating_sub(self.lost);
-            self.lost = self.lost.max(lost);
-            if used.saturating_sub(self.at) > BACKLOG {
-                return Err(io::Error::other(format!(
-                    "says that {used} bytes of it are used, which it was never given room for"
-                )));
-            }
-            let want = usize::try_from(used.saturating_sub(self.at)).unwrap_or(CHUNK).min(CHUNK);
-            let got = self.file.read_at(buffer.get_mut(..want).unwrap_or(&mut []), self.at)?;
-            let ends = want < CHUNK || got < want;
-            let bytes = buffer.get(..got).unwrap_or(&[]);
-            let taken = self.take(bytes, gone, ends, &mut |tail, record| tail.add(record, tally, known, each));
-            self.at += taken as u64;
-            if taken == 0 {
+            let chunk = self.trace.next(gone)?;
+            tally.lost += self.trace.lost.saturating_sub(self.lost);
+            self.lost = self.trace.lost;
+            if chunk.is_empty() {
                 break;
             }
-        }
-        if self.at != before {
-            self.tell();
+            any = true;
+            chunk.iter().for_each(|(kind, body)| self.add(Record::read(kind, body), tally, known, each));
         }
         if gone {
             self.flow.finish(tally);
-            tally.lost += self.torn;
+            tally.lost += self.trace.torn;
         }
-        Ok(self.at != before)
-    }
-
-    /// Reads whole records from the front; returns how many bytes they were. `ends`: no more stands behind `bytes`.
-    fn take(&mut self, bytes: &[u8], gone: bool, ends: bool, to: &mut dyn FnMut(&mut Tail, Record<'_>)) -> usize {
-        let word =
-            |at: usize| bytes.get(at..).and_then(|r| r.first_chunk()).map_or(0, |b: &[u8; 4]| u32::from_le_bytes(*b));
-        let mut at = 0;
-        while at + 8 <= bytes.len() {
-            let (len, kind) = (word(at) as usize, word(at + 4));
-            if len == 0 {
-                if !gone {
-                    break;
-                }
-                // Reserved and never begun: the next record stands at some step of 8.
-                self.torn += 1;
-                while at + 8 <= bytes.len() && word(at) == 0 {
-                    at += 8;
-                }
-                continue;
-            }
-            let Some(body) = bytes.get(at + 8..at.saturating_add(len)) else {
-                if gone && (ends || at == 0) {
-                    self.torn += 1;
-                    at = bytes.len();
-                }
-                break;
-            };
-            match kind {
-                0 if !gone => break,
-                0 => self.torn += 1,
-                kind => to(self, Record::read(kind, body)),
-            }
-            at += len.max(8);
-        }
-        at.min(bytes.len())
+        Ok(any)
     }
 
     fn add(&mut self, record: Record<'_>, tally: &mut Tally, known: &Known, each: &mut Each<'_>) {
@@ -218,7 +123,7 @@ impl Tail {
             }
             Record::Graph(record) if record.what == graph::ASKED => self.graphs.asked(&record),
             Record::Repeat(repeat) => {
-                let head = repeated(&self.shapes, repeat, self.start_ns);
+                let head = repeated(&self.shapes, repeat, self.trace.start_ns);
                 self.launch(&head, &[], tally, known, each);
             }
             Record::Graph(record) if record.status != 0 => {}
@@ -308,21 +213,6 @@ impl Tail {
 
     /// Nobody will read any more: the writer need not write.
     pub fn close(&self) {
-        let _ = self.file.write_at(&1_u32.to_le_bytes(), CLOSED);
-    }
-
-    /// The writer may go on; whole segments that nobody needs any more are given back.
-    fn tell(&mut self) {
-        let _ = self.file.write_at(&self.at.to_le_bytes(), CONSUMED);
-        // The first segment holds the header; the last one is being written to.
-        let end = (self.at / SEGMENT) * SEGMENT;
-        let start = self.given_back.max(SEGMENT);
-        if end > start {
-            use rustix::fs::{FallocateFlags, fallocate};
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if fallocate(&self.file, flags, start, end - start).is_ok() {
-                self.given_back = end;
-            }
-        }
+        self.trace.close();
     }
 }

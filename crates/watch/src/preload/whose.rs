@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Whether this process came of us, or was started with the session's environment.
-pub(super) fn is_of_session(pid: u32, session: &Path) -> bool {
+pub(crate) fn is_of_session(pid: u32, session: &Path) -> bool {
     let session = session.as_os_str().as_encoded_bytes();
     // A program may overwrite its environment (setproctitle), and another may outlive its parent.
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

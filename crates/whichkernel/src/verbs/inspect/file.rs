@@ -3,7 +3,7 @@
 use super::extract::Extract;
 use super::kernels::{self, Rows};
 use super::select::{Select, wanted_target};
-use super::{Args, bundle_table, has_target, launch_map, nvidia, record, text};
+use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record, text};
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use answer::Answer as _;
 use anyhow::{Context as _, bail};
@@ -28,12 +28,14 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         list_kernels(file, args, context)?
     } else if args.bundles {
         bundle_table::run(file, args, context)?
+    } else if args.modules {
+        modules::run(file, args, context)?
     } else if let Some(dir) = &args.extract {
         extract(file, dir, args, context)?
     } else {
         overview(file, args, context)?
     };
-    if args.record && (args.kernels || args.bundles || args.extract.is_some()) {
+    if args.record && (args.kernels || args.bundles || args.modules || args.extract.is_some()) {
         record::look(path, args, context)?;
     }
     Ok(verdict(path, &report, context))
@@ -63,7 +65,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
             context.print(&answer::json(&FileAnswer::new(file.path(), &report, &named))?)?;
         }
         Format::Csv | Format::Md => bail!(
-            "the overview has the formats text and json; csv and md are for --kernels, --launch-map and --bundles"
+            "the overview has the formats text and json; csv and md are for --kernels, --launch-map, --bundles and --modules"
         ),
     }
     Ok(report)
@@ -92,6 +94,10 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
     }
     if args.format == Format::Json {
         context.print("\n]}\n")?;
+    }
+    if !report.modules.is_empty() {
+        let words = [("count", text::count(report.modules.len() as u64).into())];
+        context.note(&context.lang.text_with("inspect-modules-apart", &words));
     }
     look.select.check_target(&report)?;
     look.select.check(file)?;

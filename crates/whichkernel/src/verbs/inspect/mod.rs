@@ -8,6 +8,7 @@ mod fingerprint;
 mod has_target;
 mod kernels;
 mod launch_map;
+mod modules;
 mod needed;
 mod nvidia;
 mod process;
@@ -55,6 +56,11 @@ pub struct Args {
     /// --target for that one, else over all targets (live: has code on at least one of them)
     #[arg(long, conflicts_with_all = ["kernels", "launch_map"])]
     pub bundles: bool,
+
+    /// List every SPIR-V module, which a Vulkan driver compiles: offset, hash without float controls, what it asks of the
+    /// GPU, entry points, constants, instructions
+    #[arg(long, conflicts_with_all = ["kernels", "launch_map", "bundles", "extract", "has_target", "needed", "fingerprint"])]
+    pub modules: bool,
 
     /// Write every code object to DIR as bundle_0096.gfx1201.hsaco; existing files are never overwritten
     #[arg(long, value_name = "DIR", conflicts_with = "kernels")]

@@ -60,6 +60,7 @@ fn text(process: &Process, context: &Context) -> String {
         let words = [("path", archive.display().to_string().into())];
         out += &format!("{}\n", lang.text_with("inspect-process-kpack", &words));
     }
+    out += &backends(process, context);
     let mixed = process.mixed_releases();
     if !mixed.is_empty() {
         let names = |list: &[&Loaded]| list.iter().map(|library| name(library)).collect::<Vec<_>>().join(", ");
@@ -67,6 +68,36 @@ fn text(process: &Process, context: &Context) -> String {
         out += &format!("{}\n", lang.text_with("inspect-process-mixed", &[("releases", said.join("; ").into())]));
     }
     out + &format!("{}\n", lang.text("inspect-process-not-dispatched"))
+}
+
+/// Which ways to a GPU are open, and which of them ggml takes where there are several.
+fn backends(process: &Process, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut lines = Vec::new();
+    let names = process.backends();
+    let held = if process.devices.is_empty() { "-".to_owned() } else { process.devices.join(", ") };
+    let words = [("list", names.join(", ").into()), ("held", held.into())];
+    match names.as_slice() {
+        [] => {}
+        [_] => lines.push(lang.text_with("inspect-process-backend", &words)),
+        _ => lines.push(lang.text_with("inspect-process-backends", &words)),
+    }
+    if let Some(vulkan) = process.vulkan() {
+        let base = |paths: &[String]| {
+            let names = paths.iter().filter_map(|path| path.rsplit('/').next());
+            let names: Vec<&str> = names.collect();
+            if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+        };
+        let words = [
+            ("loader", base(&vulkan.loader).into()),
+            ("drivers", base(&vulkan.drivers).into()),
+            ("layers", base(&vulkan.layers).into()),
+        ];
+        lines.push(lang.text_with("inspect-process-vulkan", &words));
+        lines.extend(vulkan.stand_in.then(|| lang.text("inspect-process-stand-in")));
+        lines.extend((vulkan.processor_only && !vulkan.stand_in).then(|| lang.text("inspect-process-lavapipe")));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The GPU stack for people; everything in a table for programs.

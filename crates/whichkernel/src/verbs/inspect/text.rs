@@ -22,6 +22,7 @@ pub fn file(path: &Path, report: &FileReport, select: &Select, context: &Context
         Form::Bundles => "inspect-form-bundles",
         Form::Kpack => "inspect-form-kpack",
         Form::Nvidia => "inspect-form-nvidia",
+        Form::Spirv => "inspect-form-spirv",
         Form::Unknown => "inspect-form-unknown",
     };
     out += &lang.text_with("inspect-file", &[("form", lang.text(form).into()), ("size", count(report.size).into())]);
@@ -32,7 +33,8 @@ pub fn file(path: &Path, report: &FileReport, select: &Select, context: &Context
     let targets = report.targets();
     let complete = observe::shipped::completeness(path, report);
     let whole = complete.word() == Word::Yes;
-    if targets.is_empty() && report.nvidia.is_none() && report.form != Form::Unknown && whole {
+    let any = !targets.is_empty() || report.nvidia.is_some() || !report.modules.is_empty();
+    if !any && report.form != Form::Unknown && whole {
         out += &format!("{}\n", lang.text("inspect-no-gpu-code"));
     }
     if !report.bundles.is_empty() {
@@ -46,6 +48,7 @@ pub fn file(path: &Path, report: &FileReport, select: &Select, context: &Context
     if let Some(found) = &report.nvidia {
         out += &super::nvidia::text(found, select, context);
     }
+    out += &super::modules::summary(report, context);
     for embedded in report.embedded.iter().take(SHOWN) {
         let target = embedded.object.target.as_ref().map(ToString::to_string).unwrap_or_default();
         let args = [
@@ -60,7 +63,8 @@ pub fn file(path: &Path, report: &FileReport, select: &Select, context: &Context
     out += &contradictions(report, context);
     out += &coverage(report, context);
     if whole {
-        return out + &lang.text("inspect-complete") + "\n";
+        let key = if report.searched_spirv { "inspect-complete" } else { "inspect-complete-machine-code" };
+        return out + &lang.text(key) + "\n";
     }
     out + &conclusion_text(lang, &complete) + "\n" + &lang.text("inspect-incomplete") + "\n"
 }
@@ -164,7 +168,7 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         ("lost", count(c.lost()).into()),
     ];
     // A file for NVIDIA alone has no AMD code to account for; its own account stands above its table.
-    let silent = report.nvidia.is_some() && c.total() == 0;
+    let silent = (report.nvidia.is_some() || !report.modules.is_empty()) && c.total() == 0;
     let mut out = if silent { String::new() } else { context.lang.text_with("inspect-coverage", &args) + "\n" };
     for gap in c.not_understood.iter().take(SHOWN) {
         let args = [

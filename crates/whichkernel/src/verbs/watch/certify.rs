@@ -91,6 +91,7 @@ fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, 
     };
     match how {
         How::Preload => Observer::Preload,
+        How::Layer => Observer::Layer,
         How::Logs => Observer::Logs(logs),
         How::Uprobe => Observer::Uprobe(Options { hash: args.record, ..Options::default() }),
         How::Perf => Observer::Uprobe(Options { hash: args.record, how: super::target::perf(), ..Options::default() }),
@@ -101,6 +102,8 @@ fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, 
 fn counter(how: How) -> Option<(How, &'static str)> {
     match how {
         How::Preload => Watcher::ready(Options::default()).is_ok().then_some((How::Uprobe, "uprobe")),
+        // Nobody else counts dispatches through Vulkan.
+        How::Layer => None,
         _ => Some((How::Preload, "preload")),
     }
 }
@@ -110,6 +113,7 @@ fn key(how: How) -> &'static str {
         How::Uprobe => "uprobe",
         How::Perf => "perf",
         How::Preload => "preload",
+        How::Layer => "layer",
         How::Logs => "logs",
     }
 }

@@ -111,6 +111,8 @@ pub enum How {
     Perf,
     /// A library of ours in a program that is started with it: needs no root; children are followed
     Preload,
+    /// A Vulkan layer of ours in a program that is started with it: compute dispatches, submitted and ended; needs no root
+    Layer,
     /// The libraries' own logs, switched on in a program that is started with them
     Logs,
 }

@@ -149,6 +149,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) 
         gaps: Vec::new(),
         seconds: 0.0,
         cost_ns: None,
+        ended: false,
     }
 }
 

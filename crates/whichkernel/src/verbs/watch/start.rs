@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use sys::on_path;
 use watch::Source;
+use watch::layer;
 use watch::logs::{LogSource, Variable, explain, wanted};
 use watch::preload::{Known, PreloadSource, Session, layouts};
 
@@ -31,6 +32,20 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
     start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
     let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;
     let mut source = PreloadSource::new(session, Known::new(table), Box::new(child));
+    if let Some(trace) = trace.cloned() {
+        source.on_each(move |seen| trace.borrow_mut().add(seen));
+    }
+    Ok(Box::new(source))
+}
+
+pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
+    let program = args.command.first().context("--how layer starts a program: give it after --")?;
+    let session = layer::Session::new()?;
+    let mut start = Command::new(program);
+    start.args(args.command.iter().skip(1)).envs(session.environment());
+    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
+    let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;
+    let mut source = layer::LayerSource::new(session, Box::new(child));
     if let Some(trace) = trace.cloned() {
         source.on_each(move |seen| trace.borrow_mut().add(seen));
     }

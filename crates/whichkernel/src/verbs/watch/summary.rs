@@ -148,7 +148,10 @@ fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
     let several = devices.len() > 1;
     let line = |(device, pids): (&Device, Vec<String>)| {
         let key = match device {
+            Device::Real { .. } if account.ended => "watch-rung-ended",
             Device::Real { .. } => "watch-rung-launched",
+            Device::Processor { .. } if account.ended => "watch-rung-processor-ended",
+            Device::Processor { .. } => "watch-rung-processor",
             Device::StandIn => "watch-rung-standin",
             Device::NoneSeen | Device::Unlooked { .. } => "watch-rung-unknown",
             Device::Told { .. } if account.rung(DeviceKind::Real) == Rung::Completed => "watch-rung-completed",

@@ -16,6 +16,7 @@ pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resul
     match args.how {
         How::Uprobe | How::Perf => uprobe(args, trace),
         How::Preload => start::preload(args, trace),
+        How::Layer => start::layer(args, trace),
         How::Logs => start::logs(args),
     }
 }
@@ -88,6 +89,18 @@ pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
 /// Why nothing could have been seen, where that is so: zero launches are then no answer.
 pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> Option<&'static str> {
     let seen = tally.launches() + tally.rejections() + tally.calls();
+    if args.how == How::Layer && seen == 0 {
+        return Some(match account.canary {
+            Canary::None => {
+                "no process opened a Vulkan device through our layer: nothing was in view. Is it a Vulkan program, and does its loader find a \
+                 driver? `whichkernel doctor` shows what there is"
+            }
+            _ => {
+                "the program opened a Vulkan device and dispatched nothing through it: it computed on the processor or through another \
+                 backend, and no kernel can be named"
+            }
+        });
+    }
     if seen > 0 || account.canary != Canary::None || account.device != DeviceKind::None {
         return None;
     }
@@ -101,7 +114,7 @@ pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> 
              that hands its environment on?",
         ),
         // A log that says nothing is told as a gap.
-        How::Logs => None,
+        How::Logs | How::Layer => None,
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Library {
     pub targets: BTreeMap<String, u64>,
     /// Kernels per target id that compute nothing.
     pub stubs: u64,
+    /// SPIR-V modules for Vulkan, of those that are looked into for them.
+    pub modules: usize,
     /// Would the GPU that was asked about find kernels with code? None: not asked, or none needed.
     pub serves: Option<Serves>,
     pub problem: Option<String>,
@@ -99,6 +101,7 @@ impl Library {
 
     fn take(&mut self, report: &FileReport, target: Option<&Arch>) {
         self.bundles += report.bundles.len();
+        self.modules += report.modules.len();
         for (name, found) in report.targets() {
             *self.targets.entry(name).or_default() += found.kernels;
             self.kernels += found.kernels;
@@ -128,6 +131,7 @@ impl Library {
             kernels: 0,
             targets: BTreeMap::new(),
             stubs: 0,
+            modules: 0,
             serves: None,
             problem: None,
         }
@@ -149,7 +153,11 @@ impl Library {
     }
 }
 
-/// A host file with device code of either vendor, or one that belongs to a GPU stack by its name.
+/// A file that needs it may carry SPIR-V. Others are not read whole for that.
+const VULKAN_LOADER: &str = "libvulkan.so";
+
+/// A host file with device code of either vendor, one that computes through Vulkan, or one that belongs to a GPU stack by
+/// its name.
 fn look(file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, context: &Context) -> Option<Library> {
     let path = file.path();
     let packed = |elf: &Elf<'_>| Reference::of_elf(elf).is_some();
@@ -157,10 +165,12 @@ fn look(file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, context: &Con
     let device = amd || nvidia::host_sections(file).is_ok_and(|sections| !sections.is_empty());
     let base = path.file_name()?.to_string_lossy().into_owned();
     let part = stack::part(&base);
-    if !device && part.is_none() {
+    let dynamic = Dynamic::read(file).ok();
+    let needs = dynamic.as_ref().is_some_and(|of| of.needed.iter().any(|name| name.starts_with(VULKAN_LOADER)));
+    let vulkan = needs || part == Some("ggml-vulkan");
+    if !device && !vulkan && part.is_none() {
         return None;
     }
-    let dynamic = Dynamic::read(file).ok();
     let mut out = Library {
         loose: None,
         size: file.len(),
@@ -170,7 +180,7 @@ fn look(file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, context: &Con
         release: stack::rocm_release(&base),
         ..Library::loose(path)
     };
-    if device {
+    if device || vulkan {
         context.progress(&path.display().to_string());
         match inspect::<_, anyhow::Error>(file, &Options::all(), false, &Nothing, |_, ()| Ok(())) {
             Ok(report) => {
@@ -179,7 +189,12 @@ fn look(file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, context: &Con
             }
             Err(error) => out.problem = Some(error.to_string()),
         }
+        // A program that only calls the loader is for no GPU in particular.
+        if !device && out.modules == 0 {
+            out.serves = None;
+        }
     }
     // Every Windows file is opened for this; those without device code are no GPU libraries.
-    (device && elf.is_some() || part.is_some() || !out.targets.is_empty() || out.problem.is_some()).then_some(out)
+    (device && elf.is_some() || part.is_some() || out.modules > 0 || !out.targets.is_empty() || out.problem.is_some())
+        .then_some(out)
 }

@@ -127,6 +127,7 @@ fn answer(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[
         kernels: library.kernels,
         targets: library.targets.clone(),
         stubs: library.stubs,
+        spirv_modules: library.modules,
         serves: library.answer(),
         taken: library.serves.as_ref().and_then(|serves| serves.taken.clone()),
         problem: library.problem.clone(),

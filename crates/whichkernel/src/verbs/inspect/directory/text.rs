@@ -114,11 +114,21 @@ fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Cont
             count(library.size),
             count(library.bundles as u64),
             count(library.kernels),
-            library.targets.keys().cloned().collect::<Vec<_>>().join(" "),
+            targets(library, context),
             serves,
         ]);
     }
     table.text(context.width)
+}
+
+/// Target ids; and SPIR-V, which a driver compiles for any.
+fn targets(library: &Library, context: &Context) -> String {
+    let mut names: Vec<String> = library.targets.keys().cloned().collect();
+    if library.modules > 0 {
+        let words = [("count", count(library.modules as u64).into())];
+        names.push(context.lang.text_with("inspect-dir-spirv", &words));
+    }
+    names.join(" ")
 }
 
 fn one_catalog(root: &Path, target: Option<&str>, catalog: &Catalog, context: &Context) -> String {

@@ -1,0 +1,115 @@
+//! Vulkan: the other way to the GPU, and how it ends on the processor without a word.
+
+use crate::cases::{Case, Weight, places};
+use crate::message::Message;
+use crate::vulkan::Driver;
+use crate::{Facts, Process};
+
+pub fn find(facts: &Facts) -> Vec<Case> {
+    let mut cases = on_processor(facts);
+    // A host on which nobody uses Vulkan lacks nothing.
+    if used(facts) {
+        cases.extend(no_loader(facts));
+        cases.extend(no_driver(facts));
+        cases.extend(old_driver(facts));
+    }
+    cases.extend(missing_library(facts));
+    cases.extend(hidden(facts));
+    cases.extend(switched_off(facts));
+    cases
+}
+
+/// A server that has ggml's Vulkan backend mapped, or is told to use it.
+fn used(facts: &Facts) -> bool {
+    let loaded = |process: &Process| process.loaded("libggml-vulkan.so") == Some(true);
+    let told = places(facts, "OLLAMA_VULKAN").iter().any(|(_, value)| !matches!(*value, "" | "0" | "false"));
+    facts.servers.running.iter().any(loaded) || told
+}
+
+/// A card that a Vulkan driver could drive.
+fn has_card(facts: &Facts) -> bool {
+    !facts.gpus.is_empty() || facts.nvidia.present() || facts.cards.iter().any(|card| card.amd() || card.nvidia())
+}
+
+/// lavapipe mapped, and no driver of a card: what goes through Vulkan is computed on the processor.
+fn on_processor(facts: &Facts) -> Vec<Case> {
+    let drivers = ["libvulkan_radeon", "amdvlk", "libGLX_nvidia", "libvulkan_nouveau", "libvulkan_intel"];
+    let accident = |process: &&Process| {
+        process.loaded("libvulkan_lvp") == Some(true)
+            && process.loaded("libggml-vulkan.so") == Some(true)
+            && !drivers.iter().any(|stem| process.loaded(stem) == Some(true))
+    };
+    let case = |process: &Process| {
+        let what =
+            Message::new("doctor-case-vulkan-llvmpipe").with("pid", process.pid).with("server", process.role.name());
+        let weight = if has_card(facts) { Weight::Problem } else { Weight::Note };
+        Case::new("vulkan-llvmpipe", weight, what).say("doctor-case-vulkan-driver-fix")
+    };
+    facts.servers.running.iter().filter(accident).map(case).collect()
+}
+
+fn no_loader(facts: &Facts) -> Option<Case> {
+    let bundled = |process: &Process| process.loaded("libvulkan.so.1") == Some(true);
+    if facts.vulkan.loader.is_some() || facts.servers.running.iter().any(bundled) {
+        return None;
+    }
+    let case = Case::new("vulkan-no-loader", Weight::Problem, Message::new("doctor-case-vulkan-no-loader"));
+    Some(case.say("doctor-case-vulkan-loader-fix"))
+}
+
+/// No driver of a card: none at all, or the one that computes on the processor.
+fn no_driver(facts: &Facts) -> Option<Case> {
+    let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| !places(facts, name).is_empty());
+    if facts.vulkan.drivers.iter().any(|driver| !driver.is_processor()) || chosen || !has_card(facts) {
+        return None;
+    }
+    let key = match facts.vulkan.drivers.as_slice() {
+        [] => "doctor-case-vulkan-no-driver",
+        _ => "doctor-case-vulkan-only-llvmpipe",
+    };
+    let case = Case::new("vulkan-no-driver", Weight::Problem, Message::new(key));
+    Some(case.say("doctor-case-vulkan-driver-fix"))
+}
+
+/// Mesa's manifest says 1.4 from Mesa 25.0 on, the first in which RADV drives RDNA4 with cooperative matrices.
+fn old_driver(facts: &Facts) -> Option<Case> {
+    let new_card =
+        facts.gpus.iter().find(|gpu| gpu.target.as_deref().is_some_and(|target| target.starts_with("gfx12")))?;
+    let old = |driver: &&Driver| driver.is_radv() && driver.api.as_deref().is_some_and(|api| api.starts_with("1.3."));
+    let driver = facts.vulkan.drivers.iter().find(old)?;
+    let what = Message::new("doctor-case-vulkan-old")
+        .with("manifest", &driver.manifest)
+        .with("api", driver.api.as_deref().unwrap_or_default())
+        .with("target", new_card.target_or_unknown());
+    Some(Case::new("vulkan-old-driver", Weight::Warning, what).say("doctor-case-vulkan-driver-fix"))
+}
+
+fn missing_library(facts: &Facts) -> Vec<Case> {
+    let case = |driver: &Driver| {
+        let what = Message::new("doctor-case-vulkan-missing")
+            .with("manifest", &driver.manifest)
+            .with("library", &driver.library);
+        Case::new("vulkan-driver-missing", Weight::Warning, what).say("doctor-case-vulkan-driver-fix")
+    };
+    facts.vulkan.drivers.iter().filter(|driver| !driver.there).map(case).collect()
+}
+
+/// Which devices ggml's Vulkan backend may use; an empty list is none.
+fn hidden(facts: &Facts) -> Vec<Case> {
+    let case = |(place, value): (crate::cases::SetIn<'_>, &str)| {
+        let key = if value.is_empty() { "doctor-case-vulkan-hidden-all" } else { "doctor-case-vulkan-hidden" };
+        let weight = if value.is_empty() { Weight::Problem } else { Weight::Note };
+        let what = Message::new(key).with("place", place.name()).with("value", value);
+        Case::new("vulkan-visible-devices", weight, what).with_fix(place.unset("GGML_VK_VISIBLE_DEVICES"))
+    };
+    places(facts, "GGML_VK_VISIBLE_DEVICES").into_iter().map(case).collect()
+}
+
+fn switched_off(facts: &Facts) -> Vec<Case> {
+    let off = places(facts, "OLLAMA_VULKAN").into_iter().filter(|(_, value)| matches!(*value, "0" | "false"));
+    let case = |(place, value): (crate::cases::SetIn<'_>, &str)| {
+        let what = Message::new("doctor-case-vulkan-off").with("place", place.name()).with("value", value);
+        Case::new("vulkan-off", Weight::Note, what).with_fix(place.unset("OLLAMA_VULKAN"))
+    };
+    off.map(case).collect()
+}

@@ -1,0 +1,114 @@
+//! The SPIR-V modules of a file: what a program gives to a Vulkan driver, which compiles it for its GPU.
+//!
+//! Nothing says where a module ends but the module itself, and a header inside another's words is none. So each is read up to the
+//! next header first, and further only where it is not whole by then; how much is read again is bounded.
+
+use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
+use codeobject::{Error, Problem, ReadAt};
+use spirv_modules::{HEADER_BYTES, Module, identity, is_header, length};
+use std::collections::HashMap;
+
+/// No module of a real program has a megabyte.
+const LONGEST: u64 = 64 << 20;
+/// How often a module that is not whole is read again, twice as far.
+const MOST_LOOKS: usize = 8;
+const FIELD: &str = "SPIR-V module";
+
+/// One module in a file.
+#[derive(Debug, Clone)]
+pub struct SpirvModule {
+    pub offset: u64,
+    pub size: u64,
+    /// SHA-256 without float controls, which programs add when they run.
+    pub identity: String,
+    /// Of the symbol that it lies at, without ggml's `_data`; None in a stripped file.
+    pub name: Option<String>,
+    pub module: Module,
+}
+
+/// The modules at these places, which are in order, and what begins like one and is none that could be read.
+pub(crate) fn gather(source: &dyn ReadAt, places: &[u64], elf: Option<&Elf<'_>>) -> (Vec<SpirvModule>, Vec<Error>) {
+    let header = |place: &&u64| {
+        let len = (HEADER_BYTES as u64).min(source.len().saturating_sub(**place));
+        source.bytes(**place, len, FIELD).is_ok_and(|bytes| is_header(&bytes))
+    };
+    let headers: Vec<u64> = places.iter().filter(header).copied().collect();
+    let (mut modules, mut problems) = (Vec::new(), Vec::new());
+    let mut left = source.len().saturating_mul(2).saturating_add(LONGEST);
+    let mut end = 0;
+    for (at, &offset) in headers.iter().enumerate() {
+        if offset < end {
+            continue;
+        }
+        let ends = headers.iter().skip(at + 1).copied().chain([source.len()]);
+        match whole(source, offset, ends, &mut left) {
+            Ok(Some(bytes)) => {
+                end = offset + bytes.len() as u64;
+                let (identity, module) = (identity(&bytes), Module::read(&bytes));
+                modules.push(SpirvModule { offset, size: bytes.len() as u64, identity, name: None, module });
+            }
+            Ok(None) => {
+                let why = "a header, and behind it no whole module".to_owned();
+                problems.push(Error::new(offset, FIELD, Problem::Unknown(why)));
+            }
+            Err(error) => {
+                problems.push(error);
+                break;
+            }
+        }
+    }
+    if let Some(elf) = elf.filter(|_| !modules.is_empty()) {
+        name(&mut modules, elf);
+    }
+    (modules, problems)
+}
+
+/// The bytes of one module; None where there is none. An error ends the search: what is behind was not looked at.
+fn whole(
+    source: &dyn ReadAt,
+    offset: u64,
+    ends: impl Iterator<Item = u64>,
+    left: &mut u64,
+) -> Result<Option<Vec<u8>>, Error> {
+    let (mut wanted, mut looks) = (0, 0);
+    for end in ends {
+        let len = (end - offset).min(LONGEST);
+        // Headers that stand close together: not each of them is worth another look.
+        if len < wanted && end != source.len() {
+            continue;
+        }
+        wanted = len.saturating_mul(2);
+        *left = left.checked_sub(len).ok_or_else(|| {
+            let why = "too many headers that are none: what is behind was not searched for SPIR-V".to_owned();
+            Error::new(offset, FIELD, Problem::Unknown(why))
+        })?;
+        let mut bytes = source.bytes(offset, len, FIELD)?.into_owned();
+        if let Some(length) = length(&bytes) {
+            bytes.truncate(length);
+            return Ok(Some(bytes));
+        }
+        looks += 1;
+        if len == LONGEST || looks == MOST_LOOKS {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Names from the symbols that lie where modules begin. A file without symbols has none, and nothing is guessed.
+fn name(modules: &mut [SpirvModule], elf: &Elf<'_>) {
+    let mut names: HashMap<u64, String> = HashMap::new();
+    for kind in [SHT_DYNSYM, SHT_SYMTAB] {
+        let Ok(Some(table)) = elf.symbols_of_kind(kind) else { continue };
+        for symbol in table.iter().filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
+            if let Some(offset) = elf.offset_of(symbol.address) {
+                // vulkan-shaders-gen.cpp writes each module as `NAME_data`.
+                let name = symbol.name.strip_suffix("_data").unwrap_or(symbol.name);
+                names.insert(offset, name.to_owned());
+            }
+        }
+    }
+    for module in modules {
+        module.name = names.get(&module.offset).cloned();
+    }
+}

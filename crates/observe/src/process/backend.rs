@@ -1,0 +1,64 @@
+//! Which ways to a GPU a process has: backends whose libraries it has mapped, Vulkan's drivers and layers, device files that it holds.
+
+use super::Process;
+use runtime::library_names::is_vulkan_driver;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// A way to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): where two
+/// have the same card, the one that came first keeps it.
+const ORDER: [(&str, &[&str]); 3] =
+    [("cuda", &["ggml-cuda", "cuda"]), ("hip", &["ggml-hip", "hip"]), ("vulkan", &["ggml-vulkan", "vulkan-loader"])];
+
+/// What a process has of Vulkan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VulkanStack {
+    /// Files, as the process sees them.
+    pub loader: Vec<String>,
+    pub drivers: Vec<String>,
+    pub layers: Vec<String>,
+    /// Mesa's stand-in takes the place of a kernel driver: nothing is executed.
+    pub stand_in: bool,
+    /// Every driver that is loaded computes on the processor.
+    pub processor_only: bool,
+}
+
+impl Process {
+    /// Backends whose libraries are mapped, in ggml's order. Loaded is not used.
+    pub fn backends(&self) -> Vec<&'static str> {
+        let has = |parts: &[&str]| {
+            self.libraries.iter().any(|library| library.part.is_some_and(|part| parts.contains(&part)))
+        };
+        ORDER.into_iter().filter(|(_, parts)| has(parts)).map(|(name, _)| name).collect()
+    }
+
+    /// None where Vulkan's loader is not mapped, nor a driver of it.
+    pub fn vulkan(&self) -> Option<VulkanStack> {
+        let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+            let fits = self.libraries.iter().filter(|library| library.part.is_some_and(wanted));
+            fits.map(|library| library.path.display().to_string()).collect()
+        };
+        let stack = VulkanStack {
+            loader: of(&|part| part == "vulkan-loader"),
+            drivers: of(&is_vulkan_driver),
+            layers: of(&|part| part == "vulkan-layer"),
+            stand_in: !of(&|part| part == "drm-stand-in").is_empty(),
+            processor_only: false,
+        };
+        let lavapipe = of(&|part| part == "lavapipe");
+        let processor_only = !stack.drivers.is_empty() && stack.drivers == lavapipe;
+        let there = !stack.loader.is_empty() || !stack.drivers.is_empty();
+        there.then_some(VulkanStack { processor_only, ..stack })
+    }
+}
+
+/// The device files of GPUs that a process holds open, by their names.
+pub(super) fn devices(dir: &Path) -> Vec<String> {
+    let open = fs::read_dir(dir.join("fd")).into_iter().flatten().flatten();
+    let links = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    let names = links.map(|path| path.to_string_lossy().into_owned());
+    let wanted = ["/dev/kfd", "/dev/dri/", "/dev/nvidia", "/dev/dxg"];
+    let held: BTreeSet<String> = names.filter(|name| wanted.iter().any(|start| name.starts_with(start))).collect();
+    held.into_iter().collect()
+}

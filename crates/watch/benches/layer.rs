@@ -1,0 +1,41 @@
+//! What the Vulkan layer adds to a dispatch: the same program with it and without, on lavapipe. `cargo bench -p whichkernel-watch --bench layer`.
+
+use std::path::Path;
+use std::process::Command;
+use watch::layer::Session;
+
+fn main() {
+    let Some(tree) = test_artifacts::need("debian-sid-vulkan").map(|tree| tree.join("root")) else { return };
+    let home = tempfile::tempdir().expect("a directory");
+    let libraries = tree.join("usr/lib/x86_64-linux-gnu");
+    let driver = home.path().join("driver.json");
+    let library = libraries.join("libvulkan_lvp.so").display().to_string();
+    let text = format!(
+        "{{\"file_format_version\":\"1.0.1\",\"ICD\":{{\"library_path\":{library:?},\"api_version\":\"1.4.0\"}}}}"
+    );
+    std::fs::write(&driver, text).expect("written");
+    let program = home.path().join("dispatches");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/dispatches.c");
+    let compiled =
+        Command::new("cc").args(["-O2", "-w", "-o"]).arg(&program).args([source, "-lpthread", "-ldl"]).status();
+    assert!(compiled.expect("a C compiler").success());
+    let run = |session: Option<&Session>| each(&tree, &libraries, &program, &driver, session);
+    let mut rounds: Vec<(f64, f64)> = Vec::new();
+    for _ in 0..5 {
+        let plain = run(None);
+        let session = Session::new().expect("a session");
+        rounds.push((plain, run(Some(&session))));
+    }
+    let least = |of: fn(&(f64, f64)) -> f64| rounds.iter().map(of).fold(f64::MAX, f64::min);
+    let (plain, layered) = (least(|round| round.0), least(|round| round.1));
+    println!("vkCmdDispatch: {plain:.1} ns without, {layered:.1} ns with the layer: {:.1} ns added", layered - plain);
+}
+
+/// Nanoseconds of a dispatch, the best of 15 rounds of 20,000.
+fn each(tree: &Path, libraries: &Path, program: &Path, driver: &Path, session: Option<&Session>) -> f64 {
+    let mut command = Command::new(tree.join("usr/lib64/ld-linux-x86-64.so.2"));
+    command.arg("--library-path").arg(libraries).arg(program).arg("bench").env("VK_DRIVER_FILES", driver);
+    command.envs(session.into_iter().flat_map(Session::environment));
+    let output = command.output().expect("a run");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
+}

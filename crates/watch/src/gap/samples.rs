@@ -1,0 +1,78 @@
+//! One gap of each kind, for tests of the sentences.
+
+use super::{Gap, Unprobed};
+
+impl Gap {
+    /// One of each kind, for tests of the sentences.
+    #[doc(hidden)]
+    pub fn samples() -> Vec<Gap> {
+        let library = || "libamdhip64.so.6".to_owned();
+        let (symbol, call, why) =
+            (|| "hipLaunchNew".to_owned(), || "hipGraphNew".to_owned(), || "is no file".to_owned());
+        let unprobed = [Unprobed::Unreachable, Unprobed::Over, Unprobed::NoneThere, Unprobed::Refused(why())];
+        let mut all: Vec<Gap> = unprobed.into_iter().map(|why| Gap::Unprobed { library: library(), why }).collect();
+        all.extend([Unprobed::Over, Unprobed::Unreachable].map(|why| Gap::Unread { library: library(), why }));
+        all.extend([
+            Gap::Unrecognised { library: library(), symbol: "hipLaunchKernel" },
+            Gap::LateRuntime { library: library(), microseconds: 1234 },
+            Gap::LateLibrary { library: library(), microseconds: 1234 },
+            Gap::UnknownLaunch { library: library(), symbol: symbol() },
+            Gap::UnknownGraph { library: library(), symbol: symbol() },
+            Gap::Uncounted { library: library(), symbol: symbol() },
+            Gap::NotPlanted { library: library(), process: 7, symbol: symbol() },
+            Gap::NothingProbed,
+            Gap::ProcessesLost,
+            Gap::Reused,
+            Gap::NewThreads,
+            Gap::CaptureUnderWay,
+            Gap::ChangedNodes,
+            Gap::UnknownNodes,
+            Gap::LooseNodes,
+            Gap::DeviceLaunch,
+            Gap::Untold,
+            Gap::Unchecked { all: 9 },
+            Gap::NoReturns,
+            Gap::NamesBefore,
+            Gap::NamesGuessed,
+            Gap::Registrations { library: library() },
+            Gap::NoLateNames,
+            Gap::NoArguments,
+            Gap::TableFull,
+            Gap::NoColumns,
+            Gap::NoExtents { call: call() },
+            Gap::OrderLost { call: call() },
+            Gap::Canary { told: "3 of 64 calls".into() },
+            Gap::NoCanary,
+            Gap::Left { process: 7, call: "chroot".into() },
+            Gap::NotFollowedLaunch { process: 7, call: call() },
+            Gap::NotFollowedCall { process: 7, call: call() },
+            Gap::NotFollowedGraph { process: 7, call: call() },
+            Gap::GraphOnDevice { process: 7, call: call() },
+            Gap::GraphsUnanswered { process: 7 },
+            Gap::NodesUnplaced { process: 7 },
+            Gap::RecordBroken { process: 7, why: why() },
+            Gap::RecordRefused { file: "seen.7.0".into(), why: why() },
+            Gap::RecordsLost,
+            Gap::OtherUser { process: 7, user: 1000 },
+            Gap::OtherGrids,
+            Gap::NoLayouts,
+            Gap::NobodyCalled,
+            Gap::NobodyOpenedVulkan,
+            Gap::LayerBlind { process: 7, what: "specialization constants".into() },
+            Gap::NamedByModule,
+            Gap::Indirect,
+            Gap::NotSeenToEnd,
+            Gap::DeviceLost,
+            Gap::NoLogLine,
+            Gap::NoKernelLine,
+            Gap::ToldTwice { ways: "rocblas, hipblaslt".into() },
+            Gap::WriteAhead,
+            Gap::Timeless,
+            Gap::GraphsWhole,
+            Gap::NoRow,
+            Gap::TraceGraphs { replays: 4 },
+            Gap::OnlyWords,
+        ]);
+        all
+    }
+}

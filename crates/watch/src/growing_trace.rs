@@ -1,0 +1,186 @@
+//! A trace file that is read while it grows, whoever writes it: whole records, in order, and the ring freed behind them.
+//!
+//! A record is taken when its kind stands there. One that was reserved and never finished holds the reader up while the
+//! process lives (its writer may just be waiting for the CPU), and is stepped over and counted when it is gone. What was
+//! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
+
+use launch::record::{FIRST, Header, MAGIC, SEGMENT};
+use std::fs::File;
+use std::io;
+use std::mem::offset_of;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use sys::private_dir::{self, MOST_FILES};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 20;
+const CONSUMED: u64 = offset_of!(Header, consumed) as u64;
+const CLOSED: u64 = offset_of!(Header, closed) as u64;
+
+/// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
+pub const LIMIT: u64 = 1 << 30;
+/// Most bytes that an honest writer leaves to be read: its limit, and what was under way when it was reached.
+const BACKLOG: u64 = LIMIT + (64 << 20);
+
+#[derive(Debug)]
+pub(crate) struct GrowingTrace {
+    file: File,
+    pub pid: u32,
+    pub parent: u32,
+    /// 1: the stand-in GPU, 2: the preload shim, 3: the Vulkan layer.
+    pub writer: u32,
+    pub start_ns: u64,
+    /// Whose file it is.
+    pub user: u32,
+    /// Records that were begun and never finished.
+    pub torn: u64,
+    /// Records that found no room.
+    pub lost: u64,
+    at: u64,
+    given_back: u64,
+}
+
+/// The trace files of a directory.
+pub fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut list: Vec<PathBuf> = std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("seen."))
+        .take(MOST_FILES)
+        .map(|entry| entry.path())
+        .collect();
+    list.sort();
+    list
+}
+
+/// Whole records that were read at once.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    bytes: Vec<u8>,
+    /// Their kinds, and where their bodies lie.
+    records: Vec<(u32, Range<usize>)>,
+}
+
+impl Chunk {
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        self.records.iter().map(|(kind, range)| (*kind, self.bytes.get(range.clone()).unwrap_or_default()))
+    }
+}
+
+impl GrowingTrace {
+    /// None while the writer has not made its header yet.
+    pub fn open(path: &Path) -> io::Result<Option<GrowingTrace>> {
+        let file = private_dir::open(path, true).or_else(|_| private_dir::open(path, false))?;
+        let user = file.metadata()?.uid();
+        let mut head = [0; size_of::<Header>()];
+        if file.read_at(&mut head, 0)? < head.len() || !head.starts_with(&MAGIC) {
+            return Ok(None);
+        }
+        Ok(Some(GrowingTrace {
+            file,
+            pid: word(&head, 24),
+            parent: word(&head, 28),
+            writer: word(&head, offset_of!(Header, writer)),
+            start_ns: long(&head, 32),
+            user,
+            torn: 0,
+            lost: 0,
+            at: FIRST,
+            given_back: 0,
+        }))
+    }
+
+    /// The next records that are whole; none where there are none yet. `gone`: the process has ended, nothing will be
+    /// finished any more.
+    pub fn next(&mut self, gone: bool) -> io::Result<Chunk> {
+        let mut head = [0; 24];
+        self.file.read_at(&mut head, 0)?;
+        let used = long(&head, 8);
+        self.lost = self.lost.max(long(&head, 16));
+        let waits = used.saturating_sub(self.at);
+        if waits > BACKLOG {
+            return Err(io::Error::other(format!(
+                "says that {used} bytes of it are used, which it was never given room for"
+            )));
+        }
+        let want = usize::try_from(waits).unwrap_or(CHUNK).min(CHUNK);
+        let mut bytes = vec![0; want];
+        let got = self.file.read_at(&mut bytes, self.at)?;
+        bytes.truncate(got);
+        let (records, taken) = self.whole(&bytes, gone, want < CHUNK || got < want);
+        if taken > 0 {
+            self.at += taken as u64;
+            self.tell();
+        }
+        // Nothing but what was torn: there may be more behind.
+        if records.is_empty() && taken > 0 { self.next(gone) } else { Ok(Chunk { bytes, records }) }
+    }
+
+    /// Whole records from the front, and how many bytes they were. `ends`: no more stands behind.
+    fn whole(&mut self, bytes: &[u8], gone: bool, ends: bool) -> (Vec<(u32, Range<usize>)>, usize) {
+        let (mut records, mut at) = (Vec::new(), 0);
+        while at + 8 <= bytes.len() {
+            let (len, kind) = (word(bytes, at) as usize, word(bytes, at + 4));
+            if len == 0 {
+                if !gone {
+                    break;
+                }
+                // Reserved and never begun: the next record stands at some step of 8.
+                self.torn += 1;
+                while at + 8 <= bytes.len() && word(bytes, at) == 0 {
+                    at += 8;
+                }
+                continue;
+            }
+            let end = at.saturating_add(len);
+            if end > bytes.len() || end < at + 8 {
+                if gone && (ends || at == 0) {
+                    self.torn += 1;
+                    at = bytes.len();
+                }
+                break;
+            }
+            match kind {
+                0 if !gone => break,
+                0 => self.torn += 1,
+                kind => records.push((kind, at + 8..end)),
+            }
+            at = end;
+        }
+        (records, at.min(bytes.len()))
+    }
+
+    /// Nobody will read any more: the writer need not write.
+    pub fn close(&self) {
+        let _ = self.file.write_at(&1_u32.to_le_bytes(), CLOSED);
+    }
+
+    /// The writer may go on; whole segments that nobody needs any more are given back.
+    fn tell(&mut self) {
+        let _ = self.file.write_at(&self.at.to_le_bytes(), CONSUMED);
+        // The first segment holds the header; the last one is being written to.
+        let end = (self.at / SEGMENT) * SEGMENT;
+        let start = self.given_back.max(SEGMENT);
+        if end > start {
+            use rustix::fs::{FallocateFlags, fallocate};
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            if fallocate(&self.file, flags, start, end - start).is_ok() {
+                self.given_back = end;
+            }
+        }
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |four| u32::from_le_bytes(*four))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |eight| u64::from_le_bytes(*eight))
+}

@@ -1,0 +1,73 @@
+//! The directory that parent and target share, and the environment that leads Vulkan's loader to the layer.
+
+use crate::WatchError;
+use crate::growing_trace::LIMIT;
+use crate::preload::base;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+use sys::private_dir::{SessionDir, put};
+
+/// As the loader knows the layer.
+pub const LAYER: &str = "VK_LAYER_WHICHKERNEL_dispatch";
+const LIBRARY: &str = "libVkLayer_whichkernel.so";
+
+#[derive(Debug)]
+pub struct Session {
+    session_dir: SessionDir,
+}
+
+impl Session {
+    pub fn new() -> Result<Session, WatchError> {
+        let refused = |error: io::Error| {
+            let fix = "name a directory with room in TMPDIR";
+            WatchError::new("layer", format!("no directory for the records: {error}"), fix)
+        };
+        let session_dir = SessionDir::new("watch", &base()).map_err(refused)?;
+        let library = session_dir.outer().join(LIBRARY);
+        put(&library, embedded_shims::VKLAYER).map_err(refused)?;
+        put(&session_dir.outer().join("whichkernel.json"), manifest(&library).as_bytes()).map_err(refused)?;
+        Ok(Session { session_dir })
+    }
+
+    /// Where the program's processes write.
+    pub fn path(&self) -> &Path {
+        self.session_dir.inner()
+    }
+
+    /// The variables to set for the program. Layers that it has already stay; names that somebody set stay.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let before = |name: &str| std::env::var_os(name);
+        let mut all: Vec<(OsString, OsString)> = vec![
+            ("VK_ADD_LAYER_PATH".into(), joined(self.session_dir.outer().as_os_str(), before("VK_ADD_LAYER_PATH"))),
+            ("VK_INSTANCE_LAYERS".into(), joined(OsStr::new(LAYER), before("VK_INSTANCE_LAYERS"))),
+            ("WHICHKERNEL_VULKAN".into(), self.path().into()),
+            ("WHICHKERNEL_VULKAN_LIMIT".into(), LIMIT.to_string().into()),
+        ];
+        // ggml names its pipelines and nodes with this alone (0.26 and later).
+        if before(MARKERS).is_none() {
+            all.push((MARKERS.into(), "1".into()));
+        }
+        all
+    }
+}
+
+const MARKERS: &str = "GGML_VK_DEBUG_MARKERS";
+
+fn joined(ours: &OsStr, before: Option<OsString>) -> OsString {
+    let mut list = ours.to_owned();
+    if let Some(before) = before.filter(|before| !before.is_empty()) {
+        list.push(":");
+        list.push(before);
+    }
+    list
+}
+
+/// What Vulkan's loader reads of a layer (its LoaderLayerInterface.md).
+pub fn manifest(library: &Path) -> String {
+    format!(
+        "{{\"file_format_version\":\"1.2.0\",\"layer\":{{\"name\":\"{LAYER}\",\"type\":\"GLOBAL\",\"library_path\":{:?},\
+         \"api_version\":\"1.4.0\",\"implementation_version\":\"1\",\"description\":\"records compute dispatches\"}}}}",
+        library.display().to_string()
+    )
+}

@@ -1,0 +1,202 @@
+//! The live source: a program that we started with the layer, and every process that it made.
+
+use crate::growing_trace::files;
+use crate::layer::Session;
+use crate::layer::process::{Each, Process};
+use crate::preload::Program;
+use crate::{Ended, Gap, ObserverKind, ObserverReport, Seen, Source, State, Tally, Unseen, WatchError, Word};
+use evidence::{Canary, Contamination};
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How often the files are looked at while nothing is there.
+const STEP: Duration = Duration::from_millis(20);
+
+type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
+
+pub struct LayerSource<'a> {
+    session: Session,
+    program: Box<dyn Program + 'a>,
+    processes: BTreeMap<PathBuf, Process>,
+    /// Files that are no record, and why.
+    refused: BTreeMap<PathBuf, String>,
+    started: Instant,
+    news: Vec<String>,
+    done: bool,
+    each: Option<Everyone<'a>>,
+    /// A known event that was seen in the target itself.
+    canary: Option<String>,
+}
+
+impl std::fmt::Debug for LayerSource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LayerSource").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+impl Drop for LayerSource<'_> {
+    /// It may go on, unwatched, when everything was told; whoever started us expects it to be over when we are.
+    fn drop(&mut self) {
+        self.program.wait();
+    }
+}
+
+impl<'a> LayerSource<'a> {
+    pub fn new(session: Session, program: Box<dyn Program + 'a>) -> LayerSource<'a> {
+        LayerSource {
+            session,
+            program,
+            processes: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            started: Instant::now(),
+            news: Vec::new(),
+            done: false,
+            each: None,
+            canary: None,
+        }
+    }
+
+    /// Tells every single dispatch, in the order of the submissions.
+    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'a) {
+        self.each = Some(Box::new(each));
+    }
+
+    /// What is wrong with one file costs that file, and is told in the end.
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
+        for path in files(self.session.path()) {
+            if self.processes.contains_key(&path) || self.refused.contains_key(&path) {
+                continue;
+            }
+            match Process::open(&path) {
+                Ok(Some(process)) => drop(self.processes.insert(path, process)),
+                Ok(None) => {}
+                Err(error) => drop(self.refused.insert(path, error.to_string())),
+            }
+        }
+        let mut any = false;
+        for process in self.processes.values_mut().filter(|process| process.broken.is_none()) {
+            let quiet = process.stream.run().program.is_empty();
+            let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            match process.drain(tally, last, &mut each) {
+                Ok(taken) => any |= taken,
+                Err(error) => process.broken = Some(error.to_string()),
+            }
+            process.look_at_device(self.session.path(), tally);
+            let program = &process.stream.run().program;
+            if quiet && !program.is_empty() {
+                self.news.push(format!("process {} ({program})", process.trace.pid));
+            }
+        }
+        any
+    }
+
+    fn gaps(&self, tally: &Tally) -> Vec<Unseen> {
+        let mut gaps: Vec<Unseen> = Vec::new();
+        if tally.lost > 0 {
+            gaps.push(Gap::RecordsLost.times(tally.lost));
+        }
+        let sum = |of: fn(&Process) -> u64| self.processes.values().map(of).sum::<u64>();
+        let counted = [
+            (Gap::NamedByModule, sum(|process| process.unnamed)),
+            (Gap::Indirect, sum(|process| process.indirect)),
+            (Gap::DeviceLost, sum(|process| process.lost_with_device)),
+            (Gap::NotSeenToEnd, sum(|of| of.dispatches - of.completed - of.lost_with_device)),
+            (Gap::OtherGrids, tally.other_grids()),
+        ];
+        gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
+        let own = rustix::process::geteuid().as_raw();
+        for process in self.processes.values() {
+            let (pid, user) = (process.trace.pid, process.trace.user);
+            let blind = process.stream.run().blind.iter().cloned();
+            gaps.extend(blind.map(|what| Gap::LayerBlind { process: pid, what }.into()));
+            gaps.extend(process.broken.clone().map(|why| Gap::RecordBroken { process: pid, why }.into()));
+            gaps.extend((user != own).then(|| Gap::OtherUser { process: pid, user }.into()));
+        }
+        for (path, why) in &self.refused {
+            let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            gaps.push(Gap::RecordRefused { file, why: why.clone() }.into());
+        }
+        if self.processes.is_empty() {
+            gaps.push(Gap::NobodyOpenedVulkan.into());
+        }
+        gaps
+    }
+
+    /// Whoever opened a device through the layer would have dispatched through it.
+    fn canary(&self) -> Canary {
+        if let Some(what) = &self.canary {
+            return Canary::InTarget { what: what.clone() };
+        }
+        let opened: Vec<String> = self
+            .processes
+            .values()
+            .filter(|process| !process.stream.run().devices.is_empty())
+            .map(|process| format!("vkCreateDevice of process {}", process.trace.pid))
+            .collect();
+        if opened.is_empty() { Canary::None } else { Canary::InTarget { what: opened.join(", ") } }
+    }
+}
+
+impl Source for LayerSource<'_> {
+    fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        let until = Instant::now() + timeout;
+        loop {
+            // Asked before the files are read: what it wrote before its end is then surely taken.
+            let ended = self.program.ended().map_err(|e| WatchError::new("layer", e.to_string(), ""))?;
+            let any = self.drain(tally, false);
+            if let Some(status) = ended {
+                return Ok(State::Ended(match status.signal() {
+                    Some(signal) => Ended::Signal(signal),
+                    None => Ended::Code(status.code().unwrap_or(-1)),
+                }));
+            }
+            if any {
+                return Ok(State::Busy);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(State::Quiet);
+            }
+            std::thread::sleep(left.min(STEP));
+        }
+    }
+
+    fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
+        if !self.done {
+            self.processes.values().for_each(|process| process.trace.close());
+            self.drain(tally, true);
+            self.done = true;
+        }
+        let gaps = self.gaps(tally);
+        let (mut dispatches, mut completed) = (0, 0);
+        for process in self.processes.values() {
+            (dispatches, completed) = (dispatches + process.dispatches, completed + process.completed);
+        }
+        let pids: Vec<String> = self.processes.values().map(|process| process.trace.pid.to_string()).collect();
+        Ok(ObserverReport {
+            observer: ObserverKind::Layer,
+            device: tally.devices.kind(),
+            word: Word::Ours,
+            library: None,
+            library_path: None,
+            canary: self.canary(),
+            contamination: Contamination::Unchecked,
+            reach: format!("compute dispatches through Vulkan of the processes {}", pids.join(", ")),
+            blind: crate::layer::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
+            gaps,
+            seconds: self.started.elapsed().as_secs_f64(),
+            cost_ns: None,
+            ended: dispatches > 0 && dispatches == completed && tally.lost == 0,
+        })
+    }
+
+    fn canary_in_target(&mut self, what: String) {
+        self.canary = Some(what);
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+}

@@ -1,0 +1,312 @@
+//! The Vulkan layer in Debian's real llama-bench: on lavapipe, which computes, and on RADV with a kernel driver that does not.
+
+use evidence::{Canary, DeviceKind, Rung};
+use gguf::{Shape, TensorType};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use watch::layer::{LayerSource, Session};
+use watch::{Ended, Gap, Name, ObserverReport, Phase, Source, State, Tally};
+
+/// The unpacked tree, and a directory of our own.
+struct Stage {
+    tree: PathBuf,
+    home: tempfile::TempDir,
+}
+
+/// What a run came to.
+struct Watched {
+    tally: Tally,
+    account: ObserverReport,
+    ended: Ended,
+    /// Every dispatch in order: pipeline, groups, push constants.
+    each: Vec<(String, [u32; 3], Vec<u8>)>,
+}
+
+impl Stage {
+    fn new() -> Option<Stage> {
+        let tree = test_artifacts::need("debian-sid-vulkan")?.join("root");
+        Some(Stage { tree, home: tempfile::tempdir().expect("a directory") })
+    }
+
+    fn libraries(&self) -> PathBuf {
+        self.tree.join("usr/lib/x86_64-linux-gnu")
+    }
+
+    /// A driver by its library, as Vulkan's loader wants to be told of it.
+    fn driver(&self, library: &str) -> PathBuf {
+        let path = self.home.path().join(format!("{library}.json"));
+        let library = self.libraries().join(library);
+        let text = format!(
+            "{{\"file_format_version\":\"1.0.1\",\"ICD\":{{\"library_path\":{:?},\"api_version\":\"1.4.0\"}}}}",
+            library.display().to_string()
+        );
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// A program of the tree, by the tree's own loader, beside its backends.
+    fn tool(&self, name: &str, preload: Option<&str>) -> Command {
+        let (libraries, own) = (self.libraries(), self.libraries().join("llama"));
+        let mut command = Command::new(self.tree.join("usr/lib64/ld-linux-x86-64.so.2"));
+        command.arg("--library-path").arg(format!("{}:{}", libraries.display(), own.display()));
+        if let Some(preload) = preload {
+            command.arg("--preload").arg(libraries.join(preload));
+        }
+        command.arg(self.tree.join("usr/bin").join(name)).current_dir(libraries.join("ggml/backends0"));
+        command.env("MESA_SHADER_CACHE_DISABLE", "true").stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// One layer of 256, and 512 words: lavapipe computes it in no time.
+    fn model(&self) -> PathBuf {
+        let shape = Shape {
+            width: 256,
+            heads: 4,
+            kv_heads: 2,
+            head: 64,
+            feed_forward: 512,
+            vocabulary: 512,
+            ..gguf::known("llama-3.2-1b").expect("known")
+        };
+        let kind = TensorType::parse("Q4_K").expect("known");
+        let skeleton = gguf::skeleton(&shape, kind, 1, false).expect("a skeleton");
+        let path = self.home.path().join("m.gguf");
+        std::fs::write(&path, &skeleton.header).expect("written");
+        let file = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
+        file.set_len(skeleton.file_size).expect("sparse");
+        path
+    }
+
+    fn bench(&self, preload: Option<&str>, prompt: &str, decode: &str) -> Command {
+        let mut command = self.tool("llama-bench", preload);
+        command.arg("-m").arg(self.model()).args(["-r", "1", "--no-warmup", "-t", "1", "-p", prompt, "-n", decode]);
+        command
+    }
+}
+
+fn watch(command: Command) -> Watched {
+    watch_with(command, None)
+}
+
+/// `limit`: most bytes that may wait; nobody reads until the program has ended.
+fn watch_with(mut command: Command, limit: Option<u64>) -> Watched {
+    let session = Session::new().expect("a session");
+    command.envs(session.environment());
+    command.envs(limit.map(|limit| ("WHICHKERNEL_VULKAN_LIMIT", limit.to_string())));
+    let mut child = command.spawn().expect("started");
+    if limit.is_some() {
+        child.wait().expect("its end");
+    }
+    let each = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let (mut tally, to) = (Tally::default(), each.clone());
+    let mut source = LayerSource::new(session, Box::new(child));
+    source.on_each(move |seen| to.borrow_mut().push((seen.kind.name.text(), seen.kind.grid, seen.args.clone())));
+    let ended = loop {
+        if let State::Ended(ended) = source.poll(&mut tally, Duration::from_millis(50)).expect("a poll") {
+            break ended;
+        }
+    };
+    let account = source.finish(&mut tally).expect("an account");
+    drop(source);
+    Watched { tally, account, ended, each: each.take() }
+}
+
+fn product(watched: &Watched, phases: &[Phase]) -> Vec<(String, Option<String>, Option<u64>)> {
+    let rows = watched.tally.rows().into_iter().filter(|row| phases.contains(&row.phase));
+    let products = rows.filter(|row| row.path.is_some_and(gguf::Path::is_product));
+    let mut list: Vec<_> = products
+        .map(|row| (row.path.map(|path| path.to_string()).unwrap_or_default(), row.weights, row.ne11))
+        .collect();
+    list.sort();
+    list.dedup();
+    list
+}
+
+#[test]
+fn what_lavapipe_computes_is_completed_and_counted_by_columns() {
+    let Some(stage) = Stage::new() else { return };
+    // Five columns: lavapipe takes half a minute to compile a kernel for more than eight.
+    let mut command = stage.bench(None, "5", "2");
+    command.env("VK_DRIVER_FILES", stage.driver("libvulkan_lvp.so")).env("GGML_VK_VISIBLE_DEVICES", "0");
+    let watched = watch(command);
+    assert_eq!(watched.ended, Ended::Code(0));
+    let (tally, account) = (&watched.tally, &watched.account);
+    assert!(tally.launches() > 20 && tally.lost == 0, "{} {}", tally.launches(), tally.lost);
+    assert_eq!(watched.each.len() as u64, tally.launches());
+    assert_eq!(tally.tokens(), 0, "nobody counts tokens by waits");
+    assert!(product(&watched, &[Phase::Prefill, Phase::Batch]).contains(&(
+        "mul_mat_vec".into(),
+        Some("Q4_K".into()),
+        Some(5)
+    )));
+    assert!(product(&watched, &[Phase::Decode]).contains(&("mul_mat_vec".into(), Some("Q4_K".into()), Some(1))));
+    // The driver executed it: on a processor, and what stands behind each dispatch was seen to end.
+    assert_eq!((account.device, account.ended), (DeviceKind::Real, true), "{:?}", account.gaps);
+    assert_eq!(account.rung(account.device), Rung::Completed);
+    assert!(matches!(account.canary, Canary::InTarget { .. }) && account.whole(), "{:?}", account.gaps);
+    let (_, _, device) = tally.devices.iter().next().expect("a device");
+    assert!(device.key() == "processor" && device.detail().contains("llvmpipe"), "{device:?}");
+    assert_eq!(tally.unnamed(), 0);
+}
+
+#[test]
+fn on_mesas_stand_in_fences_signal_and_nothing_is_launched() {
+    let Some(stage) = Stage::new() else { return };
+    let mut command = stage.bench(Some("libamdgpu_noop_drm_shim.so"), "64", "1");
+    command.env("VK_DRIVER_FILES", stage.driver("libvulkan_radeon.so")).env("AMDGPU_GPU_ID", "gfx1201");
+    let watched = watch(command);
+    assert_eq!(watched.ended, Ended::Code(0));
+    let account = &watched.account;
+    assert!(watched.tally.launches() > 20, "{}", watched.tally.launches());
+    assert_eq!(account.device, DeviceKind::StandIn);
+    assert_eq!(account.rung(account.device), Rung::Selected);
+    let rows = watched.tally.rows();
+    let wide = rows.iter().find(|row| row.ne11 == Some(64)).expect("a product of 64 columns");
+    assert_eq!((wide.kernel.starts_with("matmul_quant_f16_f16acc"), wide.weights.as_deref()), (true, Some("Q4_K")));
+}
+
+/// ggml drops a driver that computes on the processor, and says nothing: then no kernel may be named.
+#[test]
+fn a_program_that_computes_elsewhere_dispatches_nothing() {
+    let Some(stage) = Stage::new() else { return };
+    let mut command = stage.bench(None, "4", "0");
+    command.env("VK_DRIVER_FILES", stage.driver("libvulkan_lvp.so")).env_remove("GGML_VK_VISIBLE_DEVICES");
+    let watched = watch(command);
+    assert_eq!((watched.ended, watched.tally.launches()), (Ended::Code(0), 0));
+    assert_eq!(watched.account.device, DeviceKind::None);
+    // And one that knows no Vulkan.
+    let watched = self::watch(Command::new("true"));
+    assert_eq!(watched.account.canary, Canary::None);
+    assert!(watched.account.gaps.iter().any(|unseen| unseen.gap == Gap::NobodyOpenedVulkan));
+}
+
+/// Without markers a pipeline has no name: it is known by its module, and that is said.
+#[test]
+fn a_pipeline_without_a_name_is_known_by_its_module() {
+    let Some(stage) = Stage::new() else { return };
+    let session = Session::new().expect("a session");
+    assert!(session.environment().iter().any(|(name, _)| name == "GGML_VK_DEBUG_MARKERS"));
+    drop(session);
+    let mut command = Command::new("env");
+    let bench = stage.bench(None, "0", "1");
+    command.args(["-u", "GGML_VK_DEBUG_MARKERS"]).arg(bench.get_program()).args(bench.get_args());
+    command.current_dir(stage.libraries().join("ggml/backends0")).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env("VK_DRIVER_FILES", stage.driver("libvulkan_lvp.so")).env("GGML_VK_VISIBLE_DEVICES", "0");
+    let watched = watch(command);
+    assert_eq!(watched.ended, Ended::Code(0));
+    let rows = watched.tally.rows();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.kernel.starts_with("module ")), "{rows:?}");
+    assert!(
+        rows.iter().all(|row| matches!(row.name, Name::Pipeline(_)) && row.weights.is_none()),
+        "nothing is guessed"
+    );
+    let named = watched.account.gaps.iter().find(|unseen| unseen.gap == Gap::NamedByModule);
+    assert_eq!(named.map(|unseen| unseen.count), Some(watched.tally.launches()));
+    // Each lies in the library, whatever ggml added to it at run time.
+    let shipped = stage.libraries().join("ggml/backends0/libggml-vulkan.so");
+    let bytes = std::fs::read(shipped).expect("read");
+    let known: std::collections::BTreeSet<String> = spirv_modules::find(&bytes)
+        .iter()
+        .filter_map(|found| Some(spirv_modules::identity(bytes.get(found.offset..found.offset + found.length?)?)))
+        .collect();
+    for row in rows {
+        let Name::Pipeline(of) = &row.name else { panic!("{row:?}") };
+        let module = of.identity.split('/').next().unwrap_or_default();
+        assert!(known.contains(module), "{} is not shipped", of.identity);
+    }
+}
+
+/// A program that does what must not be lost count of: threads, secondary buffers, buffers that are submitted again and
+/// never, groups that the device reads, no wait at all, an end by force.
+fn dispatches(stage: &Stage, what: &str) -> Command {
+    let (source, program) =
+        (concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/dispatches.c"), stage.home.path().join("dispatches"));
+    if !program.exists() {
+        let compiled =
+            Command::new("cc").args(["-O1", "-w", "-o"]).arg(&program).args([source, "-lpthread", "-ldl"]).status();
+        assert!(compiled.expect("a C compiler").success());
+    }
+    let mut command = Command::new(stage.tree.join("usr/lib64/ld-linux-x86-64.so.2"));
+    command.arg("--library-path").arg(stage.libraries()).arg(program).arg(what);
+    command.env("VK_DRIVER_FILES", stage.driver("libvulkan_lvp.so")).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+#[test]
+fn every_submitted_dispatch_counts_and_nothing_else() {
+    let Some(stage) = Stage::new() else { return };
+    for (what, expected) in [("threads", 2000), ("secondary", 7), ("again", 10), ("indirect", 1), ("many", 30_000)] {
+        let watched = watch(dispatches(&stage, what));
+        let seen = (watched.ended, watched.tally.launches(), watched.tally.lost, watched.account.ended);
+        assert_eq!(seen, (Ended::Code(0), expected, 0, true), "{what}: {:?}", watched.account.gaps);
+        let indirect = watched.account.gaps.iter().find(|unseen| unseen.gap == Gap::Indirect);
+        assert_eq!(indirect.map(|unseen| unseen.count), (what == "indirect").then_some(1));
+    }
+    // In the order in which they were submitted, with what was pushed: the secondary buffer twice, then the primary's own.
+    let pushed = |watched: &Watched| -> Vec<u32> {
+        watched.each.iter().map(|(.., push)| push.first_chunk().map_or(0, |four| u32::from_le_bytes(*four))).collect()
+    };
+    assert_eq!(pushed(&watch(dispatches(&stage, "secondary"))), [100, 101, 102, 100, 101, 102, 200]);
+    assert_eq!(pushed(&watch(dispatches(&stage, "again"))), [0, 1].repeat(5));
+}
+
+#[test]
+fn what_nobody_waited_for_is_launched_and_what_was_killed_is_kept() {
+    let Some(stage) = Stage::new() else { return };
+    let watched = watch(dispatches(&stage, "unwaited"));
+    assert_eq!((watched.tally.launches(), watched.account.ended), (4, false));
+    assert_eq!(watched.account.rung(watched.account.device), Rung::Launched);
+    assert!(watched.account.gaps.iter().any(|unseen| unseen.gap == Gap::NotSeenToEnd && unseen.count == 4));
+    let watched = watch(dispatches(&stage, "killed"));
+    assert_eq!((watched.ended, watched.tally.launches(), watched.tally.lost), (Ended::Signal(9), 100, 0));
+}
+
+/// Nobody reads, and there is room for a part: the program goes on, the loss is counted, and no end is claimed.
+#[test]
+fn a_full_ring_costs_records_and_says_so() {
+    let Some(stage) = Stage::new() else { return };
+    let watched = watch_with(dispatches(&stage, "many"), Some(1 << 18));
+    assert_eq!(watched.ended, Ended::Code(0));
+    assert!(watched.tally.lost > 0 && !watched.account.ended && !watched.account.whole());
+    assert!(watched.tally.launches() < 30_000);
+    assert_ne!(watched.account.rung(watched.account.device), Rung::Completed);
+}
+
+/// Loaded, not used: which loader, driver and layers a live process has.
+#[test]
+fn a_live_process_shows_its_driver_and_its_layers() {
+    use std::io::Read;
+    let Some(stage) = Stage::new() else { return };
+    let session = Session::new().expect("a session");
+    let mut command = dispatches(&stage, "held");
+    command.envs(session.environment()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("started");
+    let mut said = [0; 5];
+    child.stdout.take().expect("piped").read_exact(&mut said).expect("it opens its device");
+    let process = observe::process::Process::read(child.id()).expect("it runs");
+    drop(child.stdin.take());
+    child.wait().expect("its end");
+    assert_eq!(process.backends(), ["vulkan"]);
+    let vulkan = process.vulkan().expect("it has Vulkan");
+    let ends = |list: &[String], name: &str| list.iter().any(|path| path.ends_with(name));
+    assert!(vulkan.loader.iter().any(|path| path.contains("libvulkan.so.1")), "{vulkan:?}");
+    assert!(ends(&vulkan.drivers, "libvulkan_lvp.so") && vulkan.drivers.len() == 1, "{vulkan:?}");
+    assert!(ends(&vulkan.layers, "libVkLayer_whichkernel.so"), "{vulkan:?}");
+    assert!(vulkan.processor_only && !vulkan.stand_in, "{vulkan:?}");
+}
+
+/// What the layer wrote is the same twice: what is compared elsewhere rests on it.
+#[test]
+fn two_runs_dispatch_the_same() {
+    let Some(stage) = Stage::new() else { return };
+    let run = || {
+        let mut command = stage.bench(None, "3", "1");
+        command.env("VK_DRIVER_FILES", stage.driver("libvulkan_lvp.so")).env("GGML_VK_VISIBLE_DEVICES", "0");
+        watch(command).each
+    };
+    let first = run();
+    assert!(!first.is_empty());
+    assert_eq!(first, run());
+}
