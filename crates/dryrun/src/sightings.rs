@@ -3,7 +3,6 @@
 use crate::cell::Cell;
 use crate::verdict::is_blas;
 use crate::{Described, Ending, Outcome, Place, Selected};
-use codeobject::ReadAt;
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
     Selected as Rung, Subject, View,
@@ -33,8 +32,7 @@ pub fn library(place: &Place) -> Option<(String, String)> {
     let (path, _) = place.libraries(false, None).ok()?.into_iter().next()?;
     let name = path.file_name()?.to_string_lossy().into_owned();
     let file = inventory::File::open(&path).ok()?;
-    let source: &dyn ReadAt = &file;
-    let hash = inventory::Sha256::of(source, |_, _| {}).ok()?;
+    let hash = inventory::Sha256::of_file(&file).ok()?;
     Some((name, hash.to_string()))
 }
 

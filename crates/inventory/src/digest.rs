@@ -1,11 +1,20 @@
 //! The SHA-256 of a file, which names it in every observation.
 
+use crate::file::{File, Stamp};
 use codeobject::{ReadAt, Result};
 use sha2::Digest;
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::{LazyLock, Mutex};
 
 /// Small enough to stay in the cache between reading and hashing.
 const PIECE: usize = 256 << 10;
+
+/// Files of this process by what they looked like before and after they were read: an investigation asks for the same gigabytes again
+/// and again.
+static KNOWN: LazyLock<Mutex<HashMap<Stamp, Sha256>>> = LazyLock::new(Mutex::default);
+/// A shorter one is read again: it may be written twice between two ticks of the clock that its times come from.
+const LONG: u64 = 4 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sha256(pub [u8; 32]);
@@ -26,6 +35,25 @@ impl Sha256 {
         }
         Ok(Sha256(hasher.finalize().into()))
     }
+
+    /// Of a file that may have been read before, and has not changed since.
+    pub fn of_file(file: &File) -> Result<Self> {
+        match Sha256::known(file) {
+            Some(hash) => Ok(hash),
+            None => Sha256::of(file, |_, _| ()).inspect(|hash| hash.remember(file)),
+        }
+    }
+
+    pub(crate) fn known(file: &File) -> Option<Self> {
+        KNOWN.lock().ok()?.get(&file.unchanged()?).copied()
+    }
+
+    /// The hash of what was just read from there.
+    pub(crate) fn remember(&self, file: &File) {
+        if let (Some(stamp), Ok(mut known)) = (file.unchanged().filter(|_| file.len() >= LONG), KNOWN.lock()) {
+            known.insert(stamp, *self);
+        }
+    }
 }
 
 impl fmt::Display for Sha256 {
@@ -37,5 +65,29 @@ impl fmt::Display for Sha256 {
 impl fmt::Debug for Sha256 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sha256({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changed_is_read_again() {
+        let place = tempfile::NamedTempFile::new().expect("a file");
+        let write = |byte: u8| std::fs::write(place.path(), vec![byte; LONG as usize]).expect("written");
+        let open = || File::open(place.path()).expect("opened");
+        let read = |file: &File| Sha256::of(file, |_, _| ()).expect("read");
+        write(1);
+        let before = open();
+        let first = Sha256::of_file(&before).expect("read");
+        assert_eq!((first, Sha256::of_file(&open()).expect("read")), (read(&before), first));
+        // Until the clock of the file system has gone on.
+        while before.unchanged().is_some() {
+            write(2);
+        }
+        let now = open();
+        assert_eq!(Sha256::of_file(&now).expect("read"), read(&now));
+        assert_ne!(Sha256::of_file(&now).expect("read"), first);
     }
 }

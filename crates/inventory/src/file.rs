@@ -29,8 +29,11 @@ pub struct File {
     /// Where the part begins that this is; 0 for a whole file.
     start: u64,
     len: u64,
-    stamp: (u64, u64, i64, i64, i64, i64),
+    stamp: Stamp,
 }
+
+/// What a file looks like from outside: length, device and inode, when it was changed and modified.
+pub(crate) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 impl File {
     pub fn open(path: &Path) -> Result<Self, OpenError> {
@@ -42,6 +45,12 @@ impl File {
         if metadata.len() > LONGEST {
             return Err(OpenError::TooLong { path: path.to_owned(), bytes: metadata.len() });
         }
+        Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
+    }
+
+    /// One that somebody has opened, a regular file.
+    pub fn opened(path: &Path, file: fs::File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
         Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
     }
 
@@ -58,15 +67,21 @@ impl File {
         &self.path
     }
 
+    /// What it looks like, where this is a whole file that is still what it was when it was opened.
+    pub(crate) fn unchanged(&self) -> Option<Stamp> {
+        let whole = self.start == 0 && self.len == self.stamp.0;
+        (whole && !self.has_changed()).then_some(self.stamp)
+    }
+
     /// Whether the file is no longer what it was when it was opened: size, place or times have changed.
     pub fn has_changed(&self) -> bool {
         self.file.metadata().map_or(true, |metadata| stamp(&metadata) != self.stamp)
     }
 }
 
-fn stamp(metadata: &Metadata) -> (u64, u64, i64, i64, i64, i64) {
+fn stamp(metadata: &Metadata) -> Stamp {
     let (changed, modified) = ((metadata.ctime(), metadata.ctime_nsec()), (metadata.mtime(), metadata.mtime_nsec()));
-    (metadata.len(), metadata.ino(), changed.0, changed.1, modified.0, modified.1)
+    (metadata.len(), metadata.dev(), metadata.ino(), changed.0, changed.1, modified.0, modified.1)
 }
 
 impl ReadAt for File {

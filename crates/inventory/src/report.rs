@@ -394,14 +394,16 @@ type Rest = (Option<Sha256>, Outside);
 
 fn read_rest(file: &File, host: bool, hash: bool, device: Vec<Range>) -> codeobject::Result<Rest> {
     let mut search = Search::new(device);
-    if !hash {
-        return Ok((None, if host { search.run(file)? } else { Outside::default() }));
+    let known = Sha256::known(file).filter(|_| hash);
+    if !hash || known.is_some() {
+        return Ok((known, if host { search.run(file)? } else { Outside::default() }));
     }
     let sha256 = Sha256::of(file, |offset, piece| {
         if host {
             search.piece(offset, piece);
         }
     })?;
+    sha256.remember(file);
     Ok((Some(sha256), search.finish(file)))
 }
 

@@ -5,7 +5,6 @@
 use super::{VulkanCell, VulkanRow, VulkanSelection};
 use crate::Place;
 use crate::sightings::NAME;
-use codeobject::ReadAt;
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
     Selected as Rung, Subject, View,
@@ -35,8 +34,7 @@ pub fn vulkan_library(place: &Place) -> Option<(String, String)> {
     let folders = ["ggml/backends0", "ggml", ""].map(|folder| root.join("usr/lib/x86_64-linux-gnu").join(folder));
     let path = folders.iter().map(|folder| folder.join(LIBRARY)).find(|path| path.is_file())?;
     let file = inventory::File::open(&path).ok()?;
-    let source: &dyn ReadAt = &file;
-    let hash = inventory::Sha256::of(source, |_, _| {}).ok()?;
+    let hash = inventory::Sha256::of_file(&file).ok()?;
     Some((LIBRARY.to_owned(), hash.to_string()))
 }
 

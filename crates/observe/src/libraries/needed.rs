@@ -6,7 +6,7 @@ use evidence::{About, Coverage, Fact, Finding, Observation, Refused, Shipped, Su
 use inventory::Sha256;
 use runtime::{
     library_names,
-    linkage::{Chain, FileAt, Object, Search},
+    linkage::{Chain, Object, Search},
 };
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -49,8 +49,8 @@ fn name(object: &Object) -> String {
 }
 
 fn subject(search: &Search, object: &Object, runtime: Option<&str>) -> Option<Subject> {
-    let file = FileAt::new(search.inside.open(&object.path).ok()?).ok()?;
-    let sha256 = Sha256::of(&file, |_, _| ()).ok()?;
+    let file = inventory::File::opened(&object.path, search.inside.open(&object.path).ok()?).ok()?;
+    let sha256 = Sha256::of_file(&file).ok()?;
     let base = object.real.file_name()?.to_string_lossy().into_owned();
     let subject = Subject::file(base, sha256.to_string());
     Some(match runtime {

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use evidence::{Investigation, Reading, Reason, default_investigation};
 use investigate::{Advice, Graded, Need};
 use report::Lang;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// An investigation is written by hand.
@@ -50,11 +51,20 @@ pub fn advice_text(lang: &Lang, advice: &Advice) -> String {
     format!("{}  ({})", advice.command, lang.text_with("check-needs", &[("needs", needs.into())]))
 }
 
-/// Why, in as few words as will do: the weightiest reason of what is open, else the evidence.
+/// Observations that are looked through for what they say in different words.
+const HEARD: usize = 256;
+
+/// Why, in as few words as will do: the weightiest reason of what is open, else the evidence. Several observations that say
+/// the same are one sentence, and which of them come first does not hang on when they were made.
 pub fn because(lang: &Lang, reading: &Reading) -> Vec<String> {
-    let most = if reading.grade.is_unresolved() { 1 } else { 2 };
-    let elsewhere = reading.reasons.iter().filter(|_| reading.grade.is_unresolved());
-    let elsewhere = elsewhere.filter(|reason| matches!(reason, Reason::Elsewhere { .. })).take(1);
-    let first = reading.reasons.iter().take(most).filter(|reason| !matches!(reason, Reason::Elsewhere { .. }));
-    first.chain(elsewhere).map(|reason| report::plain_reason(lang, reading, reason)).collect()
+    let text = |reason: &Reason| report::plain_reason(lang, reading, reason);
+    if reading.grade.is_unresolved() {
+        let elsewhere = |reason: &&Reason| matches!(reason, Reason::Elsewhere { .. });
+        let first = reading.reasons.iter().take(1).filter(|reason| !elsewhere(reason));
+        return first.chain(reading.reasons.iter().filter(elsewhere).take(1)).map(text).collect();
+    }
+    let seen = |reason: &&Reason| matches!(reason, Reason::Holds { .. } | Reason::Contradicts { .. });
+    let said: BTreeSet<String> = reading.reasons.iter().take(HEARD).filter(seen).map(text).collect();
+    let caveat = reading.reasons.iter().find(|reason| !seen(reason) && !matches!(reason, Reason::Elsewhere { .. }));
+    said.into_iter().take(if caveat.is_some() { 1 } else { 2 }).chain(caveat.map(text)).collect()
 }
