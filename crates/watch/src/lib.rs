@@ -24,6 +24,7 @@ mod nodes;
 mod observer_kind;
 mod observers;
 pub mod preload;
+mod record;
 pub mod request;
 mod seen;
 mod sightings;
@@ -40,6 +41,7 @@ pub use crate::launch_key::{Call, Kind, KindId, Name, Pipeline};
 pub use crate::launch_stream::Flow;
 pub use crate::observer_kind::ObserverKind;
 pub use crate::observers::{LaunchObserver, ServerClaims, launches_in_view};
+pub use crate::record::{RecordError, read_record};
 pub use crate::sightings::{ObserverReport, Place, RecordContext, Word};
 pub use crate::source::{Ended, Source, State, WatchError, signal_name};
 

@@ -90,6 +90,16 @@ pub fn profile_database(data: &[u8]) {
 }
 
 /// Lines that runtimes, BLAS libraries and servers write, mixed with anything.
+/// Whatever `watch --read` is given; the lines of `watch --trace` have no other reader.
+pub fn record(data: &[u8]) {
+    if watch::imports::is_database(data) {
+        return;
+    }
+    if let Ok((tally, account)) = watch::read_record(std::path::Path::new("fuzz"), data, "") {
+        assert!(tally.launches() == 0 || !account.reach.is_empty());
+    }
+}
+
 pub fn log(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut tally = Tally::default();

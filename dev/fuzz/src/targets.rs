@@ -42,6 +42,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "pe", try_on: pe },
     Target { name: "profile", try_on: records::profile },
     Target { name: "profile_database", try_on: records::profile_database },
+    Target { name: "record", try_on: records::record },
     Target { name: "server_answer", try_on: records::server_answer },
     Target { name: "source", try_on: source_tree },
     Target { name: "spirv", try_on: records::spirv },

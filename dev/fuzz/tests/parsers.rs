@@ -38,6 +38,7 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("tensile/src/extop.rs", "catalog"),
     ("vulkan/src/run.rs", "vulkan_trace"),
     ("watch/src/imports/mod.rs", "profile"),
+    ("watch/src/record.rs", "record"),
 ];
 
 /// Parsers of bytes that nobody else can have written.

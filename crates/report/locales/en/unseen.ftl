@@ -128,5 +128,7 @@ unseen-no-row = dispatches
 unseen-no-row-why = the profile has no row: it shows nothing, not that nothing ran
 unseen-trace-graphs = graph launches
 unseen-trace-graphs-why = { $count } captured launches and { $replays } replays: the trace does not say which graph is which, so they are not counted
+unseen-cut-off = the end of the trace
+unseen-cut-off-why = its last line is half a line: whoever wrote it was stopped, and what came after is not there
 unseen-only-words = launches
 unseen-only-words-why = a server's log has none: watch it, or give a trace with --read and this with --said

@@ -128,5 +128,7 @@ unseen-no-row = ディスパッチ
 unseen-no-row-why = プロファイルに行がありません。何も示しておらず、何も動かなかったという意味ではありません
 unseen-trace-graphs = グラフの起動
 unseen-trace-graphs-why = キャプチャされた起動 { $count } 回と再実行 { $replays } 回。トレースはどのグラフがどれかを示さないため、数えていません
+unseen-cut-off = トレースの末尾
+unseen-cut-off-why = 最後の行が途中で切れています。書き手が止められており、その先はありません
 unseen-only-words = 起動
 unseen-only-words-why = サーバーのログには起動がありません。監視するか、--read でトレースを渡し、このログは --said で渡してください

@@ -183,6 +183,8 @@ pub enum Gap {
     NoRow,
     /// Captured launches and replays of a trace that does not tell which graph is which.
     TraceGraphs { replays: u64 },
+    /// A trace whose last line is half a line.
+    CutOff,
     /// A server's log, in which nobody launches.
     OnlyWords,
 }
@@ -230,6 +232,7 @@ impl Gap {
             | Gap::WriteAhead
             | Gap::Timeless
             | Gap::NoRow
+            | Gap::CutOff
             | Gap::OnlyWords => Open::Launches,
             Gap::UnknownGraph { .. }
             | Gap::CaptureUnderWay

@@ -71,6 +71,7 @@ impl Gap {
             Gap::GraphsWhole,
             Gap::NoRow,
             Gap::TraceGraphs { replays: 4 },
+            Gap::CutOff,
             Gap::OnlyWords,
         ]);
         all

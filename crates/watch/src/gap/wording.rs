@@ -354,6 +354,11 @@ impl Gap {
                 "graph launches",
                 "{count} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted",
             ),
+            Gap::CutOff => says(
+                "cut-off",
+                "the end of the trace",
+                "its last line is half a line: whoever wrote it was stopped, and what came after is not there",
+            ),
             Gap::OnlyWords => says(
                 "only-words",
                 "launches",

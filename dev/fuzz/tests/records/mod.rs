@@ -13,6 +13,7 @@ pub fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("kernel_table", "one_kernel", table()),
         ("profile", "rocprofv3_csv", text(CSV)),
         ("profile", "rocprofv3_json", text(JSON)),
+        ("record", "written_trace", text(WRITTEN_TRACE)),
         ("log", "runtime", text(LOG)),
         ("log", "server", text(SERVER_LOG)),
         ("server_answer", "generate", text(GENERATE)),
@@ -117,6 +118,12 @@ fn table() -> Vec<u8> {
 const CSV: &str = "\"Kind\",\"Agent_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\",\"LDS_Block_Size\",\"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n\"KERNEL_DISPATCH\",\"Agent 1\",\"copy(int, float*)\",1000,2000,0,64,1,1,640,1,1\n";
 
 const JSON: &str = r#"{"rocprofiler-sdk-tool":[{"metadata":{"pid":1},"agents":[{"id":{"handle":1},"type":2,"name":"gfx1201"}],"kernel_symbols":[{"kernel_id":7,"formatted_kernel_name":"k","kernel_name":"_Z1kv.kd"}],"buffer_records":{"kernel_dispatch":[{"start_timestamp":10,"end_timestamp":20,"dispatch_info":{"agent_id":{"handle":1},"kernel_id":7,"workgroup_size":{"x":64,"y":1,"z":1},"grid_size":{"x":640,"y":1,"z":1}}}]}}]}"#;
+
+/// What `watch --trace` writes: a launch, a captured one, a replay, and half a line.
+const WRITTEN_TRACE: &str = r#"{"seq":1,"kernel":"mul_mat_q<(ggml_type)12, 112, false>","grid":[32,3,1],"block":[32,8,1],"shmem":40960,"ne11":290,"graph":0}
+{"seq":2,"kernel":"quantize_mmq_q8_1","grid":[4,1,1],"block":[128,1,1],"graph":5}
+{"seq":3,"exec":5}
+{"seq":4,"kernel":"mul_m"#;
 
 const LOG: &str = ":3:rocdevice.cpp :1815: 1 us: [pid:1 tid: 0x1]  Gfx Major/Minor/Stepping: 12/0/1\n:3:hip_module.cpp :744 : 1 us: [pid:1 tid: 0x1]  hipLaunchKernel ( 0x10, {4,1,1}, {64,1,1}, 0x1, 0, stream:<null> ) \n:3:hip_module.cpp :744 : 1 us: [pid:1 tid: 0x1] ShaderName : _Z5firstv\n:3:hip_module.cpp :744 : 1 us: [pid:1 tid: 0x1] hipLaunchKernel: Returned hipSuccess : \nrocblas_gemm_ex,N,T,128,16,64,1,f16_r,f16_r,0,f16_r\n";
 
