@@ -62,7 +62,7 @@ pub enum Error {
         "no translation unit is called like {wanted}. --only takes the beginnings of their names, for example {example}"
     )]
     NoUnit { wanted: String, example: String },
-    #[error("no clang++ that knows AMD GPUs is here (clang++-22, -21, -20 or -19): apt-get install clang-22 lld-22")]
+    #[error("no clang++ that reads the device libraries is here (clang++-22 or -21): apt-get install clang-22 lld-22")]
     NoClang,
     #[error(
         "cmake is not here, and the tools of the tree are built by it: apt-get install cmake; --no-tools leaves them out"

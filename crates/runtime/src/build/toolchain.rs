@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 const NAME: &str = "hip-headers";
 const PACKAGES: [&str; 5] =
     ["libamdhip64-dev", "rocm-device-libs-21", "libhipblas-dev", "libhipblas-common-dev", "librocblas-dev"];
-/// The newest first. Older ones do not know gfx12.
-const COMPILERS: [&str; 4] = ["clang++-22", "clang++-21", "clang++-20", "clang++-19"];
+/// The newest first. Older ones cannot read the device libraries, which LLVM 21 wrote.
+const COMPILERS: [&str; 2] = ["clang++-22", "clang++-21"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiler {

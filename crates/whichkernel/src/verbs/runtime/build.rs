@@ -11,7 +11,7 @@ use sys::interrupt;
 
 /// Build ggml's HIP backend for a target that nobody ships, with this machine's clang and no GPU
 ///
-/// Needs clang (19 to 22) and lld; HIP's headers and device libraries come from Debian's packages (under a megabyte). All of it takes
+/// Needs clang (21 or 22) and lld; HIP's headers and device libraries come from Debian's packages (under a megabyte). All of it takes
 /// about 47 processor minutes; a build that was stopped goes on where it was, and a unit that is there is not compiled again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
