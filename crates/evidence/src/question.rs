@@ -10,6 +10,7 @@ use crate::{
     Ability, About, Answer, Claim, Conclusion, Expected, Fact, Grade, Investigation, Question, Reading, Recorded, Rung,
     Subject, Value,
 };
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -143,8 +144,10 @@ impl Investigation {
     /// Every claim and every question, graded.
     pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
         let index = ObservationIndex::new(observations);
-        let readings: Vec<Reading> = self.claims.iter().map(|stated| judge_in(&stated.claim, &index, able)).collect();
-        let questions = self.questions.iter().map(|question| answer(question, self, &readings, &index, able)).collect();
+        let readings: Vec<Reading> =
+            self.claims.par_iter().map(|stated| judge_in(&stated.claim, &index, able)).collect();
+        let questions =
+            self.questions.par_iter().map(|question| answer(question, self, &readings, &index, able)).collect();
         (readings, questions)
     }
 }
