@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod advice_tests;
 mod answers;
+mod asked;
 mod backends;
 mod bytes;
 mod context;

@@ -2,8 +2,10 @@
 
 pub mod kernel;
 pub mod runtime;
-pub mod source;
+mod vulkan;
 
+use crate::asked::compare::compare;
+use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use std::process::ExitCode;
@@ -31,14 +33,14 @@ pub struct Args {
 
     /// Cards: what the program computes through, as in `dryrun --backend`
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
-    pub backend: super::dryrun::Backend,
+    pub backend: dry::Backend,
 
     /// Runtimes and cards: which BLAS the program meets, as in `dryrun --blas`; `real` compares the kernels of rocBLAS
     #[arg(long, value_name = "LANE", default_value = "recorded")]
-    pub blas: super::dryrun::Lane,
+    pub blas: dry::Lane,
 
     #[command(flatten)]
-    pub ask: super::source::rules::Ask,
+    pub ask: tree::Ask,
 
     #[command(flatten)]
     pub kernels: kernel::KernelAsk,
@@ -58,9 +60,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(sides) = Sides::parse(&args.a, &args.b) {
         return args.backends(&sides, context);
     }
-    if args.backend == super::dryrun::Backend::Vulkan {
+    if args.backend == dry::Backend::Vulkan {
         anyhow::ensure!(!context.only_looks(), "this would run a program on a GPU that is not there: not here");
-        return super::dryrun::vulkan::grid::diff(&args.a, &args.b, &args.dry()?, context);
+        return vulkan::cards(&args.a, &args.b, &args.dry()?, context);
     }
     let run = both(runtime::is_card) || both(runtime::is_runtime);
     anyhow::ensure!(!(run && context.only_looks()), "this would run a program on a GPU that is not there: not here");
@@ -70,8 +72,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if both(runtime::is_runtime) {
         return runtime::runtimes(&args.a, &args.b, &args.dry()?, context);
     }
-    let (a, b) = (::source::Tree::open(&args.a)?, ::source::Tree::open(&args.b)?);
-    source::compare(&a, &b, &args.gpu, &args.ask, args.format, context)
+    let (a, b) = (source::Tree::open(&args.a)?, source::Tree::open(&args.b)?);
+    compare(&a, &b, &args.gpu, &args.ask, args.format, context)
 }
 
 impl Args {
@@ -80,26 +82,26 @@ impl Args {
         let dry = self.dry()?;
         let one = || anyhow::anyhow!(context.lang.text("backends-one"));
         let [gpu] = dry.gpu.as_slice() else { return Err(one()) };
-        super::dryrun::grid::check_columns(&dry)?;
+        dry::check_columns(&dry)?;
         let question = Question {
             gpu,
-            kinds: super::dryrun::grid::kinds(&dry)?,
+            kinds: dry::kinds(&dry)?,
             columns: dry.columns.clone(),
             shape: gguf::known(&dry.arch_of)?,
             layers: dry.layers,
             model: dry.model.clone(),
-            runtime: dry.runtime.as_deref().unwrap_or(super::dryrun::DEFAULT_RUNTIME),
+            runtime: dry.runtime.as_deref().unwrap_or(dry::DEFAULT_RUNTIME),
         };
         backends::run(sides, &question, self.format, context)
     }
 
     /// The same question, for the dry run.
-    fn dry(&self) -> anyhow::Result<super::dryrun::Ask> {
+    fn dry(&self) -> anyhow::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]
         struct Defaults {
             #[command(flatten)]
-            dry: super::dryrun::Ask,
+            dry: dry::Ask,
         }
         let mut dry = Defaults::parse_from(["dryrun"]).dry;
         if !self.gpu.is_empty() {

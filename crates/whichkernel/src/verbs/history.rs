@@ -1,6 +1,6 @@
 //! `whichkernel history TREE`: every commit of a clone at which what is chosen changed, the lines that decided, and whether Ollama has it.
 
-use super::source::rules::Ask;
+use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use report::{Column, Table, conclusion_text};

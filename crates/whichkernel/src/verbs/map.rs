@@ -1,9 +1,10 @@
 //! Type x columns as a table that fits a terminal: from source, from the dry run, or both with disagreements marked.
 
-use super::dryrun::grid::{Map, problems, standing_line, survey};
-use super::dryrun::{self, DEFAULT_RUNTIME, head};
+mod vulkan;
+
+use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, standing_line, survey};
 use crate::context::{CHECK_FAILED, Context, Format};
-use ::dryrun::{DispatchMaps, Place, Said, Sheet, agreement};
+use dryrun::{DispatchMaps, Map, Place, Said, Sheet, agreement};
 use evidence::{Conclusion, Says};
 use gguf::Path;
 use report::{Column, Table, conclusion_text};
@@ -17,7 +18,7 @@ use unicode_width::UnicodeWidthStr;
 #[group(skip)]
 pub struct Args {
     #[command(flatten)]
-    dry: dryrun::Ask,
+    dry: dry::Ask,
 
     /// A source tree (directory, REPO@REV, archive): what it declares stands beside the dry run
     #[arg(long, value_name = "TREE")]
@@ -33,9 +34,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    if args.dry.backend == dryrun::Backend::Vulkan {
-        dryrun::vulkan::heed(&args.dry, &[("--source", args.source.is_some())], context)?;
-        return dryrun::vulkan::grid::map(&args.dry, context);
+    if args.dry.backend == dry::Backend::Vulkan {
+        dry::vulkan::heed(&args.dry, &[("--source", args.source.is_some())], context)?;
+        return vulkan::run(&args.dry, context);
     }
     let runtime = args.dry.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME);
     let place = if args.no_dryrun { None } else { Some(Place::find(runtime)?) };

@@ -1,13 +1,14 @@
 //! `whichkernel source TREE`: what a source tree declares.
 
 mod chain;
-mod declare;
 mod graph;
-pub mod look;
 mod rocblas;
-pub mod rules;
+mod rules;
 mod vulkan;
 
+use crate::asked::compare::compare;
+use crate::asked::look::find_rocblas;
+use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
 use anyhow::bail;
 use source::Tree;
@@ -48,7 +49,7 @@ pub struct Args {
     pub gpu: Vec<String>,
 
     #[command(flatten)]
-    pub ask: rules::Ask,
+    pub ask: Ask,
 
     /// Whose rules: those of ggml's CUDA and HIP backend, or of its Vulkan backend
     #[arg(long, value_enum, default_value_t)]
@@ -102,7 +103,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
         (None, None) => tree,
     };
-    if let Some(found) = rocblas::find(&tree) {
+    if let Some(found) = find_rocblas(&tree) {
         return rocblas::run(&tree, &found, args, context);
     }
     if let Some(model) = &args.graph {
@@ -110,7 +111,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     if let Some(other) = &args.against {
         let other = Tree::open(other)?;
-        return super::diff::source::compare(&tree, &other, &args.gpu, &args.ask, args.format, context);
+        return compare(&tree, &other, &args.gpu, &args.ask, args.format, context);
     }
     rules::run(&tree, args, context)
 }
@@ -131,22 +132,4 @@ fn open_with(with: &str, pin: Option<&str>, context: &Context) -> anyhow::Result
         context.note(&context.lang.text_with("source-pin-other", &says));
     }
     Ok(tree)
-}
-
-/// What of a tree was left out, on stderr: an answer from the rest is an answer about the rest.
-pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
-    const SHOWN: usize = 5;
-    for what in skipped.told.iter().take(SHOWN) {
-        crate::context::tell(format_args!(
-            "{}",
-            context.lang.text_with("source-skipped", &[("what", what.clone().into())])
-        ));
-    }
-    if skipped.len() > SHOWN {
-        let count = skipped.len() - SHOWN;
-        crate::context::tell(format_args!(
-            "{}",
-            context.lang.text_with("source-skipped-more", &[("count", count.into())])
-        ));
-    }
 }

@@ -1,9 +1,8 @@
 //! Two runtimes, or two GPUs: what is selected differently, without any GPU.
 
+use crate::asked::dry::{Ask, DEFAULT_RUNTIME, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
-use crate::verbs::dryrun::grid::{Map, survey};
-use crate::verbs::dryrun::{self, DEFAULT_RUNTIME};
-use ::dryrun::{CellDifference, Place, RuntimeDiff};
+use dryrun::{CellDifference, Map, Place, RuntimeDiff};
 use evidence::Word;
 use report::{Column, Table, conclusion_text};
 use std::process::ExitCode;
@@ -18,16 +17,16 @@ pub fn is_card(name: &str) -> bool {
 }
 
 /// The same cards and types in two runtimes.
-pub fn runtimes(a: &str, b: &str, args: &dryrun::Ask, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn runtimes(a: &str, b: &str, args: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
     let (first, second) = (Place::find(a)?, Place::find(b)?);
     let (left, right) = (survey(args, &first, context)?, survey(args, &second, context)?);
     report(&left, &right, (a, b), args.format, context)
 }
 
 /// Two cards in one runtime.
-pub fn cards(a: &str, b: &str, args: &dryrun::Ask, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn cards(a: &str, b: &str, args: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
     let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
-    let of = |card: &str| survey(&dryrun::Ask { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
+    let of = |card: &str| survey(&Ask { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
     report(&of(a)?, &of(b)?, (a, b), args.format, context)
 }
 

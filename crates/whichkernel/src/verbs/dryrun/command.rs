@@ -1,6 +1,7 @@
 //! With a command: run it, then print what was selected.
 
-use super::{Args, card, place, record, rows, text, trace};
+use super::{Args, place, record, rows, text, trace};
+use crate::asked::dry::{Lane, card};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use dryrun::answers::{Parts, ProgramRun};
 use dryrun::{Described, Ending, Events, Outcome, Place, Plan, Request, Selected, Standing, Streams, Verdict, select};
@@ -88,7 +89,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 /// Several cards are one machine with several GPUs, each with the kernels of its own target.
 fn plans(args: &Args, place: &Place) -> anyhow::Result<Vec<Plan>> {
     let program = args.command.first().map(Path::new);
-    let blas = args.ask.blas != super::Lane::Recorded;
+    let blas = args.ask.blas != Lane::Recorded;
     let mut plans = Vec::new();
     for given in &args.ask.gpu {
         let card = card::find(given, &args.ask.set)?;

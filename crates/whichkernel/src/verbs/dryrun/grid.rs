@@ -1,13 +1,12 @@
 //! Without a command: the map of types and column counts, from skeleton models or from a model of the user's.
 
-use super::{Args, Ask, DEFAULT_RUNTIME, card, head, record, rows};
+use super::{Args, record, rows};
+use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, standing_line, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
-pub use dryrun::Map;
 use dryrun::answers::CardMaps;
-use dryrun::{Cell, Place, Plan, Survey, standing_of_cell};
-use gguf::TensorType;
+use dryrun::{Cell, Map, Place, standing_of_cell};
 use launch::record::lane;
-use report::{Column, Table, conclusion_text};
+use report::{Column, Table};
 use std::fmt::Write;
 use std::process::ExitCode;
 use sys::interrupt;
@@ -33,53 +32,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(COULD_NOT_RUN));
     }
     Ok(if maps.iter().all(Map::is_answered) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
-}
-
-/// The types that were asked for.
-pub fn kinds(args: &Ask) -> anyhow::Result<Vec<TensorType>> {
-    let all = args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
-    let given: Vec<&str> =
-        if all { ::source::ALL_TYPES.to_vec() } else { args.kind.iter().map(String::as_str).collect() };
-    Ok(given.into_iter().map(TensorType::parse).collect::<Result<_, _>>()?)
-}
-
-pub fn check_columns(args: &Ask) -> anyhow::Result<()> {
-    let wrong = args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16);
-    anyhow::ensure!(!wrong, "--columns takes numbers from 1 to 65536");
-    Ok(())
-}
-
-pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
-    let kinds = kinds(args)?;
-    check_columns(args)?;
-    let mut maps = Vec::new();
-    for given in &args.gpu {
-        let card = card::find(given, &args.set)?;
-        let plan = Plan::new(place, card, args.strict, args.blas != super::Lane::Recorded, None)?;
-        let survey = Survey {
-            place,
-            profile: &plan.card.profile,
-            described: &plan.described,
-            strict: plan.strict,
-            shape: gguf::known(&args.arch_of)?,
-            layers: args.layers.clamp(1, 200),
-            blas: args.blas.into(),
-            variables: &[],
-        };
-        let cells = match &args.model {
-            Some(model) => survey.model(model, &args.columns)?,
-            None => {
-                let color = context.color;
-                survey.run(&kinds, &args.columns, &|line| {
-                    if color {
-                        crate::context::tell(format_args!("dryrun: {line}"));
-                    }
-                })?
-            }
-        };
-        maps.push(Map { plan, cells });
-    }
-    Ok(maps)
 }
 
 fn csv(maps: &[Map]) -> String {
@@ -111,13 +63,6 @@ fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> Strin
     }
     let _ = writeln!(out, "{}", context.lang.text("dryrun-legend"));
     out
-}
-
-/// The rung, the grade, and how far the map reaches.
-pub fn standing_line(map: &Map, context: &Context) -> String {
-    let reach = conclusion_text(&context.lang, &map.reach());
-    let args = [("grade", context.lang.text(map.standing().key()).into()), ("reach", reach.into())];
-    context.lang.text_with("dryrun-grade", &args)
 }
 
 /// What a real BLAS library took for which product; None where calls were only recorded.
@@ -174,19 +119,6 @@ fn kinds_of(map: &Map) -> Vec<String> {
     for kind in map.cells.iter().flat_map(Cell::kinds) {
         if !list.contains(&kind) {
             list.push(kind);
-        }
-    }
-    list
-}
-
-pub fn problems(map: &Map) -> Vec<String> {
-    let mut list: Vec<String> = Vec::new();
-    for cell in &map.cells {
-        if let Some(problem) = &cell.problem {
-            let line = format!("! {}: {problem}", cell.kind);
-            if !list.contains(&line) {
-                list.push(line);
-            }
         }
     }
     list

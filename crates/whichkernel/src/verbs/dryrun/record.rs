@@ -1,7 +1,7 @@
 //! `--record`: what was selected, to the ledger, on the rung Selected and with the device named as a stand-in.
 
-use super::grid::Map;
 use crate::context::Context;
+use dryrun::Map;
 use dryrun::{Outcome, Place, Plan, RecordContext, Selected, library};
 use observe::Sighting;
 use std::ffi::OsString;

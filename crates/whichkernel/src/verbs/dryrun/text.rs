@@ -1,7 +1,7 @@
 //! A run for people: the verdict first, then what was selected, phase by phase, then what to know about the list.
 
 use super::command::Ran;
-use super::head;
+use crate::asked::dry::head;
 use crate::context::{Context, Format};
 use dryrun::{Ending, Phase, Selected};
 use evidence::Conclusion;

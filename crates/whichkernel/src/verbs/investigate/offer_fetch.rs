@@ -1,9 +1,9 @@
 //! What is not here and would close claims: said with its size and what it can close, fetched if the person agrees, and
 //! afterwards said what it did close. Never by itself in a pipe.
 
+use crate::asked::look::look;
 use crate::context::Context;
 use crate::fetching::bring;
-use crate::verbs::source::look::look;
 use evidence::{Artifact, Recorded};
 use investigate::{Graded, Places, Step, What};
 use observe::ObserveContext;

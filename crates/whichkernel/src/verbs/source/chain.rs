@@ -1,5 +1,8 @@
 //! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
 
+use crate::asked::declare;
+use crate::asked::look::USUAL_ROUTES;
+use crate::asked::tree::tell_skipped;
 use crate::context::{CHECK_FAILED, Context, Format};
 use anyhow::bail;
 use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};
@@ -8,16 +11,15 @@ use source::Tree;
 use std::process::ExitCode;
 
 /// Routes that a server of language models serves, the most telling first.
-pub const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
 
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
 pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let (texts, skipped) = source::tree::collect(trees, callchain::wanted);
     let files: Vec<File> = texts.into_iter().map(File::from).collect();
     for tree in trees {
-        super::tell_skipped(&tree.skipped, context);
+        tell_skipped(&tree.skipped, context);
     }
-    super::tell_skipped(&skipped, context);
+    tell_skipped(&skipped, context);
     let index = callchain::index(&files);
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
         return between(trees, &index, (from, to), files.len(), args, context);
@@ -41,7 +43,7 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
     if args.record
         && let Some(tree) = trees.first()
     {
-        super::declare::chains(tree, &chains, &facts, files.len(), context)?;
+        declare::chains(tree, &chains, &facts, files.len(), context)?;
     }
     let text = match args.format {
         Format::Json => ::answer::json(&answer(trees, route, chains, &facts))?,
@@ -72,8 +74,8 @@ fn between(
         && let Some(tree) = trees.first()
     {
         let name = if index.files.iter().any(|path| path.ends_with(".go")) { "ollama" } else { "llama.cpp" };
-        let way = super::declare::Way { from, to, steps: found.as_deref() };
-        super::declare::ways(tree, name, &[way], files, context)?;
+        let way = declare::Way { from, to, steps: found.as_deref() };
+        declare::ways(tree, name, &[way], files, context)?;
     }
     let ends = [("from", from.into()), ("to", to.into())];
     let Some(steps) = found else {

@@ -1,5 +1,6 @@
 //! `source TREE --graph MODEL.gguf`: every node of a model's evaluation, with what it launches.
 
+use crate::asked::tree::tell_skipped;
 use crate::context::{Context, Format, tell};
 use crate::emit::Show;
 use anyhow::{Context as _, bail};
@@ -49,7 +50,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
         }
     }
     if args.format != Format::Json {
-        super::tell_skipped(&tree.skipped, context);
+        tell_skipped(&tree.skipped, context);
         for key in ["source-graph-nodes", "source-graph-memory"] {
             tell(format_args!("{}", context.lang.text(key)));
         }

@@ -1,26 +1,17 @@
 //! `source TREE` on a rocBLAS tree: which GPUs it knows, how it tells them apart, where it looks for kernels.
 
+use crate::asked::declare;
 use crate::context::{Context, Format};
-use callchain::File;
-use callchain::rocblas::{Rocblas, read, wanted};
+use callchain::rocblas::{Rocblas, wanted};
 use report::{Column, Table};
 use source::Tree;
 use std::process::ExitCode;
-
-/// None where the tree is no rocBLAS.
-pub fn find(tree: &Tree) -> Option<Rocblas> {
-    if !tree.paths().any(|path| path.ends_with("library/src/include/handle.hpp")) {
-        return None;
-    }
-    let (texts, _) = source::tree::collect(std::slice::from_ref(tree), wanted);
-    read(&texts.into_iter().map(File::from).collect::<Vec<_>>())
-}
 
 pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let targets = args.gpu.as_slice();
     if args.record {
         let files = tree.paths().filter(|path| wanted(path)).count();
-        super::declare::rocblas(tree, found, files, context)?;
+        declare::rocblas(tree, found, files, context)?;
     }
     let text = match args.format {
         Format::Json => answer::json(&found.answer(&tree.label, tree.commit.as_deref(), targets))?,

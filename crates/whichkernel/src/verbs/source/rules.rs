@@ -1,206 +1,16 @@
 //! `source TREE`: which path, tile and kernel the tree's dispatch code chooses, and why.
 
+use crate::asked::declare;
+use crate::asked::tree::{notes, tell_skipped};
 use crate::context::{Context, Format};
-use anyhow::{Context as _, bail};
-use clap::ValueEnum;
 use report::{Column, Table};
 use source::ranges::{brief, choice_of, stretches};
-use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES};
-use source::{Device, Overrides, Preset, Question, Reason, Shape, Survey, Tree};
+use source::{Reason, Survey, Tree};
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// What is asked of a tree; `diff` and `explain` ask the same way.
-#[derive(Debug, Clone, clap::Args)]
-pub struct Ask {
-    /// Types of the weights (for flash-attn of the KV cache), comma-separated, or `all` [default: eight common ones]
-    #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
-    pub types: Vec<String>,
-
-    /// Column counts (tokens in one micro-batch): numbers and ranges, such as 1..512 or 1,8,9..64 [default: 26 from 1 to 512]
-    #[arg(long, value_name = "LIST")]
-    pub columns: Option<String>,
-
-    /// The operation
-    #[arg(long, value_enum, default_value_t)]
-    pub op: Operation,
-
-    /// Rows of the weights
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub rows: i64,
-
-    /// Columns of the weights: the length of the dot products
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub k: i64,
-
-    /// Shared memory per block in bytes [default: what the GPU has]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub smem: Option<i64>,
-
-    /// mul-mat-id: experts in all
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub experts: i64,
-
-    /// mul-mat-id: experts used per token
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub experts_used: i64,
-
-    /// flash-attn and rope: values per head
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub head_size: i64,
-
-    /// flash-attn: values per head of V [default: as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
-    pub head_size_v: Option<i64>,
-
-    /// flash-attn and rope: heads
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub heads: i64,
-
-    /// flash-attn: heads of the KV cache
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub kv_heads: i64,
-
-    /// flash-attn and --graph: positions in the KV cache [default: 4096; of a graph as many as its columns fill]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
-    pub kv: Option<i64>,
-
-    /// flash-attn: no mask, as in encoders and vision models
-    #[arg(long)]
-    pub no_mask: bool,
-
-    /// rope: the mode (0 normal, 2 NeoX, 8 M-RoPE, 24 vision)
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub mode: i64,
-
-    /// Define a macro for the build, NAME or NAME=VALUE
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
-    pub define: Vec<String>,
-
-    /// Undefine a macro for the build
-    #[arg(short = 'U', value_name = "NAME")]
-    pub undefine: Vec<String>,
-
-    /// Set a CMake option of the tree's build, NAME=VALUE
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub cmake: Vec<String>,
-
-    /// Set a variable of the environment that the rules may read, NAME=VALUE [default: none is set]
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub env: Vec<String>,
-}
-
 /// Up to so many rows the versions that nobody gave are varied.
 const FEW_CELLS: usize = 64;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Operation {
-    #[default]
-    MulMat,
-    MulMatId,
-    FlashAttn,
-    Rope,
-    GetRows,
-}
-
-impl Ask {
-    pub fn question(&self, gpus: &[String]) -> anyhow::Result<Question> {
-        let names: Vec<&str> = match gpus {
-            [] => DEFAULT_GPUS.to_vec(),
-            some => some.iter().map(String::as_str).collect(),
-        };
-        let mut devices = Vec::new();
-        for name in names {
-            let mut device = Device::find(name)?;
-            if let Some(bytes) = self.smem {
-                device.set_shared_memory(bytes);
-            }
-            devices.push(device);
-        }
-        let default = match self.op {
-            Operation::MulMat | Operation::MulMatId | Operation::GetRows => DEFAULT_TYPES,
-            Operation::FlashAttn => &["F16", "Q8_0", "Q4_0"],
-            Operation::Rope => &["F32", "F16"],
-        };
-        let types: Vec<String> = match self.types.as_slice() {
-            [] => default.iter().map(|ty| (*ty).to_owned()).collect(),
-            [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
-            some => some.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect(),
-        };
-        let columns = self.columns()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
-        Ok(self.shape().question(devices, types, columns))
-    }
-
-    /// Column counts, where some are given.
-    pub fn columns(&self) -> anyhow::Result<Option<Vec<i64>>> {
-        self.columns.as_deref().map(columns).transpose()
-    }
-
-    /// The operations that are not asked about, by their names.
-    pub fn other_operations(&self) -> Vec<String> {
-        let others = Operation::value_variants().iter().filter(|op| **op != self.op);
-        others.filter_map(|op| Some(op.to_possible_value()?.get_name().to_owned())).collect()
-    }
-
-    fn shape(&self) -> Shape {
-        let (rows, k) = (self.rows, self.k);
-        match self.op {
-            Operation::MulMat => Shape::MulMat { rows, k },
-            Operation::MulMatId => Shape::MulMatId { rows, k, experts: self.experts, used: self.experts_used },
-            Operation::FlashAttn => Shape::FlashAttn {
-                head: self.head_size,
-                head_v: self.head_size_v.unwrap_or(match self.head_size {
-                    576 => 512,
-                    320 => 256,
-                    192 => 128,
-                    same => same,
-                }),
-                heads: self.heads,
-                heads_kv: self.kv_heads,
-                kv: self.kv.unwrap_or(4096),
-                mask: !self.no_mask,
-            },
-            Operation::Rope => Shape::Rope { head: self.head_size, heads: self.heads, mode: self.mode },
-            Operation::GetRows => Shape::GetRows { rows, k },
-        }
-    }
-
-    pub fn overrides(&self) -> anyhow::Result<Overrides> {
-        let pairs = |flag: &str, list: &[String]| -> anyhow::Result<Vec<(String, String)>> {
-            let pair = |text: &String| {
-                let (name, value) = text.split_once('=').with_context(|| format!("{flag} {text}: give NAME=VALUE"))?;
-                Ok((name.to_owned(), value.to_owned()))
-            };
-            list.iter().map(pair).collect()
-        };
-        let (cmake, env) = (pairs("--cmake", &self.cmake)?, pairs("--env", &self.env)?);
-        let (define, undefine) = (self.define.clone(), self.undefine.clone());
-        Ok(Overrides { define, undefine, cmake, env, vary_versions: false })
-    }
-}
-
-/// `1..512`, `1,8,9..64`.
-pub fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
-    let mut out = Vec::new();
-    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let bad = || format!("--columns {part}: give numbers and ranges, such as 1..512 or 1,8,9..64");
-        match part.split_once("..") {
-            None => out.push(part.parse().ok().filter(|&n: &i64| n > 0).with_context(bad)?),
-            Some((from, to)) => {
-                let from: i64 = from.parse().ok().filter(|&n| n > 0).with_context(bad)?;
-                let to: i64 = to.trim_start_matches('=').parse().ok().filter(|&n| n >= from).with_context(bad)?;
-                if to - from > 1_000_000 {
-                    bail!("--columns {part}: more than a million counts");
-                }
-                out.extend(from..=to);
-            }
-        }
-    }
-    if out.is_empty() {
-        bail!("--columns {text:?}: no column count in it");
-    }
-    Ok(out)
-}
 
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let mut question = args.ask.question(&args.gpu)?;
@@ -212,10 +22,10 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
     let mut survey = Survey::run(tree, question, &overrides)?;
     if args.format != Format::Json {
         notes(&survey, context).iter().for_each(|line| crate::context::tell(format_args!("{line}")));
-        super::tell_skipped(&tree.skipped, context);
+        tell_skipped(&tree.skipped, context);
     }
     if args.record {
-        super::declare::rules(tree, &mut survey, context)?;
+        declare::rules(tree, &mut survey, context)?;
     }
     let text = match (args.format, args.thresholds) {
         (Format::Csv, false) => csv(&survey),
@@ -228,56 +38,6 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
     };
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Which build is spoken of: presets and what is open, one line each.
-pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
-    let mut lines = Vec::new();
-    for backend in &survey.backends {
-        let defines = shown(&backend.preset);
-        let args = [
-            ("vendor", backend.preset.vendor.name().into()),
-            ("preset", backend.preset.name.clone().into()),
-            ("defines", defines.into()),
-        ];
-        lines.push(context.lang.text_with("source-preset", &args));
-    }
-    let assumed = survey.backends.iter().flat_map(|backend| backend.preset.assumed());
-    let assumed: Vec<String> = assumed.map(|(name, value)| format!("{name}={value}")).collect();
-    if !assumed.is_empty() {
-        let key = if survey.versions_varied { "source-assumed" } else { "source-assumed-fixed" };
-        lines.push(context.lang.text_with(key, &[("list", assumed.join(" ").into())]));
-    }
-    let native =
-        |preset: &Preset| preset.vendor == source::Vendor::Cuda && !preset.origin.contains_key("__CUDA_ARCH_LIST__");
-    if survey.backends.iter().any(|backend| native(&backend.preset)) {
-        lines.push(context.lang.text("source-assumed-architectures"));
-    }
-    let read = |(name, value): (&String, &Option<String>)| match value {
-        Some(value) => format!("{name}={value}"),
-        None => context.lang.text_with("source-env-unset", &[("name", name.clone().into())]),
-    };
-    let environment: Vec<String> = survey.environment.iter().map(read).collect();
-    if !environment.is_empty() {
-        lines.push(context.lang.text_with("source-environment", &[("list", environment.join(", ").into())]));
-    }
-    for name in &survey.open_defines {
-        let version = assumed.iter().any(|text| text.split('=').next() == Some(name));
-        let key = if version { "source-open-version" } else { "source-open-define" };
-        lines.push(context.lang.text_with(key, &[("name", name.clone().into())]));
-    }
-    lines
-}
-
-/// The defines that have to do with the backend; a build sets many more.
-fn shown(preset: &Preset) -> String {
-    preset.listed().iter().filter(|define| concerns_backend(define)).cloned().collect::<Vec<_>>().join(" ")
-}
-
-/// Ones that are set to nothing are as good as not set: a build lists dozens of those.
-pub fn concerns_backend(define: &str) -> bool {
-    let idle = define.ends_with("=0") || define.ends_with("=\"\"");
-    !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
 }
 
 /// One row per GPU, type and count, in the order asked. What is the same along a row or a range is written out once.

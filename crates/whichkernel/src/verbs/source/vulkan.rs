@@ -1,7 +1,7 @@
 //! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product of weights.
 
 use super::Args;
-use super::rules::{Operation, columns};
+use crate::asked::tree::{Operation, columns};
 use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Show;
 use evidence::{Basis, Rung, Unit};

@@ -1,10 +1,11 @@
 //! `--backend vulkan`: a program on RADV and Mesa's stand-in, and which pipelines it dispatched.
 
-pub mod grid;
+mod grid;
 mod show;
 
+use super::Args;
 use super::command::{is_skeleton, shown};
-use super::{Args, Ask, DEFAULT_RUNTIME};
+use crate::asked::dry::vulkan::{heed, place};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use anyhow::Context as _;
 use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
@@ -57,20 +58,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         // The program's own failure, or one that never came to the card, is an answer about the program.
         None => ExitCode::from(CHECK_FAILED),
     })
-}
-
-fn place(ask: &Ask) -> anyhow::Result<Place> {
-    Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
-}
-
-/// What would be passed over is refused.
-pub fn heed(ask: &Ask, more: &[(&str, bool)], context: &Context) -> anyhow::Result<()> {
-    let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != super::Lane::Recorded)];
-    let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));
-    let unheeded: Vec<&str> = given.collect();
-    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", unheeded.join(", ").into())]);
-    anyhow::ensure!(unheeded.is_empty(), refusal());
-    Ok(())
 }
 
 /// Who and where, for the ledger.

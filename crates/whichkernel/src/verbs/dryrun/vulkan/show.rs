@@ -1,10 +1,10 @@
 //! How what was selected through Vulkan looks to people.
 
+use crate::asked::dry::vulkan::reach_line;
 use crate::context::Context;
 use crate::emit::Show;
-use dryrun::{Standing, VulkanRow, VulkanSelection};
-use evidence::Conclusion;
-use report::{Column, Lang, Table, conclusion_text};
+use dryrun::{VulkanRow, VulkanSelection};
+use report::{Column, Lang, Table};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -42,13 +42,6 @@ pub fn cells(row: &VulkanRow) -> [String; 9] {
         number(code.and_then(|code| code.lds)),
         matrix.join(", "),
     ]
-}
-
-/// The rung, the grade, and how far it reaches.
-pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
-    let grade = lang.text(Standing::of(reach).key());
-    let args = [("grade", grade.into()), ("reach", conclusion_text(lang, reach).into())];
-    lang.text_with("dryrun-grade", &args)
 }
 
 impl Show for VulkanSelection {

@@ -1,24 +1,37 @@
 //! A tree looked at for an investigation: what `source --chain --record` and `source TREE --record` would write, at once.
 
-use super::{chain, declare, rocblas};
+use super::declare;
 use crate::context::Context;
 use callchain::File;
+use callchain::rocblas::{Rocblas, read, wanted};
 use evidence::Investigation;
 use source::Tree;
+
+/// Where requests come in, the first that a tree serves.
+pub const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
+
+/// None where the tree is no rocBLAS.
+pub fn find_rocblas(tree: &Tree) -> Option<Rocblas> {
+    if !tree.paths().any(|path| path.ends_with("library/src/include/handle.hpp")) {
+        return None;
+    }
+    let (texts, _) = source::tree::collect(std::slice::from_ref(tree), wanted);
+    read(&texts.into_iter().map(File::from).collect::<Vec<_>>())
+}
 
 /// `spec`: as the verb takes it. Follows the ways that the claims ask about, beside those of a request.
 pub fn look(spec: &str, investigation: &Investigation, context: &Context) -> anyhow::Result<()> {
     context.progress(spec);
     let tree = Tree::open(spec)?;
-    if let Some(found) = rocblas::find(&tree) {
-        let files = tree.paths().filter(|path| callchain::rocblas::wanted(path)).count();
+    if let Some(found) = find_rocblas(&tree) {
+        let files = tree.paths().filter(|path| wanted(path)).count();
         return declare::rocblas(&tree, &found, files, context);
     }
     let (texts, _) = source::tree::collect(std::slice::from_ref(&tree), callchain::wanted);
     let files: Vec<File> = texts.into_iter().map(File::from).collect();
     let index = callchain::index(&files);
     let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
-    if let Some(route) = chain::USUAL_ROUTES.into_iter().find(served) {
+    if let Some(route) = USUAL_ROUTES.into_iter().find(served) {
         let chains = callchain::trace(&index, route);
         declare::chains(&tree, &chains, &callchain::facts(&files), files.len(), context)?;
     }

@@ -1,7 +1,7 @@
 //! Two source trees: for which GPUs, types and columns the choice differs, and the conditions that made it so.
 
+use super::tree::{Ask, Operation, notes, tell_skipped};
 use crate::context::{CHECK_FAILED, Context, Format};
-use crate::verbs::source::rules::{Ask, Operation, notes};
 use evidence::{Conclusion, Rung};
 use report::{Column, Table, conclusion_text};
 use source::answers::{Changed, SourceDiff, conclude};
@@ -35,7 +35,7 @@ pub fn compare(
             for note in notes(survey, context) {
                 crate::context::tell(format_args!("{}: {note}", tree.label));
             }
-            crate::verbs::source::tell_skipped(&tree.skipped, context);
+            tell_skipped(&tree.skipped, context);
         }
     }
     let text = match format {

@@ -1,0 +1,160 @@
+//! What is asked of a program on a GPU that is not there: the flags that `dryrun`, `map` and `diff` share, and the survey they make.
+
+pub mod card;
+pub mod head;
+pub mod vulkan;
+
+use crate::context::{Context, Format};
+use dryrun::{Blas, Map, Place, Plan, Survey};
+use gguf::TensorType;
+use report::conclusion_text;
+use std::path::PathBuf;
+
+/// Cards, types, column counts, and where to run.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Ask {
+    /// Cards (rx-9070-xt), targets (gfx1100 means its reference card) or profile files (card.toml), separated by commas
+    #[arg(long, value_name = "CARDS", value_delimiter = ',', default_value = "rx-9070-xt")]
+    pub gpu: Vec<String>,
+
+    /// What the program computes through: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in
+    #[arg(long, value_name = "BACKEND", default_value = "hip")]
+    pub backend: Backend,
+
+    /// A runtime in the cache (debian-sid) or a directory [default: the program as installed, else debian-sid]
+    #[arg(long, value_name = "NAME|DIR")]
+    pub runtime: Option<String>,
+
+    /// Tensor types of the skeleton models: Q4_K,Q6_K or all
+    #[arg(long = "type", value_name = "TYPES", value_delimiter = ',', default_value = "Q4_K,Q6_K,Q8_0,F16")]
+    pub kind: Vec<String>,
+
+    /// Column counts (prompt lengths of one micro-batch)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,8,9,11,12,64,256,257,290,512")]
+    pub columns: Vec<u64>,
+
+    /// Take a real model, with its own tensor types, instead of skeletons
+    #[arg(long, value_name = "FILE", conflicts_with = "arch_of")]
+    pub model: Option<PathBuf>,
+
+    /// The shape of a well-known model for the skeletons
+    #[arg(long, value_name = "NAME", default_value = "qwen2-7b")]
+    pub arch_of: String,
+
+    /// Layers of the skeletons; two hold every kind of matrix
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub layers: u32,
+
+    /// Refuse a target that the libraries do not ship, as the real runtime does
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Change a property of the card: multiProcessorCount=42
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+
+    /// Which BLAS the program meets: `recorded` stops at the call, `real` runs the runtime's own rocBLAS, `hipblaslt`
+    /// puts the same products to its hipBLASLt, `both` tries one after the other
+    #[arg(long, value_name = "LANE", default_value = "recorded")]
+    pub blas: Lane,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Backend {
+    Hip,
+    Vulkan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Lane {
+    Recorded,
+    #[value(alias = "rocblas")]
+    Real,
+    Hipblaslt,
+    Both,
+}
+
+impl From<Lane> for Blas {
+    fn from(lane: Lane) -> Blas {
+        match lane {
+            Lane::Recorded => Blas::Recorded,
+            Lane::Real => Blas::Real,
+            Lane::Hipblaslt => Blas::Lt,
+            Lane::Both => Blas::Both,
+        }
+    }
+}
+
+/// The runtime that skeletons run in when none is named.
+pub const DEFAULT_RUNTIME: &str = "debian-sid";
+
+/// The types that were asked for.
+pub fn kinds(args: &Ask) -> anyhow::Result<Vec<TensorType>> {
+    let all = args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
+    let given: Vec<&str> =
+        if all { ::source::ALL_TYPES.to_vec() } else { args.kind.iter().map(String::as_str).collect() };
+    Ok(given.into_iter().map(TensorType::parse).collect::<Result<_, _>>()?)
+}
+
+pub fn check_columns(args: &Ask) -> anyhow::Result<()> {
+    let wrong = args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16);
+    anyhow::ensure!(!wrong, "--columns takes numbers from 1 to 65536");
+    Ok(())
+}
+
+pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
+    let kinds = kinds(args)?;
+    check_columns(args)?;
+    let mut maps = Vec::new();
+    for given in &args.gpu {
+        let card = card::find(given, &args.set)?;
+        let plan = Plan::new(place, card, args.strict, args.blas != Lane::Recorded, None)?;
+        let survey = Survey {
+            place,
+            profile: &plan.card.profile,
+            described: &plan.described,
+            strict: plan.strict,
+            shape: gguf::known(&args.arch_of)?,
+            layers: args.layers.clamp(1, 200),
+            blas: args.blas.into(),
+            variables: &[],
+        };
+        let cells = match &args.model {
+            Some(model) => survey.model(model, &args.columns)?,
+            None => {
+                let color = context.color;
+                survey.run(&kinds, &args.columns, &|line| {
+                    if color {
+                        crate::context::tell(format_args!("dryrun: {line}"));
+                    }
+                })?
+            }
+        };
+        maps.push(Map { plan, cells });
+    }
+    Ok(maps)
+}
+
+/// The rung, the grade, and how far the map reaches.
+pub fn standing_line(map: &Map, context: &Context) -> String {
+    let reach = conclusion_text(&context.lang, &map.reach());
+    let args = [("grade", context.lang.text(map.standing().key()).into()), ("reach", reach.into())];
+    context.lang.text_with("dryrun-grade", &args)
+}
+
+pub fn problems(map: &Map) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for cell in &map.cells {
+        if let Some(problem) = &cell.problem {
+            let line = format!("! {}: {problem}", cell.kind);
+            if !list.contains(&line) {
+                list.push(line);
+            }
+        }
+    }
+    list
+}

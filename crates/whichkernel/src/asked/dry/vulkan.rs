@@ -1,0 +1,86 @@
+//! The same through Vulkan: where it runs, what it does not heed, the survey, and the lines around a map.
+
+use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use dryrun::{Place, Standing, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
+use evidence::Conclusion;
+use report::{Lang, conclusion_text};
+use std::fmt::Write;
+use std::process::ExitCode;
+use sys::interrupt;
+
+pub fn place(ask: &Ask) -> anyhow::Result<Place> {
+    Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
+}
+
+/// What would be passed over is refused.
+pub fn heed(ask: &Ask, more: &[(&str, bool)], context: &Context) -> anyhow::Result<()> {
+    let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != Lane::Recorded)];
+    let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));
+    let unheeded: Vec<&str> = given.collect();
+    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", unheeded.join(", ").into())]);
+    anyhow::ensure!(unheeded.is_empty(), refusal());
+    Ok(())
+}
+
+pub fn ended(maps: &[(String, VulkanMap)]) -> ExitCode {
+    if interrupt::signal().is_some() {
+        return ExitCode::from(COULD_NOT_RUN);
+    }
+    if maps.iter().all(|(_, map)| map.is_answered()) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) }
+}
+
+pub fn survey(ask: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<(String, VulkanMap)>> {
+    let kinds = kinds(ask)?;
+    check_columns(ask)?;
+    interrupt::catch();
+    let mut maps = Vec::new();
+    for given in &ask.gpu {
+        let shape = gguf::known(&ask.arch_of)?;
+        let survey = VulkanSurvey { place, card: VulkanCard::find(given)?, shape, layers: ask.layers.clamp(1, 200) };
+        let color = context.color;
+        let progress = |line: &str| {
+            if color {
+                crate::context::tell(format_args!("dryrun: {line}"));
+            }
+        };
+        let map = match &ask.model {
+            Some(model) => survey.model(model, &ask.columns)?,
+            None => survey.run(&kinds, &ask.columns, &progress)?,
+        };
+        maps.push((given.clone(), map));
+    }
+    Ok(maps)
+}
+
+pub fn head(map: &VulkanCardMap, runtime: &str, out: &mut String, lang: &Lang) {
+    let line = match (&map.device, &map.driver) {
+        (Some(device), Some(driver)) => {
+            let args =
+                [("device", device.as_str().into()), ("driver", driver.as_str().into()), ("runtime", runtime.into())];
+            lang.text_with("dryrun-vulkan-head", &args)
+        }
+        _ => format!("{} ({}): {}", map.card, map.target, lang.text("dryrun-vulkan-none")),
+    };
+    let _ = writeln!(out, "{line}");
+}
+
+pub fn tail(map: &VulkanCardMap, out: &mut String, lang: &Lang) {
+    let mut told = Vec::new();
+    for cell in &map.cells {
+        let Some(problem) = &cell.problem else { continue };
+        let line = format!("! {}: {problem}", cell.kind);
+        if !told.contains(&line) {
+            let _ = writeln!(out, "{line}");
+            told.push(line);
+        }
+    }
+    let _ = writeln!(out, "{}\n", reach_line(&map.reach, lang));
+}
+
+/// The rung, the grade, and how far it reaches.
+pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
+    let grade = lang.text(Standing::of(reach).key());
+    let args = [("grade", grade.into()), ("reach", conclusion_text(lang, reach).into())];
+    lang.text_with("dryrun-grade", &args)
+}

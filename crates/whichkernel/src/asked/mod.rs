@@ -1,0 +1,8 @@
+//! What several verbs ask: their common flags, and how these become a question. Verbs do not import each other; what two of
+//! them need, and no room does, is here.
+
+pub mod compare;
+pub mod declare;
+pub mod dry;
+pub mod look;
+pub mod tree;
