@@ -6,14 +6,21 @@
 use crate::record::{FIRST, MAGIC};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FrameError {
+pub enum TraceError {
     #[error("this is not a launch trace: it does not begin with \"WKTRACE1\"")]
     Magic,
     #[error("the trace has {len} bytes, less than its header")]
     Short { len: usize },
 }
 
-/// The finished records of a trace, by kind and body.
+/// A finished record: its kind, its body, and where in the file the body lies.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'a> {
+    pub kind: u32,
+    pub body: &'a [u8],
+    pub at: usize,
+}
+
 #[derive(Debug, Clone)]
 pub struct Frames<'a> {
     bytes: &'a [u8],
@@ -21,6 +28,8 @@ pub struct Frames<'a> {
     /// 1: the stand-in GPU, 2: the preload shim, 3: the Vulkan layer.
     pub writer: u32,
     pub pid: u32,
+    pub parent: u32,
+    pub start_ns: u64,
     /// Records that found no room.
     pub lost: u64,
     /// Records that were begun and never finished, among those that were gone through.
@@ -28,17 +37,25 @@ pub struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub fn of(bytes: &'a [u8]) -> Result<Frames<'a>, FrameError> {
-        let short = FrameError::Short { len: bytes.len() };
+    pub fn of(bytes: &'a [u8]) -> Result<Frames<'a>, TraceError> {
+        let short = TraceError::Short { len: bytes.len() };
         if !bytes.starts_with(&MAGIC) {
-            return Err(if bytes.len() < MAGIC.len() { short } else { FrameError::Magic });
+            return Err(if bytes.len() < MAGIC.len() { short } else { TraceError::Magic });
         }
         if bytes.len() < FIRST as usize {
             return Err(short);
         }
         let used = usize::try_from(long(bytes, 8)).unwrap_or(usize::MAX).min(bytes.len());
-        let (lost, pid, writer) = (long(bytes, 16), word(bytes, 24), word(bytes, 40));
-        Ok(Frames { bytes: bytes.get(..used).unwrap_or(bytes), at: FIRST as usize, writer, pid, lost, torn: 0 })
+        Ok(Frames {
+            bytes: bytes.get(..used).unwrap_or(bytes),
+            at: FIRST as usize,
+            writer: word(bytes, 40),
+            pid: word(bytes, 24),
+            parent: word(bytes, 28),
+            start_ns: long(bytes, 32),
+            lost: long(bytes, 16),
+            torn: 0,
+        })
     }
 
     fn head(&self) -> Option<(usize, u32)> {
@@ -48,7 +65,7 @@ impl<'a> Frames<'a> {
 }
 
 impl<'a> Iterator for Frames<'a> {
-    type Item = (u32, &'a [u8]);
+    type Item = Frame<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -62,11 +79,12 @@ impl<'a> Iterator for Frames<'a> {
                 continue;
             }
             let end = self.at.saturating_add(len).min(self.bytes.len());
-            let body = self.bytes.get(self.at + 8..end).unwrap_or_default();
-            self.at = end.max(self.at + 8);
+            let at = self.at + 8;
+            let body = self.bytes.get(at..end).unwrap_or_default();
+            self.at = end.max(at);
             match kind {
                 0 => self.torn += 1,
-                kind => return Some((kind, body)),
+                kind => return Some(Frame { kind, body, at }),
             }
         }
     }

@@ -3,18 +3,11 @@
 //! A process may have died at any instruction. What it had reserved and not finished is counted as torn and stepped over;
 //! nothing behind it is lost.
 
-use crate::record::{self, FIRST, MAGIC};
-use crate::record_reader::Fields;
+pub use crate::frames::TraceError;
+use crate::frames::{Frame, Frames};
+use crate::record;
 pub use crate::record_reader::{Held, Kernel, Module, Record, Runtime};
 use std::collections::HashMap;
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TraceError {
-    #[error("this is not a launch trace: it does not begin with \"WKTRACE1\"")]
-    Magic,
-    #[error("the trace has {len} bytes, less than its header")]
-    Short { len: usize },
-}
 
 /// Who made a launch record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,32 +57,12 @@ pub struct Trace {
 
 impl Trace {
     pub fn parse(bytes: Vec<u8>) -> Result<Trace, TraceError> {
-        let short = || TraceError::Short { len: bytes.len() };
-        if !bytes.starts_with(&MAGIC) {
-            return Err(if bytes.len() < MAGIC.len() { short() } else { TraceError::Magic });
+        let mut frames = Frames::of(&bytes)?;
+        let mut trace = Trace::blank(&frames);
+        for Frame { kind, body, at } in frames.by_ref() {
+            trace.add(Record::read(kind, body), at);
         }
-        let header = Fields { bytes: bytes.get(..FIRST as usize).ok_or_else(short)?, at: MAGIC.len() };
-        let mut trace = Trace::blank(&header);
-        let used = usize::try_from(header.peek_u64(8)).unwrap_or(usize::MAX).min(bytes.len());
-        let mut at = FIRST as usize;
-        while let Some((len, kind)) = head(&bytes, at, used) {
-            if len == 0 {
-                // Reserved and never begun: records are 8-byte aligned, so the next one stands at some step of 8.
-                trace.torn += 1;
-                while head(&bytes, at, used).is_some_and(|(len, _)| len == 0) {
-                    at += 8;
-                }
-                continue;
-            }
-            let end = at.saturating_add(len).min(used);
-            if let Some(body) = bytes.get(at + 8..end) {
-                match kind {
-                    0 => trace.torn += 1,
-                    kind => trace.add(Record::read(kind, body), at + 8),
-                }
-            }
-            at = end.max(at + 8);
-        }
+        trace.torn = frames.torn;
         trace.bytes = bytes;
         Ok(trace)
     }
@@ -162,32 +135,24 @@ pub fn repeated(shapes: &HashMap<u32, record::Launch>, repeat: record::Repeat, s
     }
 }
 
-fn head(bytes: &[u8], at: usize, used: usize) -> Option<(usize, u32)> {
-    if at.checked_add(8)? > used {
-        return None;
-    }
-    let fields = Fields { bytes, at };
-    Some((fields.peek_u32(at) as usize, fields.peek_u32(at + 4)))
-}
-
 impl Trace {
     /// An empty trace with what the header says.
-    fn blank(header: &Fields<'_>) -> Trace {
+    fn blank(header: &Frames<'_>) -> Trace {
         Trace {
-            writer: match header.peek_u32(40) {
+            writer: match header.writer {
                 1 => Writer::StandIn,
                 2 => Writer::Preload,
                 _ => Writer::Unknown,
             },
-            pid: header.peek_u32(24),
-            parent: header.peek_u32(28),
-            start_ns: header.peek_u64(32),
+            pid: header.pid,
+            parent: header.parent,
+            start_ns: header.start_ns,
             program: String::new(),
             runtimes: Vec::new(),
             modules: Vec::new(),
             kernels: Vec::new(),
             events: Vec::new(),
-            lost: header.peek_u64(16),
+            lost: header.lost,
             torn: 0,
             shapes: HashMap::new(),
             bytes: Vec::new(),
@@ -198,7 +163,7 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::kind;
+    use crate::record::{FIRST, MAGIC, kind};
 
     /// A trace put together by hand: header, then the given (length, kind, body) records.
     fn made(records: &[(u32, u32, Vec<u8>)], tail: usize) -> Vec<u8> {

@@ -3,12 +3,12 @@
 use crate::pipeline::{Device, Pipeline};
 use crate::replay::Dispatch;
 use crate::stream::Stream;
-use launch::frames::{FrameError, Frames};
+use launch::frames::{Frame, Frames, TraceError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
-    Frame(#[from] FrameError),
+    Frame(#[from] TraceError),
     #[error("this trace was not written by the Vulkan layer")]
     OtherWriter,
 }
@@ -43,8 +43,8 @@ impl Run {
             return Err(RunError::OtherWriter);
         }
         let mut stream = Stream::new(frames.pid);
-        for (record, body) in &mut frames {
-            stream.feed(record, body);
+        for Frame { kind, body, .. } in &mut frames {
+            stream.feed(kind, body);
         }
         let mut run = stream.finish();
         run.lost += frames.lost + frames.torn;

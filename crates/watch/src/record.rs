@@ -5,16 +5,16 @@ use crate::{Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Tally,
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::trace::{Trace, Writer};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error(transparent)]
     Profile(#[from] imports::ImportError),
     #[error(
-        "{path}: no launch trace, no profile (rocprofv3, Nsight Systems), no line of the logs that are known here (AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK), and no word of llama.cpp or Ollama"
+        "no launch trace, no profile (rocprofv3, Nsight Systems), no line of the logs that are known here (AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK), and no word of llama.cpp or Ollama"
     )]
-    Unknown { path: PathBuf, source: launch::trace::TraceError },
+    Unknown(#[source] launch::trace::TraceError),
 }
 
 /// `bytes`: the file's, of a database the first ones; `sha256`: of the whole file.
@@ -31,7 +31,7 @@ pub fn read_record(path: &Path, bytes: &[u8], sha256: &str) -> Result<(Tally, Ob
     log(bytes, word("unknown"))
         .or_else(|| written_trace(bytes, word("unknown")))
         .or_else(|| words(&file, bytes, word("unknown")))
-        .ok_or_else(|| RecordError::Unknown { path: path.to_owned(), source })
+        .ok_or_else(|| RecordError::Unknown(source))
 }
 
 /// A log that somebody made, mixed with anything else.
@@ -162,6 +162,6 @@ mod tests {
     #[test]
     fn half_a_line_in_the_middle_is_another_file() {
         let error = read(&format!("{LINE}\n{}\n{LINE}\n", &LINE[..20])).unwrap_err();
-        assert!(matches!(error, RecordError::Unknown { .. }), "{error}");
+        assert!(matches!(error, RecordError::Unknown(_)), "{error}");
     }
 }

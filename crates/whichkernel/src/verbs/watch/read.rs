@@ -8,13 +8,16 @@ use anyhow::Context as _;
 use codeobject::ReadAt;
 use std::path::Path;
 use std::process::ExitCode;
-use watch::ObserverKind;
 use watch::claims::Claims;
+use watch::{ObserverKind, RecordError};
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();
     let (bytes, sha256) = whole(path)?;
-    let (tally, account) = watch::read_record(path, bytes.as_slice(), &sha256)?;
+    let (tally, account) = match watch::read_record(path, &bytes, &sha256) {
+        Err(error @ RecordError::Unknown(_)) => return Err(error).with_context(name),
+        read => read?,
+    };
     let mut claims = Claims::default();
     // A log of the libraries is often the server's own.
     if account.observer == ObserverKind::Logs {
