@@ -75,7 +75,7 @@ pub enum Unary {
     Address,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Binary {
     Mul,
     Div,

@@ -48,7 +48,7 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 ready.push(number(answer));
             }
             _ => {
-                if tok.kind == Kind::Ident && !pp.macros.table.contains_key(&tok.sym) {
+                if tok.kind == Kind::Ident && !pp.macros.table.has(tok.sym) {
                     pp.defined(tok);
                 }
                 ready.push(*tok);

@@ -3,7 +3,7 @@
 use super::files::LoadError;
 use super::lex::{Kind, PAINTED, SPACE, Tok};
 use super::macros::Macro;
-use super::preprocess::Preprocessor;
+use super::preprocess::{Preprocessor, copy_frames};
 use super::sym::{self, Sym};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Preprocessor<'_> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return Ok(false);
         }
-        let Some(found) = self.macros.table.get(&tok.sym).cloned() else { return Ok(false) };
+        let Some(found) = self.macros.table.get(tok.sym).cloned() else { return Ok(false) };
         if self.frames.iter().any(|frame| frame.name == Some(tok.sym)) {
             return Ok(false);
         }
@@ -38,8 +38,23 @@ impl Preprocessor<'_> {
             },
         };
         let toks = self.replace(&found, &args, at)?;
+        args.into_iter().for_each(|arg| self.pool.give(arg));
         self.push_back(toks, Some(tok.sym));
         Ok(true)
+    }
+
+    /// What a name that stands for a single number or sign becomes: most macros that are met do.
+    pub(super) fn constant(&self, tok: &Tok) -> Option<Tok> {
+        if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
+            return None;
+        }
+        let found = self.macros.table.get(tok.sym)?;
+        match (&found.params, found.body.as_slice()) {
+            (None, [only]) if only.kind != Kind::Ident && !only.is(sym::PASTE) => {
+                Some(Tok { file: tok.file, off: tok.off, len: tok.len, flags: only.flags & SPACE, ..*only })
+            }
+            _ => None,
+        }
     }
 
     /// The arguments of a function-like macro; None (and nothing consumed) where no parenthesis follows.
@@ -56,7 +71,8 @@ impl Preprocessor<'_> {
             self.push_back(vec![open], None);
             return Ok(None);
         }
-        let mut args = vec![Vec::new()];
+        let mut args = Vec::with_capacity(params.clamp(1, 16));
+        args.push(self.pool.take());
         let mut depth = 0usize;
         let mut close = open;
         while let Some(tok) = self.next_raw()? {
@@ -68,7 +84,7 @@ impl Preprocessor<'_> {
             }
             // Only parentheses protect a comma; braces are counted with them since macros here take initialisers.
             if tok.is(sym::COMMA) && depth == 0 && !(variadic && args.len() >= params) && args.len() < MAX_ARGS {
-                args.push(Vec::new());
+                args.push(self.pool.take());
                 continue;
             }
             if tok.is(sym::LPAREN) {
@@ -85,11 +101,14 @@ impl Preprocessor<'_> {
 
     fn replace(&mut self, found: &Arc<Macro>, args: &[Vec<Tok>], at: Tok) -> Result<Vec<Tok>, LoadError> {
         let placed = |tok: &Tok| Tok { file: at.file, off: at.off, len: at.len, flags: tok.flags & SPACE, ..*tok };
-        let Some(params) = &found.params else { return Ok(self.paste_all(found.body.iter().map(placed).collect())) };
+        let mut out = self.pool.take();
+        let Some(params) = &found.params else {
+            out.extend(found.body.iter().map(placed));
+            return Ok(self.paste_all(out));
+        };
         let empty = Vec::new();
         let index = |name: Sym| params.iter().position(|&param| param == name);
-        let mut expanded: Vec<Option<Vec<Tok>>> = vec![None; params.len()];
-        let mut out: Vec<Tok> = Vec::with_capacity(found.body.len());
+        let mut expanded: Vec<Option<Vec<Tok>>> = Vec::new();
         let mut position = 0;
         while let Some(tok) = found.body.get(position) {
             position += 1;
@@ -125,8 +144,13 @@ impl Preprocessor<'_> {
                 }
                 continue;
             }
+            if !self.has_macros(arg) {
+                out.extend_from_slice(arg);
+                continue;
+            }
             if expanded.get(param).is_none_or(|slot| slot.is_none()) {
                 let full = self.expand_list(arg)?;
+                expanded.resize(params.len(), None);
                 if let Some(slot) = expanded.get_mut(param) {
                     *slot = Some(full);
                 }
@@ -140,7 +164,7 @@ impl Preprocessor<'_> {
 
     /// A list expanded on its own, as an argument is before it is put in place.
     pub(super) fn expand_list(&mut self, toks: &[Tok]) -> Result<Vec<Tok>, LoadError> {
-        if toks.iter().all(|tok| tok.kind != Kind::Ident || !self.macros.table.contains_key(&tok.sym)) {
+        if !self.has_macros(toks) {
             return Ok(toks.to_vec());
         }
         // Calls within arguments within calls; real ones stay under ten.
@@ -159,8 +183,12 @@ impl Preprocessor<'_> {
             self.frames.extend(frame);
         }
         let mut out = Vec::new();
-        while let Some(tok) = self.next_raw()? {
-            if !self.expand(tok)? {
+        loop {
+            copy_frames(&mut self.frames, self.floor, &self.macros.table, &mut self.pool, &mut out);
+            let Some(tok) = self.next_raw()? else { break };
+            if let Some(made) = self.constant(&tok) {
+                out.push(made);
+            } else if !self.expand(tok)? {
                 let tok = self.painted(tok);
                 out.push(tok);
             }
@@ -169,6 +197,10 @@ impl Preprocessor<'_> {
         self.floor = floor;
         self.nested -= 1;
         Ok(out)
+    }
+
+    fn has_macros(&self, toks: &[Tok]) -> bool {
+        toks.iter().any(|tok| tok.kind == Kind::Ident && self.macros.table.has(tok.sym))
     }
 
     fn paste_all(&mut self, toks: Vec<Tok>) -> Vec<Tok> {
@@ -191,6 +223,7 @@ impl Preprocessor<'_> {
             };
             let sym = self.interner.intern(&text);
             self.macros.included.pasted.insert(sym);
+            self.recorder.pasted.push(sym);
             out.push(Tok { kind, sym, ..left });
         }
         out

@@ -51,7 +51,7 @@ pub enum LoadError {
 pub struct SourceFile {
     pub path: Arc<str>,
     pub text: Arc<str>,
-    pub toks: Arc<[Tok]>,
+    pub toks: Arc<Vec<Tok>>,
     lines: OnceLock<Vec<u32>>,
 }
 
@@ -81,7 +81,7 @@ impl Files {
             return Err(LoadError::TooMany(MAX_OPEN));
         }
         let file = self.files.len() as u16;
-        let toks = lex(file, &text, interner).into();
+        let toks = Arc::new(lex(file, &text, interner));
         self.files.push(SourceFile { path: path.into(), text, toks, lines: OnceLock::new() });
         self.by_path.insert(path.into(), file);
         Ok(file)
@@ -99,8 +99,8 @@ impl Files {
         self.get(file).map_or("?", |file| &file.path)
     }
 
-    pub fn toks(&self, file: u16) -> Arc<[Tok]> {
-        self.get(file).map_or_else(|| Arc::from([]), |file| file.toks.clone())
+    pub fn toks(&self, file: u16) -> Arc<Vec<Tok>> {
+        self.get(file).map_or_else(Arc::default, |file| file.toks.clone())
     }
 
     /// Counted from 1.

@@ -1,10 +1,11 @@
 //! A header that was read before is not read again. What including a file comes to hangs on the macros as they stand and on the headers
-//! that it would pass over; where these are the same as before, so are its tokens and the macros after it.
+//! that it would pass over; where these are the same as before, so are its tokens and the macros after it. Of a long one it is known
+//! which macros those are: the names in its files, and in what these stand for. All others may be what they like.
 //!
 //! Only an include between two declarations is kept: one within the arguments of a macro, or a file that ends within them, goes the long way.
 
 use super::lex::{Kind, Tok};
-use super::macros::{Defined, Macros};
+use super::macros::{Defined, Macro, Macros};
 use super::preprocess::Preprocessor;
 use super::sym::{FxMap, FxSet, Sym};
 use std::ops::Range;
@@ -14,10 +15,12 @@ use std::sync::Arc;
 type Visit = (u16, bool);
 
 /// What including a file came to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Outcome {
-    /// The macros when it began ([`Macros::state`]).
-    state: u64,
+    /// The macros when it began ([`Macros::state`]); None where those were of another build.
+    state: Option<u64>,
+    /// Those of them that have a part in it; None where that was not looked into.
+    needs: Option<Needs>,
     /// The files that it led to, itself first, each as it was met first.
     visits: Vec<Visit>,
     /// The unit in which it was read, and where in it its tokens stand.
@@ -26,6 +29,39 @@ pub(super) struct Outcome {
     defined: Defined,
     /// Files that are not to be read again in this unit.
     once: Vec<u16>,
+    /// Names that `##` made.
+    pasted: Vec<Sym>,
+}
+
+/// The macros that have a part in what a file comes to.
+#[derive(Debug, Clone)]
+struct Needs {
+    defined: Arc<[(Sym, Arc<Macro>)]>,
+    /// Names that stood for nothing.
+    absent: Arc<Names>,
+}
+
+/// A set of names.
+#[derive(Debug, Default)]
+struct Names(Vec<u64>);
+
+impl Names {
+    fn has(&self, name: Sym) -> bool {
+        self.0.get(name.0 as usize / 64).is_some_and(|word| word >> (name.0 % 64) & 1 == 1)
+    }
+
+    /// False where it was there.
+    fn insert(&mut self, name: Sym) -> bool {
+        let at = name.0 as usize / 64;
+        if at >= self.0.len() {
+            self.0.resize(at + 1 + at / 2, 0);
+        }
+        let Some(word) = self.0.get_mut(at) else { return false };
+        let bit = 1 << (name.0 % 64);
+        let fresh = *word & bit == 0;
+        *word |= bit;
+        fresh
+    }
 }
 
 /// Outcomes by file.
@@ -36,7 +72,12 @@ pub(super) struct Included {
     pub(super) pasted: FxSet<Sym>,
     /// The tokens of the longest unit so far: room for the next.
     pub(super) longest: usize,
+    /// The names in a file, each once.
+    names: FxMap<u16, Arc<[Sym]>>,
 }
+
+/// Of a file that comes to so many tokens it is looked into which macros have a part.
+const LONG: usize = 1000;
 
 /// A file is met under a few different states of the macros; beyond this many it is read each time.
 const MAX_OUTCOMES: usize = 16;
@@ -48,6 +89,8 @@ pub(super) struct Recorder {
     visits: Vec<Visit>,
     /// Files read to their end in this unit, whose tokens are not all there yet.
     done: Vec<(u16, Outcome)>,
+    /// Names that `##` made in this unit.
+    pub(super) pasted: Vec<Sym>,
 }
 
 #[derive(Debug)]
@@ -59,6 +102,7 @@ struct Open {
     toks: usize,
     visits: usize,
     set: usize,
+    pasted: usize,
 }
 
 impl Recorder {
@@ -79,8 +123,9 @@ impl Preprocessor<'_> {
     /// Takes over what a file came to before; false where it must be read.
     pub(super) fn replay(&mut self, file: u16) -> bool {
         let fits = |known: &&Arc<Outcome>| {
-            known.state == self.macros.state
-                && known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)
+            known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)
+                && (known.state == Some(self.macros.state)
+                    || known.needs.as_ref().is_some_and(|needs| self.macros.meets(needs)))
         };
         let known = self.macros.included.of_file.get(&file).and_then(|list| list.iter().find(fits));
         let Some(known) = known.cloned() else { return false };
@@ -90,13 +135,16 @@ impl Preprocessor<'_> {
         }
         self.macros.once.extend(&known.once);
         self.recorder.visits.extend_from_slice(&known.visits);
+        self.recorder.pasted.extend_from_slice(&known.pasted);
+        self.macros.included.pasted.extend(&known.pasted);
         true
     }
 
     pub(super) fn record(&mut self, file: u16, plain: bool) {
         let (toks, visits, set) = (self.out.len(), self.recorder.visits.len(), self.macros.set.len());
         self.recorder.visits.push((file, false));
-        self.recorder.open.push(Open { file, plain, state: self.macros.state, toks, visits, set });
+        let pasted = self.recorder.pasted.len();
+        self.recorder.open.push(Open { file, plain, state: self.macros.state, toks, visits, set, pasted });
     }
 
     /// The innermost file has been read to its end.
@@ -115,11 +163,48 @@ impl Preprocessor<'_> {
         let read = visits.iter().filter(|(file, read)| !read && self.macros.once.contains(file));
         let once = read.map(|(file, _)| *file).collect();
         let mut seen = FxSet::default();
-        let set = self.macros.set.get(open.set..).unwrap_or_default().iter().filter(|name| seen.insert(**name));
-        let defined = set.map(|name| (*name, self.macros.table.get(name).cloned())).collect();
+        let set = self.macros.set.get(open.set..).unwrap_or_default().iter().filter(|(name, _)| seen.insert(*name));
+        let defined = set.map(|(name, _)| (*name, self.macros.table.get(*name).cloned())).collect();
         let toks = open.toks..self.out.len();
-        let unit = Arc::default();
-        self.recorder.done.push((open.file, Outcome { state: open.state, visits, unit, toks, defined, once }));
+        let pasted = self.recorder.pasted.get(open.pasted..).unwrap_or_default().to_vec();
+        let needs = (toks.len() >= LONG).then(|| self.needs(&visits, &pasted, open.set));
+        let (state, unit) = (Some(open.state), Arc::default());
+        self.recorder.done.push((open.file, Outcome { state, needs, visits, unit, toks, defined, once, pasted }));
+    }
+
+    /// What the macros that may be met in these files stood for when the first of them was begun: `set` counts what was set before.
+    fn needs(&mut self, visits: &[Visit], pasted: &[Sym], set: usize) -> Needs {
+        let mut before: FxMap<Sym, Option<&Arc<Macro>>> = FxMap::default();
+        for (name, made) in self.macros.set.get(set..).unwrap_or_default() {
+            before.entry(*name).or_insert(made.as_ref());
+        }
+        let files = &self.files;
+        let kept = &mut self.macros.included.names;
+        let mut met = Names::default();
+        let mut open: Vec<Sym> = Vec::new();
+        for (file, _) in visits.iter().filter(|(_, read)| !read) {
+            let names = kept.entry(*file).or_insert_with(|| {
+                let mut seen = Names::default();
+                let toks = files.get(*file).map_or(&[][..], |file| &file.toks);
+                let idents = toks.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym);
+                idents.filter(|name| seen.insert(*name)).collect()
+            });
+            open.extend(names.iter().filter(|name| met.insert(**name)));
+        }
+        open.extend(pasted.iter().filter(|name| met.insert(**name)));
+        // What a name stood for may name others.
+        let (mut defined, mut absent) = (Vec::new(), Names::default());
+        while let Some(name) = open.pop() {
+            let made = before.get(&name).copied().unwrap_or_else(|| self.macros.table.get(name));
+            let Some(made) = made else {
+                absent.insert(name);
+                continue;
+            };
+            let idents = made.body.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym);
+            open.extend(idents.filter(|name| met.insert(*name)));
+            defined.push((name, made.clone()));
+        }
+        Needs { defined: defined.into(), absent: Arc::new(absent) }
     }
 
     /// The unit has been read: what its headers came to can be taken over by the next.
@@ -135,27 +220,44 @@ impl Preprocessor<'_> {
 }
 
 impl Macros {
-    /// The outcomes that hold under other defines too: those of files that lead to none of these names.
-    pub(super) fn included_without(&self, names: &FxSet<Sym>, mentions: impl Fn(u16) -> bool) -> Included {
+    /// Whether the macros that have a part in an outcome stand for the same now.
+    fn meets(&self, needs: &Needs) -> bool {
+        let same = |(name, made): &(Sym, Arc<Macro>)| {
+            self.table.get(*name).is_some_and(|now| Arc::ptr_eq(now, made) || now.alike(made))
+        };
+        let appeared = |name: Sym| needs.absent.has(name) && self.table.has(name);
+        needs.defined.iter().all(same)
+            && !self.set.iter().any(|(name, _)| appeared(*name))
+            && !self.base.keys().any(|name| appeared(*name))
+    }
+
+    /// The outcomes that hold under other defines too: those of files that lead to none of these names, and those of which it is
+    /// known on what they hang, unless other names are undefined for good (`fixed`), which no outcome tells.
+    pub(super) fn included_without(&self, names: &FxSet<Sym>, mentions: impl Fn(u16) -> bool, fixed: bool) -> Included {
         let in_body = |name: &Sym| {
             let all = self.definitions.values().map(|(_, made)| made).chain(self.base.values());
             let mut bodies = all.map(|made| &made.body);
             bodies.any(|body| body.iter().any(|tok| tok.kind == Kind::Ident && tok.sym == *name))
         };
         // Behind another macro a name may be met where it is not written.
-        if names.iter().any(|name| self.included.pasted.contains(name) || in_body(name)) {
-            return Included::default();
-        }
+        let behind = names.iter().any(|name| self.included.pasted.contains(name) || in_body(name));
         let mut known: FxMap<u16, bool> = FxMap::default();
         let mut free = |file: u16| !*known.entry(file).or_insert_with(|| mentions(file));
         let mut kept = Included {
             of_file: FxMap::default(),
             pasted: self.included.pasted.clone(),
             longest: self.included.longest,
+            names: self.included.names.clone(),
         };
         for (file, list) in &self.included.of_file {
-            let hold = list.iter().filter(|outcome| outcome.visits.iter().all(|(file, _)| free(*file)));
-            let hold: Vec<Arc<Outcome>> = hold.cloned().collect();
+            let mut hold: Vec<Arc<Outcome>> = Vec::new();
+            for outcome in list {
+                if !behind && outcome.visits.iter().all(|(file, _)| free(*file)) {
+                    hold.push(outcome.clone());
+                } else if outcome.needs.is_some() && !fixed {
+                    hold.push(Arc::new(Outcome { state: None, ..outcome.as_ref().clone() }));
+                }
+            }
             if !hold.is_empty() {
                 kept.of_file.insert(*file, hold);
             }

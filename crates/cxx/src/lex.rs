@@ -60,17 +60,22 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
             b'\\' if matches!(bytes.get(at + 1..at + 3), Some(b"\r\n")) => at += 3,
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
                 flags |= SPACE;
-                while let Some(&byte) = bytes.get(at) {
-                    if byte == b'\n' {
-                        break;
+                // A backslash takes what follows it along: the line goes on.
+                while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+                    match memchr::memchr2(b'\n', b'\\', rest) {
+                        Some(end) if rest.get(end) == Some(&b'\n') => {
+                            at += end;
+                            break;
+                        }
+                        Some(end) => at += end + 2,
+                        None => at = bytes.len(),
                     }
-                    at += if byte == b'\\' { 2 } else { 1 };
                 }
             }
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
                 flags |= SPACE;
                 let rest = bytes.get(at + 2..).unwrap_or_default();
-                let close = rest.windows(2).position(|pair| pair == b"*/");
+                let close = memchr::memmem::find(rest, b"*/");
                 at = close.map_or(bytes.len(), |close| at + 2 + close + 2);
             }
             _ => {

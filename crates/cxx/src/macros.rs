@@ -15,12 +15,49 @@ pub struct Macro {
     pub body: Vec<Tok>,
 }
 
+impl Macro {
+    /// Whether both come to the same wherever they are called.
+    pub(super) fn alike(&self, other: &Macro) -> bool {
+        let alike = |(a, b): (&Tok, &Tok)| a.sym == b.sym && a.kind == b.kind && a.flags == b.flags;
+        self.params == other.params
+            && self.variadic == other.variadic
+            && self.body.len() == other.body.len()
+            && self.body.iter().zip(&other.body).all(alike)
+    }
+}
+
 /// Names with what they are defined as; None undefines one.
 pub type Defined = Vec<(Sym, Option<Arc<Macro>>)>;
 
+/// What names stand for right now, by their number: every name of every file is looked up in it.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    by_name: Vec<Option<Arc<Macro>>>,
+}
+
+impl Table {
+    pub fn get(&self, name: Sym) -> Option<&Arc<Macro>> {
+        self.by_name.get(name.0 as usize)?.as_ref()
+    }
+
+    pub fn has(&self, name: Sym) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// What it stood for before.
+    fn put(&mut self, name: Sym, made: Option<Arc<Macro>>) -> Option<Arc<Macro>> {
+        let at = name.0 as usize;
+        if at >= self.by_name.len() {
+            made.as_ref()?;
+            self.by_name.resize(at + 1 + at / 2, None);
+        }
+        self.by_name.get_mut(at).and_then(|slot| std::mem::replace(slot, made))
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Macros {
-    pub(super) table: FxMap<Sym, Arc<Macro>>,
+    pub(super) table: Table,
     /// What every unit begins with.
     pub base: FxMap<Sym, Arc<Macro>>,
     /// What single files are compiled with on top of that: the end of a path, and its defines.
@@ -43,22 +80,27 @@ pub struct Macros {
     pub absent: Vec<String>,
     pub own_header: &'static str,
     pub(super) once: FxSet<u16>,
-    /// Headers in angle brackets that were looked for.
+    /// Headers that were looked for: those in angle brackets by their name, the others by the file that asks too.
     pub(super) system: FxMap<String, Option<String>>,
+    pub(super) quoted: FxMap<(u16, String), Option<String>>,
     pub(super) included: Included,
     /// How the table differs from what the unit began with, as one number that does not hang on the order.
     pub(super) state: u64,
-    /// Names that were set since the unit began.
-    pub(super) set: Vec<Sym>,
+    /// Names that were set since the unit began, with what each stood for before.
+    pub(super) set: Defined,
 }
 
 impl Macros {
     /// A new unit: nothing of the one before is left.
     pub(super) fn begin(&mut self, path: &str) {
-        self.table = self.base.clone();
+        for (name, _) in self.set.drain(..) {
+            self.table.put(name, None);
+        }
+        for (name, made) in &self.base {
+            self.table.put(*name, Some(made.clone()));
+        }
         self.once.clear();
         self.pushed.clear();
-        self.set.clear();
         self.state = 0;
         let of_this = |(end, _): &&(String, Defined)| {
             // A file by its name, or all of a kind: `.cpp`.
@@ -74,13 +116,9 @@ impl Macros {
 
     /// The names that units begin with otherwise than under `before`.
     pub(super) fn otherwise(&self, before: &Macros) -> FxSet<Sym> {
-        let same = |a: &Macro, b: &Macro| {
-            let alike = |(a, b): (&Tok, &Tok)| a.sym == b.sym && a.kind == b.kind;
-            a.params == b.params && a.body.len() == b.body.len() && a.body.iter().zip(&b.body).all(alike)
-        };
         let names = self.base.keys().chain(before.base.keys());
         let differs = |name: &&Sym| match (self.base.get(*name), before.base.get(*name)) {
-            (Some(a), Some(b)) => !same(a, b),
+            (Some(a), Some(b)) => !a.alike(b),
             _ => true,
         };
         let fixed = self.fixed.symmetric_difference(&before.fixed);
@@ -95,11 +133,8 @@ impl Macros {
             (word ^ (word >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
         };
         let now = made.as_ref().map_or(0, mixed);
-        let before = match made {
-            Some(made) => self.table.insert(name, made),
-            None => self.table.remove(&name),
-        };
+        let before = self.table.put(name, made);
         self.state ^= now ^ before.as_ref().map_or(0, mixed);
-        self.set.push(name);
+        self.set.push((name, before));
     }
 }

@@ -10,7 +10,7 @@ use super::files::{Files, LoadError, Sources, Span};
 use super::find_header::{find_include, find_system};
 use super::included::Recorder;
 use super::lex::{Kind, PAINTED, Tok};
-use super::macros::{Macro, Macros};
+use super::macros::{Macro, Macros, Table};
 use super::relevance::Group;
 use super::sym::{self, Interner, Sym};
 use std::sync::Arc;
@@ -34,6 +34,27 @@ pub struct Preprocessor<'a> {
     pub(super) floor: usize,
     pub(super) made: usize,
     pub(super) nested: usize,
+    /// Lists that are done with: macros make and drop thousands.
+    pub(super) pool: Pool,
+}
+
+#[derive(Default)]
+pub(super) struct Pool(Vec<Vec<Tok>>);
+
+impl Pool {
+    const MOST: usize = 64;
+    const LONGEST: usize = 4096;
+
+    pub fn take(&mut self) -> Vec<Tok> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    pub fn give(&mut self, mut list: Vec<Tok>) {
+        if self.0.len() < Self::MOST && (1..=Self::LONGEST).contains(&list.capacity()) {
+            list.clear();
+            self.0.push(list);
+        }
+    }
 }
 
 /// Tokens waiting to be read again: a macro's replacement.
@@ -45,7 +66,7 @@ pub(super) struct Frame {
 
 struct Source {
     file: u16,
-    toks: Arc<[Tok]>,
+    toks: Arc<Vec<Tok>>,
     at: usize,
     conds: Vec<Cond>,
 }
@@ -79,6 +100,7 @@ impl<'a> Preprocessor<'a> {
             floor: 0,
             made: 0,
             nested: 0,
+            pool: Pool::default(),
         }
     }
 
@@ -118,7 +140,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Takes over what stands between two directives or names of macros as it is: that is most of a file.
     fn copy_plain(&mut self) {
-        if !self.frames.is_empty() || self.floor > 0 {
+        if self.floor > 0 || copy_frames(&mut self.frames, 0, &self.macros.table, &mut self.pool, &mut self.out) {
             return;
         }
         let Some(source) = self.sources.last_mut().filter(|source| source.conds.last().is_none_or(|cond| cond.live))
@@ -128,7 +150,7 @@ impl<'a> Preprocessor<'a> {
         let rest = source.toks.get(source.at..).unwrap_or_default();
         let table = &self.macros.table;
         let ends = |tok: &Tok| match tok.kind {
-            Kind::Ident => table.contains_key(&tok.sym),
+            Kind::Ident => table.has(tok.sym),
             Kind::Punct => tok.sym == sym::HASH && tok.bol(),
             _ => false,
         };
@@ -140,6 +162,9 @@ impl<'a> Preprocessor<'a> {
     fn next_expanded(&mut self) -> Result<Option<Tok>, LoadError> {
         loop {
             let Some(tok) = self.next_raw()? else { return Ok(None) };
+            if let Some(made) = self.constant(&tok) {
+                return Ok(Some(made));
+            }
             if !self.expand(tok)? {
                 return Ok(Some(self.painted(tok)));
             }
@@ -163,7 +188,9 @@ impl<'a> Preprocessor<'a> {
                 frame.at += 1;
                 return Ok(Some(tok));
             }
-            self.frames.pop();
+            if let Some(frame) = self.frames.pop() {
+                self.pool.give(frame.toks);
+            }
         }
         if self.floor > 0 {
             return Ok(None);
@@ -289,7 +316,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     pub(super) fn defined(&mut self, name: &Tok) -> bool {
-        let defined = self.macros.table.contains_key(&name.sym);
+        let defined = self.macros.table.has(name.sym);
         if !defined {
             self.macros.asked.entry(name.sym).or_default().push(Span::of(name));
         }
@@ -344,7 +371,7 @@ impl<'a> Preprocessor<'a> {
         let name = self.interner.intern(&name);
         self.recorder.spoil();
         if push {
-            let now = self.macros.table.get(&name).cloned();
+            let now = self.macros.table.get(name).cloned();
             self.macros.pushed.entry(name).or_default().push(now);
         } else if let Some(before) = self.macros.pushed.get_mut(&name).and_then(Vec::pop) {
             self.macros.set(name, before);
@@ -361,11 +388,23 @@ impl<'a> Preprocessor<'a> {
         found
     }
 
+    /// A header in quotes, as the file that is being read finds it.
+    fn quoted(&mut self, wanted: &str) -> Option<String> {
+        let file = self.sources.last().map_or(u16::MAX, |source| source.file);
+        let key = (file, wanted.to_owned());
+        if let Some(known) = self.macros.quoted.get(&key) {
+            return known.clone();
+        }
+        let from = self.sources.last().map_or("", |source| self.files.path(source.file));
+        let found = find_include(self.tree, from, wanted);
+        self.macros.quoted.insert(key, found.clone());
+        found
+    }
+
     /// Whether the tree has a header.
     pub(super) fn finds(&mut self, wanted: &str, quoted: bool) -> bool {
-        let from = self.sources.last().map_or("", |source| self.files.path(source.file));
         match quoted {
-            true => find_include(self.tree, from, wanted).is_some(),
+            true => self.quoted(wanted).is_some(),
             false => self.system(wanted).is_some(),
         }
     }
@@ -392,9 +431,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn include(&mut self, line: &[Tok]) -> Result<(), LoadError> {
-        let from = self.sources.last().map_or(String::new(), |source| self.files.path(source.file).to_owned());
         let Some((wanted, quoted)) = self.header(line)? else { return Ok(()) };
-        let found = if quoted { find_include(self.tree, &from, &wanted) } else { self.system(&wanted) };
+        let found = if quoted { self.quoted(&wanted) } else { self.system(&wanted) };
         if let Some(path) = found {
             let file = self.files.open(self.tree, &path, self.interner)?;
             self.enter(file);
@@ -403,4 +441,29 @@ impl<'a> Preprocessor<'a> {
         }
         Ok(())
     }
+}
+
+/// Takes over what stands before the next macro's name in the replacements above a level, innermost first; false where none is left.
+pub(super) fn copy_frames(
+    frames: &mut Vec<Frame>,
+    floor: usize,
+    table: &Table,
+    pool: &mut Pool,
+    out: &mut Vec<Tok>,
+) -> bool {
+    while frames.len() > floor {
+        let Some(frame) = frames.last_mut() else { return false };
+        let rest = frame.toks.get(frame.at..).unwrap_or_default();
+        let ends = |tok: &Tok| tok.kind == Kind::Ident && table.has(tok.sym);
+        let plain = rest.iter().position(ends).unwrap_or(rest.len());
+        out.extend_from_slice(rest.get(..plain).unwrap_or_default());
+        frame.at += plain;
+        if frame.at < frame.toks.len() {
+            return true;
+        }
+        if let Some(frame) = frames.pop() {
+            pool.give(frame.toks);
+        }
+    }
+    false
 }

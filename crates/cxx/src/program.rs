@@ -81,10 +81,12 @@ impl Program {
             if !otherwise.iter().any(|name| self.interner.text(*name).contains('(')) {
                 let named = |tok: &Tok| tok.kind == Kind::Ident && otherwise.contains(&tok.sym);
                 let mentions = |file| self.files.get(file).is_none_or(|file| file.toks.iter().any(named));
-                self.macros.included = before.included_without(&otherwise, mentions);
+                let fixed = self.macros.fixed != before.fixed;
+                self.macros.included = before.included_without(&otherwise, mentions, fixed);
             }
             self.macros.definitions.clone_from(&before.definitions);
             self.macros.system.clone_from(&before.system);
+            self.macros.quoted.clone_from(&before.quoted);
             self.macros.absent.clone_from(&before.absent);
         }
         if self.files.number("<prelude>").is_none() {
@@ -372,7 +374,7 @@ impl Sources for Nothing {
 fn mentions_call(text: &str, name: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let bytes = text.as_bytes();
-    text.match_indices(name).any(|(at, _)| {
+    memchr::memmem::find_iter(bytes, name.as_bytes()).any(|at| {
         let before = at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|&byte| word(byte));
         let after = bytes.get(at + name.len()..).unwrap_or_default();
         !before && after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'(')

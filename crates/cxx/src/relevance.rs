@@ -121,10 +121,24 @@ impl Program {
 impl<'p> Relevance<'p> {
     /// Where a function's body stands.
     fn body_of(&self, index: u32) -> Option<(u16, u32, u32)> {
-        let toks = self.program.body_toks(self.program.function(index)?);
-        let (first, last) = (toks.first()?, toks.last()?);
+        let function = self.program.function(index)?;
+        let toks = self.program.body_toks(function);
+        let (mut from, mut to) = (toks.first().map(Span::of), toks.last().map(Span::of));
+        // From brace to brace: what it begins or ends with may stand under a condition, and not be there.
+        let (unit, range) = (self.program.unit_toks(function.unit), function.body.clone()?);
+        let open = range.start.checked_sub(1).and_then(|at| unit.get(at)).filter(|tok| tok.is(sym::LBRACE));
+        let close = unit.get(range.end).filter(|tok| tok.is(sym::RBRACE));
+        if let (Some(open), Some(close)) = (open, close)
+            && open.file == close.file
+            && open.off < close.off
+            && from.is_none_or(|first| first.file == open.file && open.off < first.start)
+            && to.is_none_or(|last| last.file == close.file && last.end <= close.off)
+        {
+            (from, to) = (Some(Span::of(open)), Some(Span::of(close)));
+        }
+        let (first, last) = (from?, to?);
         // Of a body that a macro made, all stands where the macro was called.
-        (first.file == last.file).then(|| (first.file, first.off, last.end().max(first.end())))
+        (first.file == last.file).then(|| (first.file, first.start, last.end.max(first.end)))
     }
 
     fn raw(&self, file: u16, start: u32, end: u32) -> &'p [Tok] {
@@ -315,6 +329,8 @@ impl<'p> Relevance<'p> {
             return;
         }
         let toks = self.raw(group.file, group.start, group.end);
+        // The rest of the first line is its condition, and no code.
+        let toks = toks.get(toks.iter().position(Tok::bol).unwrap_or(toks.len())..).unwrap_or_default();
         for line in directives(toks) {
             match line {
                 [name, made, ..] if name.sym == sym::DEFINE || name.sym == sym::UNDEF => {

@@ -8,10 +8,11 @@ const OTHERS: &[&str] = &["NDEBUG", "WIN32", "_WIN32", "MUSART_VERSION"];
 
 /// What follows each `define` and `undef` of a text.
 fn written(text: &str) -> impl Iterator<Item = &str> {
-    ["define ", "undef "]
-        .into_iter()
-        .flat_map(|word| text.match_indices(word).map(move |(at, _)| (at, word.len())))
-        .filter_map(|(at, length)| text.get(at + length..))
+    // Both words have it.
+    memchr::memmem::find_iter(text.as_bytes(), "def").filter_map(|at| {
+        let (before, after) = (text.get(..at)?, text.get(at..)?);
+        after.strip_prefix("define ").or_else(|| after.strip_prefix("def ").filter(|_| before.ends_with("un")))
+    })
 }
 
 impl Rules<'_> {
@@ -60,11 +61,12 @@ impl Rules<'_> {
             .collect();
         // What is left is looked for in the texts: mostly nothing is.
         if !names.is_empty() {
-            let mentioned = self.mentioned(&home);
             let written: Vec<&str> = self.program.files.iter().flat_map(|file| written(&file.text)).collect();
-            names.retain(|name| {
-                !mentioned.contains(name.as_str()) && !written.iter().any(|text| text.starts_with(name.as_str()))
-            });
+            names.retain(|name| !written.iter().any(|text| text.starts_with(name.as_str())));
+        }
+        if !names.is_empty() {
+            let mentioned = self.mentioned(&home);
+            names.retain(|name| !mentioned.contains(name.as_str()));
         }
         names.sort();
         names

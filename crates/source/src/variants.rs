@@ -25,8 +25,13 @@ impl Survey<'_> {
     pub(crate) fn vary(&mut self) -> Result<(), RulesError> {
         for index in 0..self.backends.len() {
             let Some(backend) = self.backends.get(index) else { break };
+            let unknown = backend.rules.unknown_defines(&backend.preset);
+            let versions = self.versions_varied && backend.preset.assumed().next().is_some();
+            if unknown.is_empty() && !versions {
+                continue;
+            }
             let around = backend.rules.around_dispatcher();
-            for variant in variants(backend, &around, self.versions_varied) {
+            for variant in variants(backend, &around, unknown, self.versions_varied) {
                 self.tried.push(variant.defines.join(" "));
                 self.ask(index, variant, &around)?;
             }
@@ -83,12 +88,8 @@ impl Survey<'_> {
     }
 }
 
-fn variants(backend: &Backend<'_>, around: &FxSet<u32>, versions: bool) -> Vec<Variant> {
-    let unknown = backend.rules.unknown_defines(&backend.preset);
+fn variants(backend: &Backend<'_>, around: &FxSet<u32>, unknown: Vec<String>, versions: bool) -> Vec<Variant> {
     let assumed: Vec<(&str, &str)> = backend.preset.assumed().filter(|_| versions).collect();
-    if unknown.is_empty() && assumed.is_empty() {
-        return Vec::new();
-    }
     let mut ran = around.clone();
     backend.ran.values().flatten().for_each(|functions| ran.extend(functions));
     let relevance = backend.rules.program.relevance(&ran);

@@ -296,3 +296,84 @@ fn what_is_unknown_says_where() {
         Outcome::Chosen(choice) => panic!("{choice:?}"),
     }
 }
+
+/// A table as a chain of ifs is passed over by the value that its rows ask for; a row may change that value.
+#[test]
+fn tables_of_many_rows_are_read_row_by_row() {
+    const ROWS: [(i64, i64, i64); 20] = [
+        (0, 3, 0),
+        (4, 5, 1),
+        (8, 7, 2),
+        (12, 11, 3),
+        (4, 13, 4),
+        (60, 17, 5),
+        (-4, 2, 0),
+        (7, 2, 1),
+        (16, 19, 6),
+        (20, 23, 7),
+        (24, 29, 8),
+        (28, 31, 9),
+        (32, 37, 10),
+        (36, 41, 11),
+        (40, 43, 12),
+        (44, 47, 13),
+        (48, 53, 14),
+        (60, 59, 15),
+        (52, 61, 16),
+        (56, 67, 17),
+    ];
+    let row = |(value, by, rest): &(i64, i64, i64)| {
+        format!("if (j == {value} && ne11 % {by} == {rest}) {{ found = true; }};\n")
+    };
+    let rows: String = ROWS.iter().map(row).collect();
+    let jump = "if (j == 8 && ne11 > 50) { j = 60; }\n";
+    for (kind, step) in [("int", 4), ("unsigned", 4), ("int64_t", 4), ("int", 8)] {
+        let loops = format!("for ({kind} j = 0; j < 64; j += {step}) {{\n{jump}{rows}}}");
+        holds(&format!("bool found = false; {loops} return found;"), |n| {
+            let (mut found, mut j) = (false, 0);
+            while j < 64 {
+                if j == 8 && n > 50 {
+                    j = 60;
+                }
+                found |= ROWS.iter().any(|(value, by, rest)| j == *value && n % by == *rest);
+                j += step;
+            }
+            found
+        });
+    }
+}
+
+/// A long header is read once where the macros that it hangs on are the same, however they are reached; and again where one is not.
+#[test]
+fn a_long_header_under_other_macros_is_another() {
+    let filler: String =
+        (0..200).map(|number| format!("static int filler_{number}() {{ return {number}; }}\n")).collect();
+    let ways = [
+        ("LIMIT", "LIMIT"),
+        ("#define NOW LIMIT\n", "NOW"),
+        ("#define JOIN(a, b) a##b\n", "JOIN(LIM, IT)"),
+        ("#if LIMIT == 33\n#define BOUND 33\n#else\n#define BOUND 77\n#endif\n", "BOUND"),
+        ("#ifdef ONLY_HERE\n#define BOUND 33\n#else\n#define BOUND 77\n#endif\n", "BOUND"),
+    ];
+    for (before, value) in ways {
+        let before = if before.starts_with('#') { before } else { "" };
+        let header = format!(
+            "{before}{filler}static int limit_of() {{ return {value}; }}\n#undef BOUND\n#undef NOW\n#undef JOIN\n"
+        );
+        let mut files = files();
+        for (path, text) in &mut files {
+            match *path {
+                "src/cuda/main.cu" => *text = format!("#define LIMIT 77\n#include \"limit.inc\"\n{text}"),
+                "src/cuda/mmq.cu" => {
+                    let text_now = text.replace(RULE, "    return ne11 < limit_of();");
+                    let other = "#define ONLY_HERE\n#define HAS_NO_PART 1\n#define LIMIT 33\n#include \"limit.inc\"\n";
+                    *text = format!("{other}{text_now}");
+                }
+                _ => {}
+            }
+        }
+        files.push(("src/cuda/limit.inc", header));
+        let tree = tree(files);
+        assert_eq!(paths(&tree, &[32, 33, 76, 77]), [MMQ, BLAS, BLAS, BLAS], "{value} {before}");
+    }
+}

@@ -19,7 +19,12 @@ impl Machine<'_> {
         if self.exploring {
             return self.block_of_windows(stmts);
         }
-        for stmt in stmts {
+        let rows = self.rows(stmts);
+        let mut next = 0;
+        loop {
+            next = self.pass(rows.as_deref(), next);
+            let Some(stmt) = stmts.get(next) else { break };
+            next += 1;
             match self.exec(stmt)? {
                 Flow::On => {}
                 other => return Ok(other),
@@ -330,7 +335,7 @@ impl Machine<'_> {
     }
 
     /// Whether an expression is the same in every run: literals and enumerators.
-    fn is_fixed(&self, expr: &Expr) -> bool {
+    pub(super) fn is_fixed(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Int(..) | ExprKind::Bool(_) => true,
             ExprKind::Name(name) => {
@@ -358,7 +363,7 @@ impl Machine<'_> {
         }
     }
 
-    fn plain_number(&self, expr: &Expr) -> Option<(i64, IntTy)> {
+    pub(super) fn plain_number(&self, expr: &Expr) -> Option<(i64, IntTy)> {
         match &expr.kind {
             ExprKind::Int(value, ty) => Some((*value, *ty)),
             ExprKind::Bool(value) => Some((i64::from(*value), IntTy::Bool)),

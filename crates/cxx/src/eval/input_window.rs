@@ -38,8 +38,11 @@ impl Machine<'_> {
     pub(super) fn block_of_windows(&mut self, stmts: &[Stmt]) -> Run<Flow> {
         // Statements after which fewer counts were left than before.
         let mut narrowed: Vec<(usize, Mark)> = Vec::new();
+        let rows = self.rows(stmts);
         let mut next = 0;
-        while let Some(stmt) = stmts.get(next) {
+        loop {
+            next = self.pass(rows.as_deref(), next);
+            let Some(stmt) = stmts.get(next) else { break };
             let mark = self.mark();
             let flow = self.exec(stmt);
             let narrows = mark.until > self.until;

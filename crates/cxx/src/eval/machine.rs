@@ -3,7 +3,8 @@
 use super::footprint::Footprint;
 use super::handoff::{Decision, Handoff};
 use super::input_window::Window;
-use super::symbolic_int::SymbolicInt;
+use super::rows::Rows;
+use super::symbolic_int::{Followed, SymbolicInt};
 use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
 use crate::Program;
 use crate::View;
@@ -96,6 +97,8 @@ pub struct Machine<'p> {
     /// Room for the next key, so that a result that is known costs no allocation.
     pub(super) scratch: Vec<i64>,
     pub(super) picks: FxMap<(Sym, usize, usize, View), Option<u32>>,
+    /// Tables that are written as a chain of ifs, by where their statements stand.
+    pub(super) rows: FxMap<usize, Option<Rc<Rows>>>,
     pub(super) frames: Vec<Frame>,
     /// The input that numbers are told at; the first and the last one for which the run holds now.
     pub input: i64,
@@ -144,6 +147,7 @@ pub struct Machine<'p> {
     /// How the numbers of this run that are not linear depend on the input, and how many there were before.
     pub(super) symbolic: Vec<SymbolicInt>,
     pub(super) first_symbolic: i64,
+    pub(super) followed: Followed,
 }
 
 impl std::fmt::Debug for Machine<'_> {
@@ -169,6 +173,7 @@ impl<'p> Machine<'p> {
             memo: FxMap::default(),
             scratch: Vec::new(),
             picks: FxMap::default(),
+            rows: FxMap::default(),
             frames: Vec::new(),
             input: 1,
             from: 1,
@@ -203,6 +208,7 @@ impl<'p> Machine<'p> {
             layouts: FxMap::default(),
             symbolic: Vec::new(),
             first_symbolic: 0,
+            followed: Followed::default(),
         }
     }
 

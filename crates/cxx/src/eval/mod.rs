@@ -20,6 +20,7 @@ mod layout;
 mod machine;
 mod method;
 mod overload;
+mod rows;
 mod static_type;
 mod symbolic_int;
 mod taint;

@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::value::{CURVED, Value};
 use crate::ast::Binary;
 use crate::integer::IntTy;
+use crate::sym::FxMap;
 
 /// A value at the count of the run, and how it depends on the count: 0 not at all, a slope, the number of a symbolic integer, or CURVED.
 pub(super) type Number = (i64, i64);
@@ -23,8 +24,8 @@ pub(super) struct SymbolicInt {
     size: u32,
 }
 
-#[derive(Debug)]
-enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
     /// Of unsigned 64 bits where that makes a difference.
     Binary(Binary, bool, Number, Number),
     Not(Number),
@@ -47,12 +48,30 @@ struct Quotient {
     by: i128,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Test {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Test {
     Less,
     /// Less, of 64 bits without a sign.
     Below,
     Equal,
+}
+
+/// From where to where a comparison is known to come out so, in counts from the input.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    from: i64,
+    to: i64,
+    truth: bool,
+    /// At the next count it comes out otherwise, or cannot be told.
+    ends: bool,
+}
+
+/// What is asked twice in one run is followed once: the same operations on the same numbers are one number, and how far a
+/// comparison of two holds is kept, and followed on from there.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    numbers: FxMap<Kind, i64>,
+    tests: FxMap<(Test, Number, Number), Held>,
 }
 
 impl Test {
@@ -136,15 +155,22 @@ impl Machine<'_> {
         if size >= MAX_SIZE || parts.contains(&CURVED) {
             return CURVED;
         }
+        if let Some(known) = self.followed.numbers.get(&kind) {
+            return *known;
+        }
         self.symbolic.push(SymbolicInt { kind, size: size + 1 });
         let number = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
-        if is_linear(CURVED.saturating_add(number)) { CURVED } else { CURVED + number }
+        let number = if is_linear(CURVED.saturating_add(number)) { CURVED } else { CURVED + number };
+        self.followed.numbers.insert(kind, number);
+        number
     }
 
     /// Forms of earlier runs are forgotten; whoever still holds one holds a number that is not followed.
     pub(super) fn forget_symbolic(&mut self) {
         self.first_symbolic = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
         self.symbolic.clear();
+        self.followed.numbers.clear();
+        self.followed.tests.clear();
     }
 
     fn symbolic_int(&self, dependence: i64) -> Option<&SymbolicInt> {
@@ -174,47 +200,85 @@ impl Machine<'_> {
         if left.1 == 0 && right.1 == 0 {
             return test.of(left.0, right.0);
         }
-        let truth = test.of(self.now(left), self.now(right));
-        if self.stays(test, left, right, truth) || self.stays_apart(test, left, right, truth) {
-            return truth;
+        let (first, last) = (self.from.saturating_sub(self.input), self.until.saturating_sub(self.input));
+        let key = (test, left, right);
+        let known = self.followed.tests.get(&key).filter(|held| held.from <= first && first <= held.to).copied();
+        if let Some(held) = known.filter(|held| held.ends || held.to >= last) {
+            self.hold_until(held.to);
+            return held.truth;
         }
-        if self.points {
-            self.hold_wanted(test, left, right, truth);
-            return truth;
+        let truth = match known {
+            Some(held) => held.truth,
+            None => test.of(self.now(left), self.now(right)),
+        };
+        let held = Held { from: known.map_or(first, |held| held.from), to: last, truth, ends: false };
+        if known.is_none() && (self.stays(test, left, right, truth) || self.stays_apart(test, left, right, truth)) {
+            return self.keep(key, held);
         }
-        let last = self.until.saturating_sub(self.input);
-        let mut at = self.from.saturating_sub(self.input);
+        let after = known.map_or(first, |held| held.to.saturating_add(1));
+        let (to, ends) = match self.points {
+            true => self.wanted_alike(key, truth, after, last),
+            false => self.alike(key, truth, after, last),
+        };
+        // The window's own first count always holds.
+        self.hold_until(to);
+        self.keep(key, Held { to, ends, ..held })
+    }
+
+    fn keep(&mut self, key: (Test, Number, Number), held: Held) -> bool {
+        if !self.lost && held.from <= held.to {
+            self.followed.tests.insert(key, held);
+        }
+        held.truth
+    }
+
+    /// The range ends so many counts from the input, but not before the window's first.
+    fn hold_until(&mut self, to: i64) {
+        self.until = self.until.min(self.input.saturating_add(to)).max(self.from);
+    }
+
+    /// The last count up to which a test comes out the same from `at` on, and whether the next is known to be otherwise.
+    fn alike(&self, (test, left, right): (Test, Number, Number), truth: bool, mut at: i64, last: i64) -> (i64, bool) {
         for _ in 0..MAX_PIECES {
             if at > last {
-                return truth;
+                return (at - 1, false);
             }
-            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { break };
+            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { return (at - 1, true) };
             if test.of(a.value, b.value) != truth {
-                break;
+                return (at - 1, true);
             }
             let same = keeps(test, a, b).min(a.more).min(b.more);
             at = at.saturating_add(same).saturating_add(1);
         }
-        // Counted from where numbers are told; the window's own first count always holds.
-        self.until = self.until.min(self.input.saturating_add(at - 1)).max(self.from);
-        truth
+        (at - 1, false)
     }
 
-    /// Up to the last of the wanted counts at which the test comes out the same; what is between them nobody asks for.
-    fn hold_wanted(&mut self, test: Test, left: Number, right: Number, truth: bool) {
-        let wanted = self.wanted.clone();
-        let first = wanted.partition_point(|&count| count <= self.from);
-        let mut held = self.from;
-        for &count in wanted.iter().skip(first).take_while(|&&count| count <= self.until) {
+    /// The same of the wanted counts alone; what is between them nobody asks for.
+    fn wanted_alike(
+        &self,
+        (test, left, right): (Test, Number, Number),
+        truth: bool,
+        at: i64,
+        last: i64,
+    ) -> (i64, bool) {
+        let first = self.wanted.partition_point(|&count| count.saturating_sub(self.input) < at);
+        // The window's first count is one of them, or known already.
+        let mut held = at.saturating_sub(1).max(self.from.saturating_sub(self.input));
+        for &count in self.wanted.iter().skip(first) {
             let at = count.saturating_sub(self.input);
-            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { break };
-            if test.of(a.value, b.value) != truth {
+            if at > last {
                 break;
             }
-            held = count;
+            if at <= held {
+                continue;
+            }
+            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { return (held, true) };
+            if test.of(a.value, b.value) != truth {
+                return (held, true);
+            }
+            held = at;
         }
-        // The end of the range itself, where it is wanted, was among them.
-        self.until = held;
+        (held, false)
     }
 
     /// Whether a number never falls up to the last count: linear upwards, or such a one divided by a constant.

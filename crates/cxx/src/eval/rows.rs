@@ -1,0 +1,93 @@
+//! Tables that are written as a chain of ifs: `if (type == A && width == 16) return ...;`, hundreds of them. Which rows can hold for
+//! the value at hand is known after the first time; the others are passed over together, as each would be by itself.
+
+use super::machine::Machine;
+use super::value::Value;
+use crate::ast::{Binary, Expr, ExprKind, Stmt};
+use crate::sym::FxMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Statements of a block that ask first whether one variable is a number.
+#[derive(Debug)]
+pub(super) struct Rows {
+    slot: u32,
+    of: Range<usize>,
+    by_value: FxMap<i64, Vec<usize>>,
+}
+
+/// Fewer rows are gone through one by one.
+const MANY: usize = 16;
+
+/// Numbers that are the same in every integer type of 32 bits or more.
+fn small(value: i64) -> bool {
+    (0..=i64::from(i32::MAX)).contains(&value)
+}
+
+impl Machine<'_> {
+    /// The rows of a block, looked for when it is first run.
+    pub(super) fn rows(&mut self, stmts: &[Stmt]) -> Option<Rc<Rows>> {
+        if stmts.len() < MANY || self.trace.is_some() {
+            return None;
+        }
+        let key = stmts.as_ptr() as usize;
+        if let Some(known) = self.rows.get(&key) {
+            return known.clone();
+        }
+        let found = self.find_rows(stmts).map(Rc::new);
+        self.rows.insert(key, found.clone());
+        found
+    }
+
+    fn find_rows(&mut self, stmts: &[Stmt]) -> Option<Rows> {
+        let start = stmts.iter().position(|stmt| asked_first(stmt).is_some())?;
+        let slot = asked_first(stmts.get(start)?)?.0;
+        let mut by_value: FxMap<i64, Vec<usize>> = FxMap::default();
+        let mut end = start;
+        for (at, stmt) in stmts.iter().enumerate().skip(start) {
+            // `CASE(...);` leaves one behind.
+            if matches!(stmt, Stmt::Empty) {
+                continue;
+            }
+            let Some((_, value)) = asked_first(stmt).filter(|(of, _)| *of == slot) else { break };
+            // An enumerator's number is known once it was asked for; anything else is no row.
+            if self.is_fixed(value) {
+                let steps = self.steps;
+                self.eval(value).ok()?;
+                self.steps = steps;
+            }
+            let Some((value, _)) = self.plain_number(value).filter(|(value, _)| small(*value)) else { break };
+            by_value.entry(value).or_default().push(at);
+            end = at + 1;
+        }
+        (end - start >= MANY).then_some(Rows { slot, of: start..end, by_value })
+    }
+
+    /// The next statement that has to be looked at.
+    pub(super) fn pass(&self, rows: Option<&Rows>, at: usize) -> usize {
+        let Some(rows) = rows.filter(|rows| rows.of.contains(&at)) else { return at };
+        match self.stack.get(self.slot(rows.slot) as usize) {
+            Some(Value::Int(value, 0, _)) if small(*value) => {
+                let list = rows.by_value.get(value).map_or(&[][..], Vec::as_slice);
+                list.get(list.partition_point(|row| *row < at)).copied().unwrap_or(rows.of.end)
+            }
+            _ => at,
+        }
+    }
+}
+
+/// The variable that a condition without an `else` compares before all else, and the number or enumerator it must be.
+fn asked_first(stmt: &Stmt) -> Option<(u32, &Expr)> {
+    let Stmt::If { init: None, cond, other: None, .. } = stmt else { return None };
+    let mut first = cond;
+    while let ExprKind::Binary(Binary::And, left, _) = &first.kind {
+        first = left;
+    }
+    let ExprKind::Binary(Binary::Eq, left, right) = &first.kind else { return None };
+    let constant = |expr: &Expr| matches!(expr.kind, ExprKind::Int(..) | ExprKind::Name(_));
+    match (&left.kind, &right.kind) {
+        (ExprKind::Local(slot, _), _) if constant(right) => Some((*slot, right)),
+        (_, ExprKind::Local(slot, _)) if constant(left) => Some((*slot, left)),
+        _ => None,
+    }
+}
