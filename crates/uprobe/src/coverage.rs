@@ -18,6 +18,7 @@ const BLIND: &[&str] = &[
     "what was launched before the attach",
     "a runtime that is linked into its program, and calls inside the runtime",
     "what kernels launch themselves: graphs from the device, dynamic parallelism",
+    "Vulkan's calls that do not pass its loader's exported functions: a device's own (vkGetDeviceProcAddr) and those of extensions",
 ];
 
 /// Probes as an investigation knows them: with BPF, and without.
@@ -47,6 +48,8 @@ pub struct Window {
     pub launches: u64,
     pub returns: u64,
     pub accepted: u64,
+    /// Dispatches through Vulkan whose end was seen.
+    pub ended: u64,
     /// What rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
     /// What was not seen, each with how often.
@@ -75,6 +78,7 @@ impl Default for Window {
             launches: 0,
             returns: 0,
             accepted: 0,
+            ended: 0,
             statuses: BTreeMap::new(),
             gaps: BTreeMap::new(),
             probed: Vec::new(),
@@ -199,7 +203,7 @@ pub fn account(
         gaps,
         seconds,
         cost_ns: window.cost_ns,
-        ended: false,
+        ended: window.ended > 0 && window.ended == tally.launches() && tally.lost == 0,
     }
 }
 

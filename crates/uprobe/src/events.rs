@@ -6,6 +6,7 @@ use crate::coverage;
 use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
 use crate::queue::Item;
 use crate::target::processes::Happened;
+use crate::vulkan_calls::{counted_key, is_vulkan};
 use crate::watcher::Watcher;
 use launch::columns;
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ impl Watcher {
                     return;
                 }
                 Item::Sample(event) => self.record(tally, &event),
+                Item::Torn(begins) => self.vulkan.tear(begins, tally),
                 Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
                 Item::Happened(Happened::Joined(pid, parent)) => {
                     // Another process may have had this number: its graphs, names and kinds are not this one's.
@@ -82,9 +84,14 @@ impl Watcher {
         if !self.resolver.processes.watches(pid, event.time) {
             // Its number was another's: what the kernel counted under it is not ours either.
             if event.kind == kind::CALL {
-                *self.queue.strangers.entry(event.key).or_default() += 1;
+                let key = if is_vulkan(&event.key) { counted_key(&event.key) } else { event.key };
+                *self.queue.strangers.entry(key).or_default() += 1;
             }
             return;
+        }
+        if let Role::Vulkan(of) = entry.role {
+            self.queue.activity += u64::from(entry.role.launches());
+            return self.vulkan(tally, event, of);
         }
         self.queue.activity +=
             u64::from(event.kind == kind::REJECTED || entry.role.launches() || entry.role == Role::Replay);
@@ -209,7 +216,11 @@ impl Watcher {
             true => mapped.any(|stand_in| *stand_in),
             false => runtimes.values().any(|stand_in| *stand_in),
         };
-        self.window.devices.launched(pid, maker, stand_in && maker == Maker::Amd);
+        let stand_in = match maker {
+            Maker::Vulkan => watch::layer::has_stand_in(pid),
+            _ => stand_in && maker == Maker::Amd,
+        };
+        self.window.devices.launched(pid, maker, stand_in);
     }
 
     /// Where nobody launched: whether somebody could have is known from those that have a runtime open.
@@ -327,6 +338,7 @@ impl Watcher {
             }
             *missing.entry(entry.symbol).or_default() += more;
             match entry.role {
+                Role::Vulkan(_) => tally.lost += more,
                 Role::Replay => tally.unknown_replays += more,
                 _ if key.graph != 0 => tally.lost += more,
                 _ => {

@@ -1,6 +1,6 @@
 //! Uprobes: every launch of every process that uses a runtime's file, from now on, without entering or stopping anything.
 //!
-//! Probes sit on the exported launch functions of the HIP and CUDA runtimes. With BPF the arguments are read and counted in
+//! Probes sit on the exported launch functions of the HIP and CUDA runtimes, and on Vulkan's loader. With BPF the arguments are read and counted in
 //! the kernel; with perf alone the registers come along with each hit. Everything is owned by descriptors of ours, so
 //! nothing is left behind however we end.
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod options;
 mod probes;
 mod queue;
 mod target;
+mod vulkan_calls;
 mod watcher;
 
 pub use crate::bpf::instrument::{Choice, Probed, Room};

@@ -10,6 +10,8 @@ pub(crate) enum Item {
     Record(Vec<u8>),
     Sample(Event<'static>),
     Happened(Happened),
+    /// Records of Vulkan's calls were lost among what was read then: its beginning, or its end.
+    Torn(bool),
 }
 
 pub(crate) struct Queue {

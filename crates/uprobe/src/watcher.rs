@@ -1,7 +1,7 @@
 //! The live observer: what the kernel counted and told, named, and handed to the tally in order.
 
 use crate::bpf::backend::Backend;
-use crate::bpf::wire::{Event, kind};
+use crate::bpf::wire::{Event, counter, kind};
 use crate::coverage;
 use crate::coverage::Window;
 use crate::options::{How, Options};
@@ -10,8 +10,10 @@ use crate::probes::entries::Home;
 use crate::probes::library::Wanted;
 use crate::queue::{Item, Queue};
 use crate::target::names::Names;
+use crate::target::proc::clock;
 use crate::target::processes::{FileId, Happened, Mapping, Processes};
 use crate::target::resolver::Resolver;
+use crate::vulkan_calls::VulkanCalls;
 use evidence::Canary;
 use std::time::{Duration, Instant};
 use watch::{Ended, Gap, ObserverReport, Seen, Source, State, Tally, WatchError};
@@ -23,6 +25,7 @@ pub struct Watcher {
     pub(crate) attached: Attached,
     pub(crate) resolver: Resolver,
     pub(crate) queue: Queue,
+    pub(crate) vulkan: VulkanCalls,
     /// How well it was seen.
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
@@ -72,6 +75,7 @@ impl Watcher {
             attached: Attached::new(options)?,
             resolver: Resolver::new(processes, names),
             queue: Queue::new(),
+            vulkan: VulkanCalls::default(),
             window: Window::default(),
             each: None,
             news: Vec::new(),
@@ -167,6 +171,7 @@ impl Watcher {
             }
         }
         self.queue.kinds.retain(|key, _| key.tgid != pid);
+        self.vulkan.over(pid);
     }
 
     /// Functions that were launched and that nobody can name.
@@ -199,7 +204,15 @@ impl Watcher {
         self.resolver.processes.poll(&mut happened);
         let any = !records.is_empty();
         self.take(happened)?;
-        if any {
+        let torn = self.attached.backend.counter(counter::TORN);
+        if torn > self.vulkan.torn {
+            self.vulkan.torn = torn;
+            let from = records.iter().map(|(time, _)| *time).min().unwrap_or_else(clock);
+            let to = records.iter().map(|(time, _)| *time).max().unwrap_or(from);
+            records.insert(0, (from, Item::Torn(true)));
+            records.push((to, Item::Torn(false)));
+            self.queue.merge(records);
+        } else if any {
             self.queue.merge(records);
         }
         Ok(any)
@@ -259,6 +272,7 @@ impl Source for Watcher {
         // A library that takes longer leaves its kernels unnamed.
         self.resolver.names.give_up();
         self.work(tally);
+        self.finish_vulkan(tally);
         self.reconcile(tally);
         self.resolver.rename(tally);
         self.judge_canaries();

@@ -39,6 +39,7 @@ mod place {
     pub const MATRIX_ID_TOKENS: usize = 10;
     pub const VECTOR_K: usize = 0;
     pub const VECTOR_M: usize = 3;
+    pub const VECTOR_BATCH_D: usize = 6;
     pub const VECTOR_BATCHES: usize = 10;
 }
 
@@ -59,9 +60,19 @@ fn vector(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     if rest.starts_with("p021") || rest.starts_with("nc_") || is_batched(push, place::VECTOR_BATCHES, by_id) {
         return None;
     }
-    let columns = if by_id { None } else { pipeline.constants.get(&2).copied() };
+    // Of a pipeline that nobody saw being made the constant is not known; the distance between batches is rows times columns.
+    let told = if pipeline.unseen { vector_columns(push) } else { pipeline.constants.get(&2).copied() };
+    let columns = told.filter(|_| !by_id);
     let (m, k) = (field(push, place::VECTOR_M), field(push, place::VECTOR_K));
     Some(Multiplies { path: "mul_mat_vec", ggml_type: named(rest), columns, m, k, by_id, tokens: None })
+}
+
+/// Columns of a product by vectors, where its push constants are those that are known here.
+fn vector_columns(push: &[u8]) -> Option<u32> {
+    const MOST: u32 = 8;
+    let (rows, batch) = (field(push, place::VECTOR_M)?, field(push, place::VECTOR_BATCH_D)?);
+    let columns = batch.checked_div(rows)?;
+    (columns.checked_mul(rows) == Some(batch) && (1..=MOST).contains(&columns)).then_some(columns)
 }
 
 /// `matmul_q4_k_q8_1_1`: push constants are M, N, K.

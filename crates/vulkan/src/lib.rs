@@ -13,7 +13,7 @@ mod run;
 mod stream;
 
 pub use kernel::{Kernel, Multiplies};
-pub use pipeline::{Device, Pipeline};
+pub use pipeline::{Device, Made, Pipeline};
 pub use replay::{Dispatch, Ending};
 pub use run::{Run, RunError, WRITER};
 pub use stream::Stream;

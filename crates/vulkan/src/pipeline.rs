@@ -52,16 +52,34 @@ impl Module {
     pub(crate) fn read(body: &mut Fields<'_>) -> (u64, Module) {
         let (handle, size, _hash) = (body.u64(), body.u64(), body.u64());
         let (len, _) = (body.u32(), body.u32());
-        let words = body.bytes(len);
+        (handle, Module::of(body.bytes(len), size))
+    }
+
+    /// `size`: of the whole module, of which this may be the beginning.
+    pub(crate) fn of(words: &[u8], size: u64) -> Module {
         let whole = words.len() as u64 == size && size > 0;
         let features = if whole { spirv_modules::Module::read(words).features() } else { Vec::new() };
-        (handle, Module { size, identity: whole.then(|| spirv_modules::identity(words)), features })
+        Module { size, identity: whole.then(|| spirv_modules::identity(words)), features }
     }
+}
+
+/// What a pipeline was made of, by whoever saw the call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Made {
+    pub device: u64,
+    /// Its module's handle.
+    pub module: u64,
+    pub constants: BTreeMap<u32, u32>,
+    pub subgroup: u32,
 }
 
 /// A compute pipeline. Its name is no identity: several share one. Module, constants and subgroup size together are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
+    /// As the program passes it.
+    pub handle: u64,
+    /// Nobody saw it being made: module, constants and subgroup size are not known.
+    pub unseen: bool,
     pub device: u64,
     /// As the program named it, if it did.
     pub name: Option<String>,
@@ -92,21 +110,35 @@ impl Pipeline {
         let value = |offset: u32| Fields::new(data.get(offset as usize..).unwrap_or_default()).u32();
         let constants = places.into_iter().map(|(id, offset)| (id, value(offset))).collect();
         let entry = body.text(entry_len);
-        let pipeline = Pipeline {
-            device,
-            name: None,
-            module: None,
-            constants,
-            subgroup,
-            entry,
-            statistics: BTreeMap::new(),
-            assembly: String::new(),
-        };
+        let made = Made { device, module, constants, subgroup };
+        let pipeline = Pipeline { entry, ..Pipeline::of(handle, made) };
         (handle, if module == 0 { inline } else { module }, pipeline)
     }
 
-    /// What tells it from every other of the same build.
+    pub(crate) fn of(handle: u64, made: Made) -> Pipeline {
+        Pipeline {
+            handle,
+            unseen: false,
+            device: made.device,
+            name: None,
+            module: None,
+            constants: made.constants,
+            subgroup: made.subgroup,
+            entry: String::new(),
+            statistics: BTreeMap::new(),
+            assembly: String::new(),
+        }
+    }
+
+    pub(crate) fn unseen(handle: u64) -> Pipeline {
+        Pipeline { unseen: true, ..Pipeline::of(handle, Made::default()) }
+    }
+
+    /// What tells it from every other of the same build; of one that nobody saw being made, from every other of the same process.
     pub fn identity(&self) -> String {
+        if self.unseen {
+            return format!("made before the attach: {:#x}", self.handle);
+        }
         let module = self.module.as_deref().and_then(|module| module.identity.as_deref()).unwrap_or("?");
         let constants: Vec<String> = self.constants.iter().map(|(id, value)| format!("{id}={value}")).collect();
         format!("{module}/{}/{}", constants.join(","), self.subgroup)

@@ -34,6 +34,8 @@ struct Buffer {
     bound: Option<usize>,
     push: Vec<u8>,
     labels: Vec<String>,
+    /// Its beginning was seen: all that is in it is here.
+    begun: bool,
 }
 
 #[derive(Debug)]
@@ -64,11 +66,26 @@ pub(crate) struct Replay {
     pub dropped: u64,
     /// Dispatches that were recorded; those of a buffer that is never submitted never run.
     pub recorded: u64,
+    /// Submissions of buffers whose beginning was not seen.
+    pub unbegun: u64,
 }
 
 impl Replay {
     pub fn begin(&mut self, buffer: u64) {
-        self.buffers.insert(buffer, Buffer::default());
+        self.buffers.insert(buffer, Buffer { begun: true, ..Buffer::default() });
+    }
+
+    pub fn unknown(&mut self, buffer: u64) {
+        if let Some(of) = self.buffers.get_mut(&buffer) {
+            of.bound = None;
+            of.push.clear();
+        }
+    }
+
+    pub fn tear(&mut self) -> u64 {
+        let lost = self.buffers.values().map(|of| of.dispatches.len() as u64).sum();
+        self.buffers.clear();
+        lost
     }
 
     pub fn reset(&mut self, buffer: u64) {
@@ -130,7 +147,9 @@ impl Replay {
     pub fn submit(&mut self, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
         let from = self.taken + self.dispatches.len();
         for buffer in buffers {
-            let Some(of) = self.buffers.get(buffer) else { continue };
+            let of = self.buffers.get(buffer);
+            self.unbegun += u64::from(!of.is_some_and(|of| of.begun));
+            let Some(of) = of else { continue };
             match accepted {
                 true => {
                     let room = MOST_IN_RUN.saturating_sub(self.dispatches.len());

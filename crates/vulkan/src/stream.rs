@@ -1,7 +1,9 @@
 //! One process's records, as they come: what was made, recorded, submitted, and what of it ended.
+//!
+//! The layer's records come through [`Stream::feed`]; whoever sees the calls themselves says each by its own function.
 
 use crate::fields::Fields;
-use crate::pipeline::{Device, Module, Pipeline};
+use crate::pipeline::{Device, Made, Module, Pipeline};
 use crate::record::{how, kind};
 use crate::replay::{Dispatch, Replay};
 use crate::run::Run;
@@ -108,6 +110,95 @@ impl Stream {
             _ => {}
         }
         false
+    }
+
+    /// The words of a shader module.
+    pub fn module(&mut self, handle: u64, words: &[u8]) {
+        if self.modules.len() < MOST {
+            self.modules.insert(handle, Arc::new(Module::of(words, words.len() as u64)));
+        }
+    }
+
+    /// A pipeline was seen to be made.
+    pub fn made(&mut self, handle: u64, made: Made) {
+        if self.run.pipelines.len() >= MOST {
+            self.places.remove(&handle);
+            return;
+        }
+        let module = self.modules.get(&made.module).cloned();
+        self.places.insert(handle, self.run.pipelines.len());
+        self.run.pipelines.push(Pipeline { module, ..Pipeline::of(handle, made) });
+    }
+
+    /// A handle stands for another pipeline from now on.
+    pub fn unmade(&mut self, handle: u64) {
+        self.places.remove(&handle);
+    }
+
+    /// A pipeline that was made before anybody looked. Says whether it is new.
+    pub fn met(&mut self, handle: u64) -> bool {
+        if self.places.contains_key(&handle) || self.run.pipelines.len() >= MOST {
+            return false;
+        }
+        self.places.insert(handle, self.run.pipelines.len());
+        self.run.pipelines.push(Pipeline::unseen(handle));
+        true
+    }
+
+    /// What the program calls a pipeline.
+    pub fn named(&mut self, handle: u64, name: String) {
+        if let Some(pipeline) = self.places.get(&handle).and_then(|place| self.run.pipelines.get_mut(*place)) {
+            pipeline.name = Some(name);
+        }
+    }
+
+    pub fn begin(&mut self, buffer: u64) {
+        self.replay.begin(buffer);
+    }
+
+    pub fn reset(&mut self, buffer: u64) {
+        self.replay.reset(buffer);
+    }
+
+    pub fn bind(&mut self, buffer: u64, pipeline: u64) {
+        self.replay.bind(buffer, self.places.get(&pipeline).copied());
+    }
+
+    pub fn push(&mut self, buffer: u64, offset: u32, bytes: &[u8]) {
+        self.replay.push(buffer, offset, bytes);
+    }
+
+    /// What is bound and pushed there is not known any more.
+    pub fn unknown(&mut self, buffer: u64) {
+        self.replay.unknown(buffer);
+    }
+
+    pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool) {
+        self.replay.dispatch(buffer, groups, indirect);
+    }
+
+    pub fn execute(&mut self, primary: u64, secondaries: &[u64]) {
+        self.replay.execute(primary, secondaries);
+    }
+
+    pub fn submit(&mut self, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
+        self.replay.submit(queue, fence, accepted, buffers);
+    }
+
+    /// `what`: one of [`crate::record::done`]. Says whether everything that was submitted has ended with it. `alone`: there is but one
+    /// device.
+    pub fn done(&mut self, what: u32, handle: u64, alone: bool) -> bool {
+        self.replay.done(what, handle, alone)
+    }
+
+    /// Calls were lost: what stands in command buffers is not known any more, until they begin anew. Says how many dispatches that costs.
+    pub fn tear(&mut self) -> u64 {
+        self.replay.tear()
+    }
+
+    /// Submissions of command buffers whose beginning nobody saw: more may have been in them than is counted.
+    pub fn unbegun(&self) -> u64 {
+        self.replay.unbegun
     }
 
     /// Dispatches that were submitted and not taken yet, in their order: those that ended, or `all`.

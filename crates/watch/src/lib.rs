@@ -8,6 +8,7 @@
 mod answers;
 pub mod claims;
 mod device;
+mod dispatches;
 mod fallback;
 mod from_trace;
 mod gap;
@@ -32,6 +33,7 @@ mod source;
 
 pub use crate::answers::{ClaimHeld, DeviceSeen, EndedHow, FallbackSeen, LaunchRow, PerToken, Watched, Whose};
 pub use crate::device::{Device, Devices, Maker, is_stand_in};
+pub use crate::dispatches::{Dispatches, Each};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
 pub use crate::from_trace::add_trace;
 pub use crate::gap::{Gap, Open, Unprobed, Unseen};

@@ -7,9 +7,17 @@ use observe::Observer;
 /// What the rows of a watched window speak of, and a sweep of it is silent about.
 const TOPICS: [&str; 5] = ["kernel", "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
 
-/// The topics that every observer of launches has in view.
-pub fn launches_in_view() -> FieldOfView {
-    FieldOfView::new(TOPICS.map(View::new).to_vec())
+/// What dispatches through Vulkan are told under: paths and pipelines of another backend.
+const VULKAN: &str = "vulkan.*";
+
+/// The topics that an observer of launches has in view: who sees only one of the backends is silent about the other.
+pub fn launches_in_view(kind: ObserverKind) -> FieldOfView {
+    let topics: Vec<&str> = match kind {
+        ObserverKind::Layer => vec![VULKAN, "server.claim.seen"],
+        ObserverKind::Uprobe => TOPICS.into_iter().chain([VULKAN]).collect(),
+        _ => TOPICS.to_vec(),
+    };
+    FieldOfView::new(topics.into_iter().map(View::new).collect())
 }
 
 /// Whoever sees launches, by its kind. `reach`: which of them, in words; `blind`: what it can never see.
@@ -50,11 +58,16 @@ impl Observer for LaunchObserver {
 
     /// On a real device, and where which one it was is not known or it is our stand-in.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let view = self.blind.iter().fold(launches_in_view().reach(self.reach), |view, spot| view.blind(*spot));
+        let whole = |view: FieldOfView| self.blind.iter().fold(view.reach(self.reach), |view, spot| view.blind(*spot));
+        let view = whole(launches_in_view(self.kind));
         let rungs = [DeviceKind::Real, DeviceKind::StandIn].map(|device| self.kind.rung(device));
-        // Fences tell the end of what was submitted.
-        let ends = (self.kind == ObserverKind::Layer).then_some(Rung::Completed);
-        ends.into_iter().chain(rungs).map(|rung| (rung, view.clone())).collect()
+        // Fences tell the end of what was submitted through Vulkan.
+        let ends = match self.kind {
+            ObserverKind::Layer => Some((Rung::Completed, view.clone())),
+            ObserverKind::Uprobe => Some((Rung::Completed, whole(FieldOfView::topic(VULKAN)))),
+            _ => None,
+        };
+        ends.into_iter().chain(rungs.map(|rung| (rung, view.clone()))).collect()
     }
 
     fn verb(&self) -> Option<&'static str> {

@@ -209,7 +209,7 @@ impl RecordContext<'_> {
             Rung::Launched => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
         };
-        let mut view = crate::launches_in_view().reach(account.reach.clone());
+        let mut view = crate::launches_in_view(account.observer).reach(account.reach.clone());
         for spot in &account.blind {
             view = view.blind(spot.clone());
         }
@@ -233,8 +233,17 @@ fn facts(row: &Row) -> Vec<Fact> {
     let mut out = vec![Fact::new("kernel", About::new([("name", name.clone()), ("phase", phase.to_owned())]), count)];
     if let (Some(weights), Some(path), Some(ne11)) = (&row.weights, row.path, row.ne11) {
         let about = [("type", weights.clone()), ("columns", ne11.to_string()), ("phase", phase.to_owned())];
-        out.push(Fact::new("matmul.path", About::new(about.clone()), path.to_string()));
-        out.push(Fact::new("matmul.kernel", About::new(about), name));
+        // Another backend, with paths of its own: a claim about HIP's is never answered by it.
+        let (way, which) = match &row.name {
+            Name::Pipeline(_) => ("vulkan.path", "vulkan.pipeline"),
+            _ => ("matmul.path", "matmul.kernel"),
+        };
+        let name = match &row.name {
+            Name::Pipeline(of) => of.name.clone(),
+            _ => name,
+        };
+        out.push(Fact::new(way, About::new(about.clone()), path.to_string()));
+        out.push(Fact::new(which, About::new(about), name));
     }
     out
 }
@@ -274,6 +283,29 @@ mod tests {
             cost_ns: None,
             ended: false,
         }
+    }
+
+    /// A claim about HIP's paths is never answered by a dispatch through Vulkan, nor the other way round.
+    #[test]
+    fn dispatches_through_vulkan_have_topics_of_their_own() {
+        let mut tally = Tally::default();
+        let pipeline = crate::Pipeline {
+            name: "mul_mat_vec_q4_k_q8_1_f32".into(),
+            weights: Some("Q4_K".into()),
+            identity: "ab/2=1/64".into(),
+        };
+        let kind = Kind { ne11: Some(1), ..Kind::kernel(Name::Pipeline(pipeline), "vkCmdDispatch") };
+        let kind = tally.kind(&kind);
+        let mut flow = Flow::default();
+        flow.launch(&mut tally, kind, 0, 0);
+        flow.finish(&mut tally);
+        let rows = tally.rows();
+        let facts: Vec<String> = rows.iter().flat_map(facts).map(|fact| fact.topic.to_string()).collect();
+        assert_eq!(facts, ["kernel", "vulkan.path", "vulkan.pipeline"]);
+        let sees = |kind, topic: &str| crate::launches_in_view(kind).views.iter().any(|view| view.topic == topic);
+        assert!(sees(ObserverKind::Layer, "vulkan.*") && !sees(ObserverKind::Layer, "matmul.*"));
+        assert!(sees(ObserverKind::Uprobe, "vulkan.*") && sees(ObserverKind::Uprobe, "matmul.*"));
+        assert!(!sees(ObserverKind::Perf, "vulkan.*"), "what its calls say lies behind pointers");
     }
 
     #[test]

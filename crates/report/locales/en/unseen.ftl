@@ -106,6 +106,12 @@ unseen-layer-blind = { $what } in process { $process }
 unseen-layer-blind-why = the layer did not look into it
 unseen-named-by-module = names
 unseen-named-by-module-why = { $count } dispatches of pipelines that the program gave no name (ggml does from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module
+unseen-named-from-memory = names
+unseen-named-from-memory-why = { $count } dispatches of pipelines that were made before the attach: their names stand in the program's memory, module and constants are not known
+unseen-buffers-before = command buffers
+unseen-buffers-before-why = { $count } submissions of command buffers whose beginning was not seen: what was recorded into them before that is not counted
+unseen-by-passed = { $call } of process { $process }
+unseen-by-passed-why = the program asked for the device's own function (vkGetDeviceProcAddr): calls of it do not pass Vulkan's loader and are out of view
 unseen-indirect = grids
 unseen-indirect-why = { $count } dispatches whose groups the device read from its memory
 unseen-not-seen-to-end = ends

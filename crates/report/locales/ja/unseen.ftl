@@ -106,6 +106,12 @@ unseen-layer-blind = プロセス { $process } の { $what }
 unseen-layer-blind-why = レイヤーは中を調べませんでした
 unseen-named-by-module = 名前
 unseen-named-by-module-why = プログラムが名前を付けなかったパイプラインのディスパッチ { $count } 回は、モジュールのハッシュで区別しています(ggml は 0.26 以降、GGML_VK_DEBUG_MARKERS=1 で名前を付けます)
+unseen-named-from-memory = 名前
+unseen-named-from-memory-why = 接続前に作られたパイプラインのディスパッチ { $count } 回は、名前をプログラムのメモリから読みました。モジュールと定数は分かりません
+unseen-buffers-before = コマンドバッファ
+unseen-buffers-before-why = 記録の始まりを確認できなかったコマンドバッファが { $count } 回投入されました。それ以前に記録された内容は数えていません
+unseen-by-passed = プロセス { $process } の { $call }
+unseen-by-passed-why = プログラムはデバイス自身の関数を求めました(vkGetDeviceProcAddr)。その呼び出しは Vulkan のローダーを通らず、見えません
 unseen-indirect = グリッド
 unseen-indirect-why = ディスパッチ { $count } 回では、グループ数をデバイスが自身のメモリから読みました
 unseen-not-seen-to-end = 終了

@@ -30,6 +30,9 @@ pub mod event {
     pub const STATUS: i16 = 96;
     pub const LEN: i16 = 100;
     pub const BYTES: i16 = 104;
+    /// A record with few bytes: push constants, command buffers.
+    pub const MIDDLE: i32 = 104 + MIDDLE_BYTES;
+    pub const MIDDLE_BYTES: i32 = 256;
     /// A record with argument bytes or a name.
     pub const LONG: i32 = 104 + 2048;
     pub const SHORT: i32 = 104;
@@ -45,6 +48,8 @@ pub mod kind {
     pub const ANSWER: i32 = 3;
     /// A process is being stopped on its way out of a system call: look.
     pub const HELD: i32 = 4;
+    /// One of several parts of a call that is under way: a submission's command buffers.
+    pub const PART: i32 = 5;
 }
 
 /// Places in the array of counters.
@@ -57,6 +62,8 @@ pub mod counter {
     pub const LAUNCHES: i32 = 5;
     /// Records about graphs, captures and names that found no room: what is launched by replay may be something else.
     pub const UNTOLD: i32 = 6;
+    /// Records of Vulkan's calls that found no room: what stands in command buffers is not known any more.
+    pub const TORN: i32 = 7;
     pub const SIZE: u32 = 8;
 }
 

@@ -129,7 +129,7 @@ impl Places {
 
     /// Where the loader finds a runtime by its name alone, and where its packages install it.
     fn usual(&mut self) {
-        const NAMES: [(&str, &[&str]); 7] = [
+        const NAMES: [(&str, &[&str]); 8] = [
             ("libamdhip64.so", &["5", "6", "7"]),
             ("libcuda.so", &["1"]),
             ("libcudart.so", &["11.0", "12", "13"]),
@@ -137,6 +137,7 @@ impl Places {
             ("libhipblas.so", &["0", "1", "2", "3"]),
             ("libhipblaslt.so", &["0", "1"]),
             ("libcublas.so", &["11", "12", "13"]),
+            ("libvulkan.so", &["1"]),
         ];
         for (name, version) in NAMES.iter().flat_map(|(name, list)| list.iter().map(move |version| (name, version))) {
             let found = self.search.find(&format!("{name}.{version}"), &[]);

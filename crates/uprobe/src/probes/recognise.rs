@@ -18,7 +18,7 @@ pub enum Recognised {
 }
 
 /// What every launch of a runtime passes, or a library that stands before it.
-const TELLING: [&str; 3] = ["hipLaunchKernel", "hipModuleLaunchKernel", "cuLaunchKernel"];
+const TELLING: [&str; 4] = ["hipLaunchKernel", "hipModuleLaunchKernel", "cuLaunchKernel", "vkCmdDispatch"];
 
 /// `name`: the file's own, whatever path leads to it.
 pub fn recognise(name: &str, path: &Path) -> Recognised {

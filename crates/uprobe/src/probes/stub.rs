@@ -5,7 +5,7 @@
 //! (see `site`). The function does nothing and returns an error.
 
 use crate::bpf::instrument::Probed;
-use crate::probes::entries::{ENTRIES, Home, Role};
+use crate::probes::entries::{ENTRIES, Home, Role, Vk};
 use crate::probes::site::{Price, Site};
 use std::fs::File;
 use std::io::{self, Write};
@@ -28,8 +28,8 @@ pub struct Stub {
 impl Stub {
     /// For the first launch function of a runtime that carries a probe.
     pub fn like(home: Home, probed: &Probed) -> io::Result<Option<Stub>> {
-        let launches =
-            |symbol: &str| ENTRIES.iter().any(|entry| entry.symbol == symbol && matches!(entry.role, Role::Launch(_)));
+        let role = |role: Role| matches!(role, Role::Launch(_) | Role::Vulkan(Vk::Dispatch));
+        let launches = |symbol: &str| ENTRIES.iter().any(|entry| entry.symbol == symbol && role(entry.role));
         let Some((symbol, site)) = probed.functions.iter().find(|(symbol, _)| launches(symbol)) else {
             return Ok(None);
         };

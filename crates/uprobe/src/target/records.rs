@@ -31,13 +31,14 @@ pub(super) fn mapping(body: &[u8]) -> Option<Mapping> {
     let name = body.get(64..body.len().saturating_sub(16))?;
     let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
     let path = String::from_utf8_lossy(name).into_owned();
-    let (start, len) = (long(body, 8), long(body, 16));
-    path.starts_with('/').then(|| Mapping {
+    let (start, len, inode) = (long(body, 8), long(body, 16), long(body, 40));
+    // Code that a program makes itself lies in no file (`//anon`): a compiler of shaders does that for every one.
+    (path.starts_with('/') && inode != 0).then(|| Mapping {
         start,
         end: start.saturating_add(len),
         offset: long(body, 24),
         device: (word(body, 32), word(body, 36)),
-        inode: long(body, 40),
+        inode,
         path,
     })
 }

@@ -160,6 +160,12 @@ pub enum Gap {
     LayerBlind { process: u32, what: String },
     /// Dispatches of pipelines that the program gave no name.
     NamedByModule,
+    /// Dispatches of pipelines that were made before the attach, whose names were found in the program's memory.
+    NamedFromMemory,
+    /// Submissions of command buffers whose beginning was not seen.
+    BuffersBefore,
+    /// A device's own function that a process asked for: calls of it do not pass the loader.
+    ByPassed { process: u32, call: String },
     /// Dispatches whose groups the device read from memory.
     Indirect,
     /// Dispatches that were submitted and not seen to end.
@@ -227,6 +233,8 @@ impl Gap {
             | Gap::RecordsLost
             | Gap::NobodyCalled
             | Gap::NobodyOpenedVulkan
+            | Gap::BuffersBefore
+            | Gap::ByPassed { .. }
             | Gap::NoLogLine
             | Gap::NoKernelLine
             | Gap::WriteAhead
@@ -252,7 +260,8 @@ impl Gap {
             | Gap::NamesGuessed
             | Gap::Registrations { .. }
             | Gap::NoLateNames
-            | Gap::NamedByModule => Open::Names,
+            | Gap::NamedByModule
+            | Gap::NamedFromMemory => Open::Names,
             Gap::NoArguments
             | Gap::TableFull
             | Gap::NoColumns

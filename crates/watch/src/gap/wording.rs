@@ -71,7 +71,8 @@ impl Gap {
             | Gap::NotFollowedLaunch { process, call }
             | Gap::NotFollowedCall { process, call }
             | Gap::NotFollowedGraph { process, call }
-            | Gap::GraphOnDevice { process, call } => vec![("process", process.to_string()), text("call", call)],
+            | Gap::GraphOnDevice { process, call }
+            | Gap::ByPassed { process, call } => vec![("process", process.to_string()), text("call", call)],
             Gap::LayerBlind { process, what } => vec![("process", process.to_string()), text("what", what)],
             Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } => {
                 vec![("process", process.to_string())]
@@ -310,6 +311,21 @@ impl Gap {
                 "named-by-module",
                 "names",
                 "{count} dispatches of pipelines that the program gave no name (ggml does from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module",
+            ),
+            Gap::NamedFromMemory => says(
+                "named-from-memory",
+                "names",
+                "{count} dispatches of pipelines that were made before the attach: their names stand in the program's memory, module and constants are not known",
+            ),
+            Gap::BuffersBefore => says(
+                "buffers-before",
+                "command buffers",
+                "{count} submissions of command buffers whose beginning was not seen: what was recorded into them before that is not counted",
+            ),
+            Gap::ByPassed { .. } => says(
+                "by-passed",
+                "{call} of process {process}",
+                "the program asked for the device's own function (vkGetDeviceProcAddr): calls of it do not pass Vulkan's loader and are out of view",
             ),
             Gap::Indirect => {
                 says("indirect", "grids", "{count} dispatches whose groups the device read from its memory")

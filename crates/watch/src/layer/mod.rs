@@ -8,6 +8,7 @@ mod process;
 mod session;
 mod source;
 
+pub use crate::layer::process::has_stand_in;
 pub use crate::layer::session::{LAYER, Session, manifest};
 pub use crate::layer::source::LayerSource;
 

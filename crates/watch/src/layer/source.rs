@@ -1,8 +1,9 @@
 //! The live source: a program that we started with the layer, and every process that it made.
 
+use crate::dispatches::Each;
 use crate::growing_trace::files;
 use crate::layer::Session;
-use crate::layer::process::{Each, Process};
+use crate::layer::process::Process;
 use crate::preload::Program;
 use crate::{Ended, Gap, ObserverKind, ObserverReport, Seen, Source, State, Tally, Unseen, WatchError, Word};
 use evidence::{Canary, Contamination};
@@ -77,14 +78,14 @@ impl<'a> LayerSource<'a> {
         }
         let mut any = false;
         for process in self.processes.values_mut().filter(|process| process.broken.is_none()) {
-            let quiet = process.stream.run().program.is_empty();
+            let quiet = process.counted.stream.run().program.is_empty();
             let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
             match process.drain(tally, last, &mut each) {
                 Ok(taken) => any |= taken,
                 Err(error) => process.broken = Some(error.to_string()),
             }
             process.look_at_device(self.session.path(), tally);
-            let program = &process.stream.run().program;
+            let program = &process.counted.stream.run().program;
             if quiet && !program.is_empty() {
                 self.news.push(format!("process {} ({program})", process.trace.pid));
             }
@@ -99,17 +100,17 @@ impl<'a> LayerSource<'a> {
         }
         let sum = |of: fn(&Process) -> u64| self.processes.values().map(of).sum::<u64>();
         let counted = [
-            (Gap::NamedByModule, sum(|process| process.unnamed)),
-            (Gap::Indirect, sum(|process| process.indirect)),
-            (Gap::DeviceLost, sum(|process| process.lost_with_device)),
-            (Gap::NotSeenToEnd, sum(|of| of.dispatches - of.completed - of.lost_with_device)),
+            (Gap::NamedByModule, sum(|process| process.counted.by_module)),
+            (Gap::Indirect, sum(|process| process.counted.indirect)),
+            (Gap::DeviceLost, sum(|process| process.counted.lost_with_device)),
+            (Gap::NotSeenToEnd, sum(|of| of.counted.dispatches - of.counted.completed - of.counted.lost_with_device)),
             (Gap::OtherGrids, tally.other_grids()),
         ];
         gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
         let own = rustix::process::geteuid().as_raw();
         for process in self.processes.values() {
             let (pid, user) = (process.trace.pid, process.trace.user);
-            let blind = process.stream.run().blind.iter().cloned();
+            let blind = process.counted.stream.run().blind.iter().cloned();
             gaps.extend(blind.map(|what| Gap::LayerBlind { process: pid, what }.into()));
             gaps.extend(process.broken.clone().map(|why| Gap::RecordBroken { process: pid, why }.into()));
             gaps.extend((user != own).then(|| Gap::OtherUser { process: pid, user }.into()));
@@ -132,7 +133,7 @@ impl<'a> LayerSource<'a> {
         let opened: Vec<String> = self
             .processes
             .values()
-            .filter(|process| !process.stream.run().devices.is_empty())
+            .filter(|process| !process.counted.stream.run().devices.is_empty())
             .map(|process| format!("vkCreateDevice of process {}", process.trace.pid))
             .collect();
         if opened.is_empty() { Canary::None } else { Canary::InTarget { what: opened.join(", ") } }
@@ -172,7 +173,7 @@ impl Source for LayerSource<'_> {
         let gaps = self.gaps(tally);
         let (mut dispatches, mut completed) = (0, 0);
         for process in self.processes.values() {
-            (dispatches, completed) = (dispatches + process.dispatches, completed + process.completed);
+            (dispatches, completed) = (dispatches + process.counted.dispatches, completed + process.counted.completed);
         }
         let pids: Vec<String> = self.processes.values().map(|process| process.trace.pid.to_string()).collect();
         Ok(ObserverReport {

@@ -33,9 +33,12 @@ typedef struct { uint64_t size; uint64_t alignment; uint32_t types; } Requiremen
 typedef struct { uint32_t type; const void *next; uint64_t size; uint32_t index; } MemoryInfo;
 
 static void *library;
+static void *own_of_device;
 #define CALL(name, ...) ((int (*)())find(#name))(__VA_ARGS__)
 static void *find(const char *name) {
     void *at = dlsym(library, name);
+    // The device's own function, which does not pass the loader.
+    if (own_of_device) at = ((void *(*)(void *, const char *))dlsym(library, "vkGetDeviceProcAddr"))(own_of_device, name);
     if (!at) { fprintf(stderr, "no %s\n", name); exit(3); }
     return at;
 }
@@ -194,6 +197,27 @@ int main(int argc, char **argv) {
         MUST(CALL(vkEndCommandBuffer, primary));
         submit(primary, 1);
         submitted = 1;
+    } else if (!strcmp(what, "direct")) {
+        own_of_device = device;
+        begin(primary, 0, 0);
+        record(primary, 3, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        submit(primary, 1);
+        submitted = 3;
+    } else if (!strcmp(what, "before")) {
+        // Recorded before anybody looks, submitted afterwards; then one that is seen from its beginning.
+        begin(primary, 0, 0);
+        record(primary, 3, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        puts("open");
+        fflush(stdout);
+        getchar();
+        submit(primary, 1);
+        begin(primary, 0, 0);
+        record(primary, 2, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        submit(primary, 1);
+        submitted = 5;
     } else if (!strcmp(what, "held")) {
         // Until somebody closes our input.
         puts("open");

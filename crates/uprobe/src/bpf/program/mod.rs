@@ -11,8 +11,10 @@ mod frame;
 mod graphs;
 mod products;
 mod ship;
+mod vulkan;
 
 pub use crate::bpf::program::frame::{CALL_VALUE, Maps};
+pub use crate::bpf::program::vulkan::{CONSTANTS, DATA, SUBMITS};
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R8, R9, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -78,6 +80,7 @@ pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<V
             body.copy();
         }
         Role::CopyBack => body.copy(),
+        Role::Vulkan(of) => body.vulkan(of, number, pushed),
     }
     body.end()
 }
@@ -145,6 +148,10 @@ pub fn at_answer(maps: Maps, number: i32, role: Role) -> Result<Vec<u64>, BadJum
     let mut body = Body::new(maps);
     body.begin(number);
     body.recall(number);
+    if let Role::Vulkan(of) = role {
+        body.vulkan_answer(of);
+        return body.end();
+    }
     let out = body.out;
     let asm = &mut body.asm;
     // A call that failed gave nothing, and did nothing.

@@ -2,9 +2,11 @@
 
 mod suspect;
 mod table;
+mod vulkan;
 
 pub use crate::probes::entries::suspect::{Suspect, suspect};
 pub use crate::probes::entries::table::ENTRIES;
+pub use crate::probes::entries::vulkan::Vk;
 
 /// Which library's file an entry is looked for in, by the start of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,10 +21,12 @@ pub enum Home {
     HipBlasLt,
     CuBlas,
     CuBlasLt,
+    /// Vulkan's loader: a program that asks the instance for its functions passes its exported ones with every call.
+    Vulkan,
 }
 
 impl Home {
-    pub const ALL: [(Home, &'static str); 8] = [
+    pub const ALL: [(Home, &'static str); 9] = [
         (Home::Hip, "libamdhip64.so"),
         (Home::Cuda, "libcuda.so"),
         (Home::Cudart, "libcudart.so"),
@@ -31,6 +35,7 @@ impl Home {
         (Home::HipBlasLt, "libhipblaslt.so"),
         (Home::CuBlas, "libcublas.so"),
         (Home::CuBlasLt, "libcublasLt.so"),
+        (Home::Vulkan, "libvulkan.so"),
     ];
 
     /// By the file's own name.
@@ -40,7 +45,7 @@ impl Home {
 
     /// Whether launches are counted there.
     pub fn launches(self) -> bool {
-        matches!(self, Home::Hip | Home::Cuda)
+        matches!(self, Home::Hip | Home::Cuda | Home::Vulkan)
     }
 }
 
@@ -201,12 +206,14 @@ pub enum Role {
     GetFunction,
     /// `(function *out, other handle)`: the second stands for the same kernel.
     Alias,
+    /// A function of Vulkan's loader.
+    Vulkan(Vk),
 }
 
 impl Role {
     /// Whether what the call gives, or that it was accepted, is only known when it returns.
     pub fn answers(self) -> bool {
-        self.gives() || self.changes()
+        self.gives() || self.changes() || matches!(self, Role::Vulkan(of) if of.answers())
     }
 
     /// Whether it answers through a pointer.
@@ -246,7 +253,11 @@ impl Role {
 
     /// Whether it launches: such probes go in last, when everything that tells what a launch is part of is in place.
     pub fn launches(self) -> bool {
-        matches!(self, Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul)
+        match self {
+            Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul => true,
+            Role::Vulkan(of) => of.dispatches(),
+            _ => false,
+        }
     }
 }
 
@@ -282,6 +293,7 @@ mod tests {
             (Home::of("libcublasLt.so.13"), Home::of("libcublas.so.13")),
             (Some(Home::CuBlasLt), Some(Home::CuBlas))
         );
+        assert_eq!((Home::of("libvulkan.so.1"), Home::of("libvulkan_lvp.so")), (Some(Home::Vulkan), None));
         assert_eq!(Home::of("libm.so.6"), None);
     }
 }

@@ -44,6 +44,7 @@ pub fn suspect(home: Home, symbol: &str) -> Option<Suspect> {
     let ours = match home {
         Home::Hip => symbol.starts_with("hip") || symbol.starts_with("__hip"),
         Home::Cuda => symbol.starts_with("cu") || symbol.starts_with("__cu"),
+        Home::Vulkan => symbol.starts_with("vk"),
         _ => false,
     };
     let known = || ENTRIES.iter().any(|entry| entry.home == home && entry.symbol == symbol);
@@ -51,7 +52,8 @@ pub fn suspect(home: Home, symbol: &str) -> Option<Suspect> {
     if !ours || HARMLESS.iter().any(|part| has(part)) || known() {
         return None;
     }
-    if symbol.contains("Launch") {
+    let runs = home == Home::Vulkan && (has("Dispatch") || has("QueueSubmit"));
+    if symbol.contains("Launch") || runs {
         Some(Suspect::Launch)
     } else if symbol.contains("Graph") && CHANGES.iter().any(|part| has(part)) || symbol.contains("BeginCapture") {
         Some(Suspect::Graph)
@@ -73,6 +75,9 @@ mod tests {
         for name in ["hipLaunchKernel", "hipLaunchHostFunc", "hipGraphAddMemcpyNode", "hipGraphGetNodes", "hipMalloc"] {
             assert_eq!(suspect(Home::Hip, name), None, "{name}");
         }
+        assert_eq!(suspect(Home::Vulkan, "vkCmdDispatch"), None);
+        assert_eq!(suspect(Home::Vulkan, "vkCmdDispatch3"), Some(Suspect::Launch));
+        assert_eq!(suspect(Home::Vulkan, "vkCmdDraw"), None);
         assert_eq!(suspect(Home::Cudart, "cudaLaunchKernel_v9"), None, "the driver launches it");
     }
 }

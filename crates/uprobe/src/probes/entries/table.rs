@@ -1,6 +1,6 @@
 //! The list itself.
 
-use crate::probes::entries::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas, HipBlasLt, RocBlas};
+use crate::probes::entries::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas, HipBlasLt, RocBlas, Vulkan};
 use crate::probes::entries::Role::{
     AddChild, AddNode, Alias, AskNode, BeginCapture, BeginCaptureTo, ChangeNode, ChildOf, CloneGraph, Configure, Copy,
     CopyBack, CreateGraph, DestroyExec, DestroyGraph, EnableNode, EndCapture, FindInClone, GetFunction, Instantiate,
@@ -8,7 +8,7 @@ use crate::probes::entries::Role::{
     Several, Update, WaitEvent,
 };
 use crate::probes::entries::Shape::{Bare, Config, Dim3, Flat};
-use crate::probes::entries::{At, Entry, Flags, Gemm, Home, LayoutFields, List, Node, Params, Role};
+use crate::probes::entries::{At, Entry, Flags, Gemm, Home, LayoutFields, List, Node, Params, Role, Vk};
 
 const fn entry(home: Home, symbol: &'static str, role: Role) -> Entry {
     Entry { symbol, home, role }
@@ -269,4 +269,22 @@ pub const ENTRIES: &[Entry] = &[
     entry(CuBlasLt, "cublasLtMatrixLayoutCreate", LtLayout),
     entry(CuBlasLt, "cublasLtMatrixLayoutInit_internal", LtLayoutInPlace),
     entry(CuBlasLt, "cublasLtMatrixLayoutSetAttribute", LtField(CUDA_FIELDS)),
+    entry(Vulkan, "vkBeginCommandBuffer", Role::Vulkan(Vk::Begin)),
+    entry(Vulkan, "vkResetCommandBuffer", Role::Vulkan(Vk::Reset)),
+    entry(Vulkan, "vkFreeCommandBuffers", Role::Vulkan(Vk::Free)),
+    entry(Vulkan, "vkCmdBindPipeline", Role::Vulkan(Vk::Bind)),
+    entry(Vulkan, "vkCmdPushConstants", Role::Vulkan(Vk::Push)),
+    entry(Vulkan, "vkCmdPushConstants2", Role::Vulkan(Vk::PushInfo)),
+    entry(Vulkan, "vkCmdDispatch", Role::Vulkan(Vk::Dispatch)),
+    entry(Vulkan, "vkCmdDispatchBase", Role::Vulkan(Vk::DispatchBase)),
+    entry(Vulkan, "vkCmdDispatchIndirect", Role::Vulkan(Vk::DispatchIndirect)),
+    entry(Vulkan, "vkCmdExecuteCommands", Role::Vulkan(Vk::Execute)),
+    entry(Vulkan, "vkQueueSubmit", Role::Vulkan(Vk::Submit)),
+    entry(Vulkan, "vkQueueSubmit2", Role::Vulkan(Vk::Submit2)),
+    entry(Vulkan, "vkCreateShaderModule", Role::Vulkan(Vk::MakeModule)),
+    entry(Vulkan, "vkCreateComputePipelines", Role::Vulkan(Vk::MakePipelines)),
+    entry(Vulkan, "vkWaitForFences", Role::Vulkan(Vk::WaitFences)),
+    entry(Vulkan, "vkGetFenceStatus", Role::Vulkan(Vk::FenceStatus)),
+    entry(Vulkan, "vkQueueWaitIdle", Role::Vulkan(Vk::QueueIdle)),
+    entry(Vulkan, "vkGetDeviceProcAddr", Role::Vulkan(Vk::AskDevice)),
 ];

@@ -106,7 +106,7 @@ pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> 
     }
     match args.how {
         How::Uprobe | How::Perf => Some(
-            "no GPU runtime (libamdhip64, libcuda) of these processes carried probes while they were watched: nothing was in view. \
+            "no GPU runtime (libamdhip64, libcuda, libvulkan) of these processes carried probes while they were watched: nothing was in view. \
              Is it the right process? `whichkernel inspect PID` shows what it has loaded",
         ),
         How::Preload => Some(

@@ -1,0 +1,66 @@
+//! Vulkan's functions: what each has as arguments, and when it is known what it did.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vk {
+    /// `(command buffer, info *)`
+    Begin,
+    /// `(command buffer, flags)`
+    Reset,
+    /// `(device, pool, how many, command buffers *)`
+    Free,
+    /// `(command buffer, what for, pipeline)`
+    Bind,
+    /// `(command buffer, layout, stages, offset, size, bytes *)`
+    Push,
+    /// `(command buffer, info *)`: the same behind a pointer.
+    PushInfo,
+    /// `(command buffer, x, y, z)`
+    Dispatch,
+    /// `(command buffer, from x, from y, from z, x, y, z)`
+    DispatchBase,
+    /// `(command buffer, memory, offset)`
+    DispatchIndirect,
+    /// `(command buffer, how many, command buffers *)`
+    Execute,
+    /// `(queue, how many, VkSubmitInfo *, fence)`
+    Submit,
+    /// `(queue, how many, VkSubmitInfo2 *, fence)`
+    Submit2,
+    /// `(device, info *, allocator *, module *out)`
+    MakeModule,
+    /// `(device, cache, how many, info *, allocator *, pipelines *out)`
+    MakePipelines,
+    /// `(device, how many, fences *, all or any, timeout)`
+    WaitFences,
+    /// `(device, fence)`
+    FenceStatus,
+    /// `(queue)`
+    QueueIdle,
+    /// `(device, char *name)`: whoever asks for a function of the device by-passes the loader's with it.
+    AskDevice,
+}
+
+impl Vk {
+    /// Whether what it did is only known when it returns.
+    pub fn answers(self) -> bool {
+        matches!(
+            self,
+            Vk::Submit
+                | Vk::Submit2
+                | Vk::MakeModule
+                | Vk::MakePipelines
+                | Vk::WaitFences
+                | Vk::FenceStatus
+                | Vk::QueueIdle
+        )
+    }
+
+    pub fn dispatches(self) -> bool {
+        matches!(self, Vk::Dispatch | Vk::DispatchBase | Vk::DispatchIndirect)
+    }
+
+    /// Whether every call is counted apart from the record that tells of it.
+    pub fn is_counted(self) -> bool {
+        self.dispatches() || matches!(self, Vk::Submit | Vk::Submit2)
+    }
+}

@@ -1,0 +1,189 @@
+//! What ggml calls the pipelines of a process: read from its own memory, where no exported function tells.
+//!
+//! ggml-vulkan keeps each pipeline in a structure that begins with its name, a `std::string`, and holds the handle a few words behind
+//! (`vk_pipeline_struct`). Where a handle lies in memory, and whether a name lies before it, is looked for; how far before must be the
+//! same for all of them, and is then known for this build. A name that is not of one mind is none.
+
+use crate::target::memory::Memory;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Words between the beginning of the name and the handle: module and layout lie between them in ggml 0.9 to 0.27.
+const USUAL: u64 = 48;
+/// How far before a handle a name is looked for.
+const FARTHEST: u64 = 160;
+/// So many handles with as many names must agree where the distance is not the usual one.
+const WITNESSES: usize = 3;
+const CHUNK: usize = 1 << 20;
+/// Of one mapping, and of all: buffers of the GPU's memory are mapped too.
+const LARGEST: u64 = 512 << 20;
+const MOST: u64 = 2 << 30;
+const HITS: usize = 1 << 16;
+
+/// How far before its handle a pipeline's name lies in this process, once that is known.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Distance(Option<u64>);
+
+/// The names of these pipelines, as far as they are found.
+pub fn find(pid: u32, handles: &BTreeSet<u64>, distance: &mut Distance) -> HashMap<u64, String> {
+    let Ok(memory) = Memory::open(pid) else { return HashMap::new() };
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut left = MOST;
+    let mut hits: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in maps.lines().filter_map(writable) {
+        let size = end.saturating_sub(start);
+        if size > LARGEST || size > left {
+            continue;
+        }
+        left -= size;
+        search(&memory, start, end, handles, &mut hits);
+    }
+    judge(&memory, &hits, distance)
+}
+
+/// A line of /proc/PID/maps: memory of the program's own that it can write.
+fn writable(line: &str) -> Option<(u64, u64)> {
+    let mut fields = line.split_ascii_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let permissions = fields.next()?;
+    let path = fields.nth(3).unwrap_or("");
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    (permissions == "rw-p" && (path.is_empty() || path == "[heap]")).then_some((hex(start)?, hex(end)?))
+}
+
+fn search(memory: &Memory, start: u64, end: u64, handles: &BTreeSet<u64>, hits: &mut Vec<(u64, u64)>) {
+    let mut at = start;
+    while at < end && hits.len() < HITS {
+        let len = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
+        let bytes = memory.bytes(at, len);
+        if bytes.is_empty() {
+            return;
+        }
+        for (place, word) in (0_u64..).zip(bytes.chunks_exact(8)) {
+            let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+            if word != 0 && handles.contains(&word) {
+                hits.push((at + 8 * place, word));
+            }
+        }
+        at += bytes.len() as u64;
+    }
+}
+
+fn judge(memory: &Memory, hits: &[(u64, u64)], distance: &mut Distance) -> HashMap<u64, String> {
+    let mut by_distance: BTreeMap<u64, BTreeMap<u64, BTreeSet<String>>> = BTreeMap::new();
+    for (at, handle) in hits {
+        let asked: Vec<u64> = distance.0.map_or_else(|| (32..=FARTHEST).step_by(8).collect(), |known| vec![known]);
+        for far in asked {
+            if let Some(name) = at.checked_sub(far).and_then(|at| string(memory, at)) {
+                by_distance.entry(far).or_default().entry(*handle).or_default().insert(name);
+            }
+        }
+    }
+    let names = |of: &BTreeMap<u64, BTreeSet<String>>| of.values().flatten().collect::<BTreeSet<_>>().len();
+    let certain = |far: u64, of: &BTreeMap<u64, BTreeSet<String>>| {
+        distance.0 == Some(far) || far == USUAL || (of.len() >= WITNESSES && names(of) >= WITNESSES)
+    };
+    let best = by_distance.into_iter().filter(|(far, of)| certain(*far, of));
+    let Some((far, found)) = best.max_by_key(|(far, of)| (of.len(), std::cmp::Reverse(*far))) else {
+        return HashMap::new();
+    };
+    distance.0 = Some(far);
+    let alone = |names: BTreeSet<String>| if names.len() == 1 { names.into_iter().next() } else { None };
+    found.into_iter().filter_map(|(handle, names)| Some((handle, alone(names)?))).collect()
+}
+
+/// A `std::string` of libstdc++: pointer, length, then the text itself or how much there is room for.
+fn string(memory: &Memory, at: u64) -> Option<String> {
+    const INSIDE: u64 = 15;
+    const LONGEST: u64 = 200;
+    let head = memory.bytes(at, 24);
+    let word = |place: usize| head.get(place..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    let (pointer, len, room) = (word(0)?, word(8)?, word(16)?);
+    let inside = pointer == at + 16;
+    if !(3..=LONGEST).contains(&len) || (inside && len > INSIDE) || (!inside && (room < len || room > 4096)) {
+        return None;
+    }
+    let bytes = memory.bytes(pointer, usize::try_from(len).ok()? + 1);
+    let (end, text) = bytes.split_last()?;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let whole = text.len() as u64 == len && *end == 0 && text.first()?.is_ascii_alphabetic();
+    (whole && text.iter().all(plain)).then(|| String::from_utf8_lossy(text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As ggml 0.27 has it; `Far` is another build's.
+    #[repr(C)]
+    struct Held {
+        pointer: u64,
+        len: u64,
+        room: [u64; 2],
+        between: [u64; 2],
+        handle: u64,
+    }
+
+    #[repr(C)]
+    struct Far {
+        pointer: u64,
+        len: u64,
+        room: [u64; 2],
+        between: [u64; 5],
+        handle: u64,
+    }
+
+    fn long(text: &'static std::ffi::CStr) -> (u64, u64, [u64; 2]) {
+        let len = text.to_bytes().len() as u64;
+        (text.as_ptr() as u64, len, [len, 0])
+    }
+
+    const NAMES: [&std::ffi::CStr; 3] = [c"mul_mat_vec_q4_k_f32_f32", c"matmul_q4_k_q8_1_1", c"rms_norm_mul_f32_long"];
+    /// No number that anything else here has.
+    const HANDLE: u64 = 0x7a11_5e5a_0000_1000;
+
+    #[test]
+    fn a_name_before_its_handle_is_found_and_one_that_two_claim_is_none() {
+        let held: Vec<Held> = (0..)
+            .zip(NAMES)
+            .map(|(place, text)| {
+                let (pointer, len, room) = long(text);
+                Held { pointer, len, room, between: [1, 2], handle: HANDLE + place }
+            })
+            .collect();
+        let wanted: BTreeSet<u64> = (0..4).map(|place| HANDLE + place).collect();
+        let mut distance = Distance::default();
+        let found = find(std::process::id(), &wanted, &mut distance);
+        assert_eq!(found.get(&HANDLE).map(String::as_str), Some("mul_mat_vec_q4_k_f32_f32"));
+        assert_eq!((found.len(), distance.0), (3, Some(USUAL)));
+        let (pointer, len, room) = long(c"another_name_for_it");
+        let other = vec![Held { pointer, len, room, between: [1, 2], handle: HANDLE }];
+        let found = find(std::process::id(), &wanted, &mut distance);
+        assert_eq!((found.get(&HANDLE), found.len()), (None, 2));
+        drop((held, other));
+    }
+
+    #[test]
+    fn another_layout_needs_witnesses() {
+        const OTHER: u64 = HANDLE + 0x100_0000;
+        let far = |count: usize| -> Vec<Far> {
+            let each = (0..).zip(NAMES).take(count).map(|(place, text)| {
+                let (pointer, len, room) = long(text);
+                Far { pointer, len, room, between: [0; 5], handle: OTHER + place }
+            });
+            each.collect()
+        };
+        let wanted: BTreeSet<u64> = (0..3).map(|place| OTHER + place).collect();
+        let one = far(1);
+        assert!(find(std::process::id(), &wanted, &mut Distance::default()).is_empty(), "one may be chance");
+        drop(one);
+        let all = far(3);
+        let mut distance = Distance::default();
+        assert_eq!((find(std::process::id(), &wanted, &mut distance).len(), distance.0), (3, Some(72)));
+        drop(all);
+    }
+
+    #[test]
+    fn nobodys_memory_has_no_names() {
+        assert!(find(u32::MAX, &BTreeSet::from([1]), &mut Distance::default()).is_empty());
+    }
+}

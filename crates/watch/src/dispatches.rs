@@ -1,0 +1,129 @@
+//! One process's Vulkan dispatches, whoever saw its calls: named, counted when they were submitted, and held until their end is seen.
+
+use crate::{Flow, Kind, KindId, Name, Pipeline, Seen, Tally};
+use std::collections::{BTreeSet, HashMap};
+use vulkan::{Dispatch, Ending, Kernel, Stream};
+
+/// Who wants every single dispatch.
+pub type Each<'e> = Option<&'e mut dyn FnMut(&Seen<'_>)>;
+
+/// Pipeline, groups and columns: what makes two dispatches of a process alike.
+type Shape = (Option<usize>, [u32; 3], Option<u64>);
+
+/// Dispatches that may wait for an end that nobody waits for; beyond, they count as submitted.
+const MOST_WAITING: usize = 1 << 18;
+const MOST_KINDS: usize = 1 << 16;
+const SUBMIT: &str = "vkQueueSubmit";
+
+#[derive(Debug, Default)]
+pub struct Dispatches {
+    pub pid: u32,
+    pub stream: Stream,
+    /// Dispatches that were counted.
+    pub dispatches: u64,
+    pub completed: u64,
+    pub lost_with_device: u64,
+    /// Of pipelines that are known by their module alone.
+    pub by_module: u64,
+    /// Of pipelines that were made before anybody looked, by a name that is known.
+    pub by_name_alone: u64,
+    pub indirect: u64,
+    /// Handles of the devices that took dispatches.
+    pub used: BTreeSet<u64>,
+    kinds: HashMap<Shape, KindId>,
+    flow: Flow,
+    refused: u64,
+}
+
+impl Dispatches {
+    pub fn new(pid: u32) -> Dispatches {
+        Dispatches { pid, stream: Stream::new(pid), ..Dispatches::default() }
+    }
+
+    /// After something that ended, or not.
+    pub fn settle(&mut self, tally: &mut Tally, ended: bool, each: &mut Each<'_>) {
+        if ended || self.stream.waiting() > MOST_WAITING {
+            self.count(tally, !ended, each);
+        }
+        if ended {
+            // A program may wait several times in one evaluation: the phase is known by the widths, tokens are not counted.
+            self.flow.pause(tally);
+        }
+    }
+
+    /// The process is not looked at any more.
+    pub fn finish(&mut self, tally: &mut Tally, each: &mut Each<'_>) {
+        self.count(tally, true, each);
+        self.flow.finish(tally);
+    }
+
+    /// Submissions that the driver refused since.
+    pub fn refusals(&mut self, tally: &mut Tally) {
+        let refused = self.stream.refused();
+        if refused > self.refused {
+            let kind = tally.kind(&Kind { process: self.pid, ..Kind::kernel(Name::Unnamed(0), SUBMIT) });
+            tally.rejected(kind, refused - self.refused);
+            self.refused = refused;
+        }
+    }
+
+    /// Takes what ended, or all.
+    pub fn count(&mut self, tally: &mut Tally, all: bool, each: &mut Each<'_>) {
+        for dispatch in self.stream.take(all) {
+            self.dispatches += 1;
+            self.completed += u64::from(dispatch.ending == Ending::Completed);
+            self.lost_with_device += u64::from(dispatch.ending == Ending::Lost);
+            self.indirect += u64::from(dispatch.indirect);
+            let kind = self.kind(&dispatch, tally);
+            if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
+                let (pid, args) = (self.pid, dispatch.push.clone());
+                each(&Seen { time_ns: 0, pid, thread: 0, kind, stream: 0, graph: 0, exec: None, args });
+            }
+            self.flow.launch(tally, kind, 0, 0);
+        }
+    }
+
+    fn kind(&mut self, dispatch: &Dispatch, tally: &mut Tally) -> KindId {
+        let run = self.stream.run();
+        let pipeline = run.pipeline(dispatch);
+        let kernel = pipeline.map(|pipeline| Kernel::of(pipeline, &dispatch.push));
+        if let Some(device) = run.device(dispatch) {
+            self.used.insert(device.handle);
+        }
+        let named = kernel.as_ref().is_some_and(|kernel| !kernel.name.is_empty());
+        match pipeline {
+            Some(of) if of.unseen => self.by_name_alone += u64::from(named),
+            Some(_) => self.by_module += u64::from(!named),
+            None => {}
+        }
+        let multiplies = kernel.as_ref().and_then(|kernel| kernel.multiplies.as_ref());
+        let ne11 = multiplies.and_then(|of| of.columns).map(u64::from);
+        let key = (dispatch.pipeline, dispatch.groups, ne11);
+        if let Some(kind) = self.kinds.get(&key) {
+            return *kind;
+        }
+        let name = match (pipeline, &kernel) {
+            (Some(pipeline), _) if pipeline.unseen && !named => Name::Unnamed(pipeline.handle),
+            (Some(pipeline), Some(kernel)) => Name::Pipeline(Pipeline {
+                name: if named { kernel.name.clone() } else { module(pipeline) },
+                weights: multiplies.and_then(|of| of.ggml_type.clone()),
+                identity: pipeline.identity(),
+            }),
+            _ => Name::Unnamed(0),
+        };
+        let api = if dispatch.indirect { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
+        let kind = Kind { process: self.pid, grid: dispatch.groups, ne11, ..Kind::kernel(name, api) };
+        let id = tally.kind(&kind);
+        // A name may be learned later.
+        if self.kinds.len() < MOST_KINDS && !matches!(kind.name, Name::Unnamed(_)) {
+            self.kinds.insert(key, id);
+        }
+        id
+    }
+}
+
+/// What a pipeline without a name is called.
+fn module(pipeline: &vulkan::Pipeline) -> String {
+    let hash = pipeline.module.as_deref().and_then(|module| module.identity.as_deref());
+    hash.and_then(|hash| hash.get(..12)).map_or_else(|| "module ?".to_owned(), |hash| format!("module {hash}"))
+}
