@@ -51,4 +51,4 @@ pub use preset::Preset;
 pub use rules::{Answer, Defines, DeviceAnswers, Launched, Outcome, Reason, Rules, RulesError};
 pub use survey::{ALL_TYPES, Backend, DEFAULT_COLUMNS, DEFAULT_TYPES, Overrides, Question, Row, Survey};
 pub use tree::{Skipped, Tree, TreeError};
-pub use vulkan::{VulkanChoice, VulkanDeclared, VulkanProfile, VulkanRules};
+pub use vulkan::{ReportedError, VulkanChoice, VulkanDeclared, VulkanProfile, VulkanRules};

@@ -82,3 +82,57 @@ fn source_and_dry_run_agree_in_every_cell() {
     }
     assert!(compared > 80 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
 }
+
+/// The same dry runs under one variable of the environment each: path and pipeline of every cell.
+const UNDER: &str = include_str!("data/vulkan-dryrun-environment.tsv");
+
+#[test]
+fn source_and_dry_run_agree_under_every_variable() {
+    let Some(tree) = tree() else { return };
+    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
+    let (mut compared, mut different) = (0, Vec::new());
+    for line in UNDER.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [variable, card, kind, columns, kernel] = fields.as_slice() else { panic!("{line}") };
+        let mut card = VulkanProfile::find(card).expect("kept");
+        assert!(card.under(variable), "{variable}");
+        let shape = Shape::MulMat { rows: 8192, k: 2048 };
+        let choice = rules.choice(&card, &shape, kind, columns.parse().expect("a number")).expect("a choice");
+        compared += 1;
+        // What is undetermined is told, never wrong.
+        if choice.kernel.as_deref().is_some_and(|own| own != *kernel) {
+            different.push(format!("{line}: {choice:?}"));
+        }
+        assert!(choice.kernel.is_some(), "{line}: {choice:?}");
+    }
+    assert!(compared > 300 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
+}
+
+/// Dry runs of a model of qwen3-30b-a3b's shape: the pipelines of all products of experts at a length. Those of the last block, of one column,
+/// are there at every length.
+const EXPERTS: &str = include_str!("data/vulkan-dryrun-experts.tsv");
+
+#[test]
+fn experts_take_the_pipelines_that_dry_runs_showed() {
+    let Some(tree) = tree() else { return };
+    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
+    let (mut compared, mut different) = (0, Vec::new());
+    for line in EXPERTS.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [card, kind, columns, kernels] = fields.as_slice() else { panic!("{line}") };
+        let card = VulkanProfile::find(card).expect("kept");
+        let mut own = std::collections::BTreeSet::new();
+        for (rows, k) in [(768, 2048), (2048, 768)] {
+            for count in [1, columns.parse().expect("a number")] {
+                let shape = Shape::MulMatId { rows, k, experts: 128, used: 8 };
+                let choice = rules.choice(&card, &shape, kind, count).expect("a choice");
+                own.insert(choice.kernel.clone().unwrap_or_else(|| format!("{choice:?}")));
+            }
+        }
+        compared += 1;
+        if own.iter().cloned().collect::<Vec<_>>().join(" ") != *kernels {
+            different.push(format!("{line}: {own:?}"));
+        }
+    }
+    assert!(compared > 80 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
+}

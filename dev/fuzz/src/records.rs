@@ -41,6 +41,13 @@ pub fn parquet(data: &[u8]) {
     assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "columns of one length");
 }
 
+/// What somebody's vulkaninfo wrote: a card that is told has what the rules ask of it.
+pub fn vulkaninfo(data: &[u8]) {
+    if let Ok(card) = source::VulkanProfile::reported(data) {
+        assert!(!card.architecture.is_empty() && !card.target.is_empty() && card.shared_memory >= 0);
+    }
+}
+
 /// A program's Vulkan calls, as the layer wrote them.
 pub fn vulkan_trace(data: &[u8]) {
     let Ok(run) = vulkan::Run::read(data) else { return };

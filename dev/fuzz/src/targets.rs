@@ -48,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "spirv", try_on: records::spirv },
     Target { name: "target_id", try_on: target_id },
     Target { name: "vulkan_trace", try_on: records::vulkan_trace },
+    Target { name: "vulkaninfo", try_on: records::vulkaninfo },
     Target { name: "written_by_hand", try_on: records::written_by_hand },
 ];
 

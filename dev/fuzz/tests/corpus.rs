@@ -31,6 +31,8 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("bundle", "one", plain.clone()),
         ("bundle", "two_with_a_gap", twice.clone()),
         ("bundle", "empty", make::bundle(&[], 8)),
+        ("vulkaninfo", "gfx1201", include_bytes!("../../../crates/source/tests/data/vulkaninfo/gfx1201.json").to_vec()),
+        ("vulkaninfo", "cut", b"{\"capabilities\":{\"device\":{\"extensions\":{}".to_vec()),
         ("code_object", "two_kernels", make::two_kernels()),
         ("code_object", "no_target", make::code_object(make::GFX900, None, &[make::Kernel::live("Cijk_Ailk")])),
         ("code_object", "old", make::old_code_object("_Z3oldPf")),

@@ -58,6 +58,7 @@ const OF_TEXT: &[&str] = &[
     "server_answer",
     "source",
     "target_id",
+    "vulkaninfo",
     "written_by_hand",
 ];
 

@@ -36,12 +36,15 @@ const BUILTINS: &[(&str, Builtin)] = &[
     (MAP, Builtin::Answer(map)),
     (GUESS, Builtin::Answer(matrix)),
     (VECTOR, Builtin::Answer(vector)),
+    (VECTOR_ID, Builtin::Answer(vector_id)),
     ("ggml_vk_mul_mat_vec_p021_f16_f32", Builtin::Answer(other)),
     ("ggml_vk_mul_mat_vec_nc_f16_f32", Builtin::Answer(other)),
     ("ggml_vk_fwht", Builtin::Answer(other)),
 ];
 
 const VECTOR: &str = "ggml_vk_get_dequantize_mul_mat_vec";
+/// The same for experts.
+const VECTOR_ID: &str = "ggml_vk_get_dequantize_mul_mat_vec_id";
 /// Begins what a run that ended with a choice says.
 pub const CHOSEN: &str = "chosen ";
 
@@ -187,15 +190,23 @@ fn other(machine: &mut Machine<'_>, _: &[Expr], at: Span) -> Run<Value> {
     Err(chosen(format!("other {}", text.split('(').next().unwrap_or_default()), at))
 }
 
-/// The tree's own function says whether there is a pipeline for these types; where there is none the caller asks again.
 fn vector(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    of_vectors(machine, args, at, VECTOR, "vector")
+}
+
+fn vector_id(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    of_vectors(machine, args, at, VECTOR_ID, "vector_id")
+}
+
+/// The tree's own function says whether there is a pipeline for these types; where there is none the caller asks again.
+fn of_vectors(machine: &mut Machine<'_>, args: &[Expr], at: Span, function: &str, word: &str) -> Run<Value> {
     let values = values(machine, args)?;
     let number = |machine: &mut Machine<'_>, place: usize| values.get(place).and_then(|value| machine.settle(value));
     let (Some(weights), Some(activations)) = (number(machine, 1), number(machine, 2)) else {
         return Err(Stop::Undetermined { at, why: "which types it is asked for".to_owned() });
     };
-    match machine.call_by_name(VECTOR, values.clone())? {
+    match machine.call_by_name(function, values.clone())? {
         Value::Null => Ok(Value::Null),
-        _ => Err(chosen(format!("vector {weights} {activations}"), at)),
+        _ => Err(chosen(format!("{word} {weights} {activations}"), at)),
     }
 }

@@ -8,9 +8,11 @@
 mod device;
 mod dialect;
 mod profile;
+mod reported;
 mod unit;
 
 pub use profile::VulkanProfile;
+pub use reported::ReportedError;
 
 use crate::op::{Shape, Stage};
 use crate::rules::RulesError;
@@ -64,6 +66,7 @@ pub struct VulkanRules<'t> {
 }
 
 const ENTRY: &str = "ggml_vk_mul_mat";
+const EXPERTS: &str = "ggml_vk_mul_mat_id";
 
 impl<'t> VulkanRules<'t> {
     pub fn open(tree: &'t Tree) -> Result<VulkanRules<'t>, RulesError> {
@@ -112,9 +115,9 @@ impl<'t> VulkanRules<'t> {
                 choice.path = Some("matmul".to_owned());
                 choice.kernel = Some((*name).to_owned());
             }
-            ["vector", _, activations] => {
+            [word @ ("vector" | "vector_id"), _, activations] => {
                 choice.path = Some("mul_mat_vec".to_owned());
-                choice.kernel = self.vector_name(kind, activations);
+                choice.kernel = self.vector_name(kind, activations, *word == "vector_id");
                 if choice.kernel.is_none() {
                     choice.undetermined = Some("the tree names no pipeline for these types".to_owned());
                 }
@@ -126,13 +129,17 @@ impl<'t> VulkanRules<'t> {
     }
 
     /// The name that the tree gives to the pipeline of these types, where it makes it.
-    fn vector_name(&self, kind: &str, activations: &str) -> Option<String> {
+    fn vector_name(&self, kind: &str, activations: &str, experts: bool) -> Option<String> {
         let mut machine = Machine::new(&self.program, Platform::default(), |_, _| false);
         let number: i64 = activations.parse().ok()?;
         let of = ["Q8_1", "F32", "F16"]
             .into_iter()
             .find(|name| machine.constant_named(&format!("GGML_TYPE_{name}")) == Some(number))?;
-        let array = format!("pipeline_dequant_mul_mat_vec_{}_f32[", of.to_ascii_lowercase());
+        let array = match (experts, of) {
+            (false, of) => format!("pipeline_dequant_mul_mat_vec_{}_f32[", of.to_ascii_lowercase()),
+            (true, "F32") => "pipeline_dequant_mul_mat_vec_id_f32[".to_owned(),
+            (true, of) => format!("pipeline_dequant_mul_mat_vec_id_{}_f32[", of.to_ascii_lowercase()),
+        };
         let text = self.unit.text();
         let here = |line: &&str| {
             let named = line.split_once(&array).map(|(_, rest)| rest);
@@ -176,10 +183,11 @@ fn run(machine: &mut Machine<'_>, card: &VulkanProfile, shape: &Shape, kind: &st
     device::set(machine, &mut graph, "n_nodes", Value::int(1));
     let graph = machine.global(graph);
     let program = machine.program;
-    let entry = program.interner.get(ENTRY).map(|name| program.overloads(name).to_vec()).unwrap_or_default();
+    let asked = if matches!(shape, Shape::MulMatId { .. }) { EXPERTS } else { ENTRY };
+    let entry = program.interner.get(asked).map(|name| program.overloads(name).to_vec()).unwrap_or_default();
     let entry = entry.into_iter().find(|&index| program.function(index).is_some_and(|of| of.body.is_some()));
     let Some(entry) = entry else {
-        return Err(Stop::Undetermined { at: Default::default(), why: format!("the tree has no {ENTRY}") });
+        return Err(Stop::Undetermined { at: Default::default(), why: format!("the tree has no {asked}") });
     };
     let params = program.function(entry).map(|of| of.params.as_slice()).unwrap_or_default();
     let mut values = Vec::new();

@@ -22,8 +22,19 @@ pub struct VulkanProfile {
     pub mmvq_mode: i64,
 }
 
-/// What the rules' variables of the environment change, and how ggml reads them (`ggml_vk_get_device`).
-const VARIABLES: [&str; 3] = ["GGML_VK_DISABLE_INTEGER_DOT_PRODUCT", "GGML_VK_DISABLE_MMVQ", "GGML_VK_FORCE_MMVQ"];
+/// Variables of the environment that the rules hang on (`ggml_vk_get_device`). The last three change nothing that RADV has.
+const VARIABLES: [&str; 10] = [
+    "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT",
+    "GGML_VK_DISABLE_COOPMAT",
+    "GGML_VK_DISABLE_F16",
+    "GGML_VK_DISABLE_BFLOAT16",
+    "GGML_VK_DISABLE_DOT2",
+    "GGML_VK_DISABLE_MMVQ",
+    "GGML_VK_FORCE_MMVQ",
+    "GGML_VK_DISABLE_COOPMAT2",
+    "GGML_VK_DISABLE_COOPMAT2_DECODE_VECTOR",
+    "GGML_VK_DISABLE_OCP_FP4",
+];
 
 impl VulkanProfile {
     /// All that are kept.
@@ -58,10 +69,20 @@ impl VulkanProfile {
         })
     }
 
+    /// The variables that are inputs here.
+    pub fn variables() -> &'static [&'static str] {
+        &VARIABLES
+    }
+
     /// Under a variable of the environment; false for one of which it is not known what it does to these rules.
     pub fn under(&mut self, name: &str) -> bool {
         match name {
             "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT" => self.integer_dot_product = false,
+            // Those of bfloat16 are asked for among the others.
+            "GGML_VK_DISABLE_COOPMAT" => (self.coopmat, self.bf16) = (false, false),
+            "GGML_VK_DISABLE_F16" => self.fp16 = false,
+            "GGML_VK_DISABLE_BFLOAT16" => self.bf16 = false,
+            "GGML_VK_DISABLE_DOT2" => self.dot2 = false,
             // The first of the two that ggml asks for.
             "GGML_VK_DISABLE_MMVQ" => self.mmvq_mode = -1,
             "GGML_VK_FORCE_MMVQ" if self.mmvq_mode == 0 => self.mmvq_mode = 1,
@@ -91,6 +112,6 @@ mod tests {
             assert!(names.into_iter().all(|name| profile.under(name)));
             assert_eq!(profile.mmvq_mode, -1);
         }
-        assert!(!VulkanProfile::find("navi21").expect("kept").under("GGML_VK_DISABLE_COOPMAT"));
+        assert!(!VulkanProfile::find("navi21").expect("kept").under("GGML_VK_DISABLE_FUSION"));
     }
 }

@@ -55,6 +55,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
 
+    /// With --backend vulkan: a card of your own, as `vulkaninfo --json` wrote it down
+    #[arg(long, value_name = "FILE")]
+    pub vulkan_device: Option<PathBuf>,
+
     /// A model's whole evaluation, node by node: kernel, grid and block of every launch, fused nodes as they are fused. For one
     /// GPU [default columns: 1,512]
     #[arg(long, value_name = "MODEL.gguf", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
@@ -86,6 +90,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.backend == Backend::Vulkan {
         return vulkan::run(&tree, args, context);
     }
+    anyhow::ensure!(args.vulkan_device.is_none(), "--vulkan-device is for --backend vulkan");
     let pin = source::pins::outside(&tree);
     let with = args.with.as_deref().map(|with| open_with(with, pin.as_deref(), context)).transpose()?;
     if args.chain {

@@ -161,6 +161,7 @@ mod tests {
         "arch_of",
         "layers",
         "set",
+        "vulkan_device",
         "check",
         "no_dryrun",
         "terms",

@@ -4,10 +4,13 @@ use super::Args;
 use crate::asked::tree::{Operation, columns};
 use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Show;
+use anyhow::Context as _;
 use evidence::{Basis, Rung, Unit};
 use report::{Column, Lang, Table, conclusion_text};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDeclared, VulkanProfile, VulkanRules};
 use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Where nobody is named.
@@ -16,7 +19,7 @@ const CARD: &str = "rx-9070-xt";
 pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let ask = &args.ask;
     let others = [
-        ("--op", ask.op != Operation::MulMat),
+        ("--op", !matches!(ask.op, Operation::MulMat | Operation::MulMatId)),
         ("--chain", args.chain),
         ("--record", args.record),
         ("--thresholds", args.thresholds),
@@ -35,21 +38,33 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         some => some.iter().map(|ty| ty.to_ascii_uppercase()).collect(),
     };
     let counts = ask.columns.as_deref().map(columns).transpose()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
-    let shape = Shape::MulMat { rows: ask.rows, k: ask.k };
-    let mut rules = VulkanRules::open(tree)?;
-    let cards = if args.gpu.is_empty() { vec![CARD.to_owned()] } else { args.gpu.clone() };
-    let mut cells = Vec::new();
-    for given in &cards {
+    let shape = match ask.op {
+        Operation::MulMatId => {
+            Shape::MulMatId { rows: ask.rows, k: ask.k, experts: ask.experts, used: ask.experts_used }
+        }
+        _ => Shape::MulMat { rows: ask.rows, k: ask.k },
+    };
+    let mut cards = args.vulkan_device.as_deref().map(own).transpose()?.into_iter().collect::<Vec<_>>();
+    let named = if args.gpu.is_empty() && cards.is_empty() { vec![CARD.to_owned()] } else { args.gpu.clone() };
+    for given in &named {
         let unknown = || {
             let known: Vec<String> = VulkanProfile::all().map(|of| of.card).collect();
             context
                 .lang
                 .text_with("source-vulkan-card", &[("given", given.clone().into()), ("known", known.join(", ").into())])
         };
-        let mut card = VulkanProfile::find(given).ok_or_else(|| anyhow::anyhow!(unknown()))?;
+        cards.push(VulkanProfile::find(given).ok_or_else(|| anyhow::anyhow!(unknown()))?);
+    }
+    let mut rules = VulkanRules::open(tree)?;
+    let mut cells = Vec::new();
+    for mut card in cards {
         for variable in &ask.env {
             let name = variable.split('=').next().unwrap_or_default();
-            let says = || context.lang.text_with("source-vulkan-env", &[("name", name.to_owned().into())]);
+            let known = VulkanProfile::variables().join(", ");
+            let says = || {
+                let about = [("name", name.to_owned().into()), ("known", known.clone().into())];
+                context.lang.text_with("source-vulkan-env", &about)
+            };
             anyhow::ensure!(card.under(name), says());
         }
         for kind in &types {
@@ -62,6 +77,15 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     context.emit(args.format, &answer)?;
     let none = answer.cells.iter().all(|cell| cell.path.is_none());
     Ok(if none { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// What vulkaninfo said of a card of the user's own.
+fn own(path: &Path) -> anyhow::Result<VulkanProfile> {
+    const LARGEST: u64 = 16 << 20;
+    let file = sys::regular_file::open(path).with_context(|| path.display().to_string())?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
+    VulkanProfile::reported(&bytes).with_context(|| path.display().to_string())
 }
 
 impl Show for VulkanDeclared {

@@ -1,0 +1,230 @@
+//! A card of one's own, from what `vulkaninfo --json` wrote of it.
+//!
+//! Extensions, features and limits are read as ggml asks for them (`ggml_vk_get_device`, `get_device_architecture`). Which matrices a
+//! driver multiplies no such file tells: RADV has all of one size or none, other drivers are refused. The same questions of the twenty
+//! cards that the stand-in plays gave what `cards.tsv` says of them.
+
+use super::VulkanProfile;
+use serde_json::Value;
+
+/// Most bytes of a file: what vulkaninfo writes has a third of a megabyte.
+const LARGEST: usize = 16 << 20;
+const AMD: u64 = 0x1002;
+const RADV: &str = "VK_DRIVER_ID_MESA_RADV";
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReportedError {
+    #[error("larger than anything that vulkaninfo writes")]
+    TooLarge,
+    #[error("no JSON: {0}")]
+    NotJson(String),
+    #[error("not what `vulkaninfo --json` writes: it has no {0}")]
+    Lacks(String),
+    #[error("{name} is of vendor {vendor:#x}: only AMD's cards (0x1002) are evaluated")]
+    OtherVendor { name: String, vendor: u64 },
+    #[error("{name} is driven by {driver}: which matrices it multiplies is only known of RADV")]
+    OtherDriver { name: String, driver: String },
+    #[error(
+        "the architecture of {name} cannot be told from the file: it has no wavefrontsPerSimd, and the chip is not a known one"
+    )]
+    NoArchitecture { name: String },
+}
+
+impl VulkanProfile {
+    /// By the bytes of such a file.
+    pub fn reported(bytes: &[u8]) -> Result<VulkanProfile, ReportedError> {
+        if bytes.len() > LARGEST {
+            return Err(ReportedError::TooLarge);
+        }
+        let file: Value = serde_json::from_slice(bytes).map_err(|error| ReportedError::NotJson(error.to_string()))?;
+        Report { file: &file }.profile()
+    }
+}
+
+struct Report<'f> {
+    file: &'f Value,
+}
+
+impl Report<'_> {
+    /// Below `capabilities.device`.
+    fn at(&self, path: &[&str]) -> Option<&Value> {
+        path.iter().try_fold(self.file.get("capabilities")?.get("device")?, |value, key| value.get(key))
+    }
+
+    fn must(&self, path: &[&str]) -> Result<&Value, ReportedError> {
+        self.at(path).ok_or_else(|| ReportedError::Lacks(path.join(".")))
+    }
+
+    fn number(&self, path: &[&str]) -> Result<u64, ReportedError> {
+        self.must(path)?.as_u64().ok_or_else(|| ReportedError::Lacks(path.join(".")))
+    }
+
+    fn text(&self, path: &[&str]) -> Result<String, ReportedError> {
+        self.must(path)?.as_str().map(str::to_owned).ok_or_else(|| ReportedError::Lacks(path.join(".")))
+    }
+
+    fn has(&self, extension: &str) -> bool {
+        self.at(&["extensions", extension]).is_some()
+    }
+
+    /// A number or word of one of several structures, which hold the same.
+    fn either(&self, part: &str, structures: &[&str], field: &str) -> Option<&Value> {
+        structures.iter().find_map(|of| self.at(&[part, of, field]))
+    }
+
+    fn yes(&self, part: &str, structures: &[&str], field: &str) -> bool {
+        self.either(part, structures, field).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    fn profile(&self) -> Result<VulkanProfile, ReportedError> {
+        const DEVICE: [&str; 2] = ["properties", "VkPhysicalDeviceProperties"];
+        let of = |field: &'static str| [DEVICE[0], DEVICE[1], field];
+        self.must(&["extensions"])?;
+        self.must(&["features"])?;
+        let (name, vendor) = (self.text(&of("deviceName"))?, self.number(&of("vendorID"))?);
+        if vendor != AMD {
+            return Err(ReportedError::OtherVendor { name, vendor });
+        }
+        let driver = self.either(
+            "properties",
+            &["VkPhysicalDeviceDriverProperties", "VkPhysicalDeviceVulkan12Properties"],
+            "driverID",
+        );
+        let driver = driver.and_then(Value::as_str).ok_or_else(|| ReportedError::Lacks("driverID".to_owned()))?;
+        if driver != RADV {
+            return Err(ReportedError::OtherDriver { name, driver: driver.to_owned() });
+        }
+        let (architecture, smallest) = self.architecture(&name)?;
+        let dot = ["VkPhysicalDeviceShaderIntegerDotProductProperties", "VkPhysicalDeviceVulkan13Properties"];
+        let half = ["VkPhysicalDeviceShaderFloat16Int8Features", "VkPhysicalDeviceVulkan12Features"];
+        let matrices = self.has("VK_KHR_cooperative_matrix") && matches!(architecture, "AMD_RDNA3" | "AMD_RDNA4");
+        let [_, _, limits] = of("limits");
+        let shared = self.number(&[DEVICE[0], DEVICE[1], limits, "maxComputeSharedMemorySize"])?;
+        let subgroups = ["VkPhysicalDeviceSubgroupProperties", "VkPhysicalDeviceVulkan11Properties"];
+        let subgroup = self.either("properties", &subgroups, "subgroupSize").and_then(Value::as_i64);
+        Ok(VulkanProfile {
+            target: target(&name),
+            card: name,
+            architecture: architecture.to_owned(),
+            integer_dot_product: self.has("VK_KHR_shader_integer_dot_product")
+                && self.yes("properties", &dot, "integerDotProduct4x8BitPackedSignedAccelerated"),
+            fp16: self.has("VK_KHR_16bit_storage")
+                && self.has("VK_KHR_shader_float16_int8")
+                && self.yes("features", &half, "shaderFloat16"),
+            dot2: self.has("VK_VALVE_shader_mixed_float_dot_product"),
+            subgroup_size: subgroup.or(smallest).ok_or_else(|| ReportedError::Lacks("subgroupSize".to_owned()))?,
+            shared_memory: i64::try_from(shared)
+                .map_err(|_| ReportedError::Lacks("maxComputeSharedMemorySize".to_owned()))?,
+            coopmat: matrices,
+            bf16: matrices && self.has("VK_KHR_shader_bfloat16"),
+            mmvq_mode: 0,
+        })
+    }
+
+    /// As `get_device_architecture` of ggml 0.27 decides; with the smallest subgroup.
+    fn architecture(&self, name: &str) -> Result<(&'static str, Option<i64>), ReportedError> {
+        const NEEDED: [&str; 3] =
+            ["VK_AMD_shader_core_properties", "VK_KHR_shader_integer_dot_product", "VK_EXT_subgroup_size_control"];
+        const FIRST: [&str; 3] = ["NAVI10", "NAVI12", "NAVI14"];
+        const RDNA1_WAVES: u64 = 20;
+        let sizes = ["VkPhysicalDeviceSubgroupSizeControlProperties", "VkPhysicalDeviceVulkan13Properties"];
+        let size = |field: &str| {
+            let value = self.either("properties", &sizes, field).and_then(Value::as_i64);
+            value.ok_or_else(|| ReportedError::Lacks(field.to_owned()))
+        };
+        let (smallest, largest) = (size("minSubgroupSize")?, size("maxSubgroupSize")?);
+        if !NEEDED.iter().all(|extension| self.has(extension)) {
+            return Ok(("OTHER", Some(smallest)));
+        }
+        let dot = ["VkPhysicalDeviceShaderIntegerDotProductProperties", "VkPhysicalDeviceVulkan13Properties"];
+        let mixed = self.yes("properties", &dot, "integerDotProduct4x8BitPackedMixedSignednessAccelerated");
+        let waves = self.either("properties", &["VkPhysicalDeviceShaderCorePropertiesAMD"], "wavefrontsPerSimd");
+        let first = match (waves.and_then(Value::as_u64), chip(name)) {
+            (Some(waves), _) => waves == RDNA1_WAVES,
+            // A vulkaninfo that does not tell it: those that follow the first generation have what it lacks, or are known.
+            (None, _) if mixed || self.has("VK_EXT_shader_float8") => false,
+            (None, Some(chip)) if FIRST.contains(&chip) => true,
+            (None, Some(chip)) if VulkanProfile::all().any(|of| of.card.eq_ignore_ascii_case(chip)) => false,
+            _ if (smallest, largest) == (64, 64) => false,
+            _ => return Err(ReportedError::NoArchitecture { name: name.to_owned() }),
+        };
+        let architecture = match (smallest, largest) {
+            (64, 64) => "AMD_GCN",
+            (32, 64) if first => "AMD_RDNA1",
+            (32, 64) if self.has("VK_EXT_shader_float8") => "AMD_RDNA4",
+            (32, 64) if mixed => "AMD_RDNA3",
+            (32, 64) => "AMD_RDNA2",
+            _ => "OTHER",
+        };
+        Ok((architecture, Some(smallest)))
+    }
+}
+
+/// `AMD Radeon RX 6800 (RADV NAVI21)`
+fn chip(name: &str) -> Option<&str> {
+    name.rsplit_once("(RADV ")?.1.strip_suffix(')')
+}
+
+/// Where the chip is one that is kept, or is named by its target.
+fn target(name: &str) -> String {
+    let Some(chip) = chip(name) else { return "?".to_owned() };
+    let kept = VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(chip)).map(|of| of.target);
+    let own = || chip.starts_with("GFX").then(|| chip.to_ascii_lowercase());
+    kept.or_else(own).unwrap_or_else(|| "?".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Real files of vulkaninfo 1.3.239 on RADV 26.2.6 with Mesa's stand-in, without the parts that nobody reads.
+    const FILES: [(&str, &str); 4] = [
+        ("gfx1201", include_str!("../../tests/data/vulkaninfo/gfx1201.json")),
+        ("navi21", include_str!("../../tests/data/vulkaninfo/navi21.json")),
+        ("navi10", include_str!("../../tests/data/vulkaninfo/navi10.json")),
+        ("polaris10", include_str!("../../tests/data/vulkaninfo/polaris10.json")),
+    ];
+
+    #[test]
+    fn what_vulkaninfo_says_is_what_is_kept_of_the_card() {
+        for (card, text) in FILES {
+            let own = VulkanProfile::reported(text.as_bytes()).expect(card);
+            let kept = VulkanProfile::find(card).expect("kept");
+            assert_eq!(VulkanProfile { card: kept.card.clone(), ..own }, kept);
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused_with_what_they_lack() {
+        let refused = |bytes: &[u8]| VulkanProfile::reported(bytes).expect_err("refused").to_string();
+        assert!(refused(b"").starts_with("no JSON"));
+        assert!(refused(b"{\"capabilities\": {\"device\": ").starts_with("no JSON"));
+        assert!(refused(b"[1, 2]").contains("extensions"), "{}", refused(b"[1, 2]"));
+        assert!(refused(b"{}").contains("vulkaninfo --json"));
+        let (_, text) = FILES[0];
+        let with = |from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            refused(text.replace(from, to).as_bytes())
+        };
+        assert!(with("\"vendorID\":4098", "\"vendorID\":4318").contains("0x10de"));
+        assert!(with(RADV, "VK_DRIVER_ID_AMD_PROPRIETARY").contains("VK_DRIVER_ID_AMD_PROPRIETARY"));
+        assert!(with("minSubgroupSize", "someSubgroupSize").contains("minSubgroupSize"));
+        assert!(with("maxComputeSharedMemorySize", "other").contains("maxComputeSharedMemorySize"));
+        let deep = "[".repeat(100_000);
+        assert!(refused(deep.as_bytes()).starts_with("no JSON"));
+    }
+
+    /// Neither the number of waves nor a chip that is known: then nothing is said.
+    #[test]
+    fn a_generation_that_cannot_be_told_is_not_guessed() {
+        let (_, text) = FILES[2];
+        let strange = text.replace("NAVI10", "NAVI99");
+        let refused = VulkanProfile::reported(strange.as_bytes()).expect_err("unknown");
+        assert!(matches!(refused, ReportedError::NoArchitecture { .. }), "{refused}");
+        let told = strange.replace(
+            "\"properties\":{",
+            "\"properties\":{\"VkPhysicalDeviceShaderCorePropertiesAMD\":{\"wavefrontsPerSimd\":20},",
+        );
+        assert_eq!(VulkanProfile::reported(told.as_bytes()).expect("told").architecture, "AMD_RDNA1");
+    }
+}
