@@ -50,7 +50,7 @@ pub use crate::servers::Servers;
 pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use crate::trials::{Answer, Switch, Trial, Trials};
 pub use crate::verdicts::{Fix, Status, Verdict};
-pub use crate::vulkan::{Driver as VulkanDriver, Vulkan};
+pub use crate::vulkan::{Driver as VulkanDriver, RenderNode, Vulkan};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,6 +6,7 @@
 use crate::host::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fs::OpenOptions;
 
 const PLACES: [&str; 4] = ["/etc/vulkan", "/usr/local/etc/vulkan", "/usr/local/share/vulkan", "/usr/share/vulkan"];
 const LIBRARIES: [&str; 7] = [
@@ -25,6 +26,23 @@ pub struct Vulkan {
     pub drivers: Vec<Driver>,
     /// Layers that every program gets, by the names in their manifests.
     pub implicit_layers: Vec<String>,
+    /// The device files through which a driver reaches its card.
+    pub render_nodes: Vec<RenderNode>,
+}
+
+/// `/dev/dri/renderD128`: whether it opens for us, really tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RenderNode {
+    pub path: String,
+    pub opens: bool,
+    pub error: Option<String>,
+}
+
+impl RenderNode {
+    fn read(host: &Host, path: String) -> RenderNode {
+        let opened = OpenOptions::new().read(true).write(true).open(host.path(&path));
+        RenderNode { path, opens: opened.is_ok(), error: opened.err().map(|error| error.to_string()) }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -66,6 +84,9 @@ impl Vulkan {
                 vulkan.implicit_layers.extend(one.chain(many).map(str::to_owned));
             }
         }
+        let nodes = host.entries("/dev/dri");
+        let nodes = nodes.iter().filter(|name| name.starts_with("renderD")).map(|name| format!("/dev/dri/{name}"));
+        vulkan.render_nodes = nodes.map(|path| RenderNode::read(host, path)).collect();
         vulkan.implicit_layers.sort();
         vulkan.implicit_layers.dedup();
         vulkan

@@ -528,6 +528,26 @@ fn a_driver_that_is_not_there_too_old_or_for_the_processor_is_named() {
     assert!(vulkan_cases(&radv(vulkan(), "{")).contains(&"vulkan-no-driver"));
 }
 
+/// A device file that does not open (here: a directory in its place, so that it holds for root, too).
+#[test]
+fn render_nodes_that_do_not_open_are_named() {
+    let closed = |machine: Machine| radv(machine, RADV).file("/dev/dri/renderD128/x", "").file("/dev/dri/card0", "");
+    let report = examine(&closed(vulkan()));
+    assert_eq!(case(&report, "vulkan-render-denied").weight, doctor::Weight::Problem);
+    assert!(vulkan_cases(&closed(Machine::new().rx_9070_xt())).is_empty(), "nobody wants Vulkan");
+    // One that opens is enough.
+    assert!(vulkan_cases(&closed(vulkan()).file("/dev/dri/renderD129", "")).is_empty());
+    let facts = closed(vulkan()).facts();
+    assert_eq!(facts.vulkan.render_nodes.len(), 1);
+    assert!(facts.vulkan.render_nodes.iter().all(|node| !node.opens && node.error.is_some()));
+}
+
+#[test]
+fn matrices_that_are_switched_off_are_named() {
+    let report = examine(&Machine::new().rx_9070_xt().env("GGML_VK_DISABLE_COOPMAT", "1"));
+    assert_eq!(case(&report, "vulkan-no-matrices").weight, doctor::Weight::Note);
+}
+
 #[test]
 fn variables_that_hide_vulkan_devices_are_named() {
     let report = examine(&Machine::new().rx_9070_xt().env("GGML_VK_VISIBLE_DEVICES", "").env("OLLAMA_VULKAN", "0"));

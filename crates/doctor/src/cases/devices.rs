@@ -79,7 +79,7 @@ fn kfd(facts: &Facts) -> Option<Case> {
 }
 
 /// Into the groups that own the device files, and out of them again.
-fn groups(user: &str) -> (String, String) {
+pub fn groups(user: &str) -> (String, String) {
     (
         format!("sudo usermod -aG render,video {user}"),
         format!("sudo gpasswd -d {user} render; sudo gpasswd -d {user} video"),

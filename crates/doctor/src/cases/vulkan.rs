@@ -1,5 +1,6 @@
 //! Vulkan: the other way to the GPU, and how it ends on the processor without a word.
 
+use crate::cases::devices::groups;
 use crate::cases::{Case, Weight, places};
 use crate::message::Message;
 use crate::vulkan::Driver;
@@ -11,11 +12,13 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     if used(facts) {
         cases.extend(no_loader(facts));
         cases.extend(no_driver(facts));
+        cases.extend(denied(facts));
         cases.extend(old_driver(facts));
     }
     cases.extend(missing_library(facts));
     cases.extend(hidden(facts));
     cases.extend(switched_off(facts));
+    cases.extend(no_matrices(facts));
     cases
 }
 
@@ -71,7 +74,28 @@ fn no_driver(facts: &Facts) -> Option<Case> {
     Some(case.say("doctor-case-vulkan-driver-fix"))
 }
 
-/// Mesa's manifest says 1.4 from Mesa 25.0 on, the first in which RADV drives RDNA4 with cooperative matrices.
+/// Render nodes, and none that opens: the driver finds no card, and programs compute on the processor.
+fn denied(facts: &Facts) -> Option<Case> {
+    let nodes = &facts.vulkan.render_nodes;
+    let first = nodes.first().filter(|_| nodes.iter().all(|node| !node.opens))?;
+    let what = Message::new("doctor-case-vulkan-denied")
+        .with("node", &first.path)
+        .with("error", first.error.as_deref().unwrap_or_default());
+    let (run, undo) = groups("\"$USER\"");
+    Some(Case::new("vulkan-render-denied", Weight::Problem, what).change(format!("{run} && newgrp render"), undo))
+}
+
+/// Cooperative matrices switched off by hand: ggml multiplies without the matrix units of those cards that have them.
+fn no_matrices(facts: &Facts) -> Vec<Case> {
+    let case = |(place, value): (crate::cases::SetIn<'_>, &str)| {
+        let what = Message::new("doctor-case-vulkan-no-matrices").with("place", place.name()).with("value", value);
+        Case::new("vulkan-no-matrices", Weight::Note, what).with_fix(place.unset("GGML_VK_DISABLE_COOPMAT"))
+    };
+    places(facts, "GGML_VK_DISABLE_COOPMAT").into_iter().map(case).collect()
+}
+
+/// RADV of Mesa 26.2.6 speaks Vulkan 1.4 and has cooperative matrices on gfx1201 (seen in dry runs). Whether one of 1.3 has them there is not
+/// known here.
 fn old_driver(facts: &Facts) -> Option<Case> {
     let new_card =
         facts.gpus.iter().find(|gpu| gpu.target.as_deref().is_some_and(|target| target.starts_with("gfx12")))?;

@@ -199,7 +199,9 @@ doctor-case-vulkan-llvmpipe = { $server } (pid { $pid }) has no other Vulkan dri
 doctor-case-vulkan-no-loader = Vulkan is to be used here and there is no loader (libvulkan.so.1): programs compute on the CPU and do not say so.
 doctor-case-vulkan-no-driver = Vulkan is to be used here and no driver is registered (no manifest in /usr/share/vulkan/icd.d or /etc/vulkan/icd.d).
 doctor-case-vulkan-only-llvmpipe = The only Vulkan driver that is registered here is lavapipe (llvmpipe), which computes on the processor: ggml leaves it out and computes on the CPU, or uses it where GGML_VK_VISIBLE_DEVICES says so.
-doctor-case-vulkan-old = { $manifest } is a RADV of Vulkan { $api }, from before Mesa 25.0: too old for { $target } and its matrix units.
+doctor-case-vulkan-old = { $manifest } is a RADV of Vulkan { $api }. That of Mesa 26.2.6 speaks 1.4 and has the matrix units of { $target }; whether this older one drives the card and has them is not known here.
+doctor-case-vulkan-denied = { $node } does not open ({ $error }), and no other render node does: a Vulkan driver finds no card, and programs compute on the CPU and do not say so.
+doctor-case-vulkan-no-matrices = GGML_VK_DISABLE_COOPMAT={ $value } ({ $place }): ggml's Vulkan backend leaves the matrix units alone.
 doctor-case-vulkan-missing = { $manifest } names a Vulkan driver that is not here: { $library }
 doctor-case-vulkan-hidden = GGML_VK_VISIBLE_DEVICES={ $value } ({ $place }): ggml sees these Vulkan devices and no others.
 doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES is set and empty ({ $place }): ggml sees no Vulkan device at all.

@@ -199,7 +199,9 @@ doctor-case-vulkan-llvmpipe = { $server }(pid { $pid })がロードしている 
 doctor-case-vulkan-no-loader = Vulkan を使う設定ですが、ローダー(libvulkan.so.1)がありません。プログラムは何も言わずに CPU で計算します。
 doctor-case-vulkan-no-driver = Vulkan を使う設定ですが、ドライバーが登録されていません(/usr/share/vulkan/icd.d にも /etc/vulkan/icd.d にもマニフェストがありません)。
 doctor-case-vulkan-only-llvmpipe = 登録されている Vulkan ドライバーは、CPU で計算する lavapipe(llvmpipe)だけです。ggml はこれを外して CPU で計算するか、GGML_VK_VISIBLE_DEVICES に従って使います。
-doctor-case-vulkan-old = { $manifest } は Vulkan { $api } の RADV で、Mesa 25.0 より前です。{ $target } とその行列演算器には古すぎます。
+doctor-case-vulkan-old = { $manifest } は Vulkan { $api } の RADV です。Mesa 26.2.6 の RADV は 1.4 で、{ $target } の行列ユニットを使えます。この古い版がそのカードを動かし行列ユニットを使えるかは、ここでは分かりません。
+doctor-case-vulkan-denied = { $node } が開けません({ $error })。ほかのレンダーノードも開けません。Vulkan ドライバーはカードを見つけられず、プログラムは何も言わずに CPU で計算します。
+doctor-case-vulkan-no-matrices = GGML_VK_DISABLE_COOPMAT={ $value }({ $place }): ggml の Vulkan バックエンドは行列ユニットを使いません。
 doctor-case-vulkan-missing = { $manifest } が指す Vulkan ドライバーがありません: { $library }
 doctor-case-vulkan-hidden = GGML_VK_VISIBLE_DEVICES={ $value }({ $place }): ggml に見える Vulkan デバイスはこれだけです。
 doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES が空に設定されています({ $place })。ggml には Vulkan デバイスがひとつも見えません。
