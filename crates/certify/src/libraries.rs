@@ -24,7 +24,7 @@ pub struct Libraries {
 }
 
 /// Names of our own begin so.
-const OURS: &str = "libwhichkernel-";
+const OURS: [&str; 2] = ["libwhichkernel-", "libVkLayer_whichkernel."];
 
 impl Libraries {
     /// Looks at the processes of a tree that run one of `programs`: a wrapper's own do not count.
@@ -46,7 +46,7 @@ impl Libraries {
         let mut words = line.split_whitespace().skip(3);
         let (device, inode, path) = (words.next()?, words.next()?, words.next()?);
         let name = path.rsplit('/').next().filter(|name| is_library(name))?;
-        if name.starts_with(OURS) {
+        if OURS.iter().any(|ours| name.starts_with(ours)) {
             self.excepted.insert(name.to_owned());
             return None;
         }
