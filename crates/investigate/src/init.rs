@@ -20,6 +20,8 @@ pub struct Machine {
     pub model: Option<String>,
     /// What the model's weights are called there: `Q4_K_M`.
     pub file_type: Option<String>,
+    /// A server here has ggml's Vulkan backend loaded, and none of HIP or CUDA.
+    pub vulkan: bool,
 }
 
 /// The card that the embedded tables know best, where none is here.
@@ -34,6 +36,7 @@ impl Machine {
         let answers = Trials::answers_only(&host, &facts).answers;
         let answer = answers.iter().filter(|one| one.server.is_some()).max_by_key(|one| !one.models.is_empty());
         let gpu = facts.gpus.iter().find(|gpu| gpu.target.is_some());
+        let has = |library: &str| facts.servers.running.iter().any(|process| process.loaded(library) == Some(true));
         Machine {
             target: gpu.and_then(|gpu| gpu.target.clone()),
             card: gpu.and_then(|gpu| gpu.card.clone()),
@@ -42,6 +45,7 @@ impl Machine {
             server_version: answer.and_then(|one| one.version.clone()),
             model: answer.and_then(|one| one.models.first().cloned()),
             file_type: answer.and_then(|one| one.types.first().cloned()),
+            vulkan: has("libggml-vulkan.so") && !has("libggml-hip.so") && !has("libggml-cuda.so"),
         }
     }
 
@@ -72,6 +76,10 @@ impl Machine {
         );
         self.subject(&mut out, target);
         out.push_str(FRAME);
+        if self.vulkan {
+            self.through_vulkan(&mut out, &ty, card);
+            return out;
+        }
         if let (Some(table), Some(path)) = (table, &path) {
             declared(&mut out, table, target, &ty, path);
         }
@@ -136,6 +144,74 @@ cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行さ�
             quoted(&format!("libggml-hip.so に {target} 向けのコードがある")),
             quoted(target),
             if self.runtime.is_some() { "" } else { r#", runtime = "*""# },
+        );
+    }
+
+    /// A server on Vulkan: other rules, other kernels, topics of their own. No table of releases has them, so nothing is declared here.
+    fn through_vulkan(&self, out: &mut String, ty: &str, card: &str) {
+        let watch = format!("whichkernel watch --name {} --record", self.server.as_deref().unwrap_or("ollama"));
+        let dry = format!("whichkernel dryrun --backend vulkan --gpu {card} --type {ty} --columns {COLUMNS} --record");
+        let _ = writeln!(
+            out,
+            r#"# The server computes through Vulkan: its driver compiles what the library ships as SPIR-V.
+[[claims]]
+id = "modules-for-matrices"
+phase = "B"
+page = "here"
+en = "libggml-vulkan.so ships SPIR-V modules that multiply matrices"
+ja = "libggml-vulkan.so に行列を掛ける SPIR-V モジュールが入っている"
+rung = "shipped"
+topic = "file.modules"
+about = {{ feature = "matrix" }}
+expected = {{ at_least = 1 }}
+scope = {{ file = "libggml-vulkan.so*", target = "*", runtime = "*" }}
+closes = "whichkernel inspect {{file:libggml-vulkan.so}} --record"
+cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
+
+# What the real program chooses on this card, on a stand-in for its kernel driver: a choice, not a launch.
+[[claims]]
+id = "selected-path"
+phase = "A"
+page = "here"
+en = {selected}
+ja = {selected_ja}
+rung = "selected"
+topic = "vulkan.path"
+about = {{ type = {ty}, columns = "{COLUMNS}" }}
+expected = {{ equals = "matmul" }}                 # mul_mat_vec up to eight columns
+scope = {{ device = "stand-in", runtime = "*", model = "*" }}
+closes = {dry}
+
+# Only a live process can close this one.
+[[claims]]
+id = "live-path"
+phase = "F"
+page = "here"
+en = {live}
+ja = {live_ja}
+rung = "launched"
+topic = "vulkan.path"
+about = {{ type = {ty}, columns = "1" }}
+expected = {{ equals = "mul_mat_vec" }}
+closes = {watch}
+
+[[questions]]
+id = "which-pipeline"
+phase = "F"
+page = "here"
+en = {ask}
+ja = {ask_ja}
+ask = {{ rung = "launched", topic = "vulkan.pipeline", about = {{ type = {ty} }} }}
+closes = {watch}"#,
+            selected = quoted(&format!("On {card} a prompt of {COLUMNS} tokens selects matmul for {ty}")),
+            selected_ja = quoted(&format!("{card} では {COLUMNS} トークンのプロンプトが {ty} に matmul を選ぶ")),
+            live = quoted(&format!("Each generated token launches mul_mat_vec for {ty}")),
+            live_ja = quoted(&format!("トークンを生成するたびに {ty} に mul_mat_vec が起動される")),
+            ask = quoted(&format!("Which Vulkan pipelines multiply with {ty} weights here?")),
+            ask_ja = quoted(&format!("この機械で {ty} の重みの積を担う Vulkan パイプラインはどれか")),
+            ty = quoted(ty),
+            dry = quoted(&dry),
+            watch = quoted(&watch),
         );
     }
 
@@ -277,6 +353,7 @@ mod tests {
             server_version: text("0.12.6"),
             model: text("llama3.2:3b-instruct-q6_K"),
             file_type: text("Q6_K"),
+            vulkan: false,
         }
     }
 
@@ -291,7 +368,15 @@ mod tests {
             model: evil.clone(),
             file_type: evil,
             target: Some("gfx1201".to_owned()),
+            vulkan: false,
         };
+        let through_vulkan = |machine: &Machine| Machine { vulkan: true, ..machine.clone() };
+        for machine in [through_vulkan(&full()), through_vulkan(&hostile), through_vulkan(&Machine::default())] {
+            let text = machine.investigation();
+            let read = Investigation::parse("new.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert_eq!((read.claims.len(), read.questions.len()), (3, 1), "{text}");
+            assert!(!text.contains("matmul.path") && text.contains("vulkan.path"), "HIP's topics are not asked for");
+        }
         for machine in [Machine::default(), full(), hostile.clone()] {
             let text = machine.investigation();
             let read = Investigation::parse("new.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
