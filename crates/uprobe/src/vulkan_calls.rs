@@ -21,6 +21,8 @@ use watch::{Dispatches, Each, Gap, Maker, Tally};
 const LOST: u32 = -4_i32 as u32;
 /// How often a pipeline's name is looked for.
 const TRIES: u32 = 2;
+/// How often a process is searched for names where it shows none.
+const FRUITLESS: u32 = 4;
 /// Largest module that the programs tell.
 const LARGEST: usize = 1 << 18;
 /// Functions of a device that dispatch: whoever has them by-passes the loader.
@@ -58,6 +60,8 @@ struct Called {
     /// Pipelines that were bound and have no name, with how often it was looked for.
     nameless: BTreeMap<u64, u32>,
     distance: Distance,
+    /// Looks in a row that found no name: a program that is not ggml's keeps none, and is not searched for ever.
+    fruitless: u32,
     looked: bool,
 }
 
@@ -309,10 +313,11 @@ impl Called {
     fn learn_names(&mut self) {
         let wanted: BTreeSet<u64> =
             self.nameless.iter().filter(|(_, tries)| **tries < TRIES).map(|(handle, _)| *handle).collect();
-        if wanted.is_empty() {
+        if wanted.is_empty() || self.fruitless >= FRUITLESS {
             return;
         }
         let mut found = pipeline_names::find(self.counted.pid, &wanted, &mut self.distance);
+        self.fruitless = if found.is_empty() { self.fruitless + 1 } else { 0 };
         for handle in wanted {
             match found.remove(&handle) {
                 Some(name) => {
