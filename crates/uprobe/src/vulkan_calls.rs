@@ -146,7 +146,8 @@ impl Watcher {
             look_at_driver(pid, event.key.handle, mapped, &mut self.window);
         }
         let ended = called.call(event, of, doubtful, &mut self.window);
-        if ended {
+        // While what was submitted is being computed the program surely lives.
+        if ended || (event.kind == kind::ANSWER && matches!(of, Vk::Submit | Vk::Submit2)) {
             called.learn_names();
         }
         let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&watch::Seen<'_>));

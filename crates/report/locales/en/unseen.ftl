@@ -105,7 +105,7 @@ unseen-nobody-opened-vulkan-why = no process opened Vulkan with our layer: no Vu
 unseen-layer-blind = { $what } in process { $process }
 unseen-layer-blind-why = the layer did not look into it
 unseen-named-by-module = names
-unseen-named-by-module-why = { $count } dispatches of pipelines that the program gave no name (ggml does from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module
+unseen-named-by-module-why = { $count } dispatches of pipelines of which no name was seen (to the layer ggml tells them from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module
 unseen-named-from-memory = names
 unseen-named-from-memory-why = { $count } dispatches of pipelines that were made before the attach: their names stand in the program's memory, module and constants are not known
 unseen-buffers-before = command buffers

@@ -105,7 +105,7 @@ unseen-nobody-opened-vulkan-why = どのプロセスも当方のレイヤー付�
 unseen-layer-blind = プロセス { $process } の { $what }
 unseen-layer-blind-why = レイヤーは中を調べませんでした
 unseen-named-by-module = 名前
-unseen-named-by-module-why = プログラムが名前を付けなかったパイプラインのディスパッチ { $count } 回は、モジュールのハッシュで区別しています(ggml は 0.26 以降、GGML_VK_DEBUG_MARKERS=1 で名前を付けます)
+unseen-named-by-module-why = 名前を確認できなかったパイプラインのディスパッチ { $count } 回は、モジュールのハッシュで区別しています(レイヤーには ggml が 0.26 以降、GGML_VK_DEBUG_MARKERS=1 で名前を伝えます)
 unseen-named-from-memory = 名前
 unseen-named-from-memory-why = 接続前に作られたパイプラインのディスパッチ { $count } 回は、名前をプログラムのメモリから読みました。モジュールと定数は分かりません
 unseen-buffers-before = コマンドバッファ

@@ -310,7 +310,7 @@ impl Gap {
             Gap::NamedByModule => says(
                 "named-by-module",
                 "names",
-                "{count} dispatches of pipelines that the program gave no name (ggml does from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module",
+                "{count} dispatches of pipelines of which no name was seen (to the layer ggml tells them from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module",
             ),
             Gap::NamedFromMemory => says(
                 "named-from-memory",
