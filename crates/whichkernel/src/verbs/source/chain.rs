@@ -10,8 +10,6 @@ use report::{Column, Table};
 use source::Tree;
 use std::process::ExitCode;
 
-/// Routes that a server of language models serves, the most telling first.
-
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
 pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let (texts, skipped) = source::tree::collect(trees, callchain::wanted);
