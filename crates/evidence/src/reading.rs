@@ -159,6 +159,9 @@ pub struct Citation {
     /// The subject in a word or two, for people: `ollama 4fda6980`, `debian-sid`.
     #[serde(skip)]
     pub of: String,
+    /// What the subject is compiled for, or asked about: the same file or rule says something else of another.
+    #[serde(skip)]
+    pub target: Option<String>,
     #[serde(skip)]
     pub fact: Option<Fact>,
     /// Another ledger's word, where it was imported: `LEDGER#ROW@HASH`, with the hands through which it came.
@@ -177,6 +180,7 @@ impl Citation {
             time: recorded.time().to_owned(),
             evidence: recorded.raw_evidence().iter().map(|evidence| evidence.sha256.clone()).collect(),
             of: recorded.subject().short(),
+            target: recorded.subject().target.clone(),
             fact: recorded.fact().cloned(),
             imported_from: recorded.origin().map(str::to_owned),
         }

@@ -19,7 +19,7 @@ pub use help_texts::{help_text, help_texts};
 pub use lang::Lang;
 pub use phrases::phrase;
 pub use plain::{guarded, plain};
-pub use plain_words::{plain_about, plain_fact, plain_reason};
+pub use plain_words::{plain_about, plain_fact, plain_reason, plain_seen, plain_subject};
 pub(crate) use readings::reason_with;
 pub use readings::{grade_text, grade_word, paint, reason_text, reasons, rung_text};
 pub use table::{Align, Column, Table, csv_line, wrap};

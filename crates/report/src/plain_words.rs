@@ -5,13 +5,25 @@ use evidence::{About, Bound, Citation, Fact, ObservationId, Reading, Reason};
 
 /// A fact in words.
 pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
+    fact_of(lang, fact, None)
+}
+
+/// What an observation saw, with the target that it is true of: `BLAS (gfx942, Q4_K, columns 64-1024)`.
+pub fn plain_seen(lang: &Lang, cite: &Citation) -> Option<String> {
+    cite.fact.as_ref().map(|fact| fact_of(lang, fact, cite.target.as_deref()))
+}
+
+fn fact_of(lang: &Lang, fact: &Fact, target: Option<&str>) -> String {
     let value = match (fact.value.is_nothing(), fact.bound) {
         (true, _) => lang.text("plain-nothing"),
         (false, Bound::AtLeast) => lang.text_with("plain-at-least", &[("value", fact.value.to_string().into())]),
         (false, Bound::Exact) => fact.value.to_string(),
     };
     let value = shortened(&value);
-    match plain_about(lang, &fact.about) {
+    let comma = lang.text("check-list-comma");
+    let about = [target.unwrap_or_default(), &plain_about(lang, &fact.about)].map(str::to_owned);
+    let about: Vec<String> = about.into_iter().filter(|part| !part.is_empty()).collect();
+    match about.join(comma.trim_matches('"')) {
         about if about.is_empty() => value,
         about => lang.text_with("plain-fact", &[("value", value.into()), ("about", about.into())]),
     }
@@ -51,10 +63,20 @@ pub fn plain_reason(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     }
 }
 
-/// `source (ollama 4fda6980)`.
+/// `ollama 4fda6980, gfx1201`: a build says one thing of one target and another of the next.
+pub fn plain_subject(lang: &Lang, cite: &Citation) -> String {
+    let this = cite.of == "this" || cite.of == "this host";
+    let of = if this { lang.text("plain-this-machine") } else { cite.of.clone() };
+    let comma = lang.text("check-list-comma");
+    match &cite.target {
+        Some(target) => [of.as_str(), target].join(comma.trim_matches('"')),
+        None => of,
+    }
+}
+
+/// `source (ollama 4fda6980, gfx1201)`.
 fn plain_who(lang: &Lang, cite: &Citation) -> String {
-    let of =
-        if cite.of == "this" || cite.of == "this host" { lang.text("plain-this-machine") } else { cite.of.clone() };
+    let of = plain_subject(lang, cite);
     lang.text_with("plain-who", &[("observer", cite.observer.name.as_str().into()), ("of", of.into())])
 }
 
@@ -71,6 +93,25 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_seen_of_one_target_names_it() {
+        let fact = Fact::new("matmul.path", About::new([("type", "Q4_K"), ("columns", "64..1024")]), "BLAS");
+        let commit = "4fda69809a3f00000000000000000000000000ff";
+        let subject = evidence::Subject::source("ollama", commit, Default::default()).target("gfx942");
+        let seen = evidence::Observation::on::<evidence::Declared>(
+            evidence::ObserverId::new("source", "1"),
+            subject,
+            evidence::Finding::Saw(fact),
+            evidence::Coverage::complete("column counts", 1024),
+            "2026-11-15T10:00:00.000Z",
+        );
+        let cite = Citation::of(&evidence::Recorded::new(seen.expect("an observation")));
+        let (en, ja) = (Lang::new("en"), Lang::new("ja"));
+        assert_eq!(plain_seen(&en, &cite).as_deref(), Some("BLAS (gfx942, Q4_K, columns 64-1024)"));
+        assert_eq!(plain_seen(&ja, &cite).as_deref(), Some("BLAS(gfx942、Q4_K、64-1024 列)"));
+        assert_eq!(plain_who(&en, &cite), "source (ollama 4fda6980, gfx942)");
+    }
 
     #[test]
     fn a_fact_is_said_without_its_topic() {

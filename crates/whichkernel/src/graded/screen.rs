@@ -7,7 +7,7 @@ use super::words::advice_text;
 use crate::context::Context;
 use evidence::{Reading, Reason, Stated, Why, Word};
 use investigate::{Graded, Looked};
-use report::{Column, Lang, Table, paint, plain_fact};
+use report::{Column, Lang, Table, paint, plain_seen};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -130,7 +130,7 @@ fn instead(reading: &Reading, lang: &Lang) -> Option<String> {
         _ => None,
     })?;
     let cite = reading.cites.iter().find(|cite| cite.observation == *against)?;
-    cite.fact.as_ref().map(|fact| plain_fact(lang, fact))
+    plain_seen(lang, cite)
 }
 
 fn counts(graded: &Graded, lang: &Lang) -> String {

@@ -115,7 +115,8 @@ pub fn values_seen(reading: &QuestionReading, rung: Rung, lang: &Lang) -> Vec<St
 
 /// What was seen, one line for each grade and subject: a value without its rung and subject would say too much.
 fn values(found: &[Found], key: &str, lang: &Lang) -> Vec<String> {
-    let subject = |found: &Found| found.reading.cites.first().map_or_else(String::new, |cite| cite.of.clone());
+    let subject =
+        |found: &Found| found.reading.cites.first().map_or_else(String::new, |cite| report::plain_subject(lang, cite));
     let mut groups: Vec<(Grade, String, Vec<&Found>)> = Vec::new();
     for one in found.iter().filter(|found| found.grade.strength() > 0) {
         let (grade, subject) = (one.grade, subject(one));
