@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct DeclaredRules;
 
 const NAME: &str = "source";
+const TOPICS: [&str; 4] = ["matmul.path", "matmul.tile", "matmul.depends", "matmul.order"];
 
 impl Observer for DeclaredRules {
     fn name(&self) -> &'static str {
@@ -20,7 +21,7 @@ impl Observer for DeclaredRules {
     }
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let views = ["matmul.path", "matmul.tile", "matmul.depends", "matmul.order"].map(View::new).to_vec();
+        let views = TOPICS.map(View::new).to_vec();
         let reach = format!(
             "dense matrix products of 4096x4096 weights, 1 to {COLUMNS} columns, in the releases that there is a table of"
         );
@@ -44,18 +45,14 @@ impl Observer for DeclaredRules {
         }
         let mut sightings = Vec::new();
         for table in tables {
-            let observed = observations(table, &self.id(), &around.time).map_err(|error| Blocked {
+            // A table has thousands of rows; what nobody asks stays in it.
+            let observed = asked(table, &self.id(), &around.time, &around.asked).map_err(|error| Blocked {
                 why: error.to_string(),
                 fix: "report this: a built-in table is wrong".to_owned(),
             })?;
-            // A table has thousands of rows; what nobody asks stays in it.
-            let asked = |observation: &Observation| match observation.finding() {
-                Finding::Saw(fact) => around.asked.is_empty() || around.asked.iter().any(|view| view.shows(fact)),
-                _ => true,
-            };
             // The whole table goes with them as raw evidence: the rules with file, line and values, and every other type.
             let raw = Raw { kind: "application/json".to_owned(), content: Content::Bytes(whole(table)) };
-            sightings.extend(observed.into_iter().filter(asked).map(|seen| Sighting::from(seen).with(raw.clone())));
+            sightings.extend(observed.into_iter().map(|seen| Sighting::from(seen).with(raw.clone())));
         }
         Ok(sightings)
     }
@@ -68,6 +65,23 @@ fn whole(table: &Table) -> Vec<u8> {
 
 /// A table's rules as observations, one subject per target.
 pub fn observations(table: &Table, id: &ObserverId, time: &str) -> Result<Vec<Observation>, Refused> {
+    asked(table, id, time, &[])
+}
+
+/// Those that somebody asks for; all of them where nobody asks for anything.
+fn asked(table: &Table, id: &ObserverId, time: &str, asked: &[View]) -> Result<Vec<Observation>, Refused> {
+    // What is asked for of each topic, looked up once: a view may name several by a pattern.
+    let any = |topic: &str| Fact::new(topic, About::default(), "");
+    let of = |topic: &'static str| {
+        let views = asked.iter().filter(|view| View::new(&view.topic).shows(&any(topic)));
+        (topic, views.collect::<Vec<&View>>())
+    };
+    let by_topic: BTreeMap<&str, Vec<&View>> = TOPICS.map(of).into();
+    let wanted = |topic: &str| asked.is_empty() || by_topic.get(topic).is_some_and(|views| !views.is_empty());
+    let shown = |fact: &Fact| {
+        let views = by_topic.get(fact.topic.as_str()).into_iter().flatten();
+        asked.is_empty() || views.into_iter().any(|view| view.shows(fact))
+    };
     let mut out = Vec::new();
     for (target, rules) in &table.targets {
         let vendor = if target.starts_with("gfx") { "HIP" } else { "CUDA" };
@@ -88,21 +102,25 @@ pub fn observations(table: &Table, id: &ObserverId, time: &str) -> Result<Vec<Ob
                     let about = |from: i64, to: i64| About::new([("type", ty.clone()), ("columns", span(from, to))]);
                     facts.push(Fact::new("matmul.path", about(from, to), entry.path.as_str()));
                     let mut start = from;
-                    for (end, tile) in entry.tiles.and_then(|tiles| table.tiles.get(tiles)).into_iter().flatten() {
+                    let tiles = entry.tiles.filter(|_| wanted("matmul.tile"));
+                    for (end, tile) in tiles.and_then(|tiles| table.tiles.get(tiles)).into_iter().flatten() {
                         facts.push(Fact::new("matmul.tile", about(start, *end), *tile));
                         start = end + 1;
                     }
                 }
                 from = to + 1;
             }
-            facts.push(Fact::new("matmul.depends", About::new([("type", ty.as_str())]), depends(table, target, ty)));
+            if wanted("matmul.depends") {
+                let depends = depends(table, target, ty);
+                facts.push(Fact::new("matmul.depends", About::new([("type", ty.as_str())]), depends));
+            }
         }
         facts.push(Fact::new(
             "matmul.order",
             About::new([("function", table.function.as_str())]),
             table.order.join(" "),
         ));
-        for fact in facts {
+        for fact in facts.into_iter().filter(shown) {
             let coverage = Coverage::complete("column counts", COLUMNS.unsigned_abs());
             out.push(Observation::on::<Declared>(
                 id.clone(),

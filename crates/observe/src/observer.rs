@@ -32,14 +32,14 @@ impl ObserveContext {
 }
 
 /// Raw evidence that goes with an observation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raw {
     /// A media type or a plain word: `text/plain`, `launch trace`.
     pub kind: String,
     pub content: Content,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Bytes(Vec<u8>),
     /// Read in pieces when it is recorded.

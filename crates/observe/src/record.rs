@@ -1,15 +1,25 @@
 //! From what an observer hands back to the ledger: raw evidence first, then the observations that name it.
 
-use crate::{Content, Sighting};
-use evidence::Observation;
+use crate::{Content, Raw, Sighting};
+use evidence::{Evidence, Observation};
 use ledger::{Ledger, LedgerError};
+
+/// What is held in memory to be compared with: so many, of so many bytes.
+const KNOWN: usize = 64;
+const LONGEST: usize = 1 << 20;
 
 /// Records all of them, or none; returns how many.
 pub fn record(ledger: &mut Ledger, sightings: Vec<Sighting>) -> Result<usize, LedgerError> {
     let mut observations: Vec<Observation> = Vec::with_capacity(sightings.len());
+    // Many name the same table or list: it is kept once.
+    let mut known: Vec<(Raw, Evidence)> = Vec::new();
     for sighting in sightings {
         let mut observation = sighting.observation;
         for raw in sighting.raw {
+            if let Some((_, kept)) = known.iter().find(|(one, _)| *one == raw) {
+                observation = observation.evidence(kept.clone());
+                continue;
+            }
             let kept = match &raw.content {
                 Content::Bytes(bytes) => ledger.keep(&raw.kind, bytes.as_slice())?,
                 Content::File(path) => {
@@ -18,6 +28,9 @@ pub fn record(ledger: &mut Ledger, sightings: Vec<Sighting>) -> Result<usize, Le
                     ledger.keep(&raw.kind, file)?
                 }
             };
+            if known.len() < KNOWN && matches!(&raw.content, Content::Bytes(bytes) if bytes.len() <= LONGEST) {
+                known.push((raw, kept.clone()));
+            }
             observation = observation.evidence(kept);
         }
         observations.push(observation);
