@@ -44,9 +44,12 @@ pub fn run_observers(
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
-        let last = before.iter().filter(|recorded| recorded.observer().name == observer.name()).count();
         // Its last run stands in the ledger, and nothing that it looked at has changed since.
-        if let Some(ran) = unchanged.last(observer.name(), last).filter(|_| ledger.is_some()) {
+        let has = |row: u64, hash: &str| {
+            let row = ledger.as_ref().and_then(|ledger| ledger.reader().row(row).ok().flatten());
+            row.is_some_and(|row| row.hash.to_string() == hash)
+        };
+        if let Some(ran) = unchanged.last(observer.name(), has).filter(|_| ledger.is_some()) {
             let Ran { observations, blocked, .. } = ran.clone();
             looked.push(Looked { observer: observer.name(), observations, recorded: 0, blocked });
             continue;
@@ -68,12 +71,20 @@ pub fn run_observers(
             }
             None => unkept.extend(sightings.into_iter().map(|sighting| sighting.observation)),
         }
-        unchanged.ran(observer.name(), Ran { observations, kept: worth, blocked: blocked.clone() });
+        if let Some(ledger) = &ledger {
+            let row = ledger.reader().last()?.map(|row| (row.seq, row.hash.to_string()));
+            unchanged.ran(observer.name(), Ran { observations, kept: worth, blocked: blocked.clone(), row });
+        }
         looked.push(Looked { observer: observer.name(), observations, recorded, blocked });
     }
-    unchanged.keep();
+    if ledger.is_some() {
+        unchanged.keep();
+    }
     Ok((looked, unkept))
 }
+
+/// How the libraries of a runtime stand to each other: a few dozen facts, without which no page can show the stack.
+const STACK: &[&str] = &["library.needs", "catalog.serves"];
 
 /// What the investigation can ask for. An observer may know much more (every rule of every release): that can be had
 /// again at any time. Where a sweep speaks for the rest, all that it saw stays: its silence must not be made wider.
@@ -82,7 +93,8 @@ fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) ->
     let swept: Vec<FieldOfView> = swept.map(|sighting| sighting.observation.field_of_view().clone()).collect();
     sightings.retain(|sighting| match sighting.observation.fact() {
         Some(fact) => {
-            swept.iter().any(|view| view.covers(&fact.topic, &fact.about))
+            STACK.contains(&fact.topic.as_str())
+                || swept.iter().any(|view| view.covers(&fact.topic, &fact.about))
                 || investigation.concerns(&sighting.observation)
         }
         None => true,

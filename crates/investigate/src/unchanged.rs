@@ -1,7 +1,8 @@
 //! What has not changed need not be looked at again: the files of every runtime, the question, and this program itself.
 //!
 //! An observer that only reads files says the same of the same files. Its last run is in the ledger; what it looked at then
-//! is kept in the cache as one hash. Where anything differs, or the cache is gone, it looks again.
+//! is kept beside the ledger as one hash, and so is each question that was put to it: several investigations of one ledger,
+//! in turn, each find their own. Where anything differs, or the file is gone, everything is looked at again.
 
 use observe::ObserveContext;
 use serde::{Deserialize, Serialize};
@@ -13,12 +14,33 @@ use std::path::{Path, PathBuf};
 
 /// Observers that look at more than files: the machine's settings, processes and devices change without a trace.
 const ALWAYS: &[&str] = &["host"];
+/// More places or questions than this are not remembered: the file is read whole each time.
+const MOST: usize = 32;
+const NAME: &str = "looked.json";
 
 #[derive(Debug)]
 pub struct Unchanged {
     file: PathBuf,
-    hash: String,
-    known: BTreeMap<String, Ran>,
+    kept: Kept,
+    /// The paths that were named; what lies there and in every runtime; the question.
+    place: String,
+    files: String,
+    question: String,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    /// The ledger, by its id: one that was laid in its place has other rows.
+    ledger: String,
+    places: BTreeMap<String, Looked>,
+}
+
+/// What was seen of the same files, by question. Other files end all of them: what a run of one question said of those
+/// others is then the ledger's last word, and each has to look again.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Looked {
+    files: String,
+    questions: BTreeMap<String, BTreeMap<String, Ran>>,
 }
 
 /// What an observer came to when the hash was this.
@@ -28,55 +50,79 @@ pub struct Ran {
     /// How many of them the investigation can ask for: so many stand in the ledger.
     pub kept: usize,
     pub blocked: Option<String>,
+    /// The ledger's last row when it had run, with its hash, which is chained to every one before it: where the ledger still has
+    /// that row, it has what this run said.
+    pub row: Option<(u64, String)>,
 }
 
 impl Unchanged {
-    /// `place`: where it is kept. `ledger`: of which ledger it speaks.
-    pub fn read(place: &Path, ledger: &Path, around: &ObserveContext) -> Unchanged {
-        let hash = fingerprint(ledger, around);
-        let kept: Option<(String, BTreeMap<String, Ran>)> =
-            fs::read(place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let known = kept.filter(|(then, _)| *then == hash).map(|(_, known)| known).unwrap_or_default();
-        Unchanged { file: place.to_owned(), hash, known }
+    /// `ledger`: its folder, where this is kept. `id`: of which ledger it speaks.
+    pub fn read(ledger: &Path, id: &str, around: &ObserveContext) -> Unchanged {
+        let file = ledger.join(NAME);
+        let kept: Option<Kept> = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let mut kept = kept.filter(|kept| kept.ledger == id).unwrap_or_default();
+        kept.ledger = id.to_owned();
+        let place = hash(|add| add(format!("{:?} {}", around.paths, around.deep)));
+        let question = hash(|add| add(format!("{:?} {:?}", around.scope, around.asked)));
+        Unchanged { file, kept, place, files: files(around), question }
     }
 
-    /// How it ended last time, where nothing has changed since. `standing`: how many observations of it the ledger has from
-    /// its last run. One of which nothing was worth keeping has none, and need not look again for that.
-    pub fn last(&self, observer: &str, standing: usize) -> Option<&Ran> {
-        let ran = self.known.get(observer).filter(|_| !ALWAYS.contains(&observer))?;
-        (standing > 0 || ran.kept == 0).then_some(ran)
+    /// How it ended last time, where nothing has changed since. `has`: whether the ledger has a row; one that was put back to what
+    /// it was before has lost the run.
+    pub fn last(&self, observer: &str, has: impl FnOnce(u64, &str) -> bool) -> Option<&Ran> {
+        let looked = self.kept.places.get(&self.place).filter(|looked| looked.files == self.files)?;
+        let ran = looked.questions.get(&self.question)?.get(observer)?;
+        let stands = match &ran.row {
+            Some((row, hash)) => has(*row, hash),
+            // Nothing was in the ledger, so nothing of it can be missing.
+            None => ran.kept == 0,
+        };
+        (!ALWAYS.contains(&observer) && stands).then_some(ran)
     }
 
     pub fn ran(&mut self, observer: &str, ran: Ran) {
-        self.known.insert(observer.to_owned(), ran);
+        let full = self.kept.places.len() >= MOST && !self.kept.places.contains_key(&self.place);
+        if full {
+            self.kept.places.clear();
+        }
+        let looked = self.kept.places.entry(self.place.clone()).or_default();
+        let full = looked.questions.len() >= MOST && !looked.questions.contains_key(&self.question);
+        if looked.files != self.files || full {
+            *looked = Looked { files: self.files.clone(), questions: BTreeMap::new() };
+        }
+        looked.questions.entry(self.question.clone()).or_default().insert(observer.to_owned(), ran);
     }
 
-    /// A cache that cannot be written costs only time.
+    /// One that cannot be written costs only time.
     pub fn keep(&self) {
-        if let (Some(dir), Ok(bytes)) = (self.file.parent(), serde_json::to_vec(&(&self.hash, &self.known))) {
-            let _ = fs::create_dir_all(dir).and_then(|()| fs::write(&self.file, bytes));
+        let new = self.file.with_extension("json.new");
+        if let Ok(bytes) = serde_json::to_vec(&self.kept) {
+            let _ = fs::write(&new, bytes).and_then(|()| fs::rename(&new, &self.file));
         }
     }
 }
 
-fn fingerprint(ledger: &Path, around: &ObserveContext) -> String {
+fn hash(fill: impl FnOnce(&mut dyn FnMut(String))) -> String {
     let mut hasher = Sha256::new();
-    let mut add = |text: String| {
+    fill(&mut |text: String| {
         hasher.update(text.as_bytes());
         hasher.update([0]);
-    };
-    add(format!("{} {:?} {:?} {:?} {}", ledger.display(), around.scope, around.asked, around.paths, around.deep));
-    if let Ok(program) = std::env::current_exe() {
-        add(stamp(&program));
-    }
-    for installed in around.runtimes() {
-        add(format!("{:?} {:?}", installed.name, installed.path));
-        for part in &installed.parts {
-            walk(part, &mut add, 12);
+    });
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn files(around: &ObserveContext) -> String {
+    hash(|add| {
+        if let Ok(program) = std::env::current_exe() {
+            add(stamp(&program));
         }
-    }
-    let hash = hasher.finalize();
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        for installed in around.runtimes() {
+            add(format!("{:?} {:?}", installed.name, installed.path));
+            for part in &installed.parts {
+                walk(part, add, 12);
+            }
+        }
+    })
 }
 
 fn stamp(path: &Path) -> String {
@@ -96,7 +142,7 @@ fn stamp(path: &Path) -> String {
     }
 }
 
-fn walk(path: &Path, add: &mut impl FnMut(String), depth: usize) {
+fn walk(path: &Path, add: &mut dyn FnMut(String), depth: usize) {
     add(stamp(path));
     if depth == 0 || path.is_symlink() {
         return;
@@ -113,33 +159,92 @@ fn walk(path: &Path, add: &mut impl FnMut(String), depth: usize) {
 mod tests {
     use super::*;
 
+    fn ran(observations: usize, row: u64) -> Ran {
+        Ran { observations, kept: observations, blocked: None, row: Some((row, format!("hash {row}"))) }
+    }
+
+    /// A ledger with so many rows.
+    fn up_to(last: u64) -> impl Fn(u64, &str) -> bool {
+        move |row, hash| row <= last && hash == format!("hash {row}")
+    }
+
     #[test]
     fn a_file_that_changed_is_looked_at_again() {
         let dir = tempfile::tempdir().unwrap();
         let library = dir.path().join("libggml-hip.so");
         fs::write(&library, "one").unwrap();
-        let place = dir.path().join("looked.json");
         let around = ObserveContext { paths: vec![library.clone()], ..ObserveContext::default() };
-        let read = || Unchanged::read(&place, Path::new("/ledger"), &around);
+        let read = || Unchanged::read(dir.path(), "a1", &around);
         let mut first = read();
-        assert_eq!(first.last("inspect", 3), None);
-        let saw = Ran { observations: 3, kept: 3, blocked: None };
-        let nothing = Ran { observations: 55, kept: 0, blocked: None };
-        let blocked = Ran { observations: 1, kept: 1, blocked: Some("none has code for the target".to_owned()) };
+        assert_eq!(first.last("inspect", up_to(3)), None);
+        let saw = ran(3, 3);
+        let nothing = Ran { kept: 0, ..ran(55, 3) };
+        let blocked = Ran { blocked: Some("none has code for the target".to_owned()), ..ran(1, 4) };
         first.ran("inspect", saw.clone());
         first.ran("libraries", nothing.clone());
         first.ran("isa", blocked.clone());
         first.ran("host", saw.clone());
         first.keep();
-        assert_eq!(read().last("inspect", 3), Some(&saw));
-        assert_eq!(read().last("isa", 1), Some(&blocked));
-        // What was kept must still be there; where nothing was worth keeping, nothing can be missed.
-        assert_eq!(read().last("inspect", 0), None);
-        assert_eq!(read().last("libraries", 0), Some(&nothing));
+        assert_eq!(read().last("inspect", up_to(4)), Some(&saw));
+        assert_eq!(read().last("isa", up_to(4)), Some(&blocked));
+        assert_eq!(read().last("libraries", up_to(4)), Some(&nothing));
+        // A ledger that was put back to an earlier state has lost the run; another one never had it.
+        assert_eq!(read().last("isa", up_to(3)), None);
+        assert_eq!(Unchanged::read(dir.path(), "b2", &around).last("inspect", up_to(4)), None);
         // A machine is looked at every time.
-        assert_eq!(read().last("host", 3), None);
-        assert_eq!(Unchanged::read(&place, Path::new("/another"), &around).last("inspect", 3), None);
+        assert_eq!(read().last("host", up_to(4)), None);
         fs::write(&library, "other").unwrap();
-        assert_eq!(read().last("inspect", 3), None);
+        assert_eq!(read().last("inspect", up_to(4)), None);
+    }
+
+    #[test]
+    fn several_questions_in_turn_each_find_their_own_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = dir.path().join("libggml-hip.so");
+        fs::write(&library, "one").unwrap();
+        let asks = |topic: &str| ObserveContext {
+            paths: vec![library.clone()],
+            asked: vec![evidence::View { topic: topic.to_owned(), about: evidence::About::default() }],
+            ..ObserveContext::default()
+        };
+        let (one, other) = (asks("kernel"), asks("census"));
+        let read = |around| Unchanged::read(dir.path(), "a1", around);
+        for (around, count) in [(&one, 3), (&other, 7)] {
+            let mut unchanged = read(around);
+            unchanged.ran("inspect", ran(count, 9));
+            unchanged.keep();
+        }
+        assert_eq!(read(&one).last("inspect", up_to(9)), Some(&ran(3, 9)));
+        assert_eq!(read(&other).last("inspect", up_to(9)), Some(&ran(7, 9)));
+        // What one of them says of other files is the last word on them: both look again.
+        fs::write(&library, "other").unwrap();
+        let mut unchanged = read(&other);
+        unchanged.ran("inspect", ran(8, 12));
+        unchanged.keep();
+        assert_eq!(read(&one).last("inspect", up_to(12)), None);
+        assert_eq!(read(&other).last("inspect", up_to(12)), Some(&ran(8, 12)));
+    }
+
+    #[test]
+    fn a_damaged_file_is_as_none_and_many_questions_are_not_kept_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let asks = |deep, topic: usize| ObserveContext {
+            deep,
+            asked: vec![evidence::View { topic: topic.to_string(), about: evidence::About::default() }],
+            ..ObserveContext::default()
+        };
+        for damaged in ["", "[]", "{\"ledger\":\"a1\"}", "{\"ledger\":\"a1\",\"places\":{\"x\":3}}"] {
+            fs::write(dir.path().join(NAME), damaged).unwrap();
+            assert_eq!(Unchanged::read(dir.path(), "a1", &asks(false, 0)).last("inspect", up_to(9)), None, "{damaged}");
+        }
+        let mut unchanged = Unchanged::read(dir.path(), "a1", &asks(false, 0));
+        for topic in 0..200 {
+            unchanged.question = topic.to_string();
+            unchanged.ran("inspect", ran(1, 1));
+            assert!(unchanged.kept.places.values().all(|looked| looked.questions.len() <= MOST));
+            unchanged.place = (topic / 2).to_string();
+            unchanged.ran("inspect", ran(1, 1));
+            assert!(unchanged.kept.places.len() <= MOST);
+        }
     }
 }

@@ -132,9 +132,10 @@ impl Run<'_> {
             pages.step();
         }
         // Of a long ledger: what each observer said last, and then what the claims can use.
-        let before = Reader::open(&context.ledger)?.last_runs()?;
-        let kept = runtime::Cache::from_env().dir().join("looked.json");
-        let mut unchanged = Unchanged::read(&kept, &context.ledger, &self.around);
+        let reader = Reader::open(&context.ledger)?;
+        let before = reader.last_runs()?;
+        let id = reader.id()?.unwrap_or_default();
+        let mut unchanged = Unchanged::read(&context.ledger, &id, &self.around);
         let (looked, unkept) = run_observers(
             investigation,
             &self.around,
