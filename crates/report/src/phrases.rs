@@ -199,6 +199,31 @@ mod tests {
         assert_eq!(said, "オフセット 0x10 の bundle header には 4 バイト必要ですが、残りは 3 バイトです");
     }
 
+    /// Reasons that are no errors of their own: why a call is in no launch map, why bytes are no module.
+    #[test]
+    fn every_reason_of_a_reader_is_translated() {
+        let ja = Lang::new("ja");
+        let mut asked = 0;
+        let places = [
+            ("codeobject/src/launch_map/reader.rs", &["ok_or(", "|_| ", "why: "][..]),
+            ("codeobject/src/nvidia/container.rs", &["message: format!(", "unpack(format!("]),
+            ("inventory/src/spirv.rs", &["let why = "]),
+        ];
+        for (file, starts) in places {
+            let text = std::fs::read_to_string(format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for start in starts {
+                for message in code.split(start).skip(1).filter_map(literal).filter(|message| message.contains(' ')) {
+                    asked += 1;
+                    let sample = sample(&message);
+                    let said = phrase(&ja, &sample);
+                    assert!(said.chars().any(|c| ('\u{3040}'..'\u{a000}').contains(&c)), "{file}: {message}");
+                }
+            }
+        }
+        assert!(asked >= 10, "{asked}");
+    }
+
     /// Every message of every error of every room, as `thiserror` has it, can be said in Japanese. One that is only what it is about
     /// and why (`{path}: {source}`) has no words of its own.
     #[test]

@@ -55,6 +55,28 @@ fn text_fits_the_terminal_in_both_languages() {
     }
 }
 
+/// A tree in which there is nothing to look at: that nothing was found there is no finding, and does not pass.
+#[test]
+fn nothing_to_look_at_is_not_nothing_found() {
+    let (tree, ledger) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+        command.args(["doctor", "--root"]).arg(tree.path()).args(words).arg("--ledger").arg(ledger.path());
+        command.env("LANG", "C").output().unwrap()
+    };
+    let said = run(&[]);
+    let text = String::from_utf8(said.stdout).unwrap();
+    assert!(
+        said.status.success() && text.contains("no problem could be seen") && !text.contains("nothing found"),
+        "{text}"
+    );
+    let strict = run(&["--strict"]);
+    assert_eq!(strict.status.code(), Some(1), "{}", String::from_utf8_lossy(&strict.stderr));
+    std::fs::create_dir_all(tree.path().join("sys/class")).unwrap();
+    assert!(String::from_utf8(run(&[]).stdout).unwrap().contains("nothing found"));
+    assert!(run(&["--strict"]).status.success());
+}
+
 /// A card whose service passes it for another one.
 fn troubled() -> tempfile::TempDir {
     let tree = tempfile::tempdir().unwrap();

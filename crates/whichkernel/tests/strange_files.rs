@@ -47,3 +47,37 @@ fn pipes_devices_and_endless_files_are_refused() {
         }
     }
 }
+
+/// Empty, rubbish, or cut off: none of it is called device code, none of it is said to hold none, and it is said in the reader's
+/// language.
+#[test]
+fn what_could_not_be_read_is_neither_device_code_nor_without_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let elf = std::fs::read("/bin/ls").unwrap();
+    let files = [("empty", Vec::new()), ("rubbish", vec![0x5a; 1000]), ("cut", elf[..5000].to_vec())];
+    for (name, bytes) in files {
+        std::fs::write(dir.path().join(name), bytes).unwrap();
+        for lang in ["en", "ja"] {
+            let run = |words: &[&str]| {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+                command.args(words).arg(name).args(["--lang", lang]).current_dir(dir.path());
+                command.env("WHICHKERNEL_LEDGER", dir.path().join("ledger")).output().unwrap()
+            };
+            let output = run(&["inspect"]);
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{name}: {text}");
+            for wrong in ["bytes of device code", "There is no AMD", "デバイスコード1,000", "not a file with GPU code"]
+            {
+                assert!(!text.contains(wrong), "{name}: {text}");
+            }
+            let says = match (name, lang) {
+                ("empty", "en") => "The file is empty.",
+                ("empty", _) => "ファイルは空です。",
+                (_, "en") => "it is not known whether GPU code is in it",
+                _ => "GPUコードが含まれるかどうかは分かりません",
+            };
+            assert!(text.contains(says), "{name} {lang}: {text}");
+            assert_eq!(run(&["inspect", "--has-target", "gfx1201"]).status.code(), Some(2), "{name}");
+        }
+    }
+}

@@ -53,6 +53,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         format => context.emit(format, &report.answer(&|messages| say_all(messages, lang)))?,
     }
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem).count();
+    if args.strict && problems == 0 && !report.facts.devices_seen {
+        context.note(&context.lang.text("doctor-strict-unseen"));
+        return Ok(ExitCode::from(CHECK_FAILED));
+    }
     if args.strict && problems > 0 {
         context.note(&context.lang.text_with("doctor-strict", &[("count", problems.into())]));
         return Ok(ExitCode::from(CHECK_FAILED));

@@ -264,7 +264,9 @@ impl Page<'_> {
     fn cases(&mut self, report: &Report) {
         self.head("doctor-head-cases");
         if report.cases.is_empty() {
-            self.line(2, &self.lang().text("doctor-cases-none"));
+            // Where there was nothing to look in, nothing found is no finding.
+            let key = if report.facts.devices_seen { "doctor-cases-none" } else { "doctor-cases-unseen" };
+            self.line(2, &self.lang().text(key));
         }
         for case in &report.cases {
             let word = self.lang().text(&format!("doctor-weight-{}", case.weight.name()));

@@ -56,7 +56,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
     if args.record {
         record::file(file.path(), &report, wanted, &kernels, context)?;
     }
-    report.nvidia.iter().for_each(|found| nvidia::complain(file, found));
+    report.nvidia.iter().for_each(|found| nvidia::complain(file, found, context));
     select.check_target(&report)?;
     match args.format {
         Format::Text => context.print(&text::file(file.path(), &report, &select, context))?,
@@ -89,7 +89,7 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
     };
     let report = inspect(file, &Options::all(), false, &look, |_, out: kernels::Text| write(out))?;
     if let Some(found) = &report.nvidia {
-        nvidia::complain(file, found);
+        nvidia::complain(file, found, context);
         write(look.nvidia(found))?;
     }
     if args.format == Format::Json {
@@ -149,11 +149,8 @@ pub fn verdict(path: &Path, found: &FileReport, context: &Context) -> ExitCode {
         crate::context::tell(format_args!("whichkernel: {}", report::plain(&format!("{}: {said}", path.display()))));
     }
     if problems > SHOWN {
-        crate::context::tell(format_args!(
-            "whichkernel: {}: {} more; --format json has them all",
-            path.display(),
-            problems - SHOWN
-        ));
+        let more = report::phrase(&context.lang, &format!("{} more; --format json has them all", problems - SHOWN));
+        crate::context::tell(format_args!("whichkernel: {}: {more}", report::plain(&path.display().to_string())));
     }
     if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) }
 }

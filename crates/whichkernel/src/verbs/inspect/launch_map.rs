@@ -42,12 +42,9 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         Format::Md => context.print(&table(&rows, context).markdown())?,
     }
     for unresolved in map.completeness.unresolved.iter().take(20) {
-        crate::context::tell(format_args!(
-            "whichkernel: {}: call at {:#x}: {}",
-            file.path().display(),
-            unresolved.site,
-            unresolved.why
-        ));
+        let said = report::phrase(&context.lang, &format!("call at {:#x}: {}", unresolved.site, unresolved.why));
+        let path = file.path().display().to_string();
+        crate::context::tell(format_args!("whichkernel: {}: {said}", report::plain(&path)));
     }
     Ok(if map.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }

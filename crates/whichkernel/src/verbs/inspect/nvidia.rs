@@ -9,12 +9,13 @@ use report::{Column, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What could not be read, with offsets in the section, on stderr.
-pub fn complain(file: &File, found: &Inventory) {
+pub fn complain(file: &File, found: &Inventory, context: &Context) {
     let inside = found.rows.iter().filter_map(|row| row.error.as_ref());
     for error in found.sections.iter().flat_map(|s| &s.errors).chain(inside).take(20) {
+        let said = report::phrase(&context.lang, &error.to_string());
         crate::context::tell(format_args!(
             "whichkernel: {}",
-            report::plain(&format!("{}: {error}", file.path().display()))
+            report::plain(&format!("{}: {said}", file.path().display()))
         ));
     }
 }

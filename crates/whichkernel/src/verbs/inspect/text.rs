@@ -169,7 +169,12 @@ fn coverage(report: &FileReport, context: &Context) -> String {
     ];
     // A file for NVIDIA alone has no AMD code to account for; its own account stands above its table.
     let silent = (report.nvidia.is_some() || !report.modules.is_empty()) && c.total() == 0;
-    let mut out = if silent { String::new() } else { context.lang.text_with("inspect-coverage", &args) + "\n" };
+    let key = match report.form {
+        Form::Unknown if report.size == 0 => "inspect-coverage-empty",
+        Form::Unknown => "inspect-coverage-unread",
+        _ => "inspect-coverage",
+    };
+    let mut out = if silent { String::new() } else { context.lang.text_with(key, &args) + "\n" };
     for gap in c.not_understood.iter().take(SHOWN) {
         let args = [
             ("start", format!("{:#x}", gap.range.start).into()),
