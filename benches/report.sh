@@ -31,7 +31,7 @@ timed "investigate again, nothing changed" "$program" --ledger "$dir/ledger" inv
 for _ in 1 2 3; do timed "report" "$program" --ledger "$dir/ledger" report --out "$dir/report"; done
 printf 'size\t%s bytes in %s files, the largest:\n' "$(find "$dir/report" -type f -printf '%s\n' | awk '{s+=$1} END {print s}')" "$(find "$dir/report" -type f | wc -l)"
 find "$dir/report" -type f -printf '%s\t%P\n' | sort -rn | head -5
-printf 'kernels\t%s\n' "$(($(wc -l < "$dir/report/data/kernels.csv" 2>/dev/null || echo 1) - 1))"
+printf 'kernels\t%s\n' "$(grep -o 'All [0-9,]* kernels' "$dir/report/inventory.html" | head -1)"
 if command -v chromium > /dev/null; then
   python3 benches/report-browser.py "$dir/report"
 else

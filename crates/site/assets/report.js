@@ -64,7 +64,7 @@
   }
 
   // --- virtual table: fixed row height, only what is in view is in the document.
-  // spec: count, match(words, only) -> array of row numbers, cells(i) -> nodes, key(i), detail(i) -> nodes, order(a, b, key), find(key)
+  // spec: count, match(words, only) -> array of row numbers, cells(i) -> nodes, key(i), detail(i) -> nodes, order(a, b, key), find(key), csv(rows) -> lines
   function virtual(box, spec) {
     var H = 33, all = spec.match([], null), view = all, order = { key: null, up: true }, only = null, chosen = -1, printing = false;
     var input = box.querySelector("input"), port = box.querySelector(".vt"), body = box.querySelector("tbody");
@@ -112,6 +112,8 @@
       spec.detail(chosen).forEach(function (n) { detail.append(n); });
     }
     input.addEventListener("input", filter);
+    var saver = box.querySelector("[data-csv]");
+    if (saver) saver.addEventListener("click", function () { save(saver.dataset.csv, spec.csv(view)); });
     port.addEventListener("scroll", draw, { passive: true });
     port.addEventListener("keydown", function (e) { // arrows walk the rows, also beyond what is drawn
       var at = e.target.dataset && e.target.dataset.at; if (at === undefined || (e.key !== "ArrowDown" && e.key !== "ArrowUp")) return;
@@ -197,39 +199,71 @@
     });
   }
 
-  // Kernels: names once, a row is [name, bundle, sgpr, vgpr, lds, scratch, wave, stub, how many], by target.
+  // Kernels, packed (packed.rs): a name is what it does not share with the one before; a row is how far name and bundle are from
+  // the last row's, and which set of seven numbers it has (SGPR, VGPR, LDS, scratch, wave, stub, how many).
   function kernels(box) {
-    var d = data(box.dataset.kernels) || { names: [], groups: [] }, N = d.names, low = N.map(function (x) { return x.toLowerCase(); });
-    var name = [], group = [], at = [];
-    d.groups.forEach(function (g, k) { for (var i = 0; i < g.rows.length; i += 9) { name.push(g.rows[i]); group.push(k); at.push(i); } });
-    function v(i, k) { return d.groups[group[i]].rows[at[i] + k]; }
-    var keys = { name: 0, bundle: 1, sgpr: 2, vgpr: 3, lds: 4, scratch: 5 };
+    var d = data(box.dataset.kernels) || { names: [], numbers: [], groups: [] }, S = d.numbers, G = d.groups, N = [], before = "";
+    for (var j = 0; j < d.names.length; j += 3) { before = before.slice(0, d.names[j]) + d.names[j + 1] + before.slice(before.length - d.names[j + 2]); N.push(before); }
+    var low = N.map(function (x) { return x.toLowerCase(); });
+    var size = G.reduce(function (n, g) { return n + g.rows.length / 3; }, 0), at = 0;
+    var name = new Int32Array(size), bundle = new Int32Array(size), set = new Int32Array(size), group = new Int32Array(size);
+    G.forEach(function (g, k) {
+      for (var i = 0, n = 0, b = 0; i < g.rows.length; i += 3, at++) { n += g.rows[i]; b += g.rows[i + 1]; name[at] = n; bundle[at] = b; set[at] = g.rows[i + 2] * 7; group[at] = k; }
+      g.rows = null;
+    });
+    var keys = { sgpr: 0, vgpr: 1, lds: 2, scratch: 3, wave: 4, stub: 5, count: 6 };
+    function v(i, k) { return S[set[i] + keys[k]]; }
     function shown(x) { return x < 0 ? "–" : x; }
+    // Texts are put in order once; after that numbers are compared.
+    var ranks = {};
+    function rank(of, texts) {
+      if (!ranks[of]) { ranks[of] = new Int32Array(texts.length); range(texts.length).sort(function (a, b) { return compare(texts[a], texts[b]); }).forEach(function (x, i, all) { ranks[of][x] = i && texts[all[i - 1]] === texts[x] ? ranks[of][all[i - 1]] : i; }); }
+      return ranks[of];
+    }
+    function targets() { return G.map(function (g) { return g.target; }); }
     return virtual(box, {
       match: function (ws, only) {
-        if (!ws.length && !only) return range(name.length);
+        if (!ws.length && !only) return range(size);
         var hits = ws.map(function (w) { return low.map(function (x) { return x.indexOf(w) >= 0; }); });
-        var groups = ws.map(function (w) { return d.groups.map(function (g) { return g.target === w || g.file.toLowerCase().indexOf(w) >= 0; }); });
+        var groups = ws.map(function (w) { return G.map(function (g) { return g.target === w || g.file.toLowerCase().indexOf(w) >= 0; }); });
         var out = [];
-        for (var i = 0; i < name.length; i++) {
-          var ok = !only || d.groups[group[i]].target === only;
+        for (var i = 0; i < size; i++) {
+          var ok = !only || G[group[i]].target === only;
           for (var k = 0; ok && k < ws.length; k++) ok = hits[k][name[i]] || groups[k][group[i]];
           if (ok) out.push(i);
         }
         return out;
       },
       order: function (a, b, k) {
-        if (k === "target") return compare(d.groups[group[a]].target, d.groups[group[b]].target);
-        if (k === "name") return compare(N[name[a]], N[name[b]]);
-        return v(a, keys[k]) - v(b, keys[k]);
+        if (k === "target") { var t = rank("target", targets()); return t[group[a]] - t[group[b]]; }
+        if (k === "name") { var n = rank("name", N); return n[name[a]] - n[name[b]]; }
+        return k === "bundle" ? bundle[a] - bundle[b] : v(a, k) - v(b, k);
       },
-      weight: function (i) { return v(i, 8); },
-      cells: function (i) { return [{ main: N[name[i]] + (v(i, 8) > 1 ? " ×" + v(i, 8) : ""), cls: "mono" }, { text: d.groups[group[i]].target, cls: "mono" }, { text: String(shown(v(i, 1))), cls: "num" }, { text: String(shown(v(i, 2))), cls: "num" }, { text: String(shown(v(i, 3))), cls: "num" }, { text: String(shown(v(i, 4))), cls: "num" }]; },
+      weight: function (i) { return v(i, "count"); },
+      cells: function (i) {
+        var number = function (x) { return { text: String(shown(x)), cls: "num" }; };
+        return [{ main: N[name[i]] + (v(i, "count") > 1 ? " ×" + v(i, "count") : ""), cls: "mono" }, { text: G[group[i]].target, cls: "mono" }, number(bundle[i]), number(v(i, "sgpr")), number(v(i, "vgpr")), number(v(i, "lds"))];
+      },
       detail: function (i) {
-        var g = d.groups[group[i]], line = ["bundle " + shown(v(i, 1)), "SGPR " + shown(v(i, 2)), "VGPR " + shown(v(i, 3)), "LDS " + shown(v(i, 4)), "scratch " + shown(v(i, 5)), "wave " + shown(v(i, 6))].join(" · ");
-        return [el("p", {}, [el("code", {}, [N[name[i]]])]), el("p", { "class": "quiet" }, [g.file + " · " + g.target + " · " + line + (v(i, 7) ? " · " + words("labels", "stub") : "")]), el("p", { "class": "quiet" }, [words("labels", "shipped-only")])];
+        var g = G[group[i]], line = ["bundle " + shown(bundle[i]), "SGPR " + shown(v(i, "sgpr")), "VGPR " + shown(v(i, "vgpr")), "LDS " + shown(v(i, "lds")), "scratch " + shown(v(i, "scratch")), "wave " + shown(v(i, "wave"))].join(" · ");
+        return [el("p", {}, [el("code", {}, [N[name[i]]])]), el("p", { "class": "quiet" }, [g.file + " · " + g.target + " · " + line + (v(i, "stub") ? " · " + words("labels", "stub") : "")]), el("p", { "class": "quiet" }, [words("labels", "shipped-only")])];
+      },
+      csv: function (list) {
+        var lines = ["file,target,kernel,bundle,sgpr,vgpr,lds,scratch,wavefront,stub,kernels\n"], known = function (x) { return x < 0 ? "" : x; };
+        list.forEach(function (i) { var g = G[group[i]]; lines.push([cell(g.file), cell(g.target), cell(N[name[i]]), known(bundle[i])].concat(S.slice(set[i], set[i] + 7).map(known)).join(",") + "\n"); });
+        return lines;
       }
     });
+  }
+  // As csv.rs: a cell that a spreadsheet would run is quoted, so that a hostile name stays a name there too.
+  function cell(text) {
+    if (/^[=+\-@\t\r]/.test(text)) text = "'" + text;
+    return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }
+  function save(name, lines) {
+    var url = URL.createObjectURL(new Blob(lines, { type: "text/csv" })), a = el("a", { href: url, download: name });
+    document.body.append(a); a.click(); a.remove();
+    setTimeout(function () { URL.revokeObjectURL(url); }, 60000);
   }
 
   // --- tabs: every panel is in the page; arrows move, the panel follows

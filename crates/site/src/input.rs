@@ -10,12 +10,16 @@ use evidence::{
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A command, and how much of what is open it would close.
+/// A command, and what of that which is open it would close.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub command: String,
-    pub claims: usize,
-    pub questions: usize,
+    /// By their ids.
+    pub claims: Vec<String>,
+    pub questions: Vec<String>,
+    /// What of them it needs that is not here, in words; nothing where it can be run here.
+    pub needs: Vec<Pair>,
+    /// Some of them need nothing that is not here.
     pub possible: bool,
 }
 

@@ -11,6 +11,7 @@ mod dispatch;
 mod frame;
 mod input;
 mod kernels;
+mod packed;
 mod pages;
 mod parts;
 mod plain_table;
@@ -21,6 +22,7 @@ mod write;
 
 pub use atlas::{Sheet, atlas, sheets};
 pub use input::{Input, LedgerFacts, Next, Note};
+pub use words::Pair;
 pub use write::{File, Site, WriteError};
 
 /// Every page of the report, with its tables; `single`: also all of it as one file.

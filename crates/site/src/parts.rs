@@ -134,6 +134,17 @@ pub fn plain(study: &Study<'_>, key: &str, args: &[(&'static str, Arg)]) -> Mark
     study.words.par("plain", key, args)
 }
 
+/// On which rungs a page has seen something, and on which nothing: the rung is in sight also where there is no grade to give.
+pub fn seen_on(study: &Study<'_>, rungs: &[(Rung, bool)]) -> Markup {
+    let line = |seen: bool, key: &str| {
+        let names: Vec<Pair> =
+            rungs.iter().filter(|(_, known)| *known == seen).map(|(one, _)| rung(study, *one)).collect();
+        let said = study.words.pair(key, &[("rungs", Pair::join(&names, study.words).into())]);
+        html! { @if !names.is_empty() { span.grade { span aria-hidden="true" { (dot(seen, &Pair::default())) } span { (said) } } } }
+    };
+    html! { (line(true, "site-seen-on")) (line(false, "site-unseen-on")) }
+}
+
 /// What one would ask next, with the command that answers it, and the page to turn to.
 pub fn next(study: &Study<'_>, id: &str, question: Markup, closes: Option<&str>, to: &str) -> Markup {
     html! {

@@ -218,6 +218,17 @@ fn every_page_reads_in_both_languages_and_themes_at_every_width() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A file that the browser saves, once it has; the test's own time limit ends what never comes.
+fn read_when_there(path: &std::path::Path) -> String {
+    for _ in 0..600 {
+        if let Ok(text) = std::fs::read_to_string(path) {
+            return text;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{}: never came", path.display());
+}
+
 #[test]
 fn one_finds_ones_way() {
     let Some((dir, base)) = report() else { return };
@@ -256,6 +267,14 @@ fn one_finds_ones_way() {
         json!(true),
         "sorted by registers, the most first"
     );
+    // What is listed, as a file: made by the page itself.
+    let saved = dir.path().join("saved");
+    browser.call("Page.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": saved}));
+    browser.eval("var q = document.querySelector('#kernels-search'); q.value = 'kernel_6999 gfx1201'; q.dispatchEvent(new Event('input')); document.querySelector('[data-csv]').click()");
+    let csv = read_when_there(&saved.join("kernels.csv"));
+    let columns = "file,target,kernel,bundle,sgpr,vgpr,lds,scratch,wavefront,stub,kernels";
+    let row = "libggml-hip.so (debian-sid),gfx1201,\"mul_mat_q<Q4_K,kernel_6999>\",";
+    assert!(csv.starts_with(&format!("{columns}\n{row}")) && csv.lines().count() == 2, "{csv}");
     // A citation leads to its observation.
     browser.open(&format!("{base}/chain-which-path.html#lang=en"));
     browser.eval("document.querySelector('.evidence a[href*=\"#o-\"]').click()");

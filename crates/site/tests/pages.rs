@@ -4,6 +4,7 @@ use evidence::{
     About, Artifact, Coverage, Declared, DeviceKind, Fact, Finding, Investigation, Loaded, Observation, ObserverId,
     Recorded, Selected, Shipped, Subject,
 };
+use serde_json::{Value, json};
 use site::{Input, LedgerFacts, Next, Note, Site};
 
 const FILE: &str = r#"
@@ -70,7 +71,13 @@ fn site_with(
     let investigation = Investigation::parse("test.toml", file).expect("the file");
     let (readings, questions) = investigation.read(observations, &[]);
     let ladders = investigation.ladders(observations, &[]);
-    let next = [Next { command: "whichkernel watch --record".to_owned(), claims: 1, questions: 1, possible: true }];
+    let next = [Next {
+        command: "whichkernel watch --record".to_owned(),
+        claims: vec!["blas-290".to_owned()],
+        questions: vec!["which-path".to_owned()],
+        needs: Vec::new(),
+        possible: true,
+    }];
     let input = Input {
         investigation: &investigation,
         readings: &readings,
@@ -142,6 +149,37 @@ fn two_builds_of_one_name_are_two_files() {
     assert!(!page(&one, &library(&one)).contains("@abab"));
 }
 
+/// rocBLAS and hipBLASLt keep their kernels in files beside the library: such a library has a page, under the name by which
+/// others need it.
+#[test]
+fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
+    let runtime = || Subject::of(Artifact::None).runtime("debian");
+    let files = |target: &str, count: &str| {
+        see::<Shipped>(runtime().target(target), "catalog.files", &[("library", "hipblaslt")], count)
+    };
+    let needs = |from: &str, to: &str| {
+        see::<Shipped>(file(from, "ab", "debian"), "library.needs", &[("from", from), ("to", to)], "true")
+    };
+    let seen = [
+        needs("libggml-hip.so", "libhipblaslt.so.1"),
+        files("gfx1100", "95"),
+        see::<Shipped>(runtime().target("gfx1100"), "catalog.serves", &[("library", "hipblaslt")], "yes"),
+    ];
+    let site = site_of(FILE, &seen, &[]);
+    let name = |site: &Site| {
+        let mut names = site.files().map(|(name, _)| name.to_owned());
+        names.find(|name| name.starts_with("library-libhipblaslt-so-1-")).expect("a page of hipBLASLt")
+    };
+    let text = page(&site, &name(&site));
+    assert!(text.contains("lie in a catalog beside it: 95 files for 1 target (debian)"), "{text}");
+    // Nobody has read every name: that gfx1201 is not among them is not said.
+    assert!(!text.contains("none for gfx1201") && text.contains("node here"), "{text}");
+    assert!(page(&site, "libraries.html").contains(&name(&site)));
+    let with = [&seen[..], &[files("gfx1201", "297")]].concat();
+    let site = site_of(FILE, &with, &[]);
+    assert!(page(&site, &name(&site)).contains("392 files for 2 targets, gfx1201 among them"));
+}
+
 #[test]
 fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
     let kernel = |target: &str, name: &str| launch::kernel_list::Listed {
@@ -163,18 +201,25 @@ fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
     let site = with(launch::kernel_list::write(&all, 9));
     let inventory = page(&site, "inventory.html");
     assert!(
-        inventory.contains("3 kernels for 1 targets in 1 files") && !inventory.contains("more kernels"),
+        inventory.contains("3 kernels for 1 target in 1 file") && !inventory.contains("more kernels"),
         "{inventory}"
     );
-    let csv = page(&site, "data/kernels.csv");
-    assert!(csv.contains("libggml-hip.so (debian),gfx900,\"mul_mat_q<Q4_K,8>\",3,24,96,0,,32,0,1"), "{csv}");
+    assert!(inventory.contains("libggml-hip.so (debian)"), "{inventory}");
+    let packed = data(&site, "inventory.html", "kernels-data");
+    assert_eq!(packed["names"], json!([0, "mul_mat_q<Q4_K,8>", 0, 15, "16", 1, 0, "rope", 0]));
+    assert_eq!(packed["numbers"], json!([24, 96, 0, -1, 32, 0, 1]));
+    assert_eq!(packed["groups"][0]["target"], json!("gfx900"));
+    assert_eq!(packed["groups"][0]["rows"], json!([0, 3, 0, 1, 0, 0, 1, 0, 0]));
     // A readable name leaves arguments out: kernels that share it are still as many as they are.
     let two = [kernel("gfx900", "trsm<4,...>"), kernel("gfx900", "trsm<4,...>"), kernel("gfx900", "rope")];
     let other = launch::kernel_list::Listed { vgpr: Some(12), ..kernel("gfx900", "trsm<4,...>") };
     let shared = with(launch::kernel_list::write(&[&two[..], &[other]].concat(), 9));
-    assert!(page(&shared, "inventory.html").contains("4 kernels for 1 targets in 1 files"));
-    let csv = page(&shared, "data/kernels.csv");
-    assert!(csv.contains(",3,24,96,0,,32,0,2\n") && csv.contains(",3,24,12,0,,32,0,1\n"), "{csv}");
+    assert!(page(&shared, "inventory.html").contains("4 kernels for 1 target in 1 file"));
+    let packed = data(&shared, "inventory.html", "kernels-data");
+    let numbers: Vec<i64> = serde_json::from_value(packed["numbers"].clone()).expect("numbers");
+    for expected in [[24, 96, 0, -1, 32, 0, 2], [24, 12, 0, -1, 32, 0, 1], [24, 96, 0, -1, 32, 0, 1]] {
+        assert!(numbers.chunks(7).any(|set| set == expected), "{expected:?} in {numbers:?}");
+    }
     let families = site.files().find(|(name, _)| name.ends_with("families.csv")).expect("the families").1.to_vec();
     assert!(String::from_utf8(families).expect("UTF-8").contains("mul_mat_q,2,1,0,96,96,0"));
     let cut = page(&with(launch::kernel_list::write(&all, 1)), "inventory.html");
@@ -185,6 +230,13 @@ fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
 
 fn page(site: &Site, name: &str) -> String {
     String::from_utf8(site.file(name).unwrap_or_else(|| panic!("no {name}")).to_vec()).expect("UTF-8")
+}
+
+/// What a page gives its script.
+fn data(site: &Site, name: &str, id: &str) -> Value {
+    let text = page(site, name);
+    let from = text.split_once(&format!("<script type=\"application/json\" id=\"{id}\">")).expect("the data").1;
+    serde_json::from_str(from.split_once("</script>").expect("its end").0).expect("JSON")
 }
 
 fn usual() -> Vec<Recorded> {

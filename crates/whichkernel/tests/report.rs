@@ -269,6 +269,95 @@ fn the_pages_are_served_live_to_who_has_the_address() {
     assert!(get(&format!("{root}../ledger.sqlite")).contains("404 Not Found"));
 }
 
+/// A real `watch` and a real `investigate` beside the pages: what they do is told while they run, and what they record turns up on
+/// the pages of the same address, also before they have ended.
+#[test]
+fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
+    let place = Place::new();
+    place.ok("ledger note begun");
+    let mut served = Served(place.command("report --serve").stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(served.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.split_whitespace().last().unwrap().to_owned();
+    let root = url.strip_suffix("index.html").unwrap();
+    let token = root.trim_end_matches('/').rsplit('/').next().unwrap();
+    assert!(url.starts_with("http://127.0.0.1:") && token.len() >= 32, "{line}");
+    let other = root.replace(token, &"0".repeat(token.len()));
+    assert!(get(&format!("{other}under-way.json")).contains("404 Not Found"), "another's token opens nothing");
+    let under_way = |verb: &str| get(&format!("{root}under-way.json")).contains(&format!(r#""verb":"{verb}""#));
+    let begin = |line: &str| Served(place.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
+    // It watches a program that waits for us, so that it is under way as long as is needed.
+    let mut command = place.command("watch --how preload -- cat");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut watch = Served(command.spawn().unwrap());
+    let waits = watch.0.stdin.take();
+    let told = (0..3000).any(|_| {
+        pause();
+        under_way("watch") || watch.0.try_wait().unwrap().is_some()
+    });
+    assert!(told && under_way("watch"), "{}", get(&format!("{root}under-way.json")));
+    drop(waits);
+    watch.0.wait().unwrap();
+    assert!((0..3000).any(|_| {
+        pause();
+        !under_way("watch")
+    }));
+    let (version, before) = (get(&format!("{root}version")), get(&url));
+    assert!(!before.contains("MMVQ up to 8 columns, MMQ from 9"), "{before}");
+    let mut run = begin("investigate --offline");
+    let (mut told, mut changed) = (false, false);
+    while run.0.try_wait().unwrap().is_none() {
+        told |= under_way("investigate");
+        changed |= get(&format!("{root}version")) != version;
+        pause();
+    }
+    assert!(run.0.wait().unwrap().success());
+    assert!(told, "what runs is told");
+    assert!(changed, "pages are new before it has ended");
+    let whole = (0..3000).any(|_| {
+        pause();
+        get(&url).contains("MMVQ up to 8 columns, MMQ from 9")
+    });
+    assert!(whole, "{}", get(&url));
+    assert!(get(&format!("{root}under-way.json")).ends_with("[]"));
+}
+
+/// Two investigations of one ledger, and two ledgers, in turn: each finds its own last run, and grades the same as before.
+#[test]
+fn investigations_in_turn_are_quick_and_right() {
+    let place = Place::new();
+    place.ok("investigate init mine.toml");
+    fs::create_dir_all(place.path("runtime/lib")).unwrap();
+    fs::copy("/bin/ls", place.path("runtime/lib/libggml-hip.so")).unwrap();
+    let run = |ledger: &str, file: &str| {
+        let line = format!("--ledger {ledger} investigate {file} --offline --path runtime --format json");
+        let output = place.run(line.replace("  ", " ").as_str());
+        assert!(output.status.success(), "{}", err(&output));
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let recorded: u64 =
+            said["looked"].as_array().unwrap().iter().map(|one| one["recorded"].as_u64().unwrap()).sum();
+        let grade = |claim: &serde_json::Value| (claim["id"].to_string(), claim["grade"].to_string());
+        let grades: Vec<(String, String)> = said["claims"].as_array().unwrap().iter().map(grade).collect();
+        (grades, recorded)
+    };
+    let first = [run("one", ""), run("one", "mine.toml"), run("two", "")];
+    assert!(first.iter().all(|(_, recorded)| *recorded > 0), "{first:?}");
+    for _ in 0..2 {
+        for (at, (ledger, file)) in [("one", ""), ("one", "mine.toml"), ("two", "")].into_iter().enumerate() {
+            let (claims, recorded) = run(ledger, file);
+            assert_eq!(recorded, 0, "{ledger} {file}: nothing has changed");
+            assert_eq!(claims, first[at].0, "{ledger} {file}");
+        }
+    }
+    // What is kept beside one ledger says nothing of another, even in its place.
+    fs::rename(place.path("one/looked.json"), place.path("kept.json")).unwrap();
+    fs::remove_dir_all(place.path("one")).unwrap();
+    fs::create_dir(place.path("one")).unwrap();
+    fs::rename(place.path("kept.json"), place.path("one/looked.json")).unwrap();
+    assert_eq!(run("one", ""), first[0]);
+}
+
 #[test]
 fn a_file_to_begin_with_loads_runs_and_is_never_written_over() {
     let place = Place::new();

@@ -67,6 +67,10 @@ site-gen-enum = Processor enum of rocBLAS
 site-gen-branch = Branch in the source
 site-gen-catalog = Catalog files
 site-gen-serves = Catalog serves it
+site-gen-nobody = nobody has looked for this of any of them: { $what }
+site-h-gen-claims = What was said of the other generations
+site-seen-on = Seen on { $rungs }
+site-unseen-on = Not observed on { $rungs }
 site-role-fallback = fallback: BLAS from { $from } columns
 site-role-branching = branching: BLAS from { $from } columns
 site-role-primary = own kernels, 1 to { $to } columns
@@ -83,7 +87,10 @@ site-state-blocked = could not look
 site-state-untried = not tried
 site-state-contaminated = changed what it observed
 site-certified = certified: nothing that counts differed
-site-rows-seen = { $count } observations
+site-rows-seen = { $count } { $count ->
+    [one] observation
+   *[other] observations
+  }
 site-attempts-none = No attempt failed.
 site-lesson-contaminated = Such observations count for nothing: look from outside the process, and compare with an unobserved run.
 site-silence-not = It did not happen
@@ -96,15 +103,27 @@ site-silence-grade = the grade stays Unresolved; an empty list is never printed 
 site-plain-observers = **In plain words.** Whenever somebody opened the machine to look, it stopped. So the first question is not what an instrument shows, but what it does to the machine, and how far up it can see. An instrument that sees nothing may be blind; only one that has proved it can see may report silence.
 site-next-observers = Does watching change the answer? Run the workload observed and unobserved, in turn, and compare.
 site-libraries-question = Which libraries belong to it, which are loaded, and which were used?
-site-libraries-answer = { $files } files were read, { $loaded } libraries were seen loaded, { $silent } of them never seen to launch anything.
-site-libraries-unloaded = { $files } files were read. Nobody has looked at a live process, so nothing is said about what is loaded or used.
+site-libraries-answer = { $files } { $files ->
+    [one] file was
+   *[other] files were
+  } read, { $loaded } { $loaded ->
+    [one] library was
+   *[other] libraries were
+  } seen loaded, { $silent } of them never seen to launch anything.
+site-libraries-unloaded = { $files } { $files ->
+    [one] file was
+   *[other] files were
+  } read. Nobody has looked at a live process, so nothing is said about what is loaded or used.
 site-libraries-empty = no library was looked at
 site-tree-empty = nobody has read which library needs which
 site-tree-caption = **Needed is read from the files.** Loaded and launched are seen in a process, or are not seen at all: a dashed square is no "no".
 site-needed = needed
 site-loaded = loaded
 site-launched = launched
-site-has-targets = { $count } targets
+site-has-targets = { $count } { $count ->
+    [one] target
+   *[other] targets
+  }
 site-silent-unwatched = Nobody has looked at a live process.
 site-silent-none = Every library that was seen loaded was also seen to launch something.
 site-silent-watched = Loaded, and no launch from it was seen. Whether that is an absence or a blind spot, the claims about it say.
@@ -112,12 +131,24 @@ site-silent-nobody = Loaded; nobody watched launches, so their silence says noth
 site-complete = every byte accounted for
 site-not-complete = not read whole
 site-library-question = What does { $name } bring, and for whom?
-site-library-absent = { $name } holds { $kernels } kernels for { $targets } targets; { $target } is not one of them.
-site-library-present = { $name } holds { $kernels } kernels for { $targets } targets, { $target } among them.
-site-library-some = { $name } holds at least { $kernels } kernels for { $targets } targets.
+site-library-absent = { $name } holds { $kernels } kernels for { $targets } { $targets ->
+    [one] target; { $target } is not it
+   *[other] targets; { $target } is not one of them
+  }.
+site-library-present = { $name } holds { $kernels } kernels for { $targets } { $targets ->
+    [one] target, { $target }
+   *[other] targets, { $target } among them
+  }.
+site-library-some = { $name } holds at least { $kernels } kernels for { $targets } { $targets ->
+    [one] target
+   *[other] targets
+  }.
 site-library-plain = No GPU code of { $name } is in the ledger.
 site-library-builds = { $count } builds of { $name } are in the ledger. Each stands for itself below.
-site-h-families = Kernels by name: { $count } families
+site-h-families = Kernels by name: { $count } { $count ->
+    [one] family
+   *[other] families
+  }
 site-col-stubs = Stubs
 site-col-scratch = Scratch, most
 site-plain-libraries = **In plain words.** A program brings a chain of helpers with it. That a helper stands in the hall does not mean that it lifted a finger. This page tells apart: who is needed by whom, who has come in, and who was seen at work.
@@ -125,8 +156,17 @@ site-plain-library = **In plain words.** One file of the stack: where it stands 
 site-next-libraries = Which of the loaded libraries does a live run really use?
 site-next-library = Which kernels are in it, with how many registers?
 site-inventory-question = What is in the files, down to the last kernel?
-site-inventory-answer = { $kernels } kernels for { $targets } targets in { $files } files.
-site-inventory-no-kernels = { $files } files were read for bundles and targets; their kernels, one by one, are not in the ledger.
+site-inventory-answer = { $kernels } kernels for { $targets } { $targets ->
+    [one] target
+   *[other] targets
+  } in { $files } { $files ->
+    [one] file
+   *[other] files
+  }.
+site-inventory-no-kernels = { $files } { $files ->
+    [one] file was
+   *[other] files were
+  } read for bundles and targets; the kernels, one by one, are not in the ledger.
 site-inventory-nothing = Nobody has looked into a file yet.
 site-inventory-left-out = { $name }: { $count } more kernels are in the file and not in this list.
 site-inventory-empty = no file with GPU code was looked at
@@ -156,3 +196,18 @@ site-plot-label = { $points } measured points, { $changes } declared changes
 site-plain-probes = **In plain words.** One can also ask the server questions of different lengths and take the time. Where the time per word jumps, another machine may have taken over. A jump proves no machine; together with the plan it is a hint.
 site-next-probes = And what did the server evaluate in truth: the whole prompt, or a cached part of it?
 site-next-generations = Is there a build that holds kernels for the generations that are absent here?
+site-h-catalog = Its kernel catalog in { $runtime }
+site-catalog-present = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+    [one] target, { $target }
+   *[other] targets, { $target } among them
+  } ({ $runtime }).
+site-catalog-absent = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+    [one] target
+   *[other] targets
+  }; none for { $target } ({ $runtime }).
+site-catalog-some = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+    [one] target
+   *[other] targets
+  } ({ $runtime }).
+site-catalog-listed = catalog: every name in it was seen
+site-catalog-counted = catalog: files were counted

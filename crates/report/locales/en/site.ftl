@@ -7,6 +7,7 @@ site-theme-light = Light
 site-theme-dark = Dark
 site-how-sure = How sure
 site-csv = This table as CSV
+site-csv-listed = What is listed here as CSV
 site-next = Next question
 site-next-none = Nothing is open: what would make you doubt it?
 site-more = and { $count } more
@@ -22,6 +23,8 @@ site-blocked = could not look
 site-looked = looked
 site-possible = can be run here
 site-not-possible = needs something that is not here
+site-needs = { $needs }
+site-needs-partly = a part can be run here; for the rest: { $needs }
 site-not-tried = not tried
 site-imported = from ledger { $ledger }
 site-nothing-stated = nothing is stated
@@ -201,10 +204,34 @@ site-phase-counts = Wanted: { $claims } claims. Done: { $done }. Open: { $open }
 site-phase-nothing = Nothing in this phase has an answer yet.
 site-phase-open = { $count } open claims
 site-questions-question = What is not known, and what would tell?
-site-questions-answer = { $questions } questions and { $claims } claims are open; { $commands } commands would close them.
+site-questions-answer = { $questions } { $questions ->
+    [one] question
+   *[other] questions
+  } and { $claims } { $claims ->
+    [one] claim
+   *[other] claims
+  } are open; { $commands } { $commands ->
+    [one] command
+   *[other] commands
+  } would close { $left ->
+    [0] them
+    [one] all but one claim
+   *[other] all but { $left } claims
+  }.
+site-h-unclosable = What no command of this version closes
+site-unclosable = { $count } of the open claims: no observer has them in view, or what would close them is not among the verbs of this version.
 site-questions-none = Nothing is open.
-site-closes = closes { $claims } claims, { $questions } questions
-site-claims-closed = { $count } claims that it would close
+site-closes = closes { $claims } { $claims ->
+    [one] claim
+   *[other] claims
+  }, { $questions } { $questions ->
+    [one] question
+   *[other] questions
+  }
+site-claims-closed = { $count } { $count ->
+    [one] claim
+   *[other] claims
+  } that it would close
 site-shows-question = How far does the evidence reach, and where does it end?
 site-shows-answer = Each observer sees its own rung, and says what it is blind to. Beyond that this report says nothing.
 site-sources-question = What does everything here rest on?
@@ -214,7 +241,13 @@ site-worklog-question = What was done, when, and what came of it?
 site-worklog-answer = { $entries } entries on { $days } { $days ->
     [one] day
    *[other] days
-  }; { $blocked } times an observer could not look. { $notes } notes by people.
+  }; { $blocked } { $blocked ->
+    [one] time
+   *[other] times
+  } an observer could not look. { $notes } { $notes ->
+    [one] note
+   *[other] notes
+  } by people.
 site-worklog-caption = **Rows written;** bar length by square root. Dashed where an observer was blocked: a block is an entry, not a gap.
 site-worklog-empty = the ledger has no row
 site-worklog-blocked = could not look: { $why }

@@ -7,6 +7,7 @@ site-theme-light = 明
 site-theme-dark = 暗
 site-how-sure = 確度
 site-csv = この表を CSV で
+site-csv-listed = 表示中の行を CSV で
 site-next = 次の問い
 site-next-none = 未解決の問いはありません。では、何があれば疑いますか。
 site-more = ほか { $count } 件
@@ -22,6 +23,8 @@ site-blocked = 見られなかった
 site-looked = 観測した
 site-possible = ここで実行できる
 site-not-possible = ここにないものが必要
+site-needs = { $needs }
+site-needs-partly = 一部はここで実行できる。残りは { $needs }
 site-not-tried = 未実施
 site-imported = 台帳 { $ledger } から
 site-nothing-stated = 記載なし
@@ -195,7 +198,12 @@ site-phase-counts = 主張 { $claims } 件。済み { $done } 件、未確定 { 
 site-phase-nothing = このフェーズにはまだ答えがありません。
 site-phase-open = 未確定の主張 { $count } 件
 site-questions-question = 何が分かっておらず、何をすれば分かるのか
-site-questions-answer = 問い { $questions } 件、主張 { $claims } 件が未解決で、{ $commands } 個のコマンドで決着します。
+site-questions-answer = 問い { $questions } 件、主張 { $claims } 件が未解決で、{ $left ->
+    [0] { $commands } 個のコマンドで決着します
+   *[other] { $commands } 個のコマンドで、主張 { $left } 件を除いて決着します
+  }。
+site-h-unclosable = この版のどのコマンドでも確定しないもの
+site-unclosable = 未確定の主張のうち { $count } 件は、どの観測手段の視野にもないか、確定するためのコマンドがこの版にありません。
 site-questions-none = 未解決のものはありません。
 site-closes = 主張 { $claims } 件、問い { $questions } 件が決着
 site-claims-closed = 決着する主張 { $count } 件

@@ -6,6 +6,7 @@ use crate::parts::{self, col, num};
 use crate::svg;
 use crate::words::{shown, thousands};
 use crate::write::Page;
+use evidence::Rung;
 use maud::{Markup, html};
 
 /// Rows of one file in the page; the CSV has all.
@@ -88,7 +89,7 @@ pub fn page(study: &Study<'_>) -> Page {
         |(why, _)| study.words.pair("site-worklog-blocked", &[("why", why.into())]),
     );
     let body = html! {
-        (parts::head(study, "census", html! { (title.clone()) }, study.words.par("answer", if all.is_empty() { "site-census-none" } else { "site-census-answer" }, &args), Markup::default(), parts::plain(study, "site-plain-census", &[])))
+        (parts::head(study, "census", html! { (title.clone()) }, study.words.par("answer", if all.is_empty() { "site-census-none" } else { "site-census-answer" }, &args), parts::seen_on(study, &[(Rung::Shipped, !all.is_empty())]), parts::plain(study, "site-plain-census", &[])))
         (parts::section("census-table", study.words.say("site-h-census"), html! {
             @if tables.is_empty() { (parts::gap(study, &why, Some("whichkernel isa FILE --record"))) } @else { @for table in &tables { (table) } (parts::csv_link(study, "census.csv")) }
         }))

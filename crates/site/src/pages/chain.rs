@@ -73,8 +73,10 @@ fn one(study: &Study<'_>, question: &Question, reading: &QuestionReading, ladder
         h1 { (title.clone()) }
         (answer(study, reading, ladder))
         div.standing {
-            @for (_, reading) in &claims {
-                (parts::grade(study, reading.grade, Some(html! { " " span.faint { "(" (parts::rung(study, reading.rung)) ")" } })))
+            (overview::standing(study, &ladder.steps))
+            @for (stated, reading) in claims.iter().filter(|(_, reading)| reading.grade.is_refuted()) {
+                @let on = study.words.say_with("site-on", &[("rungs", parts::rung(study, reading.rung).into())]);
+                (parts::grade(study, reading.grade, Some(html! { (on) ": " (Pair::from(&stated.words)) })))
             }
         }
         (parts::plain(study, "site-plain-one-chain", &[]))

@@ -6,6 +6,7 @@ use crate::csv;
 use crate::dispatch::by_path;
 use crate::input::{Study, card_title};
 use crate::parts::{self, Col, col};
+use crate::plain_table::with_csv;
 use crate::svg::{self, Stretch};
 use crate::words::{Arg, Pair, shown, thousands};
 use crate::write::Page;
@@ -57,7 +58,7 @@ pub fn page(study: &Study<'_>) -> Page {
         _ => study.words.par("answer", "site-gen-empty", &[]),
     };
     let body = html! {
-        (parts::head(study, "generations", html! { (title.clone()) }, answer, Markup::default(), parts::plain(study, "site-plain-generations", &[])))
+        (parts::head(study, "generations", html! { (title.clone()) }, answer, standing(study, asked.as_ref(), &targets), parts::plain(study, "site-plain-generations", &[])))
         @if let (Some(asked), Some(build)) = (&asked, build) {
             (parts::section("gen-paths", study.words.say_with("site-h-gen-paths", &[("type", Arg::Text(asked.ty.clone()))]), html! {
                 (strips(study, asked, &asked.ty, build, &targets, true))
@@ -68,6 +69,7 @@ pub fn page(study: &Study<'_>) -> Page {
             }))
         }
         (parts::section("gen-table", study.words.say("site-h-gen-table"), html! { (table(study, &targets, &roles)) (parts::csv_link(study, "generations.csv")) (study.words.par("quiet small", "site-gen-absent", &[])) }))
+        (claims(study, &targets))
         (parts::next(study, "gen-next", study.words.say("site-next-generations"), Some("whichkernel inspect OTHER_BUILD/libggml-hip.so --record"), "observers"))
     };
     Page {
@@ -77,6 +79,50 @@ pub fn page(study: &Study<'_>) -> Page {
         tables: vec![("generations.csv".to_owned(), csv_of(study, &targets, &roles))],
         data: Vec::new(),
     }
+}
+
+/// What was said of the others than the subject's own: the overview and the chains have that one's.
+fn claims(study: &Study<'_>, targets: &[String]) -> Markup {
+    let own = study.input.investigation.subject.target.as_deref();
+    let mut rows: Vec<(&str, Vec<Markup>)> = study
+        .claims()
+        .filter_map(|(stated, reading)| {
+            let target = stated.claim.scope.target.as_deref()?;
+            let wanted = Some(target) != own && targets.iter().any(|known| known == target);
+            let on = study.words.say_with("site-on", &[("rungs", parts::rung(study, reading.rung).into())]);
+            let text = html! { (Pair::from(&stated.words)) };
+            wanted.then(|| (target, vec![parts::mono(target), text, parts::grade(study, reading.grade, Some(on))]))
+        })
+        .collect();
+    if rows.is_empty() {
+        return Markup::default();
+    }
+    rows.sort_by_key(|(target, _)| (target.len(), *target));
+    let rows: Vec<Vec<Markup>> = rows.into_iter().map(|(_, row)| row).collect();
+    let columns = [col(study, "site-col-target"), col(study, "site-col-claim"), col(study, "site-col-standing")];
+    parts::section(
+        "gen-claims",
+        study.words.say("site-h-gen-claims"),
+        with_csv(study, "generation-claims", &columns, &rows),
+    )
+}
+
+/// On which rungs anything was seen of the targets that are compared.
+fn standing(study: &Study<'_>, asked: Option<&map::Asked>, targets: &[String]) -> Markup {
+    let of = |recorded: &evidence::Recorded| {
+        let named = recorded.fact().and_then(|fact| fact.about.get("target").or_else(|| fact.about.get("name")));
+        let target = recorded.subject().target.as_deref();
+        targets.iter().any(|known| target == Some(known) || named == Some(known))
+    };
+    let saw = |rung: Rung| {
+        study
+            .input
+            .observations
+            .iter()
+            .any(|recorded| recorded.rung() == rung && recorded.fact().is_some() && of(recorded))
+    };
+    let rungs = [Rung::Declared, Rung::Shipped, Rung::Selected, Rung::Launched].map(|rung| (rung, saw(rung)));
+    if asked.is_none() { Markup::default() } else { parts::seen_on(study, &rungs) }
 }
 
 /// What the claims name first, then what was observed.
@@ -147,16 +193,18 @@ fn strips(
     }
 }
 
+const NOT: &str = "not observed";
+
 /// A property of the generations: its name, and what was seen of each target with where it comes from.
 struct Line {
     key: &'static str,
+    /// What an observation of it is about.
+    topic: &'static str,
     cells: Vec<(Markup, String)>,
 }
 
 fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec<Line> {
-    let not = |study: &Study<'_>| {
-        (html! { span.faint { (study.words.say("site-not-observed")) } }, "not observed".to_owned())
-    };
+    let not = |study: &Study<'_>| (html! { span.faint { (study.words.say("site-not-observed")) } }, NOT.to_owned());
     let first = |topic: &str, of: &dyn Fn(&evidence::Recorded, &evidence::Fact) -> bool| {
         study.facts(topic).find(|(recorded, fact)| of(recorded, fact)).map(|(recorded, fact)| {
             (html! { (shown(&fact.value.to_string())) " " (parts::observation(recorded.id())) }, fact.value.to_string())
@@ -169,8 +217,9 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
                 || fact.about.get("target") == Some(target.as_str())
         }
     };
-    let by = |key: &'static str, topic: &str| Line {
+    let by = |key: &'static str, topic: &'static str| Line {
         key,
+        topic,
         cells: targets.iter().map(|target| first(topic, &at_target(target)).unwrap_or_else(|| not(study))).collect(),
     };
     let swept: BTreeSet<String> = study
@@ -194,6 +243,7 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     }
     let mut all = vec![Line {
         key: "site-gen-role",
+        topic: "matmul.path",
         cells: targets
             .iter()
             .map(|target| {
@@ -232,13 +282,13 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
             (html! { @for one in cell { (one) } }, plain.join("; "))
         });
     }
-    all.push(Line { key: "site-gen-shipped", cells: shipped });
+    all.push(Line { key: "site-gen-shipped", topic: "file.target", cells: shipped });
     all.push(by("site-gen-bundles", "file.bundles"));
     // By an observation of its own, or by the list of the kernels.
     let mut wavefront = by("site-gen-wavefront", "file.wavefront");
     for (target, cell) in targets.iter().zip(&mut wavefront.cells) {
         let waves = study.kernels.wavefronts(target);
-        if cell.1 == "not observed" && !waves.is_empty() {
+        if cell.1 == NOT && !waves.is_empty() {
             let each: Vec<String> =
                 waves.iter().map(|(wave, count)| format!("{wave} ({})", thousands(*count))).collect();
             *cell = (html! { (each.join(", ")) }, each.join(", "));
@@ -249,6 +299,7 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     let processor = |target: &str| format!("Processor::{target}");
     all.push(Line {
         key: "site-gen-enum",
+        topic: "source.enum",
         cells: targets
             .iter()
             .map(|target| {
@@ -258,9 +309,31 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
             .collect(),
     });
     all.push(by("site-gen-branch", "source.branch"));
-    all.push(by("site-gen-catalog", "catalog.files"));
-    all.push(by("site-gen-serves", "catalog.serves"));
+    all.push(catalogs(study, targets, "site-gen-catalog", "catalog.files"));
+    all.push(catalogs(study, targets, "site-gen-serves", "catalog.serves"));
     all
+}
+
+/// What is said of kernel catalogs: of which library, in which runtime.
+fn catalogs(study: &Study<'_>, targets: &[String], key: &'static str, topic: &'static str) -> Line {
+    let cell = |target: &String| {
+        let (mut said, mut plain) = (Vec::new(), Vec::new());
+        for (recorded, fact) in
+            study.facts(topic).filter(|(recorded, _)| recorded.subject().target.as_ref() == Some(target))
+        {
+            let library = fact.about.get("library").unwrap_or("?");
+            let runtime = recorded.subject().runtime.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+            let place = format!("{library}{runtime}");
+            let value = fact.value.to_string();
+            said.push(html! { span.mono { (shown(&place)) } ": " (shown(&value)) " " (parts::observation(recorded.id())) br; });
+            plain.push(format!("{place}: {value}"));
+        }
+        if plain.is_empty() {
+            return (html! { span.faint { (study.words.say("site-not-observed")) } }, NOT.to_owned());
+        }
+        (html! { @for one in said { (one) } }, plain.join("; "))
+    };
+    Line { key, topic, cells: targets.iter().map(cell).collect() }
 }
 
 fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Markup {
@@ -273,13 +346,35 @@ fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Mar
             number: false,
         }
     }));
-    let rows: Vec<Vec<Markup>> = lines(study, targets, roles)
+    let (seen, nobody): (Vec<Line>, Vec<Line>) =
+        lines(study, targets, roles).into_iter().partition(|line| line.cells.iter().any(|(_, plain)| plain != NOT));
+    let rows: Vec<Vec<Markup>> = seen
         .into_iter()
         .map(|line| {
             std::iter::once(study.words.say(line.key)).chain(line.cells.into_iter().map(|(cell, _)| cell)).collect()
         })
         .collect();
-    parts::table(&columns, &rows)
+    html! {
+        @if !rows.is_empty() { (parts::table(&columns, &rows)) }
+        @for (command, names) in gaps(study, &nobody) {
+            (parts::gap(study, &study.words.pair("site-gen-nobody", &[("what", Pair::join(&names, study.words).into())]), command.as_deref()))
+        }
+    }
+}
+
+/// What nobody has looked for of any generation is said once, beside the command of a claim that asks for it.
+fn gaps(study: &Study<'_>, lines: &[Line]) -> Vec<(Option<String>, Vec<Pair>)> {
+    let mut all: Vec<(Option<String>, Vec<Pair>)> = Vec::new();
+    for line in lines {
+        let asks = study.claims().find(|(stated, _)| stated.claim.topic == line.topic);
+        let command = asks.map(|(stated, _)| stated.closes.clone()).filter(|command| !command.is_empty());
+        let name = study.words.pair(line.key, &[]);
+        match all.iter_mut().find(|(known, _)| *known == command) {
+            Some((_, names)) => names.push(name),
+            None => all.push((command, vec![name])),
+        }
+    }
+    all
 }
 
 fn csv_of(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> String {

@@ -6,12 +6,12 @@
 use crate::csv;
 use crate::input::Study;
 use crate::kernels::Kernels;
+use crate::packed;
 use crate::parts::{self, col, num};
 use crate::words::{Arg, shown, thousands};
 use crate::write::Page;
 use evidence::{Finding, Recorded, Rung};
 use maud::{Markup, html};
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A file that somebody looked at: what its sweep says of coverage, and its bundles.
@@ -47,7 +47,7 @@ pub fn page(study: &Study<'_>) -> Page {
         _ => "site-inventory-answer",
     };
     let body = html! {
-        (parts::head(study, "inventory", html! { (title.clone()) }, study.words.par("answer", key, &args), Markup::default(), parts::plain(study, "site-plain-inventory", &[])))
+        (parts::head(study, "inventory", html! { (title.clone()) }, study.words.par("answer", key, &args), parts::seen_on(study, &[(Rung::Shipped, !files.is_empty())]), parts::plain(study, "site-plain-inventory", &[])))
         @for (file, count) in &kernels.missing { (study.words.par("quiet", "site-inventory-left-out", &[("name", Arg::from(file.as_str())), ("count", Arg::Text(thousands(*count)))])) }
         (parts::section("inventory-files", study.words.say("site-h-coverage"), html! {
             @if files.is_empty() { (parts::gap(study, &study.words.pair("site-inventory-empty", &[]), Some("whichkernel inspect FILE --record"))) }
@@ -59,40 +59,11 @@ pub fn page(study: &Study<'_>) -> Page {
         }
         (parts::next(study, "inventory-next", study.words.say("site-next-inventory"), Some("whichkernel isa FILE --record"), "census"))
     };
-    let rows = kernels.rows().map(|(file, target, row)| {
-        let name = kernels.shown(row).to_owned();
-        let numbers = row[1..].iter().map(|number| if *number < 0 { String::new() } else { number.to_string() });
-        [file.to_owned(), target.to_owned(), name].into_iter().chain(numbers).collect()
-    });
-    let mut tables = vec![("targets.csv".to_owned(), targets_table(study, &files))];
+    let tables = vec![("targets.csv".to_owned(), targets_table(study, &files))];
     let mut data = Vec::new();
     if kernels.count() > 0 {
-        tables.push((
-            "kernels.csv".to_owned(),
-            csv::file(
-                &[
-                    "file",
-                    "target",
-                    "kernel",
-                    "bundle",
-                    "sgpr",
-                    "vgpr",
-                    "lds",
-                    "scratch",
-                    "wavefront",
-                    "stub",
-                    "kernels",
-                ],
-                rows,
-            ),
-        ));
-        let groups: Vec<serde_json::Value> = kernels
-            .groups
-            .iter()
-            .map(|((file, target), rows)| json!({"file": shown(file), "target": shown(target), "rows": rows.values().flatten().flatten().collect::<Vec<_>>()}))
-            .collect();
         data.push(super::claims::names(study));
-        data.push(("kernels-data".to_owned(), json!({"names": kernels.names, "groups": groups})));
+        data.push(("kernels-data".to_owned(), packed::kernels(kernels)));
     }
     Page { name: "inventory".to_owned(), title, body, tables, data }
 }
@@ -215,7 +186,8 @@ fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> M
                 }
             }
             div.vt-detail aria-live="polite" { (study.words.par("quiet", "site-choose-kernel", &[])) }
-            (parts::csv_link(study, "kernels.csv"))
+            // As a file it would be several times the page: the script writes what is listed, when it is asked for.
+            p.small.csv { button.text type="button" data-csv="kernels.csv" { (study.words.say("site-csv-listed")) } }
         }
     };
     parts::section(

@@ -31,13 +31,14 @@ pub fn page(study: &Study<'_>) -> Page {
     let args = [("working", working.into()), ("blocked", blocked.into()), ("total", all.len().into())];
     let answer =
         study.words.par("answer", if live > 0 { "site-observers-live" } else { "site-observers-none-live" }, &args);
+    let rungs = Rung::ALL.map(|rung| (rung, all.values().any(|who| who.saw.contains_key(&rung))));
     let (rows, attempts) = (map_rows(study, &all), attempts(study, &all));
     let columns = [col(study, "site-col-observer"), col(study, "site-col-attempt"), col(study, "site-col-lesson")];
     let results = results(study);
     let result_columns =
         [col(study, "site-col-observer"), col(study, "site-col-here"), col(study, "site-col-observation")];
     let body = html! {
-        (parts::head(study, "observers", html! { (title.clone()) }, answer, Markup::default(), parts::plain(study, "site-plain-observers", &[])))
+        (parts::head(study, "observers", html! { (title.clone()) }, answer, parts::seen_on(study, &rungs), parts::plain(study, "site-plain-observers", &[])))
         (parts::section("observers-map", study.words.say("site-h-observer-map"), html! {
             div.wide.scroll tabindex="0" role="group" aria-label="Table / 表" {
                 table.omap {

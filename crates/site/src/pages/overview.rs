@@ -9,7 +9,7 @@ use crate::write::Page;
 use crate::{sentence, svg};
 use evidence::{LadderStep, Rung};
 use maud::{Markup, html};
-use report::plain_fact;
+use report::plain_seen;
 use source::table::COLUMNS;
 
 /// Builds in the short figure; the map has all.
@@ -64,7 +64,7 @@ fn answer(study: &Study<'_>, topic: &str, steps: &[LadderStep]) -> Markup {
 }
 
 /// The same grade on several rungs is said once; the rung always stands with it.
-fn standing(study: &Study<'_>, steps: &[LadderStep]) -> Markup {
+pub fn standing(study: &Study<'_>, steps: &[LadderStep]) -> Markup {
     let mut groups: Vec<(evidence::Grade, Vec<Pair>)> = Vec::new();
     for step in steps {
         let grade = grade(step);
@@ -184,11 +184,12 @@ fn refuted(study: &Study<'_>) -> Markup {
                 evidence::Reason::Contradicts { observation, saw } => Some((observation, saw)),
                 _ => None,
             });
-            let fact = cite.and_then(|(id, _)| reading.cites.iter().find(|one| one.observation == *id)?.fact.as_ref());
-            let seen = match (fact, cite) {
-                (Some(fact), _) => {
-                    html! { (Pair { en: plain_fact(&study.words.en, fact), ja: plain_fact(&study.words.ja, fact) }) }
-                }
+            let full = cite.and_then(|(id, _)| reading.cites.iter().find(|one| one.observation == *id));
+            let seen = full.and_then(|cite| {
+                Some(Pair { en: plain_seen(&study.words.en, cite)?, ja: plain_seen(&study.words.ja, cite)? })
+            });
+            let seen = match (seen, cite) {
+                (Some(seen), _) => html! { (seen) },
                 (None, Some((_, saw))) => html! { (shown(saw)) },
                 (None, None) => html! { (parts::reason(study, reading, 0)) },
             };
@@ -252,12 +253,11 @@ fn commands(study: &Study<'_>) -> Markup {
         .iter()
         .take(COMMANDS)
         .map(|next| {
-            let here = if next.possible { "site-possible" } else { "site-not-possible" };
             vec![
                 parts::command(study, &next.command),
-                html! { (next.claims) },
-                html! { (next.questions) },
-                study.words.say(here),
+                html! { (next.claims.len()) },
+                html! { (next.questions.len()) },
+                super::questions::here(study, next),
             ]
         })
         .collect();

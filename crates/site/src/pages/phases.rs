@@ -39,7 +39,7 @@ pub fn table(study: &Study<'_>) -> Markup {
                         @let counts = counts(&of_phase(study, *id));
                         tr {
                             th scope="row" { a href=(format!("phases.html#phase-{id:?}")) { span.mono { (format!("{id:?}")) } } " " (Pair::from(words)) }
-                            @for count in counts { td.num { (count) } }
+                            @for count in counts { td.num { @if count == 0 { span.faint { "–" } } @else { (count) } } }
                             td.bar.minor { (bar(study, &counts)) }
                         }
                     }
@@ -139,10 +139,10 @@ fn one(study: &Study<'_>, id: PhaseName, name: Pair) -> Markup {
         .iter()
         .filter(|(_, reading)| !matches!(reading.grade.kind(), GradeKind::Unresolved(_)))
         .map(|(stated, reading)| {
-            let saw = reading.cites.first().map_or_else(
-                Markup::default,
-                |cite| html! { (shown(&cite.saw)) " " (parts::observation(&cite.observation)) },
-            );
+            let saw = reading.cites.first().map_or_else(Markup::default, |cite| {
+                let said = |lang: &report::Lang| report::plain_seen(lang, cite).unwrap_or_else(|| cite.saw.clone());
+                html! { (study.words.both(said)) " " (parts::observation(&cite.observation)) }
+            });
             let on = study.words.say_with("site-on", &[("rungs", parts::rung(study, reading.rung).into())]);
             vec![
                 html! { (Pair::from(&stated.words)) },

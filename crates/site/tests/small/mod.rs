@@ -111,8 +111,9 @@ fn build(each: u32, live: Option<&str>) -> Site {
     let ladders = investigation.ladders(&observations, &[]);
     let next = [Next {
         command: "whichkernel watch --name ollama --record".to_owned(),
-        claims: 2,
-        questions: 1,
+        claims: investigation.claims.iter().map(|stated| stated.claim.id.clone()).collect(),
+        questions: investigation.questions.iter().map(|question| question.id.clone()).collect(),
+        needs: vec![site::Pair { en: "ollama is not here".to_owned(), ja: "ollama がここにない".to_owned() }],
         possible: true,
     }];
     let notes = [Note {

@@ -33,16 +33,19 @@ pub fn summary(graded: &Graded, lang: &Lang) -> String {
     lang.text_with("check-summary", &args)
 }
 
+/// `ollama-rocm-60303 is not here`.
+pub fn need_text(lang: &Lang, need: &Need) -> String {
+    let (key, name) = match need {
+        Need::Runtime(name) => ("runtime", name),
+        Need::Device(name) => ("device", name),
+        Need::Machine(name) => ("machine", name),
+    };
+    lang.text_with(&format!("check-needs-{key}"), &[("name", name.as_str().into())])
+}
+
 /// The command, and what it needs that is not here.
 pub fn advice_text(lang: &Lang, advice: &Advice) -> String {
-    let need = |need: &Need| {
-        let (key, name) = match need {
-            Need::Runtime(name) => ("runtime", name),
-            Need::Device(name) => ("device", name),
-            Need::Machine(name) => ("machine", name),
-        };
-        lang.text_with(&format!("check-needs-{key}"), &[("name", name.as_str().into())])
-    };
+    let need = |need: &Need| need_text(lang, need);
     if advice.needs.is_empty() {
         return advice.command.clone();
     }

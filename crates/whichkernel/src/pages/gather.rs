@@ -1,9 +1,11 @@
 //! What the pages are made from, out of the ledger. A ledger that cannot be read gives pages that say so.
 
+use crate::graded::need_text;
 use evidence::{Ability, Evidence, Investigation, Recorded};
 use investigate::Graded;
 use ledger::{LedgerError, Measured, Reader, RowKind, WorklogNote};
-use site::{Input, LedgerFacts, Next, Note};
+use report::Lang;
+use site::{Input, LedgerFacts, Next, Note, Pair};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +71,7 @@ impl Gathered {
     }
 
     fn build(&self, single: bool, live: Option<&str>) -> site::Site {
-        let next: Vec<Next> = self.graded.next().into_iter().map(next).collect();
+        let next = next(&self.graded);
         let ladders = self.graded.investigation.ladders(&self.observations, &self.able);
         let blobs = Reader::open_as_it_is(&self.dir).ok().map(|reader| reader.blobs());
         let raw = |evidence: &Evidence| {
@@ -98,9 +100,39 @@ impl Gathered {
     }
 }
 
-fn next(next: investigate::Next) -> Next {
-    let investigate::Next { advice, claims, questions, possible } = next;
-    Next { command: advice.command, claims, questions, possible }
+/// What to run, each command once, in the order in which it pays; with the claims and questions that it closes.
+fn next(graded: &Graded) -> Vec<Next> {
+    let (en, ja) = (Lang::new("en"), Lang::new("ja"));
+    let mut all: Vec<Next> = Vec::new();
+    for next in graded.next() {
+        let needs = next.advice.needs.iter().map(|need| Pair { en: need_text(&en, need), ja: need_text(&ja, need) });
+        let command = next.advice.command;
+        match all.iter_mut().find(|known| known.command == command) {
+            Some(known) => {
+                known.possible |= next.possible;
+                let new: Vec<Pair> = needs.filter(|need| !known.needs.contains(need)).collect();
+                known.needs.extend(new);
+            }
+            None => {
+                let (claims, questions, needs) = (Vec::new(), Vec::new(), needs.collect());
+                all.push(Next { command, claims, questions, needs, possible: next.possible });
+            }
+        }
+    }
+    let by = |command: &str, all: &[Next]| all.iter().position(|next| next.command == command);
+    for (stated, reading) in graded.claims().filter(|(_, reading)| reading.grade.is_unresolved()) {
+        let at = graded.advice(stated, reading).and_then(|advice| by(&advice.command, &all));
+        if let Some(next) = at.and_then(|at| all.get_mut(at)) {
+            next.claims.push(stated.claim.id.clone());
+        }
+    }
+    for (question, answer) in graded.investigation.questions.iter().zip(&graded.questions) {
+        let at = graded.question_advice(question, answer).and_then(|advice| by(&advice.command, &all));
+        if let Some(next) = at.and_then(|at| all.get_mut(at)) {
+            next.questions.push(question.id.clone());
+        }
+    }
+    all
 }
 
 fn notes_of(reader: &Reader) -> Result<Vec<Note>, LedgerError> {

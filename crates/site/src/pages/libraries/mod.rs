@@ -9,13 +9,14 @@ use crate::input::Study;
 use crate::parts::{self, col, num};
 use crate::words::shown;
 use crate::write::Page;
+use evidence::Rung;
 use maud::{Markup, html};
 use stack::Stack;
 
 pub fn pages(study: &Study<'_>) -> Vec<Page> {
     let stack = Stack::read(study);
     let mut pages = vec![list(study, &stack)];
-    pages.extend(stack.files.iter().map(|(name, builds)| one::page(study, &stack, name, builds)));
+    pages.extend(stack.pages().into_iter().map(|name| one::page(study, &stack, name)));
     pages
 }
 
@@ -25,6 +26,11 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
     let args =
         [("files", stack.files.len().into()), ("loaded", stack.loaded.len().into()), ("silent", silent.len().into())];
     let key = if stack.watched_loaded { "site-libraries-answer" } else { "site-libraries-unloaded" };
+    let rungs = [
+        (Rung::Shipped, !stack.files.is_empty()),
+        (Rung::Loaded, !stack.loaded.is_empty()),
+        (Rung::Launched, !stack.launched.is_empty()),
+    ];
     let columns = [
         col(study, "site-col-library"),
         col(study, "site-col-runtime"),
@@ -45,8 +51,9 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
             ]
         })
         .collect();
+    let rows: Vec<Vec<Markup>> = rows.into_iter().chain(catalog_rows(study, stack)).collect();
     let body = html! {
-        (parts::head(study, "libraries", html! { (title.clone()) }, study.words.par("answer", key, &args), Markup::default(), parts::plain(study, "site-plain-libraries", &[])))
+        (parts::head(study, "libraries", html! { (title.clone()) }, study.words.par("answer", key, &args), parts::seen_on(study, &rungs), parts::plain(study, "site-plain-libraries", &[])))
         (parts::section("libraries-tree", study.words.say("site-h-tree"), tree(study, stack, None)))
         (parts::section("libraries-silent", study.words.say("site-h-silent"), html! {
             @if !stack.watched_loaded { (parts::gap(study, &study.words.pair("site-silent-unwatched", &[]), Some("whichkernel inspect RUNNER_PID --record"))) }
@@ -82,6 +89,21 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
     }
 }
 
+/// Catalogs in the list of files: their kernels lie beside the library, in files of their own.
+fn catalog_rows(study: &Study<'_>, stack: &Stack) -> Vec<Vec<Markup>> {
+    let all =
+        stack.catalogs.iter().flat_map(|(name, of)| of.iter().map(move |(runtime, catalog)| (name, runtime, catalog)));
+    let row = |(name, runtime, catalog): (&String, &String, &stack::Catalog)| {
+        vec![
+            html! { a.mono href=(format!("library-{}.html", slug(name))) { (shown(name)) } },
+            html! { (shown(runtime)) },
+            html! { (catalog.targets.len()) },
+            study.words.say(if catalog.listed.is_empty() { "site-catalog-counted" } else { "site-catalog-listed" }),
+        ]
+    };
+    all.map(row).collect()
+}
+
 /// The tree by NEEDED entries, with what was seen of each: needed, loaded, launched.
 pub fn tree(study: &Study<'_>, stack: &Stack, mark: Option<&str>) -> Markup {
     let roots = stack.roots();
@@ -103,7 +125,7 @@ pub fn tree(study: &Study<'_>, stack: &Stack, mark: Option<&str>) -> Markup {
 
 fn node(study: &Study<'_>, stack: &Stack, name: &str, mark: Option<&str>, above: &mut Vec<String>) -> Markup {
     let below: Vec<&String> = stack.needs.get(name).into_iter().flatten().collect();
-    let file = stack.files.get(name);
+    let file = stack.pages().into_iter().find(|known| *known == name);
     let targets = stack.targets(name);
     let circle = above.iter().any(|known| known == name) || above.len() > 12;
     above.push(name.to_owned());

@@ -1,6 +1,6 @@
 //! One library: its place in the stack, and of each build of it the targets, the families of kernels, and what else was seen.
 
-use super::stack::{Build, Stack};
+use super::stack::{Build, Catalog, Stack};
 use super::tree;
 use crate::csv;
 use crate::input::Study;
@@ -9,13 +9,18 @@ use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
 use crate::words::{Arg, Pair, shown, thousands};
 use crate::write::Page;
+use evidence::Rung;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// So many families and facts stand in the page; the table to download has all.
 const MOST: usize = 60;
 
-pub fn page(study: &Study<'_>, stack: &Stack, name: &str, builds: &BTreeMap<String, Build>) -> Page {
+pub fn page(study: &Study<'_>, stack: &Stack, name: &str) -> Page {
+    let none = BTreeMap::new();
+    let builds = stack.files.get(name).unwrap_or(&none);
+    let no_catalog = BTreeMap::new();
+    let catalogs = stack.catalogs.get(name).unwrap_or(&no_catalog);
     let title = study.words.pair("site-library-question", &[("name", name.into())]);
     let id = slug(name);
     let fits = |wanted: &str| {
@@ -37,10 +42,13 @@ pub fn page(study: &Study<'_>, stack: &Stack, name: &str, builds: &BTreeMap<Stri
         p.kicker { a href="libraries.html" { (study.words.say("site-nav-libraries")) } " · " span.mono { (shown(name)) } }
         h1 { (title.clone()) }
         @if several { (study.words.par("answer", "site-library-builds", &[("name", name.into()), ("count", builds.len().into())])) }
-        @else { @for build in builds.values() { (answer(study, name, build, "answer")) } }
+        @else { @for build in builds.values().filter(|build| !build.targets.is_empty() || catalogs.is_empty()) { (answer(study, name, build, "answer")) } }
+        @for (runtime, catalog) in catalogs { (catalog_answer(study, name, runtime, catalog)) }
+        div.standing { (parts::seen_on(study, &[(Rung::Shipped, true), (Rung::Loaded, stack.loaded.contains(name)), (Rung::Launched, stack.launched.contains(name))])) }
         (parts::plain(study, "site-plain-library", &[]))
         (parts::section(&format!("{id}-place"), study.words.say("site-h-place"), tree(study, stack, Some(name))))
         @for (at, (sha256, build)) in builds.iter().enumerate() { (one(study, name, sha256, build, &format!("{id}-{at}"), several)) }
+        @for (at, (runtime, catalog)) in catalogs.iter().enumerate() { (catalog_section(study, runtime, catalog, &format!("{id}-catalog-{at}"))) }
         @if !rows.is_empty() { (parts::section(&format!("{id}-claims"), study.words.say("site-h-file-claims"), with_csv(study, &format!("library-{id}-claims"), &columns, &rows))) }
         (crate::pages::shows::columns(study, &format!("{id}-shows"), &claims))
         (parts::next(study, &format!("{id}-next"), study.words.say("site-next-library"), Some(&format!("whichkernel inspect {name} --record")), "inventory"))
@@ -68,6 +76,54 @@ fn answer(study: &Study<'_>, name: &str, build: &Build, class: &str) -> Markup {
         _ => "site-library-some",
     };
     study.words.par(class, key, &args)
+}
+
+fn catalog_answer(study: &Study<'_>, name: &str, runtime: &str, catalog: &Catalog) -> Markup {
+    let own = study.input.investigation.subject.target.as_deref();
+    let files: u64 = catalog.targets.values().filter_map(|(count, _)| count.parse::<u64>().ok()).sum();
+    let args = [
+        ("name", Arg::from(name)),
+        ("runtime", runtime.into()),
+        ("files", Arg::Text(thousands(files))),
+        ("targets", catalog.targets.len().into()),
+        ("target", own.unwrap_or("–").into()),
+    ];
+    let key = match own {
+        Some(own) if catalog.targets.contains_key(own) => "site-catalog-present",
+        Some(own) if catalog.listed.contains(own) => "site-catalog-absent",
+        _ => "site-catalog-some",
+    };
+    study.words.par("answer", key, &args)
+}
+
+/// Files by target, and whether the catalog serves it. What the name of no file says is absent only where every name was seen.
+fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str) -> Markup {
+    let columns = [
+        col(study, "site-col-target"),
+        num(study, "site-gen-catalog"),
+        col(study, "site-gen-serves"),
+        col(study, "site-col-observation"),
+    ];
+    let own = study.input.investigation.subject.target.iter();
+    let targets: std::collections::BTreeSet<&String> = catalog.targets.keys().chain(own).collect();
+    let rows: Vec<Vec<Markup>> = targets
+        .into_iter()
+        .map(|target| {
+            let files = match catalog.targets.get(target) {
+                Some((count, _)) => html! { (shown(count)) },
+                None if catalog.listed.contains(target) => html! { b { (study.words.say("site-gen-absent-word")) } },
+                None => html! { span.faint { (study.words.say("site-not-observed")) } },
+            };
+            let serves = match catalog.serves.get(target) {
+                Some((verdict, _)) => html! { (shown(verdict)) },
+                None => html! { span.faint { (study.words.say("site-not-observed")) } },
+            };
+            let ids = catalog.targets.get(target).into_iter().chain(catalog.serves.get(target));
+            vec![parts::mono(target), files, serves, html! { @for (_, id) in ids { (parts::observation(id)) " " } }]
+        })
+        .collect();
+    let title = study.words.say_with("site-h-catalog", &[("runtime", runtime.into())]);
+    parts::section(id, title, with_csv(study, &format!("library-{id}"), &columns, &rows))
 }
 
 /// What one build of it is.

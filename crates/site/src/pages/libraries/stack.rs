@@ -2,7 +2,7 @@
 //! launched.
 
 use crate::input::Study;
-use evidence::{Artifact, ObservationId, Rung};
+use evidence::{Artifact, Finding, ObservationId, Recorded, Rung};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
@@ -10,6 +10,8 @@ pub struct Stack {
     pub needs: BTreeMap<String, BTreeSet<String>>,
     /// By name, then by hash: two builds of one name are two files.
     pub files: BTreeMap<String, BTreeMap<String, Build>>,
+    /// Kernels that lie in files of their own beside a library, by its name and then by runtime.
+    pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,
     /// Whether anybody looked at a process, or at launches.
@@ -30,10 +32,22 @@ pub struct Build {
     pub complete: bool,
 }
 
+/// A kernel catalog, as rocBLAS and hipBLASLt have one.
+#[derive(Default)]
+pub struct Catalog {
+    /// Target, files, observation.
+    pub targets: BTreeMap<String, (String, ObservationId)>,
+    /// Target, and whether it serves it.
+    pub serves: BTreeMap<String, (String, ObservationId)>,
+    /// Targets whose files were listed to the last name.
+    pub listed: BTreeSet<String>,
+}
+
 impl Stack {
     pub fn read(study: &Study<'_>) -> Stack {
         let mut stack = Stack::default();
         for recorded in study.input.observations {
+            stack.catalog(recorded);
             let subject = recorded.subject();
             let views = &recorded.field_of_view().views;
             stack.watched_loaded |=
@@ -82,12 +96,63 @@ impl Stack {
         }
         // Who saw a library loaded has looked.
         stack.watched_loaded |= !stack.loaded.is_empty();
+        stack.by_soname();
         stack
+    }
+
+    /// What is said of a kernel catalog: files, whether it serves, and that every name of it was seen.
+    fn catalog(&mut self, recorded: &Recorded) {
+        let (fact, views) = (recorded.fact(), &recorded.field_of_view().views);
+        let library = match fact {
+            Some(fact) if ["catalog.files", "catalog.serves"].contains(&fact.topic.as_str()) => {
+                fact.about.get("library")
+            }
+            None if *recorded.finding() == Finding::Swept && recorded.coverage().is_complete() => {
+                views.iter().find(|view| view.topic == "catalog.files").and_then(|view| view.about.get("library"))
+            }
+            _ => None,
+        };
+        let (Some(library), Some(target)) = (library, recorded.subject().target.clone()) else { return };
+        let runtime = recorded.subject().runtime.clone().unwrap_or_default();
+        let catalog = self.catalogs.entry(format!("lib{library}.so")).or_default().entry(runtime).or_default();
+        let said = |fact: &evidence::Fact| (fact.value.to_string(), recorded.id().clone());
+        match fact {
+            Some(fact) if fact.topic == "catalog.files" => {
+                catalog.targets.insert(target, said(fact));
+            }
+            Some(fact) => {
+                catalog.serves.insert(target, said(fact));
+            }
+            None => {
+                catalog.listed.insert(target);
+            }
+        }
+    }
+
+    /// A file goes by the name by which others need it: `librocblas.so.4.4` is `librocblas.so.4`, and its catalog lies beside it.
+    fn by_soname(&mut self) {
+        let needed: BTreeSet<String> = self.needs.values().flatten().cloned().collect();
+        let soname = |name: &str| {
+            let longer = |known: &&String| name.strip_prefix(known.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            needed.iter().filter(|_| !needed.contains(name)).find(longer).cloned()
+        };
+        for (name, builds) in std::mem::take(&mut self.files) {
+            self.files.entry(soname(&name).unwrap_or(name)).or_default().extend(builds);
+        }
+        for names in [&mut self.loaded, &mut self.launched] {
+            *names = std::mem::take(names).into_iter().map(|name| soname(&name).unwrap_or(name)).collect();
+        }
+        let names = self.names();
+        for (name, catalogs) in std::mem::take(&mut self.catalogs) {
+            let longer = |known: &&String| known.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.'));
+            self.catalogs.insert(names.iter().find(longer).cloned().unwrap_or(name), catalogs);
+        }
     }
 
     pub fn names(&self) -> BTreeSet<String> {
         let needed = self.needs.iter().flat_map(|(from, to)| std::iter::once(from).chain(to));
-        needed.chain(self.files.keys()).chain(&self.loaded).chain(&self.launched).cloned().collect()
+        let files = self.files.keys().chain(self.catalogs.keys());
+        needed.chain(files).chain(&self.loaded).chain(&self.launched).cloned().collect()
     }
 
     /// Those that nothing needs.
@@ -96,10 +161,17 @@ impl Stack {
         self.names().into_iter().filter(|name| !needed.contains(name)).collect()
     }
 
-    /// How many targets any build of it has code for.
+    /// Libraries that have a page.
+    pub fn pages(&self) -> BTreeSet<&String> {
+        self.files.keys().chain(self.catalogs.keys()).collect()
+    }
+
+    /// How many targets any build of it, or its catalog, has code for.
     pub fn targets(&self, name: &str) -> usize {
         let builds = self.files.get(name).into_iter().flat_map(BTreeMap::values);
-        builds.flat_map(|build| build.targets.keys()).collect::<BTreeSet<_>>().len()
+        let catalogs = self.catalogs.get(name).into_iter().flat_map(BTreeMap::values);
+        let files = catalogs.flat_map(|catalog| catalog.targets.keys());
+        builds.flat_map(|build| build.targets.keys()).chain(files).collect::<BTreeSet<_>>().len()
     }
 }
 
