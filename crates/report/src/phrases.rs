@@ -224,6 +224,41 @@ mod tests {
         assert!(asked >= 10, "{asked}");
     }
 
+    /// What the verbs themselves say when they cannot go on.
+    #[test]
+    fn every_refusal_of_a_verb_is_translated() {
+        let ja = Lang::new("ja");
+        let mut files = Vec::new();
+        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../whichkernel/src"), &mut files);
+        let (mut asked, mut without) = (0, Vec::new());
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for start in ["bail!(", "anyhow!(", "ensure!(", ".context(", "with_context(|| format!("] {
+                for piece in code.split(start).skip(1) {
+                    // The condition of `ensure!` comes first, and has no sentence in it.
+                    let statement = piece.split(';').next().unwrap_or_default();
+                    let from = if start == "ensure!(" { statement.find('"') } else { Some(0) };
+                    let said = from.and_then(|from| piece.get(from..)).and_then(|rest| literal(rest.trim_start()));
+                    let Some(message) = said.filter(|message| is_sentence(message)) else { continue };
+                    asked += 1;
+                    if !phrase(&ja, &sample(&message)).chars().any(|c| ('\u{3040}'..'\u{a000}').contains(&c)) {
+                        without.push(format!("{}: {message}", path.display()));
+                    }
+                }
+            }
+        }
+        assert!(asked > 60, "{asked}");
+        assert!(without.is_empty(), "add them to locales/ja/phrases.tsv:\n{}", without.join("\n"));
+    }
+
+    /// Two words of its own beside each other.
+    fn is_sentence(message: &str) -> bool {
+        let word = |part: &str| part.len() > 1 && part.bytes().all(|b| b.is_ascii_lowercase());
+        let parts: Vec<&str> = message.split(' ').collect();
+        parts.windows(2).any(|two| two.iter().all(|part| word(part)))
+    }
+
     /// Every message of every error of every room, as `thiserror` has it, can be said in Japanese. One that is only what it is about
     /// and why (`{path}: {source}`) has no words of its own.
     #[test]

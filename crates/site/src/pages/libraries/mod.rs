@@ -132,7 +132,7 @@ fn node(study: &Study<'_>, stack: &Stack, name: &str, mark: Option<&str>, above:
     let children: Vec<Markup> =
         if circle { Vec::new() } else { below.iter().map(|child| node(study, stack, child, mark, above)).collect() };
     above.pop();
-    let needed = stack.needs.values().any(|all| all.contains(name)) || stack.needs.contains_key(name) || file.is_some();
+    let needed = stack.needs.values().any(|all| all.contains(name));
     let dot =
         |seen: bool, key: &str| parts::dot(seen, &study.words.pair(if seen { key } else { "site-not-observed" }, &[]));
     html! {
