@@ -121,3 +121,51 @@ fn source_takes_a_card_of_ones_own() {
         assert!(done.status.code() == Some(2) && told.contains(says) && !told.contains("panicked"), "{told}");
     }
 }
+
+const CLAIMS: &str = r#"
+schema = "whichkernel.investigation/1"
+title = { en = "x", ja = "x" }
+subject = { target = "gfx1201", gpu = "rx-9070-xt", device = "stand-in", runtime = "*", model = "*" }
+phases = [{ id = "A", en = "a", ja = "a" }]
+pages = [{ id = "here", en = "here", ja = "here" }]
+
+[[claims]]
+id = "vulkan"
+phase = "A"
+page = "here"
+en = "a prompt multiplies matrices"
+ja = "x"
+rung = "selected"
+topic = "vulkan.path"
+about = { type = "Q4_K", columns = "290" }
+expected = { equals = "matmul" }
+closes = "whichkernel dryrun --backend vulkan --record"
+
+[[claims]]
+id = "hip"
+phase = "A"
+page = "here"
+en = "the same words of another backend"
+ja = "x"
+rung = "selected"
+topic = "matmul.path"
+about = { type = "Q4_K", columns = "290" }
+expected = { equals = "matmul" }
+closes = "whichkernel dryrun --record"
+"#;
+
+/// What a dry run on Vulkan recorded answers a claim about Vulkan, and none about HIP.
+#[test]
+fn a_claim_about_vulkan_is_graded_and_one_about_hip_stays_open() {
+    let Some(runtime) = test_artifacts::need("debian-sid-vulkan") else { return };
+    let home = tempfile::tempdir().expect("a directory");
+    let (ledger, file) = (home.path().join("ledger").display().to_string(), home.path().join("claims.toml"));
+    std::fs::write(&file, CLAIMS).expect("written");
+    let (runtime, file) = (runtime.display().to_string(), file.display().to_string());
+    let asked = ["dryrun", "--backend", "vulkan", "--gpu", "rx-9070-xt", "--type", "Q4_K", "--columns", "290"];
+    let done = whichkernel(&[&asked[..], &["--runtime", &runtime, "--record", "--ledger", &ledger]].concat());
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let done = whichkernel(&["check", &file, "--ledger", &ledger]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("1 confirmed, 0 inferred, 0 limited, 0 refuted, 1 open"), "{said}");
+}
