@@ -377,3 +377,14 @@ fn a_long_header_under_other_macros_is_another() {
         assert_eq!(paths(&tree, &[32, 33, 76, 77]), [MMQ, BLAS, BLAS, BLAS], "{value} {before}");
     }
 }
+
+/// A lambda that is given an array writes to that array, as a function does; so does an object that is called.
+#[test]
+fn what_is_written_through_an_array_that_was_given_is_written() {
+    let lambda = "auto fold = [](int64_t n[]) { n[0] *= n[1]; n[1] = 1; };";
+    holds(&format!("{lambda} int64_t n[] = {{ 3, ne11 }}; fold(n); return n[0] < 300 && n[1] == 1;"), |n| 3 * n < 300);
+    let object = "struct twice { int64_t by; int64_t operator()(int64_t n) { return n * by; } };";
+    let rule = format!("{object} twice t = {{ 2 }}; return t(ne11) < 200;");
+    let found = paths(&with_rule(&format!("    {rule}")), &[99, 100]);
+    assert!(found == [MMQ, BLAS] || found == [None, None], "{found:?}");
+}

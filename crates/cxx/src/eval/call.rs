@@ -123,6 +123,7 @@ impl<'p> Machine<'p> {
                 self.construct(&ty, args, at)
             }
             Value::Null => Err(Stop::Abort { at, what: "a call of a null function".to_owned() }),
+            Value::Agg(_) if self.call_operator(function, args.len()).is_some() => self.call_object(function, args, at),
             _ => {
                 self.unfollowed = self.unfollowed.or(Some(at));
                 self.stranger(None, args, at)?;
@@ -173,6 +174,10 @@ impl<'p> Machine<'p> {
                 (ExprKind::Init(_), Some(param)) if matches!(param.ty.base, Base::Name(_)) => {
                     let ty = self.resolve(&param.ty)?;
                     self.initialise(&ty, arg)?
+                }
+                // `int n[]` is a pointer: what is written there is written to what was given.
+                (_, Some(param)) if !param.ty.reference && (param.ty.pointers > 0 || !param.ty.dims.is_empty()) => {
+                    self.decayed(arg)?
                 }
                 _ => self.argument(arg, param.is_some_and(|param| param.ty.reference))?,
             });

@@ -94,6 +94,9 @@ impl Machine<'_> {
                 self.cast(ty, value)?
             }
             ExprKind::Construct(ty, args) => {
+                if let Some(numbers) = self.index_sequence(ty)? {
+                    return Ok(numbers);
+                }
                 let ty = self.resolve(ty)?;
                 self.construct(&ty, args, expr.span)?
             }

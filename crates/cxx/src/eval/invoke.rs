@@ -5,9 +5,12 @@ use super::exec::Flow;
 use super::machine::{Frame, Machine, MemoKey, Run, Stop};
 use super::value::{Ty, Value};
 use crate::View;
-use crate::ast::{Base, Function};
+use crate::ast::{Base, Function, Param, Type};
 use crate::files::Span;
 use std::rc::Rc;
+
+/// Numbers of an index sequence that are written out.
+const MAX_SEQUENCE: usize = 256;
 
 impl<'p> Machine<'p> {
     /// Runs a function. With plain numbers as arguments its result is remembered: it can depend on nothing else.
@@ -90,7 +93,7 @@ impl<'p> Machine<'p> {
         Some(())
     }
 
-    fn bind_and_run(&mut self, function: &Function, explicit: Vec<Value>, values: Vec<Value>) -> Run<Value> {
+    pub(super) fn bind_and_run(&mut self, function: &Function, explicit: Vec<Value>, values: Vec<Value>) -> Run<Value> {
         let base = self.base();
         let templates = function.templates.len();
         self.bind_templates(function, explicit, &values)?;
@@ -127,7 +130,9 @@ impl<'p> Machine<'p> {
         let mut explicit = explicit.into_iter();
         for (position, param) in function.templates.iter().enumerate() {
             let value = if param.pack {
-                Value::Pack(Rc::new(explicit.by_ref().collect()))
+                let given: Vec<Value> = explicit.by_ref().collect();
+                let deduced = self.sequence_given(function, values).filter(|_| given.is_empty() && !param.is_type);
+                deduced.unwrap_or_else(|| Value::Pack(Rc::new(given)))
             } else if let Some(value) = explicit.next() {
                 match &param.ty {
                     Some(ty) => self.convert(ty, value)?,
@@ -155,6 +160,39 @@ impl<'p> Machine<'p> {
             }
         }
         Ok(())
+    }
+
+    /// `std::make_index_sequence<3>{}` as the numbers that it stands for.
+    pub(super) fn index_sequence(&mut self, ty: &Type) -> Run<Option<Value>> {
+        let Base::Name(name) = &ty.base else { return Ok(None) };
+        let Some(last) = name.path.last() else { return Ok(None) };
+        if self.program.text(last.sym) != "make_index_sequence" || ty.pointers > 0 {
+            return Ok(None);
+        }
+        let count = self.template_values(last.args.as_deref().unwrap_or_default())?;
+        let count = match count.as_slice() {
+            [only] => self.settle(only).and_then(|count| usize::try_from(count).ok()),
+            _ => None,
+        };
+        // Packs in programs have a few.
+        let count = count.filter(|&count| count <= MAX_SEQUENCE);
+        Ok(Some(match count {
+            Some(count) => Value::Pack(Rc::new((0..count).map(Value::size).collect())),
+            None => Value::Opaque(ty.span),
+        }))
+    }
+
+    /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is not known.
+    fn sequence_given(&self, function: &Function, values: &[Value]) -> Option<Value> {
+        let takes = |param: &Param| match &param.ty.base {
+            Base::Name(name) => name.path.last().is_some_and(|last| self.program.text(last.sym) == "index_sequence"),
+            _ => false,
+        };
+        let (_, value) = function.params.iter().zip(values).find(|(param, _)| takes(param))?;
+        Some(match value {
+            Value::Pack(_) => value.clone(),
+            _ => Value::Opaque(function.span),
+        })
     }
 
     /// A template parameter from the argument whose type names it: `const T * x`.

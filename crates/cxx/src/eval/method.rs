@@ -8,6 +8,7 @@ use crate::dialect::Role;
 use crate::files::Span;
 use crate::sym::{self, Sym};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     pub(super) fn call_member(&mut self, base: &Expr, name: Sym, arrow: bool, args: &[Expr], at: Span) -> Run<Value> {
@@ -83,6 +84,34 @@ impl Machine<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The one way to call an object with so many arguments; None where there is none, or more than one.
+    pub(super) fn call_operator(&self, object: &Value, args: usize) -> Option<(Rc<Instance>, Arc<Function>)> {
+        let instance = Self::instance(object).filter(|instance| instance.of.role == Role::Plain)?;
+        let fits = |method: &&Arc<Function>| {
+            let required = method.params.iter().filter(|param| param.default.is_none()).count();
+            method.name == sym::OPERATOR && (required..=method.params.len()).contains(&args)
+        };
+        let mut found = self.program.members(&instance.of).methods.iter().filter(fits);
+        let only = found.next().filter(|_| found.next().is_none())?.clone();
+        let here = only.body.is_some() && !only.is_elsewhere_only() && !only.is_remote();
+        here.then_some((instance, only))
+    }
+
+    /// `object(a, b)`: the struct's template arguments are the object's, those of the operator itself are deduced.
+    pub(super) fn call_object(&mut self, object: &Value, args: &[Expr], at: Span) -> Run<Value> {
+        let Some((instance, method)) = self.call_operator(object, args.len()) else { return Ok(Value::Opaque(at)) };
+        let values = self.arguments(args, Some(&method))?;
+        let this = self.push_temporary(object.clone());
+        let base = self.stack.len();
+        self.stack.resize(base + self.program.body(&method).slots as usize, Value::Uninit);
+        let name = instance.of.name.unwrap_or(method.name);
+        self.enter(Frame { function: None, name, view: method.view(), base, this: Some(this) }, at)?;
+        let result = self.bind_and_run(&method, instance.args.clone(), values);
+        self.frames.pop();
+        self.drop_temporary(this);
+        result
     }
 
     pub(super) fn call_method(

@@ -2,7 +2,8 @@
 
 use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};
-use crate::ast::{Base, Enumerator, Expr, Field, Members, Struct};
+use crate::ast::{Base, Enumerator, Expr, Field, Function, Members, Struct, TemplateParam, Type};
+use crate::files::Span;
 use crate::lex::Kind;
 use crate::sym::{self, Sym};
 use std::sync::Arc;
@@ -81,6 +82,13 @@ impl Parser<'_> {
                 out.types.push((name, ty));
                 return self.want(sym::SEMI);
             }
+            sym::TEMPLATE if self.at_ahead(1, sym::LT) => {
+                let types = self.local_types.len();
+                let found = self.template_params().and_then(|own| self.call_operator(of, own, start));
+                self.local_types.truncate(types);
+                out.methods.extend(Some(Arc::new(found?)).filter(|_| methods));
+                return Ok(());
+            }
             sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT | sym::TILDE => {
                 return Err(Stuck);
             }
@@ -131,7 +139,9 @@ impl Parser<'_> {
             self.stars(&mut ty);
             self.skip_attributes(&mut specifiers);
             if self.at(sym::OPERATOR) {
-                return Err(Stuck);
+                let function = self.called(of, Vec::new(), ty, specifiers, start)?;
+                out.methods.extend(Some(Arc::new(function)).filter(|_| methods));
+                return Ok(());
             }
             // A pointer to a function as a field.
             if self.at(sym::LPAREN) && self.at_ahead(1, sym::STAR) {
@@ -174,6 +184,32 @@ impl Parser<'_> {
                 return self.want(sym::SEMI);
             }
         }
+    }
+
+    /// `template <...> ret operator()(...) {...}`; other templates among the members are not read.
+    fn call_operator(&mut self, of: &Struct, own: Vec<TemplateParam>, start: Span) -> Parsed<Function> {
+        let mut specifiers = Specifiers::default();
+        self.skip_attributes(&mut specifiers);
+        let mut ty = self.specified_type(&mut specifiers)?;
+        self.stars(&mut ty);
+        self.skip_attributes(&mut specifiers);
+        self.called(of, own, ty, specifiers, start)
+    }
+
+    /// `operator()`, by the name of the word alone. Its template parameters follow those of the struct, which are given with the object.
+    fn called(
+        &mut self,
+        of: &Struct,
+        own: Vec<TemplateParam>,
+        ty: Type,
+        specifiers: Specifiers,
+        start: Span,
+    ) -> Parsed<Function> {
+        self.want(sym::OPERATOR)?;
+        self.want(sym::LPAREN)?;
+        self.want(sym::RPAREN)?;
+        let templates = of.templates.iter().cloned().chain(own).collect();
+        self.function(sym::OPERATOR, ty, specifiers, templates, None, start)
     }
 
     fn nested_enum(&mut self, out: &mut Members) -> Parsed<()> {

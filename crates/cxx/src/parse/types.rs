@@ -368,6 +368,7 @@ impl Parser<'_> {
             "true_type",
             "false_type",
             "integral_constant",
+            "make_index_sequence",
             "bool_constant",
             "conditional",
             "conditional_t",
