@@ -10,7 +10,7 @@ use runtime::Cache;
 use runtime::build::{Request, Step, build};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 const TARGET: &str = "gfx1201";
 const CARD: &str = "rx-9070-xt";
@@ -49,29 +49,73 @@ pub fn run() -> anyhow::Result<bool> {
         built.defines.join(" "),
         built.units,
     );
+    let tool = Tool { cache: cache.dir().to_owned(), ledger: tempfile::tempdir()? };
+    let (library, tree) = (built.library.display().to_string(), request.source.display().to_string());
+    let before = tool.grades()?;
+    tool.run(&["source", &tree, "--record"])?;
+    tool.run(&["inspect", &library, "--target", TARGET, "--record"])?;
+    let census = tool.run(&["isa", &library, "--target", TARGET, "--record"])?;
+    page.push_str(&format!("\n## Census\n\n```text\n{census}```\n"));
     if !built.tools.is_empty() {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut dry = Command::new(cargo);
-        dry.args([
-            "run",
-            "--release",
-            "-q",
-            "-p",
-            "whichkernel",
-            "--",
-            "dryrun",
-            "--gpu",
-            CARD,
-            "--runtime",
-            &built.name,
-        ]);
-        let output = dry.env("WHICHKERNEL_CACHE", cache.dir()).env("LC_ALL", "C.UTF-8").output().context("dryrun")?;
-        anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        page.push_str(&format!("\n```text\n{}```\n", String::from_utf8_lossy(&output.stdout)));
+        let selected = tool.run(&["dryrun", "--gpu", CARD, "--runtime", &built.name, "--record"])?;
+        page.push_str(&format!("\n## Dry run\n\n```text\n{selected}```\n"));
     }
+    page.push_str(&moved(&before, &tool.grades()?));
     fs::write(PAGE, page).context(PAGE)?;
     eprintln!("{PAGE} written");
     Ok(built.units == built.all_units && kernels > 0)
+}
+
+/// A claim's id, its grade, and why.
+type Grades = Vec<(String, String, String)>;
+
+/// This program, with a ledger of its own.
+struct Tool {
+    cache: PathBuf,
+    ledger: tempfile::TempDir,
+}
+
+impl Tool {
+    fn output(&self, args: &[&str]) -> anyhow::Result<Output> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command
+            .args(["run", "--release", "-q", "-p", "whichkernel", "--", "--ledger"])
+            .arg(self.ledger.path())
+            .args(args);
+        command.env("WHICHKERNEL_CACHE", &self.cache).env("LC_ALL", "C.UTF-8");
+        command.output().with_context(|| args.join(" "))
+    }
+
+    fn run(&self, args: &[&str]) -> anyhow::Result<String> {
+        let output = self.output(args)?;
+        anyhow::ensure!(output.status.success(), "{}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// What the field notes' claims come to with this ledger alone. Exit status 1 means that some do not hold.
+    fn grades(&self) -> anyhow::Result<Grades> {
+        let output = self.output(&["check", "--format", "json"])?;
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).context("check")?;
+        let text = |claim: &serde_json::Value, key: &str| claim[key].as_str().unwrap_or_default().to_owned();
+        let claims = answer["claims"].as_array().context("check gave no claims")?;
+        Ok(claims.iter().map(|claim| (text(claim, "id"), text(claim, "grade"), text(claim, "why"))).collect())
+    }
+}
+
+/// The claims of the field notes whose grade is another one now.
+fn moved(before: &Grades, after: &Grades) -> String {
+    let changed: Vec<_> = before.iter().zip(after).filter(|(old, new)| old.1 != new.1).collect();
+    let mut out = format!(
+        "\n## The field notes' claims\n\nGraded from this build alone (its source, its inventory, its census, its dry run): {} of {} have another grade than with an \
+         empty ledger.\n\n| claim | grade | why |\n|---|---|---|\n",
+        changed.len(),
+        after.len()
+    );
+    for (_, (id, grade, why)) in changed {
+        out.push_str(&format!("| {id} | {grade} | {} |\n", why.replace('|', "\\|")));
+    }
+    out
 }
 
 /// Bundles, kernels and stubs.
