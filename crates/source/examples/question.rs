@@ -1,7 +1,7 @@
 //! What a question to a tree costs, asked again and again in one process: the processor time of each, over all threads.
 //!
-//!     cargo run --release -p whichkernel-source --example ask -- TREE GPUS TYPES COLUMNS [TIMES]
-//!     cargo run --release -p whichkernel-source --example ask -- REPO@REV history:SINCE GPUS TYPES COLUMNS
+//!     cargo run --release -p whichkernel-source --example question -- TREE GPUS TYPES COLUMNS [TIMES]
+//!     cargo run --release -p whichkernel-source --example question -- REPO@REV history:SINCE GPUS TYPES COLUMNS
 //!
 //! `all` stands for thirteen GPUs and for all types, `default` for the 26 column counts of a table; `1..1024` is every count.
 
