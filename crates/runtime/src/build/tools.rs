@@ -6,6 +6,7 @@
 use super::Step;
 use super::tree::Tree;
 use crate::error::{Error, Result, at};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -44,6 +45,9 @@ pub fn build(
     crate::fetch::remove(&source)?;
     for (from, part) in &layers {
         overlay(from, &source.join(part))?;
+    }
+    if let Some(changed) = &tree.changed {
+        list_added(&changed.join("src"), &source.join("src"))?;
     }
     // The one file that published crates leave out and CMake asks for.
     let description = source.join("ggml/ggml.pc.in");
@@ -92,6 +96,43 @@ fn overlay(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Ollama adds files to llama.cpp's (a model of its own), and compiles them by other means than llama.cpp's CMake, which names
+/// each file: those that it does not name are added to its list.
+fn list_added(changed: &Path, source: &Path) -> Result<()> {
+    let list = source.join("CMakeLists.txt");
+    let text = fs::read_to_string(&list).map_err(at(&list))?;
+    let mut files = Vec::new();
+    units(changed, "", &mut files)?;
+    let added = unlisted(&text, &files);
+    if added.is_empty() {
+        return Ok(());
+    }
+    // A link into the checkout, which is not written to.
+    fs::remove_file(&list).map_err(at(&list))?;
+    fs::write(&list, format!("{text}\ntarget_sources(llama PRIVATE {})\n", added.join(" "))).map_err(at(&list))
+}
+
+fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
+    let named: BTreeSet<&str> = list.split_whitespace().map(|word| word.trim_matches(['(', ')', '"'])).collect();
+    files.iter().map(String::as_str).filter(|file| !named.contains(file)).collect()
+}
+
+/// The C++ files below, by their paths from there.
+fn units(dir: &Path, under: &str, files: &mut Vec<String>) -> Result<()> {
+    let entries = fs::read_dir(dir).map_err(at(dir))?;
+    let mut entries: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    entries.sort_unstable();
+    for name in entries {
+        let (path, inside) = (dir.join(&name), format!("{under}{name}"));
+        if path.is_dir() {
+            units(&path, &format!("{inside}/"), files)?;
+        } else if name.ends_with(".cpp") {
+            files.push(inside);
+        }
+    }
+    Ok(())
+}
+
 /// Runs it and hands its lines on.
 fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -102,7 +143,7 @@ fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
     let errors = child.stderr.take().map(|pipe| {
         std::thread::spawn(move || {
             let lines = BufReader::new(pipe).lines().map_while(std::result::Result::ok);
-            lines.filter(|line| line.to_ascii_lowercase().contains("error")).last()
+            said(lines)
         })
     });
     for line in
@@ -116,5 +157,40 @@ fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
         Ok(())
     } else {
         Err(Error::Tools { said: said.unwrap_or_else(|| "it said nothing".to_owned()) })
+    }
+}
+
+/// Why it failed: the first word of a compiler or linker, else the last that speaks of an error (make names only the target).
+/// Reads to the end: a pipe that nobody empties stops the build.
+fn said(lines: impl Iterator<Item = String>) -> Option<String> {
+    let (mut first, mut last) = (None, None);
+    for line in lines {
+        let sign = ["error:", "CMake Error", "undefined reference", "cannot find"];
+        if first.is_none() && sign.iter().any(|sign| line.contains(sign)) {
+            first = Some(line);
+        } else if line.to_ascii_lowercase().contains("error") {
+            last = Some(line);
+        }
+    }
+    first.or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_cmake_does_not_name_are_found() {
+        let list = "add_library(llama\n  llama.cpp\n  models/qwen2.cpp\n  models/smollm3.cpp)\n";
+        let files = ["llama.cpp", "models/qwen2.cpp", "models/smollm3.cpp", "models/solar.cpp"].map(str::to_owned);
+        assert_eq!(unlisted(list, &files), ["models/solar.cpp"]);
+    }
+
+    #[test]
+    fn a_failed_build_is_told_by_its_compiler() {
+        let lines = ["ld: undefined reference to `f'", "collect2: error: ld returned 1", "gmake: *** [all] Error 2"];
+        assert_eq!(said(lines.map(str::to_owned).into_iter()).as_deref(), Some(lines[0]));
+        assert_eq!(said([lines[2].to_owned()].into_iter()).as_deref(), Some(lines[2]));
+        assert_eq!(said(std::iter::empty()), None);
     }
 }
