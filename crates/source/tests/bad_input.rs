@@ -278,3 +278,16 @@ fn nothing_of_a_tree_is_run() {
     assert_eq!(ask(&tree, "gfx1201", "Q4_K", &[290], &Overrides::default()), [Some((Way::Mmq, 64))]);
     assert!(!flag.exists());
 }
+
+#[test]
+fn a_file_that_is_no_archive_is_not_quoted_in_the_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("junk");
+    // Long enough for a header of tar, whose checksum is no number.
+    let junk: Vec<u8> = (0..3000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
+    fs::write(&path, junk).expect("write");
+    let error = Tree::open(&path.display().to_string()).expect_err("no archive");
+    assert!(matches!(error, TreeError::Archive { .. }), "{error:?}");
+    let said = error.to_string().replace(&path.display().to_string(), "");
+    assert!(said.chars().all(|c| c.is_ascii_graphic() || c == ' '), "{said:?}");
+}

@@ -21,8 +21,13 @@ enum Failed {
 
 impl From<io::Error> for Failed {
     fn from(error: io::Error) -> Failed {
-        Failed::Read(error.to_string())
+        Failed::Read(plain(&error.to_string()))
     }
+}
+
+/// What the reader says, without what it quotes: that is the file's own bytes.
+fn plain(said: &str) -> String {
+    said.split(": ").next().unwrap_or_default().to_owned()
 }
 
 pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
@@ -140,7 +145,7 @@ fn pax_path(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn zip(file: File, found: &mut Found) -> Result<(), Failed> {
-    let text = |error: zip::result::ZipError| Failed::Read(error.to_string());
+    let text = |error: zip::result::ZipError| Failed::Read(plain(&error.to_string()));
     let mut archive = zip::ZipArchive::new(file).map_err(text)?;
     if archive.len() > MAX_FILES.saturating_mul(4) {
         return Err(Failed::Limit("1 GiB or 400,000 files"));
