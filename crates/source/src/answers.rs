@@ -31,6 +31,8 @@ impl answer::Answer for SourceDiff {
 /// Column counts at which one card and type are served otherwise.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
+    /// As `--op` takes it: `mul-mat`.
+    pub operation: String,
     pub target: String,
     pub card: Option<String>,
     #[serde(rename = "type")]
@@ -94,9 +96,10 @@ impl From<Cause> for Line {
 }
 
 impl Changed {
-    pub fn new(found: &Difference, question: &Question, causes: Option<[Cause; 2]>) -> Changed {
+    pub fn new(found: &Difference, question: &Question, operation: &str, causes: Option<[Cause; 2]>) -> Changed {
         let device = question.devices.get(found.device);
         Changed {
+            operation: operation.to_owned(),
             target: device.map_or_else(String::new, |device| device.target.clone()),
             card: device.and_then(|device| device.card.clone()),
             ty: question.types.get(found.ty).cloned().unwrap_or_default(),
@@ -162,7 +165,7 @@ pub struct OllamaRelease {
 impl EventAnswer {
     pub fn new(
         event: &Event,
-        question: &Question,
+        (question, operation): (&Question, &str),
         causes: Option<[Cause; 2]>,
         pins: &[crate::pins::Pin],
     ) -> EventAnswer {
@@ -179,7 +182,12 @@ impl EventAnswer {
                 build: pin.build.clone(),
             }),
             lines: causes.map(|[a, b]| Lines { a: a.into(), b: b.into() }),
-            changes: event.comparison.differences.iter().map(|found| Changed::new(found, question, None)).collect(),
+            changes: event
+                .comparison
+                .differences
+                .iter()
+                .map(|found| Changed::new(found, question, operation, None))
+                .collect(),
         }
     }
 }
@@ -205,28 +213,51 @@ impl HistoryAnswer {
     }
 }
 
+/// An operation by its name, what was asked about it, and what two sides came to.
+#[derive(Debug)]
+pub struct Compared<'a> {
+    pub operation: &'a str,
+    pub question: &'a Question,
+    pub found: &'a Comparison,
+}
+
 /// What may be said: of so many cells, without those that a side leaves open, and without what nobody asked about.
-pub fn conclude(found: &Comparison, question: &Question, other_operations: &[String]) -> Conclusion {
-    let settled = found.answered + found.half;
+/// `unread`: operations that a side has no rules for that can be read, and why.
+pub fn conclude(all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
+    let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
+    let settled = sum(|found| found.answered + found.half);
     let mut basis = Basis::new(Rung::Declared, Unit::Cells, settled, settled).by("source");
-    if found.undetermined > 0 {
-        basis = basis.without("UNDETERMINED", Some(found.undetermined), LeftOutWhy::Undetermined);
+    let undetermined = sum(|found| found.undetermined);
+    if undetermined > 0 {
+        basis = basis.without("UNDETERMINED", Some(undetermined), LeftOutWhy::Undetermined);
     }
-    basis = basis.without(other_operations.join(", "), None, LeftOutWhy::NotAsked);
-    let counts = &question.columns;
-    let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
-    if counts.len() as i64 <= most - least || *least > 1 {
-        basis = basis.without(format!("--columns ∉ {least}..{most} ({})", counts.len()), None, LeftOutWhy::NotAsked);
+    for (operation, why) in unread {
+        basis = basis.without(format!("{operation}: {why}"), None, LeftOutWhy::Undetermined);
     }
-    let asked = |target: &str| question.devices.iter().any(|device| device.target == target);
-    let others: Vec<&str> = ALL_GPUS.iter().copied().filter(|gpu| !asked(gpu)).collect();
-    if !others.is_empty() {
-        basis = basis.without(others.join(", "), None, LeftOutWhy::NotAsked);
+    if !not_asked.is_empty() {
+        basis = basis.without(not_asked.join(", "), None, LeftOutWhy::NotAsked);
     }
-    let types: Vec<&str> =
-        ALL_TYPES.iter().copied().filter(|ty| !question.types.iter().any(|asked| asked == ty)).collect();
-    if !types.is_empty() {
-        basis = basis.without(types.join(", "), None, LeftOutWhy::NotAsked);
+    if let Some(Compared { question, .. }) = all.first() {
+        let counts = &question.columns;
+        let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
+        if counts.len() as i64 <= most - least || *least > 1 {
+            let text = format!("--columns ∉ {least}..{most} ({})", counts.len());
+            basis = basis.without(text, None, LeftOutWhy::NotAsked);
+        }
+        let asked = |target: &str| question.devices.iter().any(|device| device.target == target);
+        let others: Vec<&str> = ALL_GPUS.iter().copied().filter(|gpu| !asked(gpu)).collect();
+        if !others.is_empty() {
+            basis = basis.without(others.join(", "), None, LeftOutWhy::NotAsked);
+        }
     }
-    basis.equality(found.different)
+    for Compared { operation, question, .. } in all {
+        let types: Vec<&str> =
+            ALL_TYPES.iter().copied().filter(|ty| !question.types.iter().any(|asked| asked == ty)).collect();
+        if !types.is_empty() {
+            // Of one operation, the types speak for themselves.
+            let of = if all.len() > 1 { format!("{operation}: ") } else { String::new() };
+            basis = basis.without(format!("{of}{}", types.join(", ")), None, LeftOutWhy::NotAsked);
+        }
+    }
+    basis.equality(sum(|found| found.different))
 }

@@ -11,6 +11,7 @@ source-skipped = Left out: { $what }
 source-skipped-more = Left out: { $count } more.
 source-column-gpu = GPU
 source-column-type = Type
+source-column-operation = Operation
 source-column-columns = Columns
 source-column-path = Path
 source-column-variant = Tile

@@ -11,6 +11,7 @@ source-skipped = 対象外: { $what }
 source-skipped-more = 対象外: ほか { $count } 件
 source-column-gpu = GPU
 source-column-type = 型
+source-column-operation = 演算
 source-column-columns = 列数
 source-column-path = 経路
 source-column-variant = タイル

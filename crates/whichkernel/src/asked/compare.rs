@@ -2,9 +2,10 @@
 
 use super::tree::{Ask, Operation, notes, tell_skipped};
 use crate::context::{CHECK_FAILED, Context, Format};
+use clap::ValueEnum;
 use evidence::{Conclusion, Rung};
 use report::{Column, Table, conclusion_text};
-use source::answers::{Changed, SourceDiff, conclude};
+use source::answers::{Changed, Compared, SourceDiff, conclude};
 use source::cause::{Cause, Grouped, by_cause, causes};
 use source::comparison::{Comparison, Difference, compare as cells, surveys};
 use source::{ALL_GPUS, ALL_TYPES, Survey, Tree};
@@ -19,19 +20,38 @@ pub fn compare(
     format: Format,
     context: &Context,
 ) -> anyhow::Result<ExitCode> {
-    // What is not narrowed down is asked about in full: a change for one card is a change.
+    // What is not narrowed down is asked about in full: a change for one card, or in one operation, is a change.
     let all: Vec<String> = ALL_GPUS.iter().map(|gpu| (*gpu).to_owned()).collect();
-    let mut question = ask.question(if gpus.is_empty() { &all } else { gpus })?;
-    if ask.types.is_empty() && matches!(ask.op, Operation::MulMat | Operation::MulMatId | Operation::GetRows) {
-        question.types = ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect();
-    }
+    let gpus = if gpus.is_empty() { &all } else { gpus };
     let overrides = ask.overrides()?;
-    let [left, right] = surveys([a, b], &question, &overrides)?;
-    let both = Both { trees: [a, b], left, right };
-    let found = cells(&both.left, &both.right);
-    let conclusion = conclude(&found, &both.left.question, &ask.other_operations());
+    let asked: Vec<Operation> = ask.op.map_or_else(|| Operation::value_variants().to_vec(), |op| vec![op]);
+    let mut both = Both { trees: [a, b], parts: Vec::new(), unread: Vec::new() };
+    for op in asked {
+        let mut question = ask.question_of(op, gpus)?;
+        if ask.types.is_empty() && matches!(op, Operation::MulMat | Operation::MulMatId | Operation::GetRows) {
+            question.types = ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect();
+        }
+        context.progress(&op.name());
+        match surveys([a, b], &question, &overrides) {
+            Ok([left, right]) => {
+                let found = cells(&left, &right);
+                both.parts.push(Part { operation: op.name(), left, right, found });
+            }
+            // Products are what the question is about. A tree that is too old for another operation answers the rest.
+            Err(error) if ask.op.is_some() || op == Operation::MulMat => return Err(error.into()),
+            Err(error) => both.unread.push((op.name(), error.to_string())),
+        }
+    }
+    let not_asked = if ask.op.is_some() { ask.other_operations() } else { Vec::new() };
+    let compared = both.parts.iter().map(|part| Compared {
+        operation: &part.operation,
+        question: &part.left.question,
+        found: &part.found,
+    });
+    let conclusion = conclude(&compared.collect::<Vec<_>>(), &both.unread, &not_asked);
     if format != Format::Json {
-        for (tree, survey) in [(a, &both.left), (b, &both.right)] {
+        let first = both.parts.first();
+        for (tree, survey) in first.into_iter().flat_map(|part| [(a, &part.left), (b, &part.right)]) {
             for note in notes(survey, context) {
                 crate::context::tell(format_args!("{}: {note}", tree.label));
             }
@@ -39,14 +59,15 @@ pub fn compare(
         }
     }
     let text = match format {
-        Format::Json => answer::json(&both.answer(&found, conclusion))?,
-        Format::Csv => both.table(&found.differences, context).csv(),
-        Format::Md => both.markdown(&found, &conclusion, context),
-        Format::Text => both.text(&found, &conclusion, context),
+        Format::Json => answer::json(&both.answer(conclusion))?,
+        Format::Csv => both.table(usize::MAX, context).csv(),
+        Format::Md => both.markdown(&conclusion, context),
+        Format::Text => both.text(&conclusion, context),
     };
     context.print(&text)?;
     // "The same" holds only where something was compared.
-    let same = found.different == 0 && found.answered > 0;
+    let count = |of: fn(&Comparison) -> u64| both.parts.iter().map(|part| of(&part.found)).sum::<u64>();
+    let same = count(|found| found.different) == 0 && count(|found| found.answered) > 0;
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
@@ -60,28 +81,20 @@ const COMMENT_ROWS: usize = 300;
 
 struct Both<'t> {
     trees: [&'t Tree; 2],
-    left: Survey<'t>,
-    right: Survey<'t>,
+    parts: Vec<Part<'t>>,
+    /// Operations that a tree has no rules for that can be read, and why.
+    unread: Vec<(String, String)>,
 }
 
-impl Both<'_> {
-    fn table(&self, found: &[Difference], context: &Context) -> Table {
-        let title = |key: &str| context.lang.text(key);
-        let mut table = Table::new(vec![
-            Column::left("target", title("source-column-gpu")),
-            Column::left("type", title("source-column-type")),
-            Column::left("columns", title("source-column-columns")),
-            Column::left("a", "A"),
-            Column::left("b", "B"),
-        ]);
-        for difference in found {
-            let (device, ty) = difference.names(&self.left.question);
-            let [a, b] = difference.sides();
-            table.row([device.to_owned(), ty.to_owned(), difference.columns(), a, b]);
-        }
-        table
-    }
+/// One operation.
+struct Part<'t> {
+    operation: String,
+    left: Survey<'t>,
+    right: Survey<'t>,
+    found: Comparison,
+}
 
+impl Part<'_> {
     /// The first few that one cause changed, and how many more.
     fn named(&self, list: &[&Difference], context: &Context) -> String {
         let named: Vec<String> = list.iter().take(NAMED).map(|found| found.told(&self.left.question)).collect();
@@ -90,37 +103,73 @@ impl Both<'_> {
         format!("{}{more}", named.join("; "))
     }
 
-    /// Every cause with what it changed, as `one` writes it; and how many causes are left out.
-    fn told(
-        &self,
-        all: &Grouped<'_>,
-        context: &Context,
-        mut one: impl FnMut(&str, &[(&'static str, &Tree, &Cause)]),
-    ) -> Option<String> {
-        for (sides, list) in all.iter().take(CAUSES) {
-            let both = ["A", "B"].into_iter().zip(self.trees).zip(sides);
-            let both =
-                both.filter(|(_, cause)| !cause.text.is_empty()).map(|((name, tree), cause)| (name, tree, cause));
-            one(&self.named(list, context), &both.collect::<Vec<_>>());
+    fn by_cause(&self) -> Grouped<'_> {
+        by_cause(&self.found.differences, &self.left, &self.right)
+    }
+}
+
+impl Both<'_> {
+    fn differences(&self) -> usize {
+        self.parts.iter().map(|part| part.found.differences.len()).sum()
+    }
+
+    /// The first so many.
+    fn table(&self, most: usize, context: &Context) -> Table {
+        let title = |key: &str| context.lang.text(key);
+        let mut columns = vec![
+            Column::left("target", title("source-column-gpu")),
+            Column::left("type", title("source-column-type")),
+            Column::left("columns", title("source-column-columns")),
+            Column::left("a", "A"),
+            Column::left("b", "B"),
+        ];
+        let several = self.parts.len() > 1;
+        if several {
+            columns.push(Column::left("operation", title("source-column-operation")));
         }
-        let left = all.len().saturating_sub(CAUSES);
+        let mut table = Table::new(columns);
+        let all = self.parts.iter().flat_map(|part| part.found.differences.iter().map(move |found| (part, found)));
+        for (part, difference) in all.take(most) {
+            let (device, ty) = difference.names(&part.left.question);
+            let [a, b] = difference.sides();
+            let row = [device.to_owned(), ty.to_owned(), difference.columns(), a, b];
+            table.row(row.into_iter().chain(several.then(|| part.operation.clone())));
+        }
+        table
+    }
+
+    /// Every cause with what it changed, as `one` writes it; and how many causes are left out.
+    fn told(&self, context: &Context, mut one: impl FnMut(&str, &[(&'static str, &Tree, &Cause)])) -> Option<String> {
+        let mut left = 0;
+        let mut room = CAUSES;
+        for part in self.parts.iter().filter(|part| !part.found.differences.is_empty()) {
+            let all = part.by_cause();
+            left += all.len().saturating_sub(room);
+            for (sides, list) in all.iter().take(room) {
+                let both = ["A", "B"].into_iter().zip(self.trees).zip(sides);
+                let both =
+                    both.filter(|(_, cause)| !cause.text.is_empty()).map(|((name, tree), cause)| (name, tree, cause));
+                let named = part.named(list, context);
+                let named = if self.parts.len() > 1 { format!("{}: {named}", part.operation) } else { named };
+                one(&named, &both.collect::<Vec<_>>());
+            }
+            room = room.saturating_sub(all.len());
+        }
         (left > 0).then(|| more_text("diff-source-causes", left, context))
     }
 
-    fn text(&self, found: &Comparison, conclusion: &Conclusion, context: &Context) -> String {
+    fn text(&self, conclusion: &Conclusion, context: &Context) -> String {
         let mut out = format!("{}\n", conclusion_text(&context.lang, conclusion));
-        if found.differences.is_empty() {
+        let all = self.differences();
+        if all == 0 {
             return out;
         }
-        let shown = found.differences.get(..ROWS).unwrap_or(&found.differences);
-        let _ = write!(out, "\n{}", self.table(shown, context).text(context.width));
-        let more = found.differences.len() - shown.len();
-        if more > 0 {
-            let _ = writeln!(out, "{}", more_text("diff-source-more", more, context).trim());
+        let _ = write!(out, "\n{}", self.table(ROWS, context).text(context.width));
+        if all > ROWS {
+            let _ = writeln!(out, "{}", more_text("diff-source-more", all - ROWS, context).trim());
         }
         let _ = write!(out, "\n{}\n", context.lang.text("diff-source-lines"));
-        let all = by_cause(&found.differences, &self.left, &self.right);
-        let rest = self.told(&all, context, |named, sides| {
+        let rest = self.told(context, |named, sides| {
             let _ = writeln!(out, "{named}");
             for (name, _, cause) in sides {
                 let _ = writeln!(out, "  {name} {}", cause.text);
@@ -132,45 +181,44 @@ impl Both<'_> {
     }
 
     /// Made to be a comment on a pull request: the sentence, the causes with permalinks, and the table folded away.
-    fn markdown(&self, found: &Comparison, conclusion: &Conclusion, context: &Context) -> String {
+    fn markdown(&self, conclusion: &Conclusion, context: &Context) -> String {
         let mut out = format!("{}\n", conclusion_text(&context.lang, conclusion));
-        if found.differences.is_empty() {
+        let all = self.differences();
+        if all == 0 {
             return out;
         }
         let _ = write!(out, "\n{}\n\n", context.lang.text("diff-source-lines"));
-        let all = by_cause(&found.differences, &self.left, &self.right);
-        let rest = self.told(&all, context, |named, sides| {
+        let rest = self.told(context, |named, sides| {
             let _ = writeln!(out, "- {}", named.replace('<', "\\<"));
             for (name, tree, cause) in sides {
                 let _ = writeln!(out, "  - {name} {} `{}`", permalink(tree, cause), cause.words().replace('`', "'"));
             }
         });
         rest.into_iter().for_each(|rest| out.push_str(&format!("\n{rest}\n")));
-        let shown = found.differences.get(..COMMENT_ROWS).unwrap_or(&found.differences);
-        let rows = more_text("diff-source-rows", found.differences.len(), context);
-        let table = self.table(shown, context).markdown();
+        let rows = more_text("diff-source-rows", all, context);
+        let table = self.table(COMMENT_ROWS, context).markdown();
         let _ = write!(out, "\n<details><summary>{rows}</summary>\n\n{table}\n");
-        let more = found.differences.len() - shown.len();
-        if more > 0 {
-            let _ = writeln!(out, "{}\n", more_text("diff-source-more", more, context).trim());
+        if all > COMMENT_ROWS {
+            let _ = writeln!(out, "{}\n", more_text("diff-source-more", all - COMMENT_ROWS, context).trim());
         }
         out.push_str("</details>\n");
         out
     }
 
-    fn answer(&self, found: &Comparison, conclusion: Conclusion) -> SourceDiff {
-        let causes = causes(&found.differences, &self.left, &self.right);
-        let differences = found.differences.iter().zip(causes);
+    fn answer(&self, conclusion: Conclusion) -> SourceDiff {
         let [a, b] = self.trees;
+        let changed = self.parts.iter().flat_map(|part| {
+            let causes = causes(&part.found.differences, &part.left, &part.right);
+            let all = part.found.differences.iter().zip(causes);
+            all.map(|(found, causes)| Changed::new(found, &part.left.question, &part.operation, Some(causes)))
+        });
         SourceDiff {
             kind: "source",
             rung: Rung::Declared,
             a: a.identity(),
             b: b.identity(),
             conclusion,
-            differences: differences
-                .map(|(found, causes)| Changed::new(found, &self.left.question, Some(causes)))
-                .collect(),
+            differences: changed.collect(),
         }
     }
 }

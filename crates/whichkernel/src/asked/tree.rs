@@ -17,9 +17,9 @@ pub struct Ask {
     #[arg(long, value_name = "LIST")]
     pub columns: Option<String>,
 
-    /// The operation
-    #[arg(long, value_enum, default_value_t)]
-    pub op: Operation,
+    /// The operation [default: mul-mat; where two trees are compared, each of them]
+    #[arg(long, value_enum)]
+    pub op: Option<Operation>,
 
     /// Rows of the weights
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
@@ -96,8 +96,24 @@ pub enum Operation {
     GetRows,
 }
 
+impl Operation {
+    /// As `--op` takes it.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 impl Ask {
     pub fn question(&self, gpus: &[String]) -> anyhow::Result<Question> {
+        self.question_of(self.operation(), gpus)
+    }
+
+    pub fn operation(&self) -> Operation {
+        self.op.unwrap_or_default()
+    }
+
+    /// The same about another operation, in its usual shape.
+    pub fn question_of(&self, op: Operation, gpus: &[String]) -> anyhow::Result<Question> {
         let names: Vec<&str> = match gpus {
             [] => DEFAULT_GPUS.to_vec(),
             some => some.iter().map(String::as_str).collect(),
@@ -110,7 +126,7 @@ impl Ask {
             }
             devices.push(device);
         }
-        let default = match self.op {
+        let default = match op {
             Operation::MulMat | Operation::MulMatId | Operation::GetRows => DEFAULT_TYPES,
             Operation::FlashAttn => &["F16", "Q8_0", "Q4_0"],
             Operation::Rope => &["F32", "F16"],
@@ -121,7 +137,7 @@ impl Ask {
             some => some.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect(),
         };
         let columns = self.columns()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
-        Ok(self.shape().question(devices, types, columns))
+        Ok(self.shape(op).question(devices, types, columns))
     }
 
     /// Column counts, where some are given.
@@ -131,13 +147,13 @@ impl Ask {
 
     /// The operations that are not asked about, by their names.
     pub fn other_operations(&self) -> Vec<String> {
-        let others = Operation::value_variants().iter().filter(|op| **op != self.op);
-        others.filter_map(|op| Some(op.to_possible_value()?.get_name().to_owned())).collect()
+        let others = Operation::value_variants().iter().filter(|op| **op != self.operation());
+        others.map(|op| op.name()).collect()
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self, op: Operation) -> Shape {
         let (rows, k) = (self.rows, self.k);
-        match self.op {
+        match op {
             Operation::MulMat => Shape::MulMat { rows, k },
             Operation::MulMatId => Shape::MulMatId { rows, k, experts: self.experts, used: self.experts_used },
             Operation::FlashAttn => Shape::FlashAttn {

@@ -5,7 +5,7 @@ use crate::context::{Context, Format};
 use anyhow::bail;
 use report::{Column, Table, conclusion_text};
 use source::Question;
-use source::answers::{EventAnswer, HistoryAnswer, conclude};
+use source::answers::{Compared, EventAnswer, HistoryAnswer, conclude};
 use source::history::{History, history, lines};
 use source::pins;
 use std::collections::BTreeSet;
@@ -60,9 +60,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let found = history(repo, &question, &overrides, args.since.as_deref(), until)?;
     let causes = if args.brief { Vec::new() } else { lines(repo, &found.events, &question, &overrides)? };
     let mut causes = causes.into_iter();
-    let events =
-        found.events.iter().map(|event| EventAnswer::new(event, &question, causes.next(), &pins)).collect::<Vec<_>>();
-    let ends = conclude(&found.ends, &question, &args.ask.other_operations());
+    let operation = args.ask.operation().name();
+    let events = found.events.iter();
+    let events = events.map(|event| EventAnswer::new(event, (&question, &operation), causes.next(), &pins)).collect();
+    let ends = Compared { operation: &operation, question: &question, found: &found.ends };
+    let ends = conclude(&[ends], &[], &args.ask.other_operations());
     let answer = HistoryAnswer::new(&found, events, ends, &pins);
     context.print(&match args.format {
         Format::Json => answer::json(&answer)?,

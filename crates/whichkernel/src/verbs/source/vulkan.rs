@@ -19,7 +19,7 @@ const CARD: &str = "rx-9070-xt";
 pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let ask = &args.ask;
     let others = [
-        ("--op", !matches!(ask.op, Operation::MulMat | Operation::MulMatId)),
+        ("--op", !matches!(ask.operation(), Operation::MulMat | Operation::MulMatId)),
         ("--chain", args.chain),
         ("--record", args.record),
         ("--thresholds", args.thresholds),
@@ -38,7 +38,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         some => some.iter().map(|ty| ty.to_ascii_uppercase()).collect(),
     };
     let counts = ask.columns.as_deref().map(columns).transpose()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
-    let shape = match ask.op {
+    let shape = match ask.operation() {
         Operation::MulMatId => {
             Shape::MulMatId { rows: ask.rows, k: ask.k, experts: ask.experts, used: ask.experts_used }
         }
