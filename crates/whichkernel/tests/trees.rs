@@ -42,7 +42,7 @@ fn every_row_has_the_reasons_of_its_own_columns() {
 #[test]
 fn the_same_path_with_other_template_arguments_is_a_difference() {
     let (Some(old), Some(new)) = (test_artifacts::need(OLD), test_artifacts::need(NEW)) else { return };
-    let ask = ["--gpu", "gfx1201", "--type", "Q4_K", "--columns", "1..16", "--format", "json"];
+    let ask = ["--op", "mul-mat", "--gpu", "gfx1201", "--type", "Q4_K", "--columns", "1..16", "--format", "json"];
     let output = run(&[&["diff", path(&old), path(&new)], &ask[..]].concat());
     assert_eq!(output.status.code(), Some(1));
     let answer = json(&output);
@@ -61,9 +61,35 @@ fn the_same_path_with_other_template_arguments_is_a_difference() {
 #[test]
 fn every_card_and_type_is_asked_where_none_is_named() {
     let Some(new) = test_artifacts::need(NEW) else { return };
-    let answer = json(&run(&["diff", path(&new), path(&new), "--columns", "8", "--format", "json"]));
+    let words = ["diff", path(&new), path(&new), "--op", "mul-mat", "--columns", "8", "--format", "json"];
+    let answer = json(&run(&words));
     // Ada and Blackwell among them: 37 targets with 24 types.
     assert_eq!(answer["conclusion"]["asked"], 37 * 24);
+}
+
+#[test]
+fn every_operation_is_compared_where_none_is_named() {
+    let (Some(old), Some(new)) = (test_artifacts::need(OLD), test_artifacts::need(NEW)) else { return };
+    let ask = |more: &[&str]| {
+        let words = ["diff", path(&old), path(&new), "--gpu", "gfx1201", "--columns", "8,64", "--format", "json"];
+        json(&run(&[&words[..], more].concat()))
+    };
+    let asked = |answer: &Value| answer["conclusion"]["asked"].as_u64().unwrap();
+    let left_out = |answer: &Value| answer["conclusion"]["left_out"].to_string();
+    let whole = ask(&[]);
+    let all = ["mul-mat", "mul-mat-id", "flash-attn", "rope", "get-rows"];
+    let parts: u64 = all.iter().map(|op| asked(&ask(&["--op", op]))).sum();
+    assert_eq!(asked(&whole), parts, "{whole}");
+    assert!(!left_out(&whole).contains("\"flash-attn, rope\""), "{whole}");
+    // Types of weights say nothing of attention, which is then not asked about, and named.
+    let weights = ask(&["--type", "Q4_K"]);
+    assert!(left_out(&weights).contains("\"flash-attn, rope\""), "{weights}");
+    let differ = |answer: &Value, op: &str| {
+        answer["differences"].as_array().unwrap().iter().any(|change| change["operation"] == op)
+    };
+    for op in all {
+        assert_eq!(differ(&whole, op), differ(&ask(&["--op", op]), op), "{op}");
+    }
 }
 
 /// A clone of two commits, the trees of two releases.

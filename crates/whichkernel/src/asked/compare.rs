@@ -24,11 +24,11 @@ pub fn compare(
     let all: Vec<String> = ALL_GPUS.iter().map(|gpu| (*gpu).to_owned()).collect();
     let gpus = if gpus.is_empty() { &all } else { gpus };
     let overrides = ask.overrides()?;
-    let asked: Vec<Operation> = ask.op.map_or_else(|| Operation::value_variants().to_vec(), |op| vec![op]);
+    let asked = ask.operations();
     let mut both = Both { trees: [a, b], parts: Vec::new(), unread: Vec::new() };
-    for op in asked {
+    for &op in &asked {
         let mut question = ask.question_of(op, gpus)?;
-        if ask.types.is_empty() && matches!(op, Operation::MulMat | Operation::MulMatId | Operation::GetRows) {
+        if ask.types.is_empty() && op.has_weights() {
             question.types = ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect();
         }
         context.progress(&op.name());
@@ -42,7 +42,8 @@ pub fn compare(
             Err(error) => both.unread.push((op.name(), error.to_string())),
         }
     }
-    let not_asked = if ask.op.is_some() { ask.other_operations() } else { Vec::new() };
+    let others = Operation::value_variants().iter().filter(|op| !asked.contains(op));
+    let not_asked: Vec<String> = others.map(|op| op.name()).collect();
     let compared = both.parts.iter().map(|part| Compared {
         operation: &part.operation,
         question: &part.left.question,

@@ -97,6 +97,11 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Its type is that of the weights: a list of such types means nothing to the others.
+    pub fn has_weights(self) -> bool {
+        matches!(self, Operation::MulMat | Operation::MulMatId | Operation::GetRows)
+    }
+
     /// As `--op` takes it.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
@@ -110,6 +115,15 @@ impl Ask {
 
     pub fn operation(&self) -> Operation {
         self.op.unwrap_or_default()
+    }
+
+    /// Where two trees are compared: the one that was named, else all that the types, if any were given, can be asked of.
+    pub fn operations(&self) -> Vec<Operation> {
+        let all = Operation::value_variants().iter().copied();
+        match self.op {
+            Some(op) => vec![op],
+            None => all.filter(|op| self.types.is_empty() || op.has_weights()).collect(),
+        }
     }
 
     /// The same about another operation, in its usual shape.
