@@ -48,6 +48,7 @@ pub fn build(
     }
     if let Some(changed) = &tree.changed {
         list_added(&changed.join("src"), &source.join("src"))?;
+        free_scheduler_first(&source.join("src/llama-context.h"))?;
     }
     // The one file that published crates leave out and CMake asks for.
     let description = source.join("ggml/ggml.pc.in");
@@ -66,7 +67,8 @@ pub fn build(
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let to = place.join(&name);
         let _ = fs::remove_file(&to);
-        symlink(&path, &to).map_err(at(&to))?;
+        // No link by name: ggml looks for backends where the program itself lies.
+        fs::hard_link(&path, &to).or_else(|_| fs::copy(&path, &to).map(drop)).map_err(at(&to))?;
         if name.starts_with("llama-") {
             programs.push(name);
         }
@@ -115,6 +117,27 @@ fn list_added(changed: &Path, source: &Path) -> Result<()> {
 fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
     let named: BTreeSet<&str> = list.split_whitespace().map(|word| word.trim_matches(['(', ')', '"'])).collect();
     files.iter().map(String::as_str).filter(|file| !named.contains(file)).collect()
+}
+
+/// Ollama's scheduler still calls its backends when it is freed. Its own server frees it first; llama.cpp's context, whose members go in
+/// the reverse of their order, frees the backends first, and the program ends in a crash. So that order is turned round.
+fn free_scheduler_first(header: &Path) -> Result<()> {
+    let text = fs::read_to_string(header).map_err(at(header))?;
+    let Some(turned) = backends_before_scheduler(&text) else { return Ok(()) };
+    // A link into the checkout, which is not written to.
+    fs::remove_file(header).map_err(at(header))?;
+    fs::write(header, turned).map_err(at(header))
+}
+
+/// None where it is so already, or where the members are not there.
+fn backends_before_scheduler(text: &str) -> Option<String> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let place = |lines: &[&str], member: &str| lines.iter().position(|line| line.trim() == member);
+    let scheduler = place(&lines, "ggml_backend_sched_ptr sched;")?;
+    let backends = place(&lines, "std::vector<ggml_backend_ptr> backends;").filter(|&at| at > scheduler)?;
+    let moved = lines.remove(backends);
+    lines.insert(scheduler, moved);
+    Some(lines.join("\n") + "\n")
 }
 
 /// The C++ files below, by their paths from there.
@@ -184,6 +207,15 @@ mod tests {
         let list = "add_library(llama\n  llama.cpp\n  models/qwen2.cpp\n  models/smollm3.cpp)\n";
         let files = ["llama.cpp", "models/qwen2.cpp", "models/smollm3.cpp", "models/solar.cpp"].map(str::to_owned);
         assert_eq!(unlisted(list, &files), ["models/solar.cpp"]);
+    }
+
+    #[test]
+    fn the_scheduler_is_freed_before_its_backends() {
+        let before = "class c {\n    ggml_backend_sched_ptr sched;\n    int n;\n    std::vector<ggml_backend_ptr> backends;\n};\n";
+        let after = "class c {\n    std::vector<ggml_backend_ptr> backends;\n    ggml_backend_sched_ptr sched;\n    int n;\n};\n";
+        assert_eq!(backends_before_scheduler(before).as_deref(), Some(after));
+        assert_eq!(backends_before_scheduler(after), None);
+        assert_eq!(backends_before_scheduler("class other {};\n"), None);
     }
 
     #[test]
