@@ -61,12 +61,15 @@ pub fn run() -> anyhow::Result<bool> {
         page.push_str(&format!("\n## Dry run\n\n```text\n{selected}```\n"));
     }
     page.push_str(&moved(&before, &tool.grades()?));
+    // Where it lies on this machine is nobody's business.
+    let place = built.library.parent().map(|dir| dir.display().to_string()).unwrap_or_default();
+    let page = page.replace(&format!("{place}/"), "").replace(&place, &built.name);
     fs::write(PAGE, page).context(PAGE)?;
     eprintln!("{PAGE} written");
     Ok(built.units == built.all_units && kernels > 0)
 }
 
-/// A claim's id, its grade, and why.
+/// A claim's id, its grade, and what it says.
 type Grades = Vec<(String, String, String)>;
 
 /// This program, with a ledger of its own.
@@ -99,7 +102,7 @@ impl Tool {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).context("check")?;
         let text = |claim: &serde_json::Value, key: &str| claim[key].as_str().unwrap_or_default().to_owned();
         let claims = answer["claims"].as_array().context("check gave no claims")?;
-        Ok(claims.iter().map(|claim| (text(claim, "id"), text(claim, "grade"), text(claim, "why"))).collect())
+        Ok(claims.iter().map(|claim| (text(claim, "id"), text(claim, "grade"), text(&claim["text"], "en"))).collect())
     }
 }
 
@@ -108,12 +111,12 @@ fn moved(before: &Grades, after: &Grades) -> String {
     let changed: Vec<_> = before.iter().zip(after).filter(|(old, new)| old.1 != new.1).collect();
     let mut out = format!(
         "\n## The field notes' claims\n\nGraded from this build alone (its source, its inventory, its census, its dry run): {} of {} have another grade than with an \
-         empty ledger.\n\n| claim | grade | why |\n|---|---|---|\n",
+         empty ledger.\n\n| claim | grade | what it says |\n|---|---|---|\n",
         changed.len(),
         after.len()
     );
-    for (_, (id, grade, why)) in changed {
-        out.push_str(&format!("| {id} | {grade} | {} |\n", why.replace('|', "\\|")));
+    for (_, (id, grade, says)) in changed {
+        out.push_str(&format!("| {id} | {grade} | {} |\n", says.replace('|', "\\|")));
     }
     out
 }
