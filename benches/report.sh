@@ -30,7 +30,7 @@ timed "investigate, everything in the cache, first time" "$program" --ledger "$d
 timed "investigate again, nothing changed" "$program" --ledger "$dir/ledger" investigate --offline
 for _ in 1 2 3; do timed "report" "$program" --ledger "$dir/ledger" report --out "$dir/report"; done
 printf 'size\t%s bytes in %s files, the largest:\n' "$(find "$dir/report" -type f -printf '%s\n' | awk '{s+=$1} END {print s}')" "$(find "$dir/report" -type f | wc -l)"
-find "$dir/report" -type f -printf '%s\t%P\n' | sort -rn | head -5
+find "$dir/report" -type f -printf '%s\t%P\n' | sort -rn | sed -n 1,5p
 printf 'kernels\t%s\n' "$(grep -o 'All [0-9,]* kernels' "$dir/report/inventory.html" | head -1)"
 if command -v chromium > /dev/null; then
   python3 benches/report-browser.py "$dir/report"
