@@ -1,6 +1,7 @@
 //! The answer per rung, what was refuted, what is open, and what to look at next.
 
 use super::{claims, slug};
+use crate::dispatch::by_path;
 use crate::input::Study;
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
@@ -150,8 +151,9 @@ fn turn(study: &Study<'_>) -> Markup {
             || with.get(at).map(|(build, _)| build.commit.as_str()) == own
     };
     let shown: Vec<_> = (0..with.len()).filter(|at| keep(*at)).filter_map(|at| with.get(at)).take(BUILDS).collect();
+    // Where a path begins; tiles change more often, and the strips do not show them.
     let ticks: Vec<i64> =
-        shown.iter().flat_map(|(_, stretches)| stretches.iter().map(|stretch| stretch.from)).collect();
+        shown.iter().flat_map(|(_, stretches)| by_path(stretches)).map(|stretch| stretch.from).collect();
     let args = [
         ("type", Arg::Text(asked.ty.clone())),
         ("target", Arg::Text(asked.target.clone())),
