@@ -1,9 +1,9 @@
 //! Launches in the order in which they were made: out of a launch trace (dry run, preload) or the lines of `watch --trace`.
 
+use launch::lines::{self, Line};
 use launch::record::{api, blas, graph};
 use launch::trace::{Event, Trace};
 use launch::{columns, grammar};
-use serde::Deserialize;
 
 /// A launch at a moment of the host's clock. How long the device worked on it nobody here knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum TimelineError {
 impl Timeline {
     pub fn read(bytes: Vec<u8>) -> Result<Timeline, TimelineError> {
         if bytes.first() == Some(&b'{') {
-            return lines(&String::from_utf8_lossy(&bytes)).ok_or(TimelineError::Unknown);
+            return lines::read(&bytes).map(written).ok_or(TimelineError::Unknown);
         }
         Ok(recorded(&Trace::parse(bytes).map_err(|_| TimelineError::Unknown)?))
     }
@@ -107,51 +107,34 @@ fn recorded(trace: &Trace) -> Timeline {
     Timeline { program: trace.program.clone(), launches, lost: trace.lost + trace.torn, damaged: 0 }
 }
 
-/// A line of `watch --trace`.
-#[derive(Deserialize)]
-struct Line {
-    pid: u32,
-    thread: u32,
-    #[serde(default)]
-    stream: u64,
-    time_ns: u64,
-    api: String,
-    kernel: Option<String>,
-    #[serde(default)]
-    grid: [u32; 3],
-    #[serde(default)]
-    block: [u32; 3],
-    ne11: Option<u64>,
-    #[serde(default)]
-    graph: u64,
-}
-
-/// None where no line is one of these.
-fn lines(text: &str) -> Option<Timeline> {
-    let mut timeline = Timeline::default();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let Ok(line) = serde_json::from_str::<Line>(line) else {
-            timeline.damaged += 1;
-            continue;
+/// What `--trace` wrote, half a line at its end among the damaged.
+fn written(found: lines::Lines) -> Timeline {
+    let launch = |line: Line| {
+        let (named, address) = (line.kernel.as_deref(), line.address);
+        let name = match (named, address) {
+            (Some(kernel), _) => grammar::read(kernel).readable,
+            (None, Some(address)) => format!("unnamed@{address:#x}"),
+            (None, None) => line.api.clone(),
         };
-        let name = line.kernel.as_deref().map_or_else(|| line.api.clone(), |kernel| grammar::read(kernel).readable);
-        timeline.launches.push(Launch {
+        Launch {
+            captured: line.is_captured(),
             process: line.pid,
             thread: line.thread,
             stream: line.stream,
             time_ns: line.time_ns,
-            api: line.api,
             name,
+            api: line.api,
             mangled: line.kernel,
             columns: line.ne11,
             grid: line.grid,
             block: line.block,
-            captured: line.graph != 0,
-            status: 0,
-        });
-    }
-    timeline.launches.sort_by_key(|launch| launch.time_ns);
-    (!timeline.launches.is_empty()).then_some(timeline)
+            status: line.status,
+        }
+    };
+    let mut launches: Vec<Launch> = found.lines.into_iter().map(launch).collect();
+    launches.sort_by_key(|launch| launch.time_ns);
+    let damaged = found.damaged + u64::from(found.cut_off);
+    Timeline { launches, damaged, ..Timeline::default() }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod frames;
 pub mod grammar;
 pub mod graph_replay;
 pub mod kernel_list;
+pub mod lines;
 mod name_filter;
 pub mod nullgpu_input;
 mod phase;

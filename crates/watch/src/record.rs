@@ -1,10 +1,13 @@
 //! A record that somebody made, as a tally: a trace of ours, a profile, a log, or the words of a server.
 
 use crate::claims::{Claims, of_log};
-use crate::{Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Tally, Word, add_trace, imports, logs};
+use crate::{
+    Call, Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Pipeline, Tally, Word, add_trace, imports, logs,
+};
 use evidence::{Canary, Contamination, DeviceKind};
+use launch::lines::{self, Line};
+use launch::record::blas;
 use launch::trace::{Trace, Writer};
-use serde_json::Value;
 use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,57 +46,60 @@ fn log(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
 
 /// What `--trace` wrote: one launch a line.
 fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let (mut tally, mut captured, mut replays) = (Tally::default(), 0_u64, 0_u64);
-    let mut lines = text.lines().peekable();
-    let mut cut = false;
-    while let Some(line) = lines.next() {
-        let line: Value = match serde_json::from_str(line) {
-            Ok(line) => line,
-            // A watch that was killed leaves half a line behind; half a line anywhere else is another file.
-            Err(_) if lines.peek().is_none() && tally.launches() + captured + replays > 0 => {
-                cut = true;
-                break;
-            }
-            Err(_) => return None,
-        };
-        line.get("seq")?;
-        let three = |name: &str| [0, 1, 2].map(|at| line[name][at].as_u64().map_or(0, |n| n as u32));
-        if line.get("exec").is_some() {
-            replays += 1;
-            continue;
+    let found = lines::read(bytes)?;
+    let mut tally = Tally::default();
+    let count = |which: fn(&Line) -> bool| found.lines.iter().filter(|line| which(line)).count() as u64;
+    let (captured, replays) = (count(|line| line.is_captured() && !line.is_replay()), count(Line::is_replay));
+    for line in found.lines.iter().filter(|line| !line.is_captured() && !line.is_replay()) {
+        let kind = tally.kind(&kind(line));
+        match line.status {
+            0 => tally.launched(Phase::Other, 0, kind, 1),
+            _ => tally.rejected(kind, 1),
         }
-        if line["graph"].as_u64().is_some_and(|graph| graph != 0) {
-            captured += 1;
-            continue;
-        }
-        let kind = match line["kernel"].as_str() {
-            Some(name) => Kind {
-                grid: three("grid"),
-                block: three("block"),
-                shared: line["shmem"].as_u64().map_or(0, |n| n as u32),
-                ne11: line["ne11"].as_u64(),
-                file: line["file"].as_str().unwrap_or_default().to_owned(),
-                bundle: line["bundle"].as_u64().map(|n| n as u32),
-                ..Kind::kernel(Name::Kernel(name.to_owned()), "trace")
-            },
-            None => continue,
-        };
-        let id = tally.kind(&kind);
-        tally.launched(Phase::Other, 0, id, 1);
     }
-    (tally.launches() + captured + replays > 0).then(|| {
-        tally.devices.told(Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() });
-        let reach = "the launches that a trace of watch holds".to_owned();
-        let mut account = plain(ObserverKind::Trace, tally.devices.kind(), reach, word);
-        if cut {
-            account.gaps.push(Gap::CutOff.into());
+    let stand_in = found.lines.iter().all(|line| line.by.as_deref() == Some(lines::STAND_IN));
+    tally.devices.told(match stand_in {
+        true => Device::StandIn,
+        false => Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() },
+    });
+    let observer = if stand_in { ObserverKind::Dryrun } else { ObserverKind::Trace };
+    let reach = "the launches that a trace holds".to_owned();
+    let mut account = plain(observer, tally.devices.kind(), reach, word);
+    if found.damaged > 0 {
+        account.gaps.push(Gap::DamagedLines.times(found.damaged));
+    }
+    if found.cut_off {
+        account.gaps.push(Gap::CutOff.into());
+    }
+    if captured + replays > 0 {
+        account.gaps.push(Gap::TraceGraphs { replays }.times(captured));
+    }
+    Some((tally, account))
+}
+
+fn kind(line: &Line) -> Kind {
+    if line.is_call() {
+        let extent = |size: Option<i64>| size.unwrap_or(-1);
+        let [m, n, k, batch] = [line.m, line.n, line.k, line.batch].map(extent);
+        return Kind::call(blas::known(&line.api), Call { m, n, k, batch, type_a: u32::MAX });
+    }
+    let name = match (&line.kernel, &line.pipeline) {
+        (Some(name), Some(identity)) => {
+            let (name, weights, identity) = (name.clone(), line.weights.clone(), identity.clone());
+            Name::Pipeline(Pipeline { name, weights, identity })
         }
-        if captured + replays > 0 {
-            account.gaps.push(Gap::TraceGraphs { replays }.times(captured));
-        }
-        (tally, account)
-    })
+        (Some(name), None) => Name::Kernel(name.clone()),
+        (None, _) => Name::Unnamed(line.address.unwrap_or_default()),
+    };
+    Kind {
+        grid: line.grid,
+        block: line.block,
+        shared: line.shmem,
+        ne11: line.ne11,
+        file: line.file.clone().unwrap_or_default(),
+        bundle: line.bundle,
+        ..Kind::kernel(name, "trace")
+    }
 }
 
 /// A server's log without any launch: what it claims can be shown, and nothing held against it.
@@ -160,8 +166,29 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_in_the_middle_is_another_file() {
-        let error = read(&format!("{LINE}\n{}\n{LINE}\n", &LINE[..20])).unwrap_err();
-        assert!(matches!(error, RecordError::Unknown(_)), "{error}");
+    fn a_damaged_line_in_the_middle_is_a_gap() {
+        let (tally, account) = read(&format!("{LINE}\n{}\n{LINE}\n", &LINE[..20])).unwrap();
+        assert_eq!(tally.launches(), 2);
+        assert_eq!(account.gaps, [Gap::DamagedLines.times(1)]);
+    }
+
+    /// What was not named when it was written is not named by being read, and a refused launch is none.
+    #[test]
+    fn unnamed_launches_calls_and_refusals_stay_what_they_are() {
+        let unnamed = r#"{"seq":2,"address":4096,"grid":[1,1,1],"block":[32,1,1],"graph":0}"#;
+        let refused = LINE.replace("\"graph\":0", "\"status\":1");
+        let call = r#"{"seq":3,"api":"hipblasGemmEx","m":4,"n":290,"k":8}"#;
+        let (tally, account) = read(&format!("{LINE}\n{unnamed}\n{refused}\n{call}\n")).unwrap();
+        assert_eq!((tally.launches(), tally.unnamed(), tally.rejections(), tally.calls()), (2, 1, 1, 1));
+        assert!(account.gaps.is_empty(), "{:?}", account.gaps);
+    }
+
+    /// A dry run's graph launches stand where they were replayed; and it never saw a device.
+    #[test]
+    fn a_dry_runs_lines_are_counted_whole_and_stay_selected() {
+        let line = LINE.replace("\"graph\":0", "\"graph\":5,\"by\":\"dryrun\"");
+        let (tally, account) = read(&format!("{line}\n{line}\n")).unwrap();
+        assert_eq!(tally.launches(), 2);
+        assert_eq!((account.observer, account.device), (ObserverKind::Dryrun, DeviceKind::StandIn));
     }
 }

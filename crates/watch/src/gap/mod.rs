@@ -189,6 +189,8 @@ pub enum Gap {
     NoRow,
     /// Captured launches and replays of a trace that does not tell which graph is which.
     TraceGraphs { replays: u64 },
+    /// Lines of a trace that cannot be read.
+    DamagedLines,
     /// A trace whose last line is half a line.
     CutOff,
     /// A server's log, in which nobody launches.
@@ -240,6 +242,7 @@ impl Gap {
             | Gap::WriteAhead
             | Gap::Timeless
             | Gap::NoRow
+            | Gap::DamagedLines
             | Gap::CutOff
             | Gap::OnlyWords => Open::Launches,
             Gap::UnknownGraph { .. }

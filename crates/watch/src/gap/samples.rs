@@ -74,6 +74,7 @@ impl Gap {
             Gap::GraphsWhole,
             Gap::NoRow,
             Gap::TraceGraphs { replays: 4 },
+            Gap::DamagedLines,
             Gap::CutOff,
             Gap::OnlyWords,
         ]);

@@ -370,6 +370,11 @@ impl Gap {
                 "graph launches",
                 "{count} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted",
             ),
+            Gap::DamagedLines => says(
+                "damaged-lines",
+                "launches",
+                "{count} lines of the trace cannot be read, and what they held is not counted",
+            ),
             Gap::CutOff => says(
                 "cut-off",
                 "the end of the trace",

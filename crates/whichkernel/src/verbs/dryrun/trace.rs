@@ -2,9 +2,9 @@
 
 use anyhow::Context as _;
 use dryrun::{Outcome, steps};
+use launch::lines::{self, Line};
 use launch::record::{api, blas};
 use launch::trace::Event;
-use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -14,6 +14,15 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
     let mut out = BufWriter::new(file);
     for (sequence, step) in steps(outcome).iter().enumerate() {
         let trace = step.trace;
+        let made = Line {
+            seq: sequence as u64,
+            by: Some(lines::STAND_IN.to_owned()),
+            evaluation: Some(step.evaluation as u64),
+            phase: Some(step.phase.key().to_owned()),
+            pid: trace.pid,
+            ne11: step.ne11,
+            ..Line::default()
+        };
         let line = match trace.events.get(step.event) {
             Some(Event::Launch(launch)) => {
                 let head = &launch.head;
@@ -22,24 +31,47 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
                     outcome.tables.kernel(head.device, kernel, trace.module(kernel.module)).map(|(_, place)| place)
                 };
                 let place = kernel.and_then(known);
-                let args: String = trace.args(launch).iter().map(|byte| format!("{byte:02x}")).collect();
-                json!({
-                    "seq": sequence, "evaluation": step.evaluation, "phase": step.phase.key(), "pid": trace.pid,
-                    "thread": head.thread, "device": head.device, "stream": head.stream, "time_ns": head.time_ns,
-                    "api": api::name(head.api), "kernel": kernel.map(|k| k.name.as_str()), "grid": head.grid,
-                    "block": head.block, "shmem": head.shared, "status": head.status, "graph": head.graph,
-                    "ne11": step.ne11,
-                    "file": place.map(|place| place.path.as_str()), "bundle": place.map(|place| place.bundle), "args": args,
-                })
+                Line {
+                    thread: head.thread,
+                    device: Some(head.device),
+                    stream: head.stream,
+                    time_ns: head.time_ns,
+                    api: api::name(head.api).to_owned(),
+                    kernel: kernel.map(|kernel| kernel.name.clone()),
+                    grid: head.grid,
+                    block: head.block,
+                    shmem: head.shared,
+                    status: head.status,
+                    graph: head.graph.into(),
+                    file: place.map(|place| place.path.clone()),
+                    bundle: place.map(|place| place.bundle),
+                    args: Some(trace.args(launch).iter().map(|byte| format!("{byte:02x}")).collect()),
+                    ..made
+                }
             }
-            Some(Event::Blas(call)) => json!({
-                "seq": sequence, "evaluation": step.evaluation, "phase": step.phase.key(), "pid": trace.pid,
-                "device": call.device, "stream": call.stream, "time_ns": call.time_ns, "api": blas::name(call.call), "m": call.m, "n": call.n,
-                "k": call.k, "graph": call.graph, "ne11": step.ne11, "bench": launch::blas::bench_line(call),
-            }),
+            Some(Event::Blas(call)) => {
+                let [m, n, k, batch] = [call.m, call.n, call.k, call.batch].map(Some);
+                Line {
+                    device: Some(call.device),
+                    stream: call.stream,
+                    time_ns: call.time_ns,
+                    api: blas::name(call.call).to_owned(),
+                    m,
+                    n,
+                    k,
+                    batch,
+                    status: call.status,
+                    graph: call.graph.into(),
+                    bench: Some(launch::blas::bench_line(call)),
+                    ..made
+                }
+            }
             _ => continue,
         };
-        writeln!(out, "{line}").with_context(|| path.display().to_string())?;
+        serde_json::to_writer(&mut out, &line)
+            .map_err(std::io::Error::from)
+            .and_then(|()| writeln!(out))
+            .with_context(|| path.display().to_string())?;
     }
     out.flush().with_context(|| path.display().to_string())
 }
