@@ -151,11 +151,32 @@ pub enum Base {
 pub enum Stmt {
     Expr(Expr),
     Decl(Vec<Var>),
-    If { init: Option<Box<Stmt>>, cond: Expr, then: Box<Stmt>, other: Option<Box<Stmt>> },
+    /// A slot that holds a type from here on.
+    Alias(u32, Box<Type>),
+    If {
+        init: Option<Box<Stmt>>,
+        cond: Expr,
+        then: Box<Stmt>,
+        other: Option<Box<Stmt>>,
+    },
     Switch(Arc<Switch>),
-    For { init: Box<Stmt>, cond: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
-    Each { slot: u32, by_ref: bool, range: Expr, body: Box<Stmt> },
-    While { cond: Expr, body: Box<Stmt>, first: bool },
+    For {
+        init: Box<Stmt>,
+        cond: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Each {
+        slot: u32,
+        by_ref: bool,
+        range: Expr,
+        body: Box<Stmt>,
+    },
+    While {
+        cond: Expr,
+        body: Box<Stmt>,
+        first: bool,
+    },
     Return(Option<Expr>, Span),
     Break,
     Continue,
@@ -289,6 +310,8 @@ pub struct Struct {
     pub union: bool,
     pub role: Role,
     pub unit: u32,
+    /// What stands in `alignas(...)`.
+    pub aligned: Option<Range<usize>>,
     pub body: Range<usize>,
     pub span: Span,
     pub members: OnceLock<Members>,
@@ -301,6 +324,8 @@ pub struct Members {
     pub methods: Vec<Arc<Function>>,
     pub types: Vec<(Sym, Type)>,
     pub enumerators: Vec<Enumerator>,
+    /// Its `alignas`, where it has one; None in it: one that is not understood.
+    pub aligned: Option<Option<Expr>>,
 }
 
 #[derive(Debug)]

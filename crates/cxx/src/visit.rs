@@ -74,7 +74,13 @@ impl<'a> Visit<'a> {
                 self.stmt(body);
             }
             Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
-            Stmt::Return(None, _) | Stmt::Break | Stmt::Continue | Stmt::Default | Stmt::Empty | Stmt::Unparsed(_) => {}
+            Stmt::Return(None, _)
+            | Stmt::Alias(..)
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Default
+            | Stmt::Empty
+            | Stmt::Unparsed(_) => {}
         }
     }
 

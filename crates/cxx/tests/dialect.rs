@@ -261,3 +261,72 @@ fn a_wrapper_is_followed_to_what_it_hands_over() {
         assert_eq!(machine.handoffs.iter().map(|handoff| handoff.config).collect::<Vec<_>>(), [config]);
     }
 }
+
+const TRAITS: &str = r#"
+template <typename T> struct alignas(sizeof(T) * 4) four { T v[4]; };
+struct __align__(what + is) strange { int a; };
+template <typename T> struct room { T * start = nullptr; int used(int n) { using held = T; return n * sizeof(held); } };
+template <int kind> struct traits;
+template <> struct traits<1> {
+    using held = short;
+    static const int number = 10;
+    static auto twice(int n) { return n * 2; }
+};
+template <> struct traits<2> { using held = double; static const int number = 20; static auto twice(int n) { return n * 4; } };
+template <int kind> static int asked(int n) {
+    using of = traits<kind>;
+    using held = typename of::held;
+    typedef unsigned char small;
+    return of::twice(n) + of::number * 100 + sizeof(held) * 10000 + (small) 257;
+}
+int first() { return asked<1>(3); }
+int second() { return asked<2>(3); }
+int shadowed() { using of = traits<1>; int sum = of::number; { using of = traits<2>; sum += of::number; } return sum + of::number; }
+int methods() { room<double> r; return r.used(3); }
+int aligned() { return alignof(four<float>) * 100 + sizeof(four<short>); }
+int odd() { return alignof(strange); }
+"#;
+
+#[test]
+fn types_that_a_function_names_are_what_its_template_arguments_make_of_them() {
+    let files = Texts(BTreeMap::from([("main.cpp", TRAITS)]));
+    let program = program(&PLAIN, &files).expect("it loads");
+    let ask = |name: &str| {
+        let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+        machine.follows = true;
+        machine.reset(1, 1);
+        let value = machine.call_by_name(name, Vec::new()).expect("it runs");
+        machine.settle(&value)
+    };
+    assert_eq!(ask("first"), Some(21_007));
+    assert_eq!(ask("second"), Some(82_013));
+    assert_eq!(ask("shadowed"), Some(40));
+    assert_eq!(ask("methods"), Some(24));
+    assert_eq!(ask("aligned"), Some(1608));
+    assert_eq!(ask("odd"), None, "an alignment that is not understood is not known");
+}
+
+#[test]
+fn what_is_supposed_is_not_remembered() {
+    static GUESS: Dialect = Dialect {
+        builtins: &[("guess", Builtin::Answer(|machine, _, at| Ok(machine.suppose(9, at))))],
+        ..Dialect::PLAIN
+    };
+    let text =
+        "static int inner(int n) { return guess() + n; }\nstatic int kept() { static const int k = guess(); return k; }
+        int once() { return inner(1); }\nint twice() { return guess() + guess(); }\nint stays() { return kept(); }";
+    let files = Texts(BTreeMap::from([("main.cpp", text)]));
+    let program = program(&GUESS, &files).expect("it loads");
+    let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+    for name in ["once", "stays"] {
+        for number in [4, 7] {
+            machine.supposed = Some(number);
+            machine.reset(1, 1);
+            let value = machine.call_by_name(name, Vec::new()).expect("it runs");
+            assert_eq!(machine.settle(&value), Some(number + i64::from(name == "once")));
+            assert_eq!(machine.asked.iter().map(|(_, most)| *most).collect::<Vec<_>>(), [9]);
+        }
+    }
+    machine.reset(1, 1);
+    assert!(matches!(machine.call_by_name("twice", Vec::new()), Ok(Value::Opaque(_))), "the second is not known");
+}

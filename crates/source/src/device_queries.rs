@@ -78,3 +78,42 @@ pub fn hash_find(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
     let mut found = places.filter(|(_, held)| matches!(held, Value::Ptr(held) if *held == key));
     Ok(found.next().map_or(Value::Opaque(at), |(index, _)| Value::typed(index, cxx::IntTy::U64)))
 }
+
+/// `cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared)`: how many blocks of a kernel are on a
+/// multiprocessor at once. Registers, and what shared memory a kernel declares itself, are the compiler's: the sources give
+/// the most that it can be.
+pub fn occupancy(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    let [target, _, threads, shared] = args else { return Ok(Value::Opaque(at)) };
+    let (threads, shared) = (machine.eval(threads)?, machine.eval(shared)?);
+    let (threads, shared) = (machine.settle(&threads), machine.settle(&shared));
+    let most = match (threads, shared) {
+        (Some(threads), Some(shared)) => most_blocks(machine, threads, shared),
+        _ => None,
+    };
+    let blocks = match most {
+        Some(most) => machine.suppose(most, at),
+        None => Value::Opaque(at),
+    };
+    machine.give(Some(target), blocks)
+}
+
+fn most_blocks(machine: &Machine<'_>, threads: i64, shared: i64) -> Option<i64> {
+    let (threads, shared) = (u32::try_from(threads).ok().filter(|&threads| threads > 0)?, u64::try_from(shared).ok()?);
+    let number = |property: &str| match machine.platform.properties.iter().find(|(name, _)| name == property)?.1 {
+        Property::Int(value) => u32::try_from(value).ok(),
+        Property::Text(_) => None,
+    };
+    let architecture = machine.platform.properties.iter().find_map(|(name, value)| match value {
+        Property::Text(text) if name == "gcnArchName" => Some(text),
+        _ => None,
+    });
+    let Some(architecture) = architecture else {
+        // No GPU of NVIDIA's has more threads, blocks or shared memory on a multiprocessor (CUDA C++ Programming Guide).
+        let by_memory = (228_u64 << 10).checked_div(shared).unwrap_or(u64::MAX);
+        return Some(by_memory.min(32).min(u64::from(2048 / threads)) as i64);
+    };
+    let version = gpu::TargetId::named(architecture).ok()?.version()?;
+    let least = gpu::occupancy::Resources { wavefront: number("warpSize")?, wgp_mode: true, ..Default::default() };
+    let block = number("maxThreadsPerBlock").unwrap_or(1024);
+    gpu::occupancy::active_blocks(version, number("sharedMemPerBlock")?, block, &least, threads, shared).map(i64::from)
+}

@@ -1,6 +1,6 @@
 //! What ggml's host code, CUDA and HIP add to C++: handed to the evaluator, which knows none of it.
 
-use crate::device_queries::{attribute, buffer_usage, hash_find, properties};
+use crate::device_queries::{attribute, buffer_usage, hash_find, occupancy, properties};
 use crate::path;
 use cxx::ast::{ELSEWHERE, HERE, REMOTE};
 use cxx::eval::{Builtin, Machine};
@@ -30,6 +30,16 @@ pub static GGML: Dialect = Dialect {
         ("CUDA_SUCCESS", 0),
         ("CUBLAS_STATUS_SUCCESS", 0),
         ("HIPBLAS_STATUS_SUCCESS", 0),
+        // What a BLAS library calls the types of matrices (library_types.h of CUDA and HIP, hipblas.h before its version 2).
+        ("CUDA_R_32F", 0),
+        ("CUDA_R_16F", 2),
+        ("CUDA_R_16BF", 14),
+        ("HIP_R_32F", 0),
+        ("HIP_R_16F", 2),
+        ("HIP_R_16BF", 14),
+        ("HIPBLAS_R_16F", 150),
+        ("HIPBLAS_R_32F", 151),
+        ("HIPBLAS_R_16B", 168),
     ],
     // The device that is asked about is the first and only one.
     settled: &["g_main_device", "g_main_device_index"],
@@ -109,6 +119,8 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("cudaDeviceGetAttribute", Builtin::Answer(attribute)),
     ("hipDeviceGetAttribute", Builtin::Answer(attribute)),
     ("cuDeviceGetAttribute", Builtin::Answer(attribute)),
+    ("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Builtin::Answer(occupancy)),
+    ("hipOccupancyMaxActiveBlocksPerMultiprocessor", Builtin::Answer(occupancy)),
     ("ggml_backend_buffer_get_usage", Builtin::Answer(buffer_usage)),
     ("ggml_hash_find", Builtin::Answer(hash_find)),
     ("ggml_backend_buffer_get_alloc_size", Builtin::Unknown),

@@ -76,19 +76,21 @@ impl<'p> Machine<'p> {
         {
             return Ok(result);
         }
-        // A static function of a struct, where what it does matters to the end: T::convert(x).
-        if self.follows
-            && name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1
-            && let Some(instance) = self.scope_of(name)?
-        {
-            let this = self.push_temporary(Value::Void);
-            let result = self.method(&instance, this, last.sym, args, at)?;
-            self.drop_temporary(this);
-            if let Some(result) = result {
-                return Ok(result);
-            }
+        if let Some(result) = self.call_static(name, args, at)? {
+            return Ok(result);
         }
         self.call_foreign(name, last.sym, args, at)
+    }
+
+    /// A static function of a struct, where what it does matters to the end: `T::convert(x)`.
+    pub(super) fn call_static(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Option<Value>> {
+        let within = name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1;
+        let Some(last) = name.path.last().filter(|_| within && self.follows) else { return Ok(None) };
+        let Some(instance) = self.scope_of(name)? else { return Ok(None) };
+        let this = self.push_temporary(Value::Void);
+        let result = self.method(&instance, this, last.sym, args, at)?;
+        self.drop_temporary(this);
+        Ok(result)
     }
 
     /// A function of the platform or the standard library that nothing here knows: its result, and what it was given

@@ -1,11 +1,12 @@
 //! Statements.
 
-use super::machine::{Machine, Run, Step};
-use super::value::{GLOBAL_ROOT, Place, Shape, Value};
-use crate::ast::{Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Var};
+use super::machine::{Machine, Run, Step, Stop};
+use super::value::{GLOBAL_ROOT, Place, Shape, Ty, Value};
+use crate::ast::{Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Type, Var};
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::sym::FxMap;
+use std::rc::Rc;
 
 pub(super) enum Flow {
     On,
@@ -50,6 +51,7 @@ impl Machine<'_> {
                     self.declare(var)?;
                 }
             }
+            Stmt::Alias(slot, ty) => self.alias(*slot, ty)?,
             Stmt::Block(stmts) => return self.block(stmts),
             // Tables written as a chain of ifs: most of their rows are passed over without further ado.
             Stmt::If { init: None, cond, other: None, .. }
@@ -113,6 +115,21 @@ impl Machine<'_> {
             Stmt::Unparsed(at) => return Err(self.unsure(*at, "a statement that is not understood")),
         }
         Ok(Flow::On)
+    }
+
+    fn alias(&mut self, slot: u32, ty: &Type) -> Run<()> {
+        let used = self.function().and_then(|function| self.program.body(function).used.get(slot as usize).copied());
+        if used == Some(false) {
+            return Ok(());
+        }
+        let ty = match self.resolve(ty) {
+            // Whoever needs to know what it stands for is told that it is not known.
+            Err(Stop::Undetermined { .. }) => Ty::Unknown,
+            found => found?,
+        };
+        let root = self.slot(slot);
+        self.set_slot(root, Value::Type(Rc::new(ty)));
+        Ok(())
     }
 
     fn returned(&mut self, value: &Expr) -> Run<Value> {
@@ -212,7 +229,7 @@ impl Machine<'_> {
                 id
             }
             None => {
-                let (guesses, reads) = (self.script_at, self.env_reads.len());
+                let (guesses, reads) = (self.guesses(), self.env_reads.len());
                 self.ran.begin_lasting();
                 let value = self.initial(var);
                 self.ran.end_lasting();
@@ -226,7 +243,7 @@ impl Machine<'_> {
                 if varies {
                     self.hold_point();
                 }
-                if varies || self.script_at != guesses {
+                if varies || self.guesses() != guesses {
                     self.guessed_statics.push(key);
                 }
                 place.root

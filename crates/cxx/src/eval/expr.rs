@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run, Stop};
 use super::value::{Agg, FnValue, Place, Shape, Ty, Value};
-use crate::ast::{Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
+use crate::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
 use crate::files::Span;
 use crate::sym::{self, Sym};
 use std::rc::Rc;
@@ -96,6 +96,12 @@ impl Machine<'_> {
             ExprKind::Construct(ty, args) => {
                 if let Some(numbers) = self.index_sequence(ty)? {
                     return Ok(numbers);
+                }
+                // `T::f(x)` reads as if f were a type.
+                if let Base::Name(name) = &ty.base
+                    && let Some(result) = self.call_static(name, args, expr.span)?
+                {
+                    return Ok(result);
                 }
                 let ty = self.resolve(ty)?;
                 self.construct(&ty, args, expr.span)?
@@ -357,11 +363,11 @@ impl Machine<'_> {
         };
         let place = self.global(start);
         self.global_slots.insert(index, place.root);
-        let guesses = self.script_at;
+        let guesses = self.guesses();
         self.ran.begin_lasting();
         let value = self.initial_global(global);
         self.ran.end_lasting();
-        if value.is_err() || self.script_at != guesses {
+        if value.is_err() || self.guesses() != guesses {
             self.guessed_globals.push(index);
         }
         if !self.starting

@@ -41,13 +41,13 @@ impl<'p> Machine<'p> {
         let frame = Frame { function: Some(index), name: function.name, view: function.view(), base, this: None };
         self.stack.resize(base + body.slots as usize, Value::Uninit);
         self.enter(frame, at)?;
-        let (effects, guesses) = (self.effects, self.script_at);
+        let (effects, guesses) = (self.effects, self.guesses());
         let result = self.bind_and_run(function, explicit, values);
         self.frames.pop();
         self.stack.truncate(base);
         let result = result?;
         if let Some(key) = key
-            && (self.effects, self.script_at) == (effects, guesses)
+            && (self.effects, self.guesses()) == (effects, guesses)
             && !matches!(result, Value::Void | Value::Opaque(_))
         {
             self.memo.insert(key, result.clone());

@@ -59,7 +59,13 @@ impl Machine<'_> {
         }
         let name = instance.of.name.map_or("", |name| program.text(name));
         let told = program.dialect().aligned.iter().find(|(known, _)| *known == name);
-        let align = told.map_or(align, |(_, align)| *align);
+        let mut align = told.map_or(align, |(_, align)| *align);
+        if let Some(aligned) = &program.members(&instance.of).aligned {
+            let aligned = aligned.as_ref()?;
+            let wanted = self.within(instance, |machine| machine.eval(aligned)).ok()?;
+            let wanted = usize::try_from(self.settle(&wanted)?).ok().filter(|wanted| wanted.is_power_of_two())?;
+            align = align.max(wanted);
+        }
         Some((size.checked_next_multiple_of(align)?, align))
     }
 

@@ -121,6 +121,10 @@ pub struct Machine<'p> {
     pub script: Vec<bool>,
     pub(super) script_at: usize,
     pub unknown: Vec<(Span, String)>,
+    /// What a number is taken to be that the sources cannot tell ([`Machine::suppose`]).
+    pub supposed: Option<i64>,
+    /// Such numbers that were asked for in this run: where, and the most that each can be.
+    pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
     /// A call in this run of what is not known: it may have handed something over.
     pub unfollowed: Option<Span>,
@@ -190,6 +194,8 @@ impl<'p> Machine<'p> {
             script: Vec::new(),
             script_at: 0,
             unknown: Vec::new(),
+            supposed: None,
+            asked: Vec::new(),
             handoffs: Vec::new(),
             unfollowed: None,
             follows: false,
@@ -223,6 +229,7 @@ impl<'p> Machine<'p> {
         self.undo.clear();
         (self.steps, self.script_at, self.nested) = (0, 0, 0);
         self.unknown.clear();
+        self.asked.clear();
         self.forget_symbolic();
         self.handoffs.clear();
         if !self.guessed_statics.is_empty() || !self.guessed_globals.is_empty() {
@@ -245,6 +252,21 @@ impl<'p> Machine<'p> {
             return Err(self.unsure(at, "more steps than any real dispatch takes"));
         }
         Ok(())
+    }
+
+    /// A number from 1 to `most` that hangs on more than the sources: whoever asks the question supposes one after the
+    /// other. Only the first of a run is supposed; any other is not known.
+    pub fn suppose(&mut self, most: i64, at: Span) -> Value {
+        self.asked.push((at, most));
+        match self.supposed {
+            Some(number) if self.asked.len() == 1 => Value::int(number),
+            _ => Value::Opaque(at),
+        }
+    }
+
+    /// How much of what this run has met so far was supposed.
+    pub(super) fn guesses(&self) -> usize {
+        self.script_at + self.asked.len()
     }
 
     pub(super) fn unsure(&self, at: Span, why: impl Into<String>) -> Stop {

@@ -144,6 +144,19 @@ impl Machine<'_> {
     ) -> Run<Value> {
         let base = self.base();
         let program = self.program;
+        // A partial specialisation has other parameters than arguments.
+        let given = if instance.of.special.is_none() { instance.args.as_slice() } else { &[] };
+        let templates = method.templates.len();
+        for (position, param) in method.templates.iter().enumerate() {
+            let value = match given.get(position) {
+                Some(value) => value.clone(),
+                None if param.is_type => Value::Type(Rc::new(Ty::Unknown)),
+                None => Value::Opaque(method.span),
+            };
+            if let Some(slot) = self.stack.get_mut(base + position) {
+                *slot = value;
+            }
+        }
         let mut values = values.into_iter();
         for (position, param) in method.params.iter().enumerate() {
             let value = match (values.next(), &param.default) {
@@ -154,7 +167,7 @@ impl Machine<'_> {
                 }
                 (None, None) => Value::Uninit,
             };
-            if let Some(slot) = self.stack.get_mut(base + position) {
+            if let Some(slot) = self.stack.get_mut(base + templates + position) {
                 *slot = value;
             }
         }

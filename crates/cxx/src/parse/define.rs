@@ -146,6 +146,13 @@ impl Parser<'_> {
         let span = self.span();
         let union = self.at(sym::UNION);
         self.pos += 1;
+        let mut aligned = None;
+        if (self.at(sym::ALIGNAS) || self.at(sym::ALIGN)) && self.at_ahead(1, sym::LPAREN) {
+            let from = self.pos + 2;
+            self.pos += 1;
+            self.skip_balanced();
+            aligned = Some(from..self.pos.saturating_sub(1).max(from));
+        }
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
         let mut name = None;
@@ -185,6 +192,7 @@ impl Parser<'_> {
             bases,
             union,
             unit: self.unit,
+            aligned,
             body,
             span,
             members: OnceLock::new(),

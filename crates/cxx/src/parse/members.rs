@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Parser<'_> {
     pub(super) fn members(&mut self, of: &Struct) -> Members {
-        let mut out = Members::default();
+        let mut out = Members { aligned: of.aligned.clone().map(|range| self.alignment(range)), ..Default::default() };
         // Two passes: methods may use fields that stand below them.
         let start = self.pos;
         self.member_list(of, &mut out, false);
@@ -21,6 +21,15 @@ impl Parser<'_> {
         self.member_list(of, &mut methods, true);
         out.methods = methods.methods;
         out
+    }
+
+    /// What `alignas(...)` says; None where it is no number that could be read.
+    fn alignment(&mut self, range: std::ops::Range<usize>) -> Option<Expr> {
+        let (pos, end) = (self.pos, self.end);
+        (self.pos, self.end) = (range.start, range.end);
+        let found = self.expression().ok().filter(|_| self.peek().is_none());
+        (self.pos, self.end) = (pos, end);
+        found
     }
 
     fn member_list(&mut self, of: &Struct, out: &mut Members, methods: bool) {
@@ -107,7 +116,7 @@ impl Parser<'_> {
         {
             self.pos += 1;
             let ty = self.unknown_type(start);
-            let function = self.function(name, ty, specifiers, Vec::new(), None, start)?;
+            let function = self.function(name, ty, specifiers, of.templates.clone(), None, start)?;
             if methods {
                 out.methods.push(Arc::new(function));
             }
@@ -155,7 +164,8 @@ impl Parser<'_> {
             }
             let name = self.ident()?;
             if self.at(sym::LPAREN) {
-                let function = self.function(name, ty, specifiers, Vec::new(), None, start)?;
+                // The struct's template parameters come first, as with `operator()`.
+                let function = self.function(name, ty, specifiers, of.templates.clone(), None, start)?;
                 if methods {
                     out.methods.push(Arc::new(function));
                 }

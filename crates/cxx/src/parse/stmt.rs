@@ -131,10 +131,17 @@ impl Parser<'_> {
                     self.pos += 2;
                     return Ok(Stmt::Default);
                 }
-                sym::STATIC_ASSERT | sym::STATIC_ASSERT_C | sym::USING | sym::ASM | sym::ASM_GNU => {
-                    return self.passed_over();
+                sym::STATIC_ASSERT | sym::STATIC_ASSERT_C | sym::ASM | sym::ASM_GNU => return self.passed_over(),
+                sym::USING | sym::TYPEDEF => {
+                    let mark = self.mark();
+                    return match self.local_alias(tok.sym == sym::USING) {
+                        Ok(stmt) => Ok(stmt),
+                        Err(Stuck) => {
+                            self.rewind(mark);
+                            self.passed_over()
+                        }
+                    };
                 }
-                sym::TYPEDEF => return self.passed_over(),
                 sym::STRUCT | sym::UNION | sym::CLASS if self.local_definition() => return self.local_struct(),
                 sym::ENUM if self.local_definition() => return self.passed_over(),
                 sym::GOTO | sym::TRY | sym::CATCH => return Err(Stuck),
@@ -166,6 +173,26 @@ impl Parser<'_> {
     fn says_unused(&self, name: Sym) -> bool {
         let prefixes = self.names.dialect.unused;
         !prefixes.is_empty() && prefixes.iter().any(|prefix| self.interner.text(name).starts_with(prefix))
+    }
+
+    /// `using T = X;` and `typedef X T;` inside a function: what T stands for may hang on template arguments.
+    fn local_alias(&mut self, using: bool) -> Parsed<Stmt> {
+        self.pos += 1;
+        let (name, ty) = if using {
+            let name = self.ident()?;
+            self.want(sym::ASSIGN)?;
+            (name, self.type_id()?)
+        } else {
+            let mut ty = self.specified_type(&mut Specifiers::default())?;
+            self.stars(&mut ty);
+            let name = self.ident()?;
+            self.dims(&mut ty)?;
+            (name, ty)
+        };
+        self.want(sym::SEMI)?;
+        let slot = self.declare(Some(name));
+        self.local_types.push(name);
+        Ok(Stmt::Alias(slot, Box::new(ty)))
     }
 
     fn passed_over(&mut self) -> Parsed<Stmt> {

@@ -79,6 +79,9 @@ pub struct GraphStep {
     pub launches: Vec<GraphLaunch>,
     /// Why other launches, or more, are possible.
     pub undetermined: Option<String>,
+    /// Why a grid or block is not known, where all kernels are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid_undetermined: Option<String>,
 }
 
 /// A launch with its kernel.
@@ -205,13 +208,15 @@ impl GraphStep {
         let operations = nodes.filter(|node| !node.is_view());
         let weights = first.and_then(|node| graph.tensors.get((*node.sources.first()?)?));
         let product = first.is_some_and(|node| node.op.starts_with("GGML_OP_MUL_MAT"));
+        let shown = |(place, why): &(String, String)| format!("{place} {why}").trim().to_owned();
         GraphStep {
             node: step.node,
             name: first.map_or(String::new(), |node| node.name.clone()),
             operations: operations.map(|node| node.op.trim_start_matches("GGML_OP_").to_owned()).collect(),
             ty: weights.filter(|_| product).map(|tensor| tensor.ty.name()),
             launches: step.launches.iter().map(GraphLaunch::from).collect(),
-            undetermined: step.open.as_ref().map(|(place, why)| format!("{place} {why}").trim().to_owned()),
+            undetermined: step.open.as_ref().map(shown),
+            grid_undetermined: step.unsized_by.as_ref().filter(|_| step.open.is_none()).map(shown),
         }
     }
 

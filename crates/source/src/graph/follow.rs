@@ -30,6 +30,9 @@ pub(super) struct End {
     pub open: Option<Open>,
 }
 
+/// More blocks than fit on any multiprocessor.
+const MOST_SUPPOSED: i64 = 64;
+
 /// Where something is not known, and why.
 pub(super) type Open = (String, String);
 
@@ -62,11 +65,36 @@ impl<'p> GraphSession<'p> {
     }
 
     /// Every way through the code at a node, and what was first not known on one.
+    ///
+    /// How many blocks of a kernel fit on a multiprocessor hangs on registers, which a compiler gives: every number that
+    /// the source leaves possible is tried, and what all of them have in common is certain.
     pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
+        self.machine.supposed = None;
+        let mut ends = Vec::new();
+        let mut unknown = None;
+        let asked = self.ways(index, &mut ends, &mut unknown)?;
+        if let [(at, most)] = asked.as_slice()
+            && (1..=MOST_SUPPOSED).contains(most)
+        {
+            ends.clear();
+            let why =
+                format!("how many blocks of the kernel fit on a multiprocessor, 1 to {most}, hangs on its registers");
+            unknown = Some((self.machine.program.files.place(*at), why));
+            for number in 1..=*most {
+                self.machine.supposed = Some(number);
+                self.ways(index, &mut ends, &mut unknown)?;
+            }
+            self.machine.supposed = None;
+        }
+        Ok((ends, unknown))
+    }
+
+    /// The same under what is supposed now; where a number was asked for that may be supposed, and the most that it can be.
+    fn ways(&mut self, index: usize, ends: &mut Vec<End>, open: &mut Option<Open>) -> Result<Vec<(Span, i64)>, Need> {
         let program = self.machine.program;
         let mut scripts = vec![Vec::new()];
-        let mut ends = Vec::new();
         let mut unknown: Option<(Span, String)> = None;
+        let mut asked: Vec<(Span, i64)> = Vec::new();
         let mut runs = 0;
         while let Some(script) = scripts.pop() {
             runs += 1;
@@ -77,6 +105,11 @@ impl<'p> GraphSession<'p> {
             self.machine.script = script.clone();
             let ended = self.once(index);
             unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
+            for found in &self.machine.asked {
+                if !asked.contains(found) {
+                    asked.push(*found);
+                }
+            }
             let (nodes, open) = match ended {
                 Ok(nodes) => (nodes, None),
                 Err(Stop::Need(name)) => return Err(Need(name)),
@@ -99,7 +132,8 @@ impl<'p> GraphSession<'p> {
             let launches = handoffs.iter().map(|handoff| launched(&self.machine, handoff)).collect();
             ends.push(End { launches, nodes, open });
         }
-        Ok((ends, unknown.map(|(at, why)| (program.files.place(at), why))))
+        *open = open.take().or_else(|| unknown.map(|(at, why)| (program.files.place(at), why)));
+        Ok(asked)
     }
 
     /// Fusion is tried first, then the dispatcher is asked. How many nodes are done with.

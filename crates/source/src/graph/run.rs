@@ -21,6 +21,8 @@ pub struct Step {
     pub launches: Vec<Launched>,
     /// Why more than these launches, or others behind them, are possible: place and reason.
     pub open: Option<(String, String)>,
+    /// Why a grid or block is not known where the kernels are.
+    pub unsized_by: Option<(String, String)>,
 }
 
 /// What one evaluation of a graph launches.
@@ -53,7 +55,7 @@ pub fn evaluate(rules: &mut Rules<'_>, device: &Device, graph: Graph) -> Result<
             Err(Err(stop)) => {
                 let open = Some(explain(&rules.program, &stop));
                 let rest = (next..graph.nodes.len()).filter(|&index| !graph.node(index).is_none_or(Tensor::is_view));
-                let step = |node| Step { node, nodes: 1, launches: Vec::new(), open: open.clone() };
+                let step = |node| Step { node, nodes: 1, launches: Vec::new(), open: open.clone(), unsized_by: None };
                 steps.extend(rest.map(step));
                 None
             }
@@ -106,15 +108,19 @@ fn follow(
 fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Step {
     let mut ends = ends.into_iter();
     let Some(first) = ends.next() else {
-        return Step { node, nodes: 1, launches: Vec::new(), open: unknown.or_else(|| Some(Default::default())) };
+        let open = unknown.or_else(|| Some(Default::default()));
+        return Step { node, nodes: 1, launches: Vec::new(), open, unsized_by: None };
     };
-    let mut step = Step { node, nodes: first.nodes, launches: first.launches, open: first.open };
+    let mut step = Step { node, nodes: first.nodes, launches: first.launches, open: first.open, unsized_by: None };
     for end in ends {
         let same = |(a, b): &(&Launched, &Launched)| a.kernel == b.kernel && a.args == b.args;
         let common = step.launches.iter().zip(&end.launches).take_while(same).count();
         let parts = common < step.launches.len() || common < end.launches.len() || end.nodes != step.nodes;
         step.launches.truncate(common);
         for (launch, other) in step.launches.iter_mut().zip(&end.launches) {
+            if (launch.grid, launch.block) != (other.grid, other.block) && step.unsized_by.is_none() {
+                step.unsized_by.clone_from(&unknown);
+            }
             launch.grid = launch.grid.filter(|grid| Some(*grid) == other.grid);
             launch.block = launch.block.filter(|block| Some(*block) == other.block);
         }

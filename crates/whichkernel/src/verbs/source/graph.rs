@@ -199,7 +199,7 @@ fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
 fn reasons(evaluation: &GraphEvaluation, out: &mut String) {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for step in &evaluation.steps {
-        if let Some(why) = &step.undetermined {
+        if let Some(why) = step.undetermined.as_ref().or(step.grid_undetermined.as_ref()) {
             by_reason.entry(why).or_default().push(&step.name);
         }
     }
