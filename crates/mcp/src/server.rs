@@ -9,7 +9,6 @@ use crate::message::{self, BAD_PARAMS, BUSY, Fault, Id, Message, NO_METHOD, NO_R
 use crate::{Document, Offer, Tool, outcome};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -132,10 +131,7 @@ impl<W: Write> Server<'_, W> {
             if !locked(&self.state).open.contains(&call.id) {
                 continue;
             }
-            // A defect in one tool must not take the others away.
-            let run = || self.offer.call(&call.tool.name, &call.arguments);
-            let done = catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|_| outcome::Done::failed("the tool stopped on a defect of its own; please report it"));
+            let done = self.offer.call(&call.tool.name, &call.arguments);
             let mut state = locked(&self.state);
             let before = state.open.len();
             state.open.retain(|open| *open != call.id);

@@ -25,7 +25,7 @@ impl Offer for Echo {
             input: json!({"type": "object"}),
             output: None,
         };
-        ["echo", "big", "wait", "break"].map(tool).to_vec()
+        ["echo", "big", "wait"].map(tool).to_vec()
     }
 
     fn documents(&self) -> Vec<Document> {
@@ -35,7 +35,6 @@ impl Offer for Echo {
     fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Done {
         self.ran.lock().unwrap().push(json!([tool, arguments]));
         match tool {
-            "break" => panic!("a defect, on purpose"),
             "wait" => {
                 self.began.lock().unwrap().send(()).unwrap();
                 self.go.lock().unwrap().recv().unwrap();
@@ -150,13 +149,6 @@ fn a_batch_is_answered_one_by_one() {
     let answers = said(format!("[{},{},7]\n", call(1, "echo"), call(2, "echo")).as_bytes());
     assert_eq!(answers.len(), 3, "{answers:#?}");
     assert!(answers.iter().any(|answer| answer["error"]["code"] == -32600));
-}
-
-#[test]
-fn a_defect_in_one_tool_leaves_the_others() {
-    let answers = said(format!("{}\n{}\n", call(1, "break"), call(2, "echo")).as_bytes());
-    assert_eq!(answers[0]["result"]["isError"], true);
-    assert_eq!(answers[1]["result"]["isError"], false);
 }
 
 #[test]

@@ -7,16 +7,18 @@ use report::Lang;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A check that was asked for failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
 /// The verb could not run: wrong input, missing file, refused by the system.
 pub const COULD_NOT_RUN: u8 = 2;
+
+/// Set for a verb that a program asked for through `mcp`: the ledger is not written.
+pub const LOOK_ONLY: &str = "WHICHKERNEL_LOOK_ONLY";
 
 #[derive(Debug, Args)]
 pub struct Global {
@@ -63,45 +65,15 @@ pub struct Context {
     /// Bytes on stdout so far.
     written: AtomicU64,
     printed: AtomicBool,
-    looking: Option<Mutex<Looked>>,
+    looking: bool,
     /// For pages that are served meanwhile.
     teller: OnceLock<serve::under_way::Teller>,
 }
 
-/// What was said where nobody sees standard output: the answer, and remarks beside it.
-#[derive(Debug, Default)]
-struct Looked {
-    answer: Vec<u8>,
-    notes: Vec<String>,
-}
-
 impl Context {
-    /// For verbs that are asked by a program: what they print is kept, in English, and the ledger is not written.
-    pub fn looking(of: &Context) -> Self {
-        Context {
-            lang: Lang::new("en"),
-            color: false,
-            links: false,
-            width: None,
-            ledger: of.ledger.clone(),
-            status: StatusLine::silent(),
-            written: AtomicU64::new(0),
-            printed: AtomicBool::new(false),
-            looking: Some(Mutex::default()),
-            teller: OnceLock::new(),
-        }
-    }
-
     /// Whether only what looks may be done.
     pub fn only_looks(&self) -> bool {
-        self.looking.is_some()
-    }
-
-    /// What was said since the last time.
-    pub fn take(&self) -> (Vec<u8>, Vec<String>) {
-        let said =
-            self.looking.as_ref().map(|said| mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner)));
-        said.map(|said| (said.answer, said.notes)).unwrap_or_default()
+        self.looking
     }
 
     pub fn new(global: &Global) -> Self {
@@ -120,7 +92,7 @@ impl Context {
             status: StatusLine::new(),
             written: AtomicU64::new(0),
             printed: AtomicBool::new(false),
-            looking: None,
+            looking: std::env::var_os(LOOK_ONLY).is_some(),
             teller: OnceLock::new(),
         }
     }
@@ -134,10 +106,6 @@ impl Context {
     pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> anyhow::Result<()> {
         let text = report::guarded(text, self.color || self.width.is_some());
         let text = if self.links { Cow::Owned(crate::links::laid_over(&text, links)) } else { text };
-        if let Some(said) = &self.looking {
-            said.lock().unwrap_or_else(PoisonError::into_inner).answer.extend_from_slice(text.as_bytes());
-            return Ok(());
-        }
         let mut out = self.stdout();
         out.write_all(text.as_bytes())?;
         out.flush()?;
@@ -202,10 +170,6 @@ impl Context {
 
     /// A remark that is not the answer: a line on stderr that stays.
     pub fn note(&self, line: &str) {
-        if let Some(said) = &self.looking {
-            said.lock().unwrap_or_else(PoisonError::into_inner).notes.push(ledger::redact::text(line).into_owned());
-            return;
-        }
         self.status.clear();
         let _ = writeln!(io::stderr(), "{}", report::guarded(&ledger::redact::text(line), self.color));
     }

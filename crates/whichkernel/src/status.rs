@@ -25,11 +25,6 @@ impl StatusLine {
         StatusLine { width, shown: Mutex::new(None) }
     }
 
-    /// Where nobody watches.
-    pub fn silent() -> Self {
-        StatusLine { width: None, shown: Mutex::new(None) }
-    }
-
     pub fn show(&self, text: &str) {
         let (Some(width), Ok(mut shown)) = (self.width, self.shown.lock()) else { return };
         if shown.is_some_and(|at| at.elapsed() < EVERY) {

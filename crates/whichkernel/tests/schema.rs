@@ -1,7 +1,8 @@
 //! `schema`, and errors as JSON: what a program that reads us can rely on.
 
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Output, Stdio};
 
 const WHICHKERNEL: &str = env!("CARGO_BIN_EXE_whichkernel");
 
@@ -90,4 +91,45 @@ fn a_real_client_of_the_model_context_protocol_is_served() {
     // It left nothing behind, not even the ledger that `check` reads.
     let left: Vec<_> = std::fs::read_dir(place.path()).expect("the directory").collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A call that dies takes nothing else away: it is a process of its own, which is killed here while it reads.
+#[test]
+fn a_tool_that_dies_leaves_the_server_and_the_other_tools() {
+    let place = tempfile::tempdir().expect("a directory");
+    // Whoever opens it waits for somebody to write.
+    let waits = place.path().join("waits.hip");
+    assert!(Command::new("mkfifo").arg(&waits).status().expect("mkfifo").success());
+    let mut server = Command::new(WHICHKERNEL);
+    server.args(["--ledger"]).arg(place.path().join("ledger")).arg("mcp");
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server");
+    let mut input = server.stdin.take().expect("its input");
+    let mut answers = BufReader::new(server.stdout.take().expect("its output")).lines();
+    let call = |id: u32, tool: &str, arguments: Value| {
+        let params = serde_json::json!({"name": tool, "arguments": arguments});
+        serde_json::json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    writeln!(input, "{}", call(1, "source", serde_json::json!({"tree": waits}))).expect("written");
+    let children = format!("/proc/{0}/task", server.id());
+    let child = loop {
+        let tasks = std::fs::read_dir(&children).expect("its threads").flatten();
+        let told = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        let found: String = told.collect();
+        if let Some(child) = found.split_whitespace().next() {
+            break child.to_owned();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert!(Command::new("kill").args(["-ABRT", &child]).status().expect("kill").success());
+    let mut answer =
+        || -> Value { serde_json::from_str(&answers.next().expect("a line").expect("read")).expect("JSON") };
+    let dead = answer();
+    assert_eq!((&dead["id"], &dead["result"]["isError"]), (&1.into(), &true.into()), "{dead}");
+    assert!(dead["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("SIGABRT")), "{dead}");
+    let asked = serde_json::json!({"gpu": "9070xt", "type": "Q4_K", "columns": "290"});
+    writeln!(input, "{}", call(2, "explain", asked)).expect("written");
+    let alive = answer();
+    assert_eq!((&alive["id"], &alive["result"]["isError"]), (&2.into(), &false.into()), "{alive}");
+    drop(input);
+    assert!(server.wait().expect("its end").success());
 }

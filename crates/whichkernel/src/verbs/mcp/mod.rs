@@ -4,26 +4,27 @@ mod arguments;
 mod tools;
 
 use crate::Cli;
-use crate::context::Context;
-use clap::{CommandFactory as _, Parser as _};
+use crate::context::{COULD_NOT_RUN, Context, LOOK_ONLY};
+use clap::CommandFactory as _;
 use mcp::{Document, Done, Offer, Tool};
 use serde_json::{Map, Value};
 use std::io;
-use std::path::Path;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
 use tools::{Offered, TOOLS};
 
 /// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
 ///
-/// An agent's program starts it. It writes nothing, connects to nothing and starts no program but git, which reads the clones that the
-/// client names; where the kernel has Landlock it sees to that. It ends with its input.
+/// An agent's program starts it. It writes nothing, connects to nothing and starts no program but itself and git, which reads the clones that
+/// the client names; where the kernel has Landlock it sees to that. It ends with its input.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     // A dynamic program is executed by its loader.
     let git = sys::on_path("git".as_ref());
-    let mut programs = vec![Path::new("/lib64/ld-linux-x86-64.so.2")];
+    let mut programs = vec![Path::new("/lib64/ld-linux-x86-64.so.2"), Path::new(OURSELVES)];
     programs.extend(git.as_deref());
     let held = match sys::look_only::look_only(&programs) {
         Ok(_) => true,
@@ -32,13 +33,16 @@ pub fn run(_: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             false
         }
     };
-    let looking = Looking { context: Context::looking(context), held };
+    let looking = Looking { ledger: context.ledger.clone(), held };
     mcp::serve(io::BufReader::new(io::stdin().lock()), io::stdout(), &looking)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// This very program, whatever became of its file.
+const OURSELVES: &str = "/proc/self/exe";
+
 struct Looking {
-    context: Context,
+    ledger: PathBuf,
     /// Whether the kernel refuses everything but looking.
     held: bool,
 }
@@ -81,24 +85,37 @@ impl Offer for Looking {
             Ok(words) => words,
             Err(why) => return Done::failed(why),
         };
-        let cli = match Cli::try_parse_from(&words) {
-            Ok(cli) => cli,
-            Err(error) => return Done::failed(error.render().to_string()),
-        };
-        let ran = super::run(cli.verb, &self.context);
-        let (printed, mut notes) = self.context.take();
+        // In a process of its own: what goes wrong in one call takes nothing else away.
+        let ran = Command::new(OURSELVES)
+            .arg0(&words[0])
+            .args(["--lang", "en", "--color", "never", "--ledger"])
+            .arg(&self.ledger)
+            .args(&words[1..])
+            .env(LOOK_ONLY, "1")
+            .env_remove("COLUMNS")
+            .stdin(Stdio::null())
+            .output();
         match ran {
-            Ok(_) => match serde_json::from_slice(&printed) {
-                Ok(answer) => Done { answer: Some(answer), notes, failed: false },
-                Err(_) => {
-                    notes.insert(0, String::from_utf8_lossy(&printed).into_owned());
-                    Done { answer: None, notes, failed: false }
-                }
-            },
-            Err(error) => {
-                notes.insert(0, crate::context::said(&error));
-                Done { answer: None, notes, failed: true }
+            Ok(ran) => done(&ran),
+            Err(error) => Done::failed(format!("the tool could not be started: {error}")),
+        }
+    }
+}
+
+fn done(ran: &Output) -> Done {
+    let said = String::from_utf8_lossy(&ran.stderr);
+    match ran.status.code() {
+        None => {
+            Done::failed(format!("the tool stopped on a defect of its own ({}); please report it\n{said}", ran.status))
+        }
+        Some(code) if code == i32::from(COULD_NOT_RUN) => Done::failed(said.trim_end()),
+        Some(_) => {
+            let mut notes: Vec<String> = said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+            let answer = serde_json::from_slice(&ran.stdout).ok();
+            if answer.is_none() {
+                notes.insert(0, String::from_utf8_lossy(&ran.stdout).into_owned());
             }
+            Done { answer, notes, failed: false }
         }
     }
 }
