@@ -6,9 +6,13 @@
 
 mod kind;
 
-pub use kind::{Kind, any_of};
+#[cfg(feature = "schema")]
+mod made;
 
-use schemars::JsonSchema;
+pub use kind::{Kind, any_of};
+#[cfg(feature = "schema")]
+pub use made::made;
+
 use serde::Serialize;
 
 /// A whole answer of a verb. It serializes as an object, in which `schema` is not a field of its own: [`json`] puts it first.
@@ -26,7 +30,7 @@ use serde::Serialize;
 /// assert_eq!(text, "{\n  \"schema\": \"whichkernel.probe/1\",\n  \"target\": \"gfx1201\"\n}\n");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-pub trait Answer: Serialize + JsonSchema {
+pub trait Answer: Serialize + schemars::Described {
     /// `whichkernel.NAME/VERSION`: one name for one shape. A field that goes away or changes its meaning is a new version; a
     /// new field is not.
     const SCHEMA: &'static str;

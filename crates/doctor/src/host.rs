@@ -81,26 +81,28 @@ impl<T: Serialize> Serialize for Look<T> {
     }
 }
 
-/// As [`Serialize`] above writes it.
-impl<T: JsonSchema> JsonSchema for Look<T> {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        format!("LookFor{}", T::schema_name()).into()
-    }
+schemars::by_hand! {
+    /// As [`Serialize`] above writes it.
+    impl<T: JsonSchema> JsonSchema for Look<T> {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            format!("LookFor{}", T::schema_name()).into()
+        }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let found = generator.subschema_for::<T>();
-        schemars::json_schema!({
-            "anyOf": [
-                found,
-                { "type": "null", "description": "It is not there." },
-                {
-                    "type": "object",
-                    "description": "Nobody could look.",
-                    "properties": { "unseen": { "type": "string" } },
-                    "required": ["unseen"],
-                },
-            ],
-        })
+        fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            let found = generator.subschema_for::<T>();
+            schemars::json_schema!({
+                "anyOf": [
+                    found,
+                    { "type": "null", "description": "It is not there." },
+                    {
+                        "type": "object",
+                        "description": "Nobody could look.",
+                        "properties": { "unseen": { "type": "string" } },
+                        "required": ["unseen"],
+                    },
+                ],
+            })
+        }
     }
 }
 

@@ -136,25 +136,27 @@ impl Serialize for Grade {
         map.end()
     }
 }
-/// As [`Serialize`] above writes it.
-impl JsonSchema for Grade {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Grade".into()
-    }
+schemars::by_hand! {
+    /// As [`Serialize`] above writes it.
+    impl JsonSchema for Grade {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Grade".into()
+        }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let kinds = [GradeKind::Confirmed, GradeKind::Inferred, GradeKind::Limited, GradeKind::Refuted]
-            .map(|kind| Grade(kind).name());
-        let why = generator.subschema_for::<Why>();
-        schemars::json_schema!({
-            "oneOf": [
-                { "type": "object", "properties": { "grade": { "enum": kinds } }, "required": ["grade"] },
-                {
-                    "type": "object",
-                    "properties": { "grade": { "const": "unresolved" }, "why": why },
-                    "required": ["grade", "why"],
-                },
-            ],
-        })
+        fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            let kinds = [GradeKind::Confirmed, GradeKind::Inferred, GradeKind::Limited, GradeKind::Refuted]
+                .map(|kind| Grade(kind).name());
+            let why = generator.subschema_for::<Why>();
+            schemars::json_schema!({
+                "oneOf": [
+                    { "type": "object", "properties": { "grade": { "enum": kinds } }, "required": ["grade"] },
+                    {
+                        "type": "object",
+                        "properties": { "grade": { "const": "unresolved" }, "why": why },
+                        "required": ["grade", "why"],
+                    },
+                ],
+            })
+        }
     }
 }

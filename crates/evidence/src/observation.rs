@@ -282,14 +282,15 @@ impl Serialize for ObservationId {
         serializer.serialize_str(self.as_str())
     }
 }
+schemars::by_hand! {
+    impl JsonSchema for ObservationId {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "ObservationId".into()
+        }
 
-impl JsonSchema for ObservationId {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "ObservationId".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "SHA-256 of the observation's canonical bytes, 64 digits." })
+        fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            schemars::json_schema!({ "type": "string", "description": "SHA-256 of the observation's canonical bytes, 64 digits." })
+        }
     }
 }
 

@@ -1,71 +1,85 @@
-//! Every kind of answer that this command gives as JSON, by name. Whoever adds one adds its line here.
+//! Every kind of answer that this command gives as JSON, by name. Whoever adds one adds its line here, and `BLESS=1 cargo test
+//! --workspace schemas` writes its schema.
 
 use answer::Kind;
 use observe::answers as inspected;
 
-pub fn all() -> Vec<Kind> {
-    vec![
-        Kind::of::<crate::emit::Failure>(),
-        Kind::of::<crate::verbs::schema::Kinds>(),
-        Kind::of::<certify::Certified<'_>>(),
-        Kind::of::<doctor::Examination<'_>>(),
-        Kind::of::<dryrun::answers::CardMaps<'_>>(),
-        Kind::of::<dryrun::answers::Cards>(),
-        Kind::of::<dryrun::answers::ProgramRun<'_>>(),
-        Kind::of::<gguf::Shapes>(),
-        Kind::of::<gguf::Written>(),
-        Kind::of::<export::LakeVerdict>(),
-        Kind::of::<investigate::Checked<'_>>(),
-        Kind::of::<investigate::Investigated<'_>>(),
-        Kind::of::<investigate::Reported<'_>>(),
-        Kind::of::<callchain::Chains>(),
-        Kind::of::<callchain::RocblasSource>(),
-        Kind::of::<dryrun::DispatchMaps<'_>>(),
-        Kind::of::<dryrun::RuntimeDiff>(),
-        Kind::of::<dryrun::Backends>(),
-        Kind::of::<dryrun::VulkanDiff>(),
-        Kind::of::<dryrun::VulkanMaps>(),
-        Kind::of::<dryrun::VulkanSelection>(),
-        Kind::of::<ledger::Listing>(),
-        Kind::of::<ledger::Shown>(),
-        Kind::of::<ledger::Verdict>(),
-        Kind::of::<probe::Answer>(),
-        Kind::of::<probe::lanes::Lanes>(),
-        Kind::of::<report::Term>(),
-        Kind::of::<report::Terms>(),
-        Kind::of::<runtime::Findings>(),
-        Kind::of::<runtime::Holdings>(),
-        Kind::of::<runtime::Index>(),
-        Kind::of::<source::Declared>(),
-        Kind::of::<source::VulkanDeclared>(),
-        Kind::of::<runtime::build::Built>(),
-        Kind::of::<source::explain::Explained<'_>>(),
-        Kind::of::<watch::Watched>(),
-        Kind::of::<source::answers::HistoryAnswer>(),
-        Kind::of::<source::answers::SourceDiff>(),
-        Kind::of::<source::graph::GraphAnswer>(),
-        Kind::of::<inspected::FileAnswer>(),
-        Kind::of::<inspected::HasTarget>(),
-        Kind::of::<inspected::Kernels>(),
-        Kind::of::<inspected::Bundles>(),
-        Kind::of::<inspected::LaunchMapAnswer>(),
-        Kind::of::<inspected::Modules>(),
-        Kind::of::<inspected::Directory>(),
-        Kind::of::<inspected::ProcessAnswer>(),
-        Kind::of::<inspected::Needed>(),
-        Kind::of::<inspected::Fingerprinted>(),
-        Kind::of::<inspected::Extracted>(),
-        Kind::of::<inspected::CensusAnswer>(),
-        Kind::of::<inspected::Has>(),
-        Kind::of::<inspected::Listing>(),
-        Kind::of::<observe::census::KernelDiff>(),
-        Kind::of::<crate::verbs::many::Many>(),
-    ]
+macro_rules! kinds {
+    ($($name:literal => $answer:ty,)*) => {
+        pub fn all() -> Vec<Kind> {
+            vec![$(Kind::of::<$answer>(include_str!(concat!("../schemas/", $name, ".json"))),)*]
+        }
+
+        /// The same from the types, under the names of their files.
+        #[cfg(test)]
+        fn made() -> Vec<(&'static str, serde_json::Value)> {
+            vec![$(($name, answer::made::<$answer>()),)*]
+        }
+    };
+}
+
+kinds! {
+    "error" => crate::emit::Failure,
+    "schema-list" => crate::verbs::schema::Kinds,
+    "certificate" => certify::Certified<'_>,
+    "doctor" => doctor::Examination<'_>,
+    "dryrun-map" => dryrun::answers::CardMaps<'_>,
+    "dryrun-gpus" => dryrun::answers::Cards,
+    "dryrun" => dryrun::answers::ProgramRun<'_>,
+    "skeleton-shapes" => gguf::Shapes,
+    "skeleton" => gguf::Written,
+    "lake-verify" => export::LakeVerdict,
+    "check" => investigate::Checked<'_>,
+    "investigate" => investigate::Investigated<'_>,
+    "report" => investigate::Reported<'_>,
+    "chain" => callchain::Chains,
+    "rocblas-source" => callchain::RocblasSource,
+    "map" => dryrun::DispatchMaps<'_>,
+    "diff-runtime" => dryrun::RuntimeDiff,
+    "diff-backends" => dryrun::Backends,
+    "diff-vulkan" => dryrun::VulkanDiff,
+    "dryrun-vulkan-map" => dryrun::VulkanMaps,
+    "dryrun-vulkan" => dryrun::VulkanSelection,
+    "ledger-list" => ledger::Listing,
+    "ledger-row" => ledger::Shown,
+    "ledger-verify" => ledger::Verdict,
+    "probe" => probe::Answer,
+    "probe-lanes" => probe::lanes::Lanes,
+    "term" => report::Term,
+    "term-list" => report::Terms,
+    "runtime-find" => runtime::Findings,
+    "runtime-list" => runtime::Holdings,
+    "runtime-index" => runtime::Index,
+    "source" => source::Declared,
+    "source-vulkan" => source::VulkanDeclared,
+    "runtime-build" => runtime::build::Built,
+    "explain" => source::explain::Explained<'_>,
+    "watch" => watch::Watched,
+    "history" => source::answers::HistoryAnswer,
+    "diff" => source::answers::SourceDiff,
+    "source-graph" => source::graph::GraphAnswer,
+    "inspect" => inspected::FileAnswer,
+    "inspect-has-target" => inspected::HasTarget,
+    "inspect-kernels" => inspected::Kernels,
+    "inspect-bundles" => inspected::Bundles,
+    "inspect-launch-map" => inspected::LaunchMapAnswer,
+    "inspect-modules" => inspected::Modules,
+    "inspect-directory" => inspected::Directory,
+    "inspect-process" => inspected::ProcessAnswer,
+    "inspect-needed" => inspected::Needed,
+    "inspect-fingerprint" => inspected::Fingerprinted,
+    "inspect-extract" => inspected::Extracted,
+    "isa" => inspected::CensusAnswer,
+    "isa-has" => inspected::Has,
+    "isa-list" => inspected::Listing,
+    "diff-kernel" => observe::census::KernelDiff,
+    "many" => crate::verbs::many::Many,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::all;
+    use super::{all, made};
+    use serde_json::Value;
     use std::collections::BTreeSet;
 
     #[test]
@@ -100,6 +114,51 @@ mod tests {
                 let text = rung.to_string();
                 assert!(text.contains("#/$defs/Rung"), "{}: rung is {text}", kind.name());
             }
+        }
+    }
+    /// One line for each definition, so that a change of one is a change of its line.
+    fn written(schema: &Value) -> String {
+        let lines = |of: &Value, end: &str| {
+            let fields = of.as_object().into_iter().flatten();
+            let line = |(key, value): (&String, &Value)| match key.as_str() {
+                "$defs" => None,
+                _ => Some(format!("{}: {value}", Value::from(key.as_str()))),
+            };
+            fields.filter_map(line).collect::<Vec<_>>().join(end)
+        };
+        let whole = lines(schema, ",\n");
+        match schema.get("$defs") {
+            Some(definitions) => format!("{{\n{whole},\n\"$defs\": {{\n{}\n}}}}\n", lines(definitions, ",\n")),
+            None => format!("{{\n{whole}\n}}\n"),
+        }
+    }
+
+    /// What programs read is a file that a change of a type changes too, where everybody sees it. `BLESS=1` writes them.
+    #[test]
+    fn the_schemas_are_what_the_types_say() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+        let bless = std::env::var_os("BLESS").is_some();
+        let mut stale = Vec::new();
+        for (name, schema) in made() {
+            let (file, text) = (folder.join(name).with_extension("json"), written(&schema));
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), schema, "{name}");
+            if bless {
+                std::fs::write(&file, text).unwrap();
+            } else if std::fs::read_to_string(&file).unwrap_or_default() != text {
+                stale.push(name);
+            }
+        }
+        assert!(stale.is_empty(), "BLESS=1 cargo test --workspace schemas writes them anew: {stale:?}");
+        let known: BTreeSet<String> = made().iter().map(|(name, _)| format!("{name}.json")).collect();
+        let files = std::fs::read_dir(&folder).unwrap().flatten();
+        let files: BTreeSet<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+        assert_eq!(files, known, "a schema that nobody answers with");
+    }
+
+    #[test]
+    fn a_schemas_file_has_the_name_of_its_kind() {
+        for (kind, (name, _)) in all().iter().zip(made()) {
+            assert!(kind.is(name), "{name} is {}", kind.name());
         }
     }
 }

@@ -1,0 +1,36 @@
+//! `schemars` under its own name, and nothing in its place where no schema is made.
+//!
+//! The schemas of our answers are files (crates/whichkernel/schemas). Tests make them from the types and compare; a user's build has
+//! the files, and is a tenth quicker without the code that makes them. So rooms depend on this room by the name `schemars`:
+//! `derive(JsonSchema)` is the real one with the feature `made`, and an empty one without.
+#![forbid(unsafe_code)]
+
+#[cfg(not(feature = "made"))]
+pub use no_schema::JsonSchema;
+#[cfg(feature = "made")]
+pub use real::*;
+
+/// Whatever has a schema, where schemas are made; else everything.
+#[cfg(feature = "made")]
+pub trait Described: JsonSchema {}
+#[cfg(feature = "made")]
+impl<T: JsonSchema + ?Sized> Described for T {}
+
+/// Whatever has a schema, where schemas are made; else everything.
+#[cfg(not(feature = "made"))]
+pub trait Described {}
+#[cfg(not(feature = "made"))]
+impl<T: ?Sized> Described for T {}
+
+/// Around an `impl JsonSchema` that is written by hand: it is there where schemas are made.
+#[cfg(feature = "made")]
+#[macro_export]
+macro_rules! by_hand {
+    ($($item:item)*) => { $($item)* };
+}
+/// Around an `impl JsonSchema` that is written by hand: it is there where schemas are made.
+#[cfg(not(feature = "made"))]
+#[macro_export]
+macro_rules! by_hand {
+    ($($item:item)*) => {};
+}
