@@ -2,6 +2,7 @@
 
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
 use std::fmt;
+use std::sync::OnceLock;
 
 macro_rules! locales {
     ($($name:literal),* $(,)?) => {
@@ -45,15 +46,12 @@ locales!(
 /// The language of everything that a person reads. A key that one language lacks falls back to English.
 pub struct Lang {
     code: &'static str,
-    bundle: FluentBundle<FluentResource>,
-    fallback: FluentBundle<FluentResource>,
 }
 
 impl Lang {
     /// `ja` for any Japanese locale name (`ja`, `ja_JP.UTF-8`), English otherwise.
     pub fn new(locale: &str) -> Self {
-        let (code, files) = if locale.starts_with("ja") { ("ja", JA) } else { ("en", EN) };
-        Lang { code, bundle: load(code, files), fallback: load("en", EN) }
+        Lang { code: if locale.starts_with("ja") { "ja" } else { "en" } }
     }
 
     /// The first of `--lang`, LC_ALL, LC_MESSAGES and LANG that is set and not empty decides.
@@ -88,12 +86,21 @@ impl Lang {
             };
             fluent.set(*name, value);
         }
-        for bundle in [&self.bundle, &self.fallback] {
+        for bundle in self.bundles() {
             if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
                 return bundle.format_pattern(pattern, Some(&fluent), &mut Vec::new()).into_owned();
             }
         }
         key.to_owned()
+    }
+
+    /// The language's own texts, then the English ones; each is read when the first text is asked of it.
+    fn bundles(&self) -> impl Iterator<Item = &'static FluentBundle<FluentResource>> {
+        static ENGLISH: OnceLock<FluentBundle<FluentResource>> = OnceLock::new();
+        static JAPANESE: OnceLock<FluentBundle<FluentResource>> = OnceLock::new();
+        let japanese = self.is_japanese().then_some(());
+        let japanese = japanese.into_iter().map(|()| JAPANESE.get_or_init(|| load("ja", JA)));
+        japanese.chain(std::iter::once(()).map(|()| ENGLISH.get_or_init(|| load("en", EN))))
     }
 }
 
