@@ -31,6 +31,11 @@ impl Span {
 pub trait Sources {
     fn has(&self, path: &str) -> bool;
     fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_>;
+    /// Those whose last part is `name`, in the order of all.
+    fn named(&self, name: &str) -> Vec<&str> {
+        let last = |path: &&str| path.rsplit('/').next() == Some(name);
+        self.paths().filter(last).collect()
+    }
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable>;
 }
 

@@ -9,7 +9,7 @@ pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
         ends.iter()
             .any(|end| path.strip_suffix(end.as_str()).is_some_and(|head| head.is_empty() || head.ends_with('/')))
     };
-    tree.paths().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
+    tree.named(last(wanted)).into_iter().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
 }
 
 /// A header by its name: beside the including file, else the one in the tree that shares the longest path with it.
@@ -32,5 +32,10 @@ pub fn find_include(tree: &dyn Sources, from: &str, wanted: &str) -> Option<Stri
     let name = wanted.trim_start_matches("../");
     let shared = |path: &str| path.bytes().zip(from.bytes()).take_while(|(a, b)| a == b).count();
     let fits = |path: &&str| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('/'));
-    tree.paths().filter(fits).max_by_key(|path| (shared(path), usize::MAX - path.len())).map(str::to_owned)
+    let named = tree.named(last(name)).into_iter();
+    named.filter(fits).max_by_key(|path| (shared(path), usize::MAX - path.len())).map(str::to_owned)
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

@@ -89,7 +89,8 @@ impl Cmake<'_> {
             "LESS_EQUAL" => number(&a) <= number(&b),
             "GREATER_EQUAL" => number(&a) >= number(&b),
             "MATCHES" => {
-                let pattern = regex::Regex::new(&b).ok();
+                let mut patterns = self.patterns.borrow_mut();
+                let pattern = patterns.entry(b).or_insert_with_key(|pattern| regex::Regex::new(pattern).ok());
                 let Some(found) = pattern.as_ref().and_then(|pattern| pattern.captures(&a)) else { return false };
                 let groups = found.iter().map(|group| group.map_or(String::new(), |group| group.as_str().to_owned()));
                 *self.matched.borrow_mut() = groups.collect();

@@ -6,7 +6,9 @@ mod cond;
 mod parse;
 
 use crate::tree::Tree;
+use cxx::sym::FxMap;
 use parse::{Arg, Command, parse};
+use regex::Regex;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -27,9 +29,33 @@ pub struct Build {
 const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
 
+/// The commands that have a part in what is defined.
+const COMMANDS: &[&str] = &[
+    "option",
+    "cmake_dependent_option",
+    "set",
+    "unset",
+    "list",
+    "string",
+    "add_compile_definitions",
+    "target_compile_definitions",
+    "add_definitions",
+    "set_source_files_properties",
+    "set_property",
+    "add_subdirectory",
+    "include",
+    "find_package",
+    "find_library",
+    "check_language",
+    "enable_language",
+];
+
 pub struct Cmake<'t> {
     tree: &'t Tree,
-    vars: BTreeMap<String, String>,
+    vars: FxMap<String, String>,
+    /// What variables were before a function that is being run set them, by function.
+    scopes: Vec<Vec<(String, Option<String>)>>,
+    patterns: RefCell<FxMap<String, Option<Regex>>>,
     /// What the last `MATCHES` caught: CMAKE_MATCH_0, CMAKE_MATCH_1, ...
     matched: RefCell<Vec<String>>,
     functions: BTreeMap<String, Rc<Function>>,
@@ -60,6 +86,8 @@ impl<'t> Cmake<'t> {
         let mut cmake = Cmake {
             tree,
             vars: given.iter().cloned().collect(),
+            scopes: Vec::new(),
+            patterns: RefCell::default(),
             matched: RefCell::default(),
             functions: BTreeMap::new(),
             found: BTreeSet::new(),
@@ -111,7 +139,7 @@ impl<'t> Cmake<'t> {
 
     fn stand_in(&mut self, dir: &str) {
         for name in ["CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR"] {
-            self.vars.insert(name.to_owned(), at_root(dir));
+            self.put(name, at_root(dir));
         }
     }
 
@@ -195,7 +223,7 @@ impl<'t> Cmake<'t> {
             _ => rest.to_vec(),
         };
         for item in items.into_iter().take(500) {
-            self.vars.insert(name.clone(), item);
+            self.put(name, item);
             match self.block(body) {
                 Flow::On => {}
                 Flow::Break => break,
@@ -206,6 +234,10 @@ impl<'t> Cmake<'t> {
     }
 
     fn command(&mut self, command: &Command) {
+        // Most commands say what is built, and not how.
+        if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
+            return;
+        }
         let args = self.expand(&command.args);
         let first = args.first().cloned().unwrap_or_default();
         match command.name.as_str() {
@@ -225,17 +257,18 @@ impl<'t> Cmake<'t> {
             }
             "set" => self.set(&first, args.get(1..).unwrap_or_default()),
             "unset" => {
-                self.vars.remove(&first);
+                self.remove(&first);
             }
             "list" if first == "APPEND" => {
                 let name = args.get(1).cloned().unwrap_or_default();
-                let old = self.vars.entry(name).or_default();
+                let mut list = self.vars.get(&name).cloned().unwrap_or_default();
                 for item in args.get(2..).unwrap_or_default() {
-                    if !old.is_empty() {
-                        old.push(';');
+                    if !list.is_empty() {
+                        list.push(';');
                     }
-                    old.push_str(item);
+                    list.push_str(item);
                 }
+                self.put(&name, list);
             }
             "string" => self.string(&args),
             "add_compile_definitions" => self.define(&args, command.line),
@@ -274,7 +307,7 @@ impl<'t> Cmake<'t> {
             }
             "find_package" | "find_library" | "check_language" | "enable_language" => {
                 self.found.insert(first.clone());
-                self.vars.insert(format!("{first}_FOUND"), "TRUE".to_owned());
+                self.put(&format!("{first}_FOUND"), "TRUE".to_owned());
             }
             name => {
                 let Some(function) = self.functions.get(name).cloned() else { return };
@@ -301,7 +334,7 @@ impl<'t> Cmake<'t> {
     }
 
     fn option(&mut self, name: String, value: String) {
-        let value = self.vars.entry(name.clone()).or_insert(value).clone();
+        let value = self.or_put(&name, value);
         self.build.options.insert(name, value);
     }
 
@@ -310,20 +343,59 @@ impl<'t> Cmake<'t> {
             return;
         }
         // A function's variables are its own; the options and defines that it sets are not.
-        let saved = if function.is_macro { None } else { Some(self.vars.clone()) };
-        for (name, value) in function.params.iter().zip(&args) {
-            self.vars.insert(name.clone(), value.clone());
+        if !function.is_macro {
+            self.scopes.push(Vec::new());
         }
-        self.vars.insert("ARGN".to_owned(), args.get(function.params.len()..).unwrap_or_default().join(";"));
-        self.vars.insert("ARGC".to_owned(), args.len().to_string());
+        for (name, value) in function.params.iter().zip(&args) {
+            self.put(name, value.clone());
+        }
+        self.put("ARGN", args.get(function.params.len()..).unwrap_or_default().join(";"));
+        self.put("ARGC", args.len().to_string());
         self.depth += 1;
         self.block(&function.body);
         self.depth -= 1;
-        if let Some(saved) = saved {
-            self.vars = saved;
-            for (name, value) in &self.build.options {
-                self.vars.insert(name.clone(), value.clone());
-            }
+        if function.is_macro {
+            return;
+        }
+        for (name, before) in self.scopes.pop().into_iter().flatten().rev() {
+            match before {
+                Some(value) => self.vars.insert(name, value),
+                None => self.vars.remove(&name),
+            };
+        }
+        let other = |(name, value): &(&String, &String)| self.vars.get(*name) != Some(value);
+        let others: Vec<(String, String)> =
+            self.build.options.iter().filter(other).map(|(name, value)| (name.clone(), value.clone())).collect();
+        for (name, value) in others {
+            self.put(&name, value);
+        }
+    }
+
+    fn put(&mut self, name: &str, value: String) {
+        let before = match self.vars.get_mut(name) {
+            Some(known) => Some(std::mem::replace(known, value)),
+            None => self.vars.insert(name.to_owned(), value),
+        };
+        self.changed(name, before);
+    }
+
+    /// What a variable is, set to `value` where it is not.
+    fn or_put(&mut self, name: &str, value: String) -> String {
+        if let Some(known) = self.vars.get(name) {
+            return known.clone();
+        }
+        self.put(name, value.clone());
+        value
+    }
+
+    fn remove(&mut self, name: &str) {
+        let before = self.vars.remove(name);
+        self.changed(name, before);
+    }
+
+    fn changed(&mut self, name: &str, before: Option<String>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push((name.to_owned(), before));
         }
     }
 
@@ -336,15 +408,15 @@ impl<'t> Cmake<'t> {
         let keep: Vec<&str> = keep.iter().map(String::as_str).filter(|value| *value != "PARENT_SCOPE").collect();
         let force = values.last().is_some_and(|value| value == "FORCE");
         if cache.is_some() {
-            let value = self.vars.entry(name.to_owned()).or_insert_with(|| keep.join(";"));
             if force {
-                *value = keep.join(";");
+                self.put(name, keep.join(";"));
             }
-            self.build.options.insert(name.to_owned(), value.clone());
+            let value = self.or_put(name, keep.join(";"));
+            self.build.options.insert(name.to_owned(), value);
         } else if keep.is_empty() {
-            self.vars.remove(name);
+            self.remove(name);
         } else {
-            self.vars.insert(name.to_owned(), keep.join(";"));
+            self.put(name, keep.join(";"));
             if let Some(option) = self.build.options.get_mut(name) {
                 *option = keep.join(";");
             }
@@ -356,7 +428,7 @@ impl<'t> Cmake<'t> {
         if what == "REPLACE" {
             let input = args.get(4..).unwrap_or_default().concat();
             if let Some(output) = args.get(3) {
-                self.vars.insert(output.clone(), input.replace(text.as_str(), into));
+                self.put(output, input.replace(text.as_str(), into));
             }
             return;
         }
@@ -366,7 +438,7 @@ impl<'t> Cmake<'t> {
             "TOLOWER" => text.to_ascii_lowercase(),
             _ => return,
         };
-        self.vars.insert(into.clone(), value);
+        self.put(into, value);
     }
 
     fn define(&mut self, list: &[String], line: usize) {
@@ -396,11 +468,12 @@ impl<'t> Cmake<'t> {
                 out.push(arg.text.clone());
                 continue;
             }
-            let text = self.substitute(&arg.text, 0);
+            let made = arg.text.contains("${").then(|| self.substitute(&arg.text, 0));
+            let text = made.as_deref().unwrap_or(&arg.text);
             if arg.quoted {
-                out.push(text);
+                out.push(text.to_owned());
             } else {
-                out.extend(split(&text));
+                out.extend(split(text));
             }
         }
         out

@@ -58,6 +58,7 @@ pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
         store: Store::Memory,
         read: Default::default(),
         texts: Default::default(),
+        named: Default::default(),
         skipped,
     })
 }

@@ -4,7 +4,6 @@ use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, Store, Tree, TreeErr
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 const NEVER: &[&str] = &[".git", "node_modules", "target", "__pycache__", ".venv"];
 const MAX_DEPTH: usize = 64;
@@ -24,6 +23,7 @@ pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
         store: Store::Dir(root.to_owned()),
         read: Default::default(),
         texts: Default::default(),
+        named: Default::default(),
         skipped: found.skipped,
     })
 }
@@ -63,7 +63,9 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
                 walk(&entry.path(), format!("{path}/"), depth + 1, found)?;
             }
         } else if wanted(&path) {
-            let Ok(meta) = fs::metadata(entry.path()) else {
+            // The entry itself is asked by its name alone, a link by what it leads to.
+            let meta = if kind.is_symlink() { fs::metadata(entry.path()) } else { entry.metadata() };
+            let Ok(meta) = meta else {
                 found.skipped.add(format!("{path}: a link that leads nowhere"));
                 continue;
             };
@@ -86,11 +88,11 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
     Ok(())
 }
 
-pub(super) fn read(full: &Path, path: &str) -> Result<Arc<[u8]>, TreeError> {
+pub(super) fn read(full: &Path, path: &str) -> Result<Vec<u8>, TreeError> {
     let io = |error| TreeError::Io { path: path.to_owned(), error };
     let size = fs::metadata(full).map_err(io)?.len();
     if size > MAX_FILE {
         return Err(TreeError::FileTooLarge { path: path.to_owned(), size, limit: MAX_FILE });
     }
-    Ok(fs::read(full).map_err(io)?.into())
+    fs::read(full).map_err(io)
 }

@@ -143,6 +143,7 @@ pub(super) fn tree(label: &str, commit: String, files: Arc<Files>, store: Store,
         store,
         read: Mutex::default(),
         texts: Mutex::default(),
+        named: Default::default(),
         skipped,
     }
 }

@@ -11,11 +11,12 @@ mod series;
 pub mod tags;
 
 pub use collect::{Text, collect, collect_within};
+use cxx::sym::FxMap;
 pub use git::{Commit, commits, tag_of};
 pub use series::{Changes, Series, changes};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Sources in one tree, in all; llama.cpp's are under 40 MB.
 pub const MAX_TOTAL: u64 = 1 << 30;
@@ -74,6 +75,8 @@ pub struct Tree {
     read: Mutex<BTreeSet<String>>,
     /// Texts that were read so far: a definition is looked for in the same ones again and again.
     texts: Mutex<HashMap<String, Arc<str>>>,
+    /// The paths by their last part, once somebody asks.
+    named: OnceLock<FxMap<String, Vec<String>>>,
     /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
     pub skipped: Skipped,
 }
@@ -141,6 +144,7 @@ impl Tree {
             store: Store::Memory,
             read: Mutex::default(),
             texts: Mutex::default(),
+            named: OnceLock::new(),
             skipped: Skipped::default(),
         }
     }
@@ -179,7 +183,7 @@ impl Tree {
         self.note(path);
         match (self.files.get(path).ok_or_else(missing)?, &self.store) {
             (Entry::Bytes(bytes), _) => Ok(bytes.clone()),
-            (Entry::File, Store::Dir(root)) => dir::read(&root.join(path), path),
+            (Entry::File, Store::Dir(root)) => Ok(dir::read(&root.join(path), path)?.into()),
             (Entry::Blob(id), Store::Git(batch)) => match batch.lock() {
                 Ok(mut batch) => batch.read(id, path),
                 Err(_) => Err(missing()),
@@ -198,6 +202,12 @@ impl Tree {
                 self.note(path);
                 let mut batch = batch.lock().map_err(|_| TreeError::Missing { path: path.to_owned() })?;
                 batch.text(id, path)?
+            }
+            (Some(Entry::File), Store::Dir(root)) => {
+                self.note(path);
+                let bytes = dir::read(&root.join(path), path)?;
+                // The copy that a list of bytes to be shared would be is spared.
+                String::from_utf8(bytes).map_or_else(|error| as_text(error.as_bytes()), Arc::from)
             }
             _ => as_text(&self.read(path)?),
         };
@@ -236,6 +246,21 @@ impl cxx::Sources for Tree {
 
     fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(Tree::paths(self))
+    }
+
+    fn named(&self, name: &str) -> Vec<&str> {
+        let by_name = self.named.get_or_init(|| {
+            let mut by_name: FxMap<String, Vec<String>> = FxMap::default();
+            for path in Tree::paths(self) {
+                let last = path.rsplit('/').next().unwrap_or(path);
+                match by_name.get_mut(last) {
+                    Some(list) => list.push(path.to_owned()),
+                    None => drop(by_name.insert(last.to_owned(), vec![path.to_owned()])),
+                }
+            }
+            by_name
+        });
+        by_name.get(name).into_iter().flatten().map(String::as_str).collect()
     }
 
     fn text(&self, path: &str) -> Result<Arc<str>, cxx::files::Unreadable> {

@@ -62,6 +62,10 @@ impl Sources for Unit<'_> {
         Sources::paths(self.tree)
     }
 
+    fn named(&self, name: &str) -> Vec<&str> {
+        Sources::named(self.tree, name)
+    }
+
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable> {
         if path == self.path { Ok(self.text.clone()) } else { Sources::text(self.tree, path) }
     }
