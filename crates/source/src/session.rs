@@ -17,6 +17,34 @@ pub(crate) const MAX_FORKS: usize = 32;
 /// So many counts are looked at one by one.
 const FEW: usize = 64;
 
+/// How the conditions that are unknown come out in a run, and where the last of them stands.
+#[derive(Default)]
+struct Script {
+    outcomes: Vec<bool>,
+    last: Option<Span>,
+    /// So often in a row it came out so there.
+    times: usize,
+}
+
+impl Script {
+    /// So often the same condition comes out the same before it is taken for a loop's.
+    const LOOP: usize = 2;
+
+    fn with(&self, outcome: bool, at: Span) -> Script {
+        let again = self.last == Some(at) && self.outcomes.last() == Some(&outcome);
+        let outcomes = self.outcomes.iter().copied().chain([outcome]).collect();
+        Script { outcomes, last: Some(at), times: if again { self.times + 1 } else { 1 } }
+    }
+
+    /// Where a loop asks the same unknown again and again: the script that goes on so as often as is followed. Where even then it
+    /// is asked once more, one way alone has more forks than are followed in all, and no other need be looked at to know that.
+    fn if_a_loop(&self, at: Span) -> Option<Vec<bool>> {
+        let last = *self.outcomes.last().filter(|_| self.last == Some(at) && self.times == Script::LOOP)?;
+        let more = MAX_FORKS.saturating_sub(self.outcomes.len());
+        Some(self.outcomes.iter().copied().chain(std::iter::repeat_n(last, more)).collect())
+    }
+}
+
 pub(crate) enum Ended {
     Launched(Handoff),
     Stopped(Stop),
@@ -97,8 +125,10 @@ impl<'p> Session<'p> {
         let program = self.machine.program;
         let asked = op(from);
         self.machine.decides = path::decider(&asked.op);
-        let mut scripts = vec![Vec::new()];
+        let mut scripts = vec![Script::default()];
         let mut runs = 0;
+        // More is unknown than can be followed.
+        let mut too_many = false;
         let mut until = to;
         let mut choices: Vec<(Choice, Handoff)> = Vec::new();
         let mut stopped: Option<Stop> = None;
@@ -106,9 +136,18 @@ impl<'p> Session<'p> {
         while let Some(script) = scripts.pop() {
             runs += 1;
             self.machine.reset(from, until);
-            self.machine.script = script.clone();
+            self.machine.script.clone_from(&script.outcomes);
             let ended = self.run(&asked)?;
             until = until.min(self.machine.until);
+            if let Ended::Stopped(Stop::Fork { at, .. }) = &ended
+                && !too_many
+                && let Some(longest) = script.if_a_loop(*at)
+            {
+                self.machine.reset(from, until);
+                self.machine.script = longest;
+                too_many = matches!(self.run(&asked)?, Ended::Stopped(Stop::Fork { .. }));
+                until = until.min(self.machine.until);
+            }
             unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
             match ended {
                 Ended::Launched(launch) => {
@@ -122,13 +161,9 @@ impl<'p> Session<'p> {
                         None => stopped = Some(Stop::Decided),
                     }
                 }
-                Ended::Stopped(Stop::Fork { at, why }) if runs < MAX_FORKS => {
+                Ended::Stopped(Stop::Fork { at, why }) if runs < MAX_FORKS && !too_many => {
                     unknown = unknown.or(Some((at, why)));
-                    for outcome in [true, false] {
-                        let mut next = script.clone();
-                        next.push(outcome);
-                        scripts.push(next);
-                    }
+                    scripts.extend([true, false].map(|outcome| script.with(outcome, at)));
                 }
                 Ended::Stopped(stop) => stopped = Some(stop),
             }

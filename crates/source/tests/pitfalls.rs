@@ -104,6 +104,29 @@ fn the_same_without_the_change_is_known() {
     assert_eq!(why(&tree, "gfx1201", 64), Ok((Path::Mmq, 64)));
 }
 
+/// A loop that asks something unknown is followed as far as 31 forks go, however it comes out; one that goes on is left open.
+#[test]
+fn a_loop_over_what_is_unknown_is_followed_as_far_as_forks_go() {
+    let with_loop = |rounds: usize, then: &str| {
+        why(
+            &with_parser(&format!(
+                "static int id_of(const char * given) {{ int id = 0x1201; for (int i = 0; i < {rounds}; ++i) {{ if (unknown_index() == i) {{ {then} }} }} return CC_OFFSET_AMD + id; }}"
+            )),
+            "gfx1201",
+            64,
+        )
+    };
+    for rounds in [1, 2, 3, 20, 31] {
+        assert_eq!(with_loop(rounds, "break;"), Ok((Path::Mmq, 64)), "{rounds} rounds");
+    }
+    for rounds in [32, 33, 34, 1000] {
+        let why = with_loop(rounds, "break;").expect_err("more than are followed");
+        assert!(why.contains("unknown_index()"), "{rounds} rounds: {why}");
+    }
+    assert!(with_loop(3, "id = 0x1030;").is_err(), "it comes out differently");
+    assert!(with_loop(1000, "id = 0x1030;").is_err());
+}
+
 /// 5: code after an unconditional return is not reached, whatever it says.
 #[test]
 fn code_after_a_return_is_dead() {
