@@ -4,6 +4,7 @@
 use super::dialect::Role;
 use super::files::Span;
 use super::integer::IntTy;
+use super::lex::Tok;
 use super::sym::{FxMap, Sym};
 use super::visible::View;
 use std::ops::Range;
@@ -257,8 +258,9 @@ pub const REMOTE: u8 = 4;
 /// `static`.
 pub const INTERNAL: u8 = 8;
 
+/// What a function's declaration says, whichever unit reads it.
 #[derive(Debug)]
-pub struct Function {
+pub struct Signature {
     pub name: Sym,
     pub templates: Vec<TemplateParam>,
     /// An explicit specialisation's arguments.
@@ -268,15 +270,31 @@ pub struct Function {
     pub attrs: u8,
     pub ret: Type,
     pub span: Span,
+}
+
+/// A function as one unit has it.
+#[derive(Debug)]
+pub struct Function {
+    pub signature: Arc<Signature>,
     pub unit: u32,
     /// The namespace it stands in, by the program's number.
     pub space: u32,
     pub body: Option<Range<usize>>,
+    /// The tokens that its body is a stretch of, where they are not its own unit's.
+    pub home: Option<Arc<Vec<Tok>>>,
     /// A constructor's `: field(value), ...`.
     pub inits: Option<Range<usize>>,
     /// The fields of the struct whose method this is: names in its body may mean them.
     pub owner: Option<Arc<[Sym]>>,
-    pub parsed: OnceLock<Body>,
+    pub parsed: OnceLock<Box<Body>>,
+}
+
+impl std::ops::Deref for Function {
+    type Target = Signature;
+
+    fn deref(&self) -> &Signature {
+        &self.signature
+    }
 }
 
 impl Function {

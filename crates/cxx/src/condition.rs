@@ -4,7 +4,8 @@ use super::files::LoadError;
 use super::integer::{IntTy, literal};
 use super::lex::{Kind, Tok, character};
 use super::preprocess::Preprocessor;
-use super::sym::{self, Sym};
+use super::program::Program;
+use super::sym::{self, Interner, Sym};
 
 const MAX_DEPTH: usize = 200;
 
@@ -56,9 +57,61 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
         }
     }
     let ready = pp.expand_list(&ready)?;
-    let mut reader = Reader { pp, toks: &ready, at: 0 };
-    Ok(reader.ternary(0).0 != 0)
+    Ok(holds(&ready, pp.interner))
 }
+
+/// Whether a condition holds in which nothing is left to be expanded.
+fn holds(toks: &[Tok], interner: &Interner) -> bool {
+    Reader { interner, toks, at: 0 }.ternary(0).0 != 0
+}
+
+/// Whether a condition holds under these defines in place of a build's own; None where a name in it is not `settled`: defines alone
+/// do not say what it means.
+pub(super) fn under(
+    program: &Program,
+    line: &[Tok],
+    defines: &[(Sym, u32)],
+    settled: &dyn Fn(Sym) -> bool,
+) -> Option<bool> {
+    let base = &program.macros.base;
+    let given = |name: Sym| defines.iter().find(|(known, _)| *known == name);
+    let mut ready = Vec::with_capacity(line.len());
+    let mut toks = line.iter();
+    while let Some(tok) = toks.next() {
+        match tok.kind {
+            Kind::Ident if tok.sym == sym::DEFINED => {
+                let mut name = toks.next()?;
+                let paren = name.is(sym::LPAREN);
+                if paren {
+                    name = toks.next()?;
+                }
+                if name.kind != Kind::Ident || !settled(name.sym) || (paren && !toks.next()?.is(sym::RPAREN)) {
+                    return None;
+                }
+                let defined = given(name.sym).is_some() || base.contains_key(&name.sym);
+                ready.push(Tok { kind: Kind::Number, sym: Sym(0), flags: u8::from(defined), ..*tok });
+            }
+            Kind::Ident if !settled(tok.sym) || FEATURES.contains(&tok.sym) => return None,
+            Kind::Ident => match (given(tok.sym), base.get(&tok.sym).map(|made| (&made.params, &*made.body))) {
+                (Some((_, value)), _) => ready.push(Tok { kind: Kind::Number, sym: sym::BODY, off: *value, ..*tok }),
+                (None, Some((None, [only]))) if only.kind == Kind::Number => ready.push(*only),
+                (None, Some(_)) => return None,
+                (None, None) => ready.push(*tok),
+            },
+            _ => ready.push(*tok),
+        }
+    }
+    Some(holds(&ready, &program.interner))
+}
+
+const FEATURES: &[Sym] = &[
+    sym::HAS_INCLUDE,
+    sym::HAS_INCLUDE_NEXT,
+    sym::HAS_BUILTIN,
+    sym::HAS_ATTRIBUTE,
+    sym::HAS_CPP_ATTRIBUTE,
+    sym::HAS_FEATURE,
+];
 
 /// `__has_include(<x>)` and the like: true for what the tree or the language has; else a question of its own.
 fn feature(pp: &mut Preprocessor<'_>, asked: &Tok, inner: &[Tok]) -> Result<bool, LoadError> {
@@ -110,13 +163,13 @@ const STANDARD: &[&str] = &[
     "vector",
 ];
 
-struct Reader<'p, 'a, 't> {
-    pp: &'p Preprocessor<'a>,
+struct Reader<'t> {
+    interner: &'t Interner,
     toks: &'t [Tok],
     at: usize,
 }
 
-impl Reader<'_, '_, '_> {
+impl Reader<'_> {
     fn eat(&mut self, sym: Sym) -> bool {
         let is = self.toks.get(self.at).is_some_and(|tok| tok.is(sym));
         self.at += usize::from(is);
@@ -192,14 +245,15 @@ impl Reader<'_, '_, '_> {
                 self.eat(sym::RPAREN);
                 value
             }
-            // What `defined` was replaced by: a number that stands in its own flags.
+            // What `defined` was replaced by: a number that stands in its own flags. What a name was: one that stands in its place.
             (Kind::Number, Sym(0)) => (i64::from(tok.flags & 1), false),
+            (Kind::Number, sym::BODY) => (i64::from(tok.off), false),
             (Kind::Number, sym) => {
-                let (value, ty) = literal(self.pp.interner.text(sym)).unwrap_or((0, IntTy::I64));
+                let (value, ty) = literal(self.interner.text(sym)).unwrap_or((0, IntTy::I64));
                 // All are of the widest type; whether one has a sign is its suffix's to say, or its size's.
-                (value, ty == IntTy::U64 || (ty == IntTy::U32 && self.pp.interner.text(sym).contains(['u', 'U'])))
+                (value, ty == IntTy::U64 || (ty == IntTy::U32 && self.interner.text(sym).contains(['u', 'U'])))
             }
-            (Kind::Char, sym) => (character(self.pp.interner.text(sym)).unwrap_or(0), false),
+            (Kind::Char, sym) => (character(self.interner.text(sym)).unwrap_or(0), false),
             (Kind::Ident, sym::TRUE) => (1, false),
             (Kind::Ident, _) => {
                 // A function-like name that nothing defines, with its arguments, is 0 as a whole.

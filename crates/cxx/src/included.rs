@@ -4,6 +4,8 @@
 //!
 //! Only an include between two declarations is kept: one within the arguments of a macro, or a file that ends within them, goes the long way.
 
+use super::ast::Function;
+use super::elided::Elided;
 use super::lex::{Kind, Tok};
 use super::macros::{Defined, Macro, Macros};
 use super::preprocess::Preprocessor;
@@ -64,14 +66,17 @@ impl Names {
     }
 }
 
+/// What the headers of a unit came to, each by its file.
+pub(super) type Done = Vec<(u16, Outcome)>;
+
 /// Outcomes by file.
 #[derive(Debug, Default)]
 pub(super) struct Included {
     of_file: FxMap<u16, Vec<Arc<Outcome>>>,
     /// Names that `##` made: they stand in no file.
     pub(super) pasted: FxSet<Sym>,
-    /// The tokens of the longest unit so far: room for the next.
-    pub(super) longest: usize,
+    /// Bodies that are not copied from unit to unit.
+    pub(super) elided: Elided,
     /// The names in a file, each once.
     names: FxMap<u16, Arc<[Sym]>>,
 }
@@ -88,7 +93,7 @@ pub(super) struct Recorder {
     open: Vec<Open>,
     visits: Vec<Visit>,
     /// Files read to their end in this unit, whose tokens are not all there yet.
-    done: Vec<(u16, Outcome)>,
+    pub(super) done: Done,
     /// Names that `##` made in this unit.
     pub(super) pasted: Vec<Sym>,
 }
@@ -206,14 +211,20 @@ impl Preprocessor<'_> {
         }
         Needs { defined: defined.into(), absent: Arc::new(absent) }
     }
+}
 
-    /// The unit has been read: what its headers came to can be taken over by the next.
-    pub(super) fn keep(&mut self, toks: &Arc<Vec<Tok>>) {
-        self.macros.included.longest = self.macros.included.longest.max(toks.len());
-        for (file, outcome) in self.recorder.done.drain(..) {
-            let list = self.macros.included.of_file.entry(file).or_default();
+impl Included {
+    /// A unit has been read and parsed: what its headers came to can be taken over by the next, without the bodies of its functions.
+    pub(super) fn keep(&mut self, done: Done, toks: &Arc<Vec<Tok>>, functions: &[Function]) {
+        let short = self.elided.shorten(toks, functions, done.iter().map(|(_, outcome)| outcome.toks.clone()));
+        for (file, outcome) in done {
+            let list = self.of_file.entry(file).or_default();
             if list.len() < MAX_OUTCOMES {
-                list.push(Arc::new(Outcome { unit: toks.clone(), ..outcome }));
+                let (unit, toks) = match short.place(&outcome.toks) {
+                    Some(place) => (short.toks.clone(), place),
+                    None => (toks.clone(), outcome.toks.clone()),
+                };
+                list.push(Arc::new(Outcome { unit, toks, ..outcome }));
             }
         }
     }
@@ -246,7 +257,7 @@ impl Macros {
         let mut kept = Included {
             of_file: FxMap::default(),
             pasted: self.included.pasted.clone(),
-            longest: self.included.longest,
+            elided: self.included.elided.clone(),
             names: self.included.names.clone(),
         };
         for (file, list) in &self.included.of_file {

@@ -9,6 +9,8 @@ pub enum Kind {
     String,
     Char,
     Punct,
+    /// The body of a function, which stands with another unit: no text has such a token.
+    Body,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,9 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
                 flags |= SPACE;
                 at += 1;
+                while bytes.get(at) == Some(&b' ') {
+                    at += 1;
+                }
             }
             // A line continued: neither the end of a directive nor a token.
             b'\\' if matches!(bytes.get(at + 1), Some(b'\n')) => at += 2,
@@ -82,7 +87,9 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
                 let (kind, end) = token(bytes, at);
                 let end = end.clamp(at + 1, bytes.len());
                 // A token that would end inside a character (bytes that are no ASCII) is taken to its end.
-                let end = (end..=bytes.len()).find(|&end| text.is_char_boundary(end)).unwrap_or(bytes.len());
+                let ascii = bytes.get(end).is_none_or(u8::is_ascii);
+                let ends = |end: &usize| text.is_char_boundary(*end);
+                let end = if ascii { end } else { (end..=bytes.len()).find(ends).unwrap_or(bytes.len()) };
                 let spelled = text.get(at..end).unwrap_or("?");
                 let sym = interner.intern(spelled);
                 toks.push(Tok {

@@ -16,6 +16,7 @@
 pub mod ast;
 mod condition;
 pub mod dialect;
+mod elided;
 pub mod eval;
 mod expand;
 pub mod files;
@@ -29,6 +30,7 @@ mod preprocess;
 mod program;
 mod region;
 mod relevance;
+mod same_build;
 mod state;
 pub mod sym;
 mod visible;

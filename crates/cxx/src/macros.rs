@@ -70,6 +70,8 @@ pub struct Macros {
     pub kept: FxSet<Sym>,
     /// Undefined from outside (`-U`) for good: the sources' own `#define` does not change that.
     pub fixed: FxSet<Sym>,
+    /// Names that the sources undefine, or set to what they were before.
+    pub(super) undefined: FxSet<Sym>,
     /// Names that a conditional asked for while nothing defined them, and where first.
     pub asked: FxMap<Sym, Vec<Span>>,
     /// Every conditional that was met, by where it stands.
@@ -112,6 +114,13 @@ impl Macros {
         for (name, made) in mine {
             self.set(name, made);
         }
+    }
+
+    /// The names that the sources themselves, or the build for single files, make or take back.
+    pub(super) fn unsettled(&self) -> FxSet<Sym> {
+        let made = self.definitions.values().map(|(name, _)| *name);
+        let of_file = self.of_file.iter().flat_map(|(_, defines)| defines).map(|(name, _)| *name);
+        made.chain(of_file).chain(self.undefined.iter().copied()).collect()
     }
 
     /// The names that units begin with otherwise than under `before`.

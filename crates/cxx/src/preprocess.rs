@@ -8,7 +8,7 @@
 use super::condition;
 use super::files::{Files, LoadError, Sources, Span};
 use super::find_header::{find_include, find_system};
-use super::included::Recorder;
+use super::included::{Done, Recorder};
 use super::lex::{Kind, PAINTED, Tok};
 use super::macros::{Macro, Macros, Table};
 use super::relevance::Group;
@@ -18,6 +18,8 @@ use std::sync::Arc;
 const MAX_TOKENS: usize = 30_000_000;
 const MAX_FRAMES: usize = 400;
 const MAX_INCLUDES: usize = 100;
+/// Tokens of the headers that there is room for at first.
+const ROOM: usize = 16_384;
 
 pub struct Preprocessor<'a> {
     pub tree: &'a dyn Sources,
@@ -104,11 +106,11 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// All tokens of one unit with what it includes.
-    pub fn unit(&mut self, path: &str) -> Result<Arc<Vec<Tok>>, LoadError> {
+    /// All tokens of one unit with what it includes, and what its headers came to.
+    pub fn unit(&mut self, path: &str) -> Result<(Arc<Vec<Tok>>, Done), LoadError> {
         let file = self.files.open(self.tree, path, self.interner)?;
         self.macros.begin(path);
-        self.out.reserve(self.macros.included.longest);
+        self.out.reserve(2 * self.files.toks(file).len() + ROOM);
         self.enter(file);
         loop {
             self.copy_plain();
@@ -119,8 +121,7 @@ impl<'a> Preprocessor<'a> {
             }
         }
         let toks = Arc::new(std::mem::take(&mut self.out));
-        self.keep(&toks);
-        Ok(toks)
+        Ok((toks, std::mem::take(&mut self.recorder.done)))
     }
 
     fn enter(&mut self, file: u16) {
@@ -279,6 +280,7 @@ impl<'a> Preprocessor<'a> {
                 if let Some(name) = rest.first()
                     && !self.macros.fixed.contains(&name.sym)
                 {
+                    self.macros.undefined.insert(name.sym);
                     self.macros.set(name.sym, None);
                 }
             }
@@ -370,6 +372,7 @@ impl<'a> Preprocessor<'a> {
         let name = super::lex::string(self.interner.text(name.sym));
         let name = self.interner.intern(&name);
         self.recorder.spoil();
+        self.macros.undefined.insert(name);
         if push {
             let now = self.macros.table.get(name).cloned();
             self.macros.pushed.entry(name).or_default().push(now);

@@ -6,13 +6,16 @@ use crate::dialect::Dialect;
 use crate::files::{Files, LoadError, Sources, Span, Unreadable};
 use crate::lex::{Kind, Tok};
 use crate::macros::{Macro, Macros};
-use crate::parse::{self, Declared, Global, Names};
+use crate::parse::{self, Declared, Global, Names, Seen};
 use crate::preprocess::Preprocessor;
 use crate::sym::{FxMap, FxSet, Interner, Sym};
 use std::sync::{Arc, OnceLock};
 
 /// Their macros are left alone and answered as calls: they have no part in a decision.
 const KEPT: &[&str] = &["assert", "static_assert"];
+
+/// Room for the functions of a few units: a question reads seven, with 7,000 in all.
+const FUNCTIONS: usize = 8192;
 
 #[derive(Debug, Default)]
 pub struct Program {
@@ -22,6 +25,9 @@ pub struct Program {
     names: Names,
     units: Vec<Arc<Vec<Tok>>>,
     pub functions: Vec<Function>,
+    /// An empty list with room for those of a unit.
+    room: Vec<Function>,
+    seen: Seen,
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
@@ -34,6 +40,8 @@ pub struct Program {
     /// `using namespace`, by unit.
     opened: FxSet<(u32, Sym)>,
     loaded: FxSet<Sym>,
+    /// It began with what another build had read.
+    pub(crate) taken_over: bool,
     /// Functions that were looked for and are defined nowhere in the tree.
     pub missing: FxSet<Sym>,
     /// Units in the order in which a definition is looked for, by the file that declares it.
@@ -58,6 +66,8 @@ impl Program {
             files: self.files.clone(),
             names: Names::new(dialect),
             near: self.near.clone(),
+            seen: self.seen.clone(),
+            taken_over: true,
             ..Program::default()
         };
         program.start(defines, Some(&self.macros))?;
@@ -72,6 +82,7 @@ impl Program {
             self.macros.kept.insert(name);
         }
         self.spaces.push(Vec::new());
+        self.functions.reserve(FUNCTIONS);
         for (name, value) in defines {
             self.define(name, value.as_deref());
         }
@@ -134,9 +145,21 @@ impl Program {
         if !self.loaded.insert(key) {
             return Ok(());
         }
-        let toks = Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
+        let (mut toks, done) =
+            Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
         let unit = self.units.len() as u32;
-        let declared = parse::declarations(&toks, &self.names, &self.interner, unit);
+        let room = std::mem::take(&mut self.room);
+        let mut declared = parse::declarations(&toks, &self.names, &self.interner, unit, room, &mut self.seen);
+        let included = &mut self.macros.included;
+        if included.elided.give_back(&toks, &mut declared.functions) {
+            included.keep(done, &toks, &declared.functions);
+        } else {
+            included.keep(done, &toks, &[]);
+            toks = Arc::new(self.macros.included.elided.whole(&toks));
+            declared.functions.clear();
+            let room = declared.functions;
+            declared = parse::declarations(&toks, &self.names, &self.interner, unit, room, &mut self.seen);
+        }
         self.units.push(toks);
         // A unit more may write to what others see.
         for global in self.globals.iter_mut().filter(|global| !global.internal) {
@@ -153,7 +176,7 @@ impl Program {
         self.opened.extend(declared.opened.into_iter().map(|name| (unit, name)));
         self.names.types.extend(declared.names.types);
         self.names.templates.extend(declared.names.templates);
-        for mut function in declared.functions {
+        for mut function in declared.functions.drain(..) {
             function.space = space(function.space);
             let list = self.by_name.entry(function.name).or_default();
             list.push(self.functions.len() as u32);
@@ -182,6 +205,7 @@ impl Program {
             self.global_names.entry(global.name).or_default().push(index);
             self.globals.push(global);
         }
+        self.room = declared.functions;
     }
 
     pub fn overloads(&self, name: Sym) -> &[u32] {
@@ -250,7 +274,9 @@ impl Program {
     }
 
     pub fn body<'a>(&'a self, function: &'a Function) -> &'a Body {
-        function.parsed.get_or_init(|| parse::body(function, self.toks(function.unit), &self.names, &self.interner))
+        function
+            .parsed
+            .get_or_init(|| Box::new(parse::body(function, self.home(function), &self.names, &self.interner)))
     }
 
     pub fn members<'a>(&'a self, of: &'a Struct) -> &'a Members {
@@ -280,8 +306,8 @@ impl Program {
     }
 
     /// The tokens of a function's body, for questions that need no parse.
-    pub fn body_toks(&self, function: &Function) -> &[Tok] {
-        function.body.clone().and_then(|range| self.toks(function.unit).get(range)).unwrap_or_default()
+    pub fn body_toks<'a>(&'a self, function: &'a Function) -> &'a [Tok] {
+        function.body.clone().and_then(|range| self.home(function).get(range)).unwrap_or_default()
     }
 
     /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then
@@ -345,6 +371,19 @@ impl Program {
 
     pub fn is_defined(&self, name: &str) -> bool {
         self.interner.get(name).is_some_and(|name| self.macros.ever.contains(&name))
+    }
+
+    /// The functions in whose bodies a name stands.
+    pub fn naming(&self, name: Sym) -> FxSet<u32> {
+        // Many units have the same body.
+        let mut known: FxMap<(*const Tok, usize), bool> = FxMap::default();
+        let mut named = |function: &Function| {
+            let Some(body) = &function.body else { return false };
+            let place = (self.home(function).as_ptr(), body.start);
+            *known.entry(place).or_insert_with(|| self.idents(self.body_toks(function)).any(|found| found == name))
+        };
+        let all = self.functions.iter().enumerate();
+        all.filter(|(_, function)| named(function)).map(|(index, _)| index as u32).collect()
     }
 
     /// Every identifier of a token list.

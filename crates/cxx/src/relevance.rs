@@ -125,7 +125,7 @@ impl<'p> Relevance<'p> {
         let toks = self.program.body_toks(function);
         let (mut from, mut to) = (toks.first().map(Span::of), toks.last().map(Span::of));
         // From brace to brace: what it begins or ends with may stand under a condition, and not be there.
-        let (unit, range) = (self.program.unit_toks(function.unit), function.body.clone()?);
+        let (unit, range) = (self.program.home(function), function.body.clone()?);
         let open = range.start.checked_sub(1).and_then(|at| unit.get(at)).filter(|tok| tok.is(sym::LBRACE));
         let close = unit.get(range.end).filter(|tok| tok.is(sym::RBRACE));
         if let (Some(open), Some(close)) = (open, close)
@@ -177,8 +177,9 @@ impl<'p> Relevance<'p> {
         let mut seen: FxSet<(u16, u32, Sym)> = FxSet::default();
         let mut out = Vec::new();
         // Every unit has its own of what a header declares: once is enough.
-        let mut add = |names: Vec<Sym>, file: u16, start: u32, end: u32| {
+        let mut add = |names: Vec<Sym>, file: u16, start: u32, end: &dyn Fn() -> u32| {
             if names.first().is_some_and(|name| seen.insert((file, start, *name))) {
+                let end = end();
                 out.push(Entity { names, file, start, end, mentions: self.names_in(file, start, end).collect() });
             }
         };
@@ -186,18 +187,18 @@ impl<'p> Relevance<'p> {
         for found in program.all_structs().filter(|found| found.role == Role::Plain) {
             let toks = program.unit_toks(found.unit).get(found.body.clone()).unwrap_or_default();
             if let (Some(name), Some(first), Some(last)) = (found.name, toks.first(), toks.last()) {
-                add(vec![name], first.file, found.span.start.min(first.off), last.end());
+                add(vec![name], first.file, found.span.start.min(first.off), &|| last.end());
             }
         }
         for found in &program.enums {
             let names = found.name.into_iter().chain(found.list.iter().map(|item| item.name)).collect();
-            add(names, found.span.file, found.span.start, self.statement_end(found.span));
+            add(names, found.span.file, found.span.start, &|| self.statement_end(found.span));
         }
         for global in &program.globals {
-            add(vec![global.name], global.span.file, global.span.start, self.statement_end(global.span));
+            add(vec![global.name], global.span.file, global.span.start, &|| self.statement_end(global.span));
         }
         for (name, ty) in program.all_aliases() {
-            add(vec![name], ty.span.file, ty.span.start, self.statement_end(ty.span));
+            add(vec![name], ty.span.file, ty.span.start, &|| self.statement_end(ty.span));
         }
         out
     }

@@ -21,20 +21,24 @@ impl Program {
         if global.fixed || self.dialect().settled.contains(&self.text(global.name)) {
             return None;
         }
-        let own = self.first_write(self.unit_toks(global.unit), global.name, global.span);
+        let own = self.write_in_unit(global.unit, global.name, global.span);
         if global.internal {
             return own;
         }
         let others = (0..self.unit_count()).filter(|&unit| unit != global.unit);
-        own.or_else(|| {
-            others.into_iter().find_map(|unit| self.first_write(self.unit_toks(unit), global.name, global.span))
-        })
+        own.or_else(|| others.into_iter().find_map(|unit| self.write_in_unit(unit, global.name, global.span)))
     }
 
     /// Where a static variable of a function is written to.
     pub fn write_of_static(&self, function: Option<&Function>, unit: u32, name: Sym, declared: Span) -> Option<Span> {
-        let toks = function.map_or_else(|| self.unit_toks(unit), |function| self.body_toks(function));
-        self.first_write(toks, name, declared)
+        match function {
+            Some(function) => self.first_write(self.body_toks(function), name, declared),
+            None => self.write_in_unit(unit, name, declared),
+        }
+    }
+
+    fn write_in_unit(&self, unit: u32, name: Sym, declared: Span) -> Option<Span> {
+        self.stretches(unit).find_map(|toks| self.first_write(toks, name, declared))
     }
 
     fn first_write(&self, toks: &[Tok], name: Sym, declared: Span) -> Option<Span> {

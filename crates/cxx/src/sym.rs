@@ -86,6 +86,11 @@ impl Interner {
         self.map.get(text).copied()
     }
 
+    /// All spellings by their number.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|text| &**text)
+    }
+
     pub fn text(&self, sym: Sym) -> &str {
         self.names.get(sym.0 as usize).map_or("?", |text| text)
     }
@@ -131,5 +136,5 @@ fixed! {
     INT8_T "int8_t" INT16_T "int16_t" INT32_T "int32_t" INT64_T "int64_t" UINT8_T "uint8_t" UINT16_T "uint16_t"
     UINT32_T "uint32_t" UINT64_T "uint64_t" SIZE_T "size_t" SSIZE_T "ssize_t" PTRDIFF_T "ptrdiff_t" INTPTR_T "intptr_t"
     UINTPTR_T "uintptr_t"
-    NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc"
+    NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc" BODY "<body>"
 }

@@ -45,10 +45,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let overrides = Overrides { vary_versions: cells <= 64, ..Overrides::default() };
         let survey = Survey::run(&opened, question.clone(), &overrides)?;
         println!(
-            "{:.1} ms of processor time, {} rows, {} further builds",
+            "{:.1} ms of processor time, {} rows, {} further builds: {:?}",
             processor_ms() - before,
             survey.rows().len(),
-            survey.tried.len()
+            survey.tried.len(),
+            survey.tried
         );
     }
     Ok(())

@@ -26,18 +26,19 @@ pub struct FusedPath {
 pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
     let mut out: Vec<FusedPath> = Vec::new();
     let all = || (0..program.functions.len() as u32).filter_map(|index| program.function(index));
+    let speaks = Speaks::of(program);
     // Where the function that fuses does not ask itself, one that it is called by or calls does.
-    let elsewhere = all().filter(|other| other.unit == dispatcher.unit).find_map(|other| switch(program, other));
+    let elsewhere =
+        all().filter(|other| other.unit == dispatcher.unit).find_map(|other| switch(program, &speaks, other));
     for function in all() {
         if function.unit != dispatcher.unit || function.name == dispatcher.name || function.is_remote() {
             continue;
         }
         let toks = program.body_toks(function);
-        let fuses = |name: sym::Sym| program.text(name).to_ascii_lowercase().contains("fus");
-        if !program.idents(toks).any(fuses) {
+        if !program.idents(toks).any(|name| speaks.of_fusion(name)) {
             continue;
         }
-        let switch = switch(program, function).or_else(|| elsewhere.clone());
+        let switch = switch(program, &speaks, function).or_else(|| elsewhere.clone());
         for pair in toks.windows(2) {
             let [name, open] = pair else { continue };
             let text = program.text(name.sym);
@@ -66,9 +67,24 @@ pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
 }
 
 /// A variable of the environment that speaks of fusion, among the strings of a function.
-fn switch(program: &Program, function: &Function) -> Option<String> {
-    let strings = program.body_toks(function).iter().filter(|tok| tok.kind == Kind::String);
+fn switch(program: &Program, speaks: &Speaks, function: &Function) -> Option<String> {
+    let strings =
+        program.body_toks(function).iter().filter(|tok| tok.kind == Kind::String && speaks.of_fusion(tok.sym));
     let mut names = strings.map(|tok| program.text(tok.sym).trim_matches('"'));
     let variable = |name: &&str| name.contains("FUS") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
     names.find(variable).map(str::to_owned)
+}
+
+/// Which spellings have "fus" in them, in either case.
+struct Speaks(Vec<bool>);
+
+impl Speaks {
+    fn of(program: &Program) -> Speaks {
+        let fus = |text: &str| text.as_bytes().windows(3).any(|part| part.eq_ignore_ascii_case(b"fus"));
+        Speaks(program.interner.texts().map(fus).collect())
+    }
+
+    fn of_fusion(&self, name: sym::Sym) -> bool {
+        self.0.get(name.0 as usize).copied().unwrap_or_default()
+    }
 }

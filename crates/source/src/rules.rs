@@ -281,14 +281,7 @@ impl<'t> Rules<'t> {
 
     /// Functions that name the dispatcher: what they do before they ask it was looked at.
     pub(crate) fn around_dispatcher(&self) -> FxSet<u32> {
-        let dispatcher = self.entry().map(|entry| entry.name);
-        let mentions = |index: &u32| {
-            self.program.function(*index).is_some_and(|function| {
-                let mut names = self.program.idents(self.program.body_toks(function));
-                names.any(|name| Some(name) == dispatcher)
-            })
-        };
-        (0..self.program.functions.len() as u32).filter(mentions).collect()
+        self.entry().map(|entry| self.program.naming(entry.name)).unwrap_or_default()
     }
 
     /// The families of the functions that a function names, in the order of the text; each run of one family once.

@@ -16,8 +16,9 @@ fn written(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Rules<'_> {
-    /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions.
-    pub fn unknown_defines(&self, preset: &Preset) -> Vec<String> {
+    /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions; those of them
+    /// that have a part in what was asked.
+    pub fn unknown_defines(&self, preset: &Preset, has_part: impl Fn(&str) -> bool) -> Vec<String> {
         if preset.complete {
             return Vec::new();
         }
@@ -64,31 +65,31 @@ impl Rules<'_> {
             let written: Vec<&str> = self.program.files.iter().flat_map(|file| written(&file.text)).collect();
             names.retain(|name| !written.iter().any(|text| text.starts_with(name.as_str())));
         }
-        if !names.is_empty() {
-            let mentioned = self.mentioned(&home);
-            names.retain(|name| !mentioned.contains(name.as_str()));
-        }
+        names.retain(|name| has_part(name));
+        names.retain(|name| !self.is_mentioned(&home, name));
         names.sort();
         names
     }
 
-    /// What build files say, and what headers beside the dispatcher define.
-    fn mentioned(&self, home: &str) -> String {
-        let mut mentioned = String::new();
+    /// Whether build files speak of a name, or a header beside the dispatcher defines something by it.
+    fn is_mentioned(&self, home: &str, name: &str) -> bool {
         let build =
             |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
-        for path in self.tree.paths().filter(build) {
-            mentioned.push_str(&self.tree.text(path).unwrap_or_else(|_| "".into()));
+        let finder = memchr::memmem::Finder::new(name);
+        let text = |path: &str| self.tree.text(path).unwrap_or_else(|_| "".into());
+        if self.tree.paths().filter(build).any(|path| finder.find(text(path).as_bytes()).is_some()) {
+            return true;
         }
         // What a header defines under a condition of its own (another vendor's, the device's) is its business.
         let header = |path: &&str| path.starts_with(home) && (path.ends_with(".h") || path.ends_with(".cuh"));
-        for path in self.tree.paths().filter(header) {
-            let text = self.tree.text(path).unwrap_or_else(|_| "".into());
-            for line in text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("define ")) {
-                mentioned.push_str(line);
-                mentioned.push('\n');
-            }
-        }
-        mentioned
+        self.tree.paths().filter(header).any(|path| {
+            let text = text(path);
+            finder.find_iter(text.as_bytes()).any(|at| {
+                let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
+                let line = before.rsplit('\n').next().unwrap_or_default();
+                line.trim_start().starts_with('#')
+                    && (line.contains("define ") || after.lines().next().is_some_and(|rest| rest.contains("define ")))
+            })
+        })
     }
 }

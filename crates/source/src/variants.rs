@@ -6,7 +6,9 @@
 use crate::path::Choice;
 use crate::rules::{Answer, Outcome, RulesError};
 use crate::survey::{Backend, Question, Survey};
+use cxx::Relevance;
 use cxx::sym::FxSet;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Another build to ask.
@@ -25,13 +27,25 @@ impl Survey<'_> {
     pub(crate) fn vary(&mut self) -> Result<(), RulesError> {
         for index in 0..self.backends.len() {
             let Some(backend) = self.backends.get(index) else { break };
-            let unknown = backend.rules.unknown_defines(&backend.preset);
+            let around = OnceCell::new();
+            let around = || around.get_or_init(|| backend.rules.around_dispatcher());
+            let relevance = OnceCell::new();
+            let relevance = || {
+                relevance.get_or_init(|| {
+                    let mut ran = around().clone();
+                    backend.ran.values().flatten().for_each(|functions| ran.extend(functions));
+                    backend.rules.program.relevance(&ran)
+                })
+            };
+            let has_part = |name: &str| relevance().hangs_on(name).is_some();
+            let unknown = backend.rules.unknown_defines(&backend.preset, has_part);
             let versions = self.versions_varied && backend.preset.assumed().next().is_some();
             if unknown.is_empty() && !versions {
                 continue;
             }
-            let around = backend.rules.around_dispatcher();
-            for variant in variants(backend, &around, unknown, self.versions_varied) {
+            let variants = variants(backend, relevance(), unknown, self.versions_varied);
+            let around = around().clone();
+            for variant in variants {
                 self.tried.push(variant.defines.join(" "));
                 self.ask(index, variant, &around)?;
             }
@@ -88,11 +102,8 @@ impl Survey<'_> {
     }
 }
 
-fn variants(backend: &Backend<'_>, around: &FxSet<u32>, unknown: Vec<String>, versions: bool) -> Vec<Variant> {
+fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<String>, versions: bool) -> Vec<Variant> {
     let assumed: Vec<(&str, &str)> = backend.preset.assumed().filter(|_| versions).collect();
-    let mut ran = around.clone();
-    backend.ran.values().flatten().for_each(|functions| ran.extend(functions));
-    let relevance = backend.rules.program.relevance(&ran);
     let mut out = Vec::new();
     let mut together: Vec<(String, Option<FxSet<u32>>)> = Vec::new();
     for name in unknown {
@@ -127,6 +138,11 @@ fn variants(backend: &Backend<'_>, around: &FxSet<u32>, unknown: Vec<String>, ve
             out.push(Variant { name: name.to_owned(), defines, why, functions: hanging.functions.clone() });
         }
     }
+    let same = |variant: &Variant| {
+        let defines: Vec<(&str, &str)> = variant.defines.iter().filter_map(|define| define.split_once('=')).collect();
+        defines.len() == variant.defines.len() && backend.rules.program.same_under(&defines)
+    };
+    out.retain(|variant| !same(variant));
     out
 }
 

@@ -1,7 +1,7 @@
 //! Declarations of a unit: what there is, with its signature; bodies are only measured.
 
 use super::types::Specifiers;
-use super::{Names, Parsed, Parser, Stuck};
+use super::{Names, Parsed, Parser, Seen, Stuck};
 use crate::ast::{Enum, Function, Initial, Struct, TemplateParam, Type};
 use crate::files::Span;
 use crate::lex::{Kind, Tok};
@@ -53,19 +53,35 @@ pub struct Declared {
     pub opened: Vec<Sym>,
 }
 
-/// Everything that one unit declares.
-pub fn declarations(toks: &[Tok], names: &Names, interner: &Interner, unit: u32) -> Declared {
+/// Everything that one unit declares; `functions` is an empty list with room for them.
+pub fn declarations(
+    toks: &Arc<Vec<Tok>>,
+    names: &Names,
+    interner: &Interner,
+    unit: u32,
+    functions: Vec<Function>,
+    seen: &mut Seen,
+) -> Declared {
     let mut parser = Parser::new(toks, 0..toks.len(), names, interner, unit);
-    let mut out = Declared::default();
+    let mut out = Declared { functions, ..Declared::default() };
     while parser.peek().is_some() {
         let before = parser.pos;
         parser.depth = 0;
         parser.scopes.clear();
         parser.local_types.clear();
         parser.slots = 0;
+        if let Some(function) = parser.seen_function(seen) {
+            parser.declared(function, &mut out);
+            continue;
+        }
+        let (functions, types) = (out.functions.len(), parser.more.types.len());
         if parser.top(&mut out).is_err() {
             parser.pos = before;
             parser.recover();
+        } else if let Some([only]) = out.functions.get(functions..)
+            && types == parser.more.types.len()
+        {
+            parser.remember(only, before, toks, seen);
         }
         if parser.pos == before {
             parser.pos += 1;
@@ -203,6 +219,13 @@ impl Parser<'_> {
         self.declarators_of(base, specifiers, templates, start, out)
     }
 
+    fn declared(&mut self, function: Function, out: &mut Declared) {
+        if !function.templates.is_empty() || function.special.is_some() {
+            self.more.templates.insert(function.name);
+        }
+        out.functions.push(function);
+    }
+
     /// Past a list in braces that is too long to be parsed before anybody asks for it.
     fn long_list(&mut self) -> Option<Range<usize>> {
         if !self.at(sym::LBRACE) {
@@ -234,10 +257,7 @@ impl Parser<'_> {
             let special = if self.at(sym::LT) { Some(self.try_template_args().ok_or(Stuck)?) } else { None };
             if self.at(sym::LPAREN) {
                 let function = self.function(name, ty, specifiers, templates, special, start)?;
-                if !function.templates.is_empty() || function.special.is_some() {
-                    self.more.templates.insert(name);
-                }
-                out.functions.push(function);
+                self.declared(function, out);
                 return Ok(());
             }
             self.dims(&mut ty)?;

@@ -223,6 +223,7 @@ impl Parser<'_> {
         let follows = self.peek().is_some_and(|tok| match tok.kind {
             Kind::Number | Kind::String | Kind::Char => true,
             Kind::Ident => !self.interner.is_keyword(tok.sym) || begins_value(tok.sym),
+            Kind::Body => false,
             Kind::Punct => {
                 matches!(tok.sym, sym::LPAREN | sym::NOT | sym::TILDE | sym::LBRACE)
                     || (known && matches!(tok.sym, sym::AMP | sym::STAR | sym::MINUS | sym::PLUS | sym::INC | sym::DEC))

@@ -2,10 +2,10 @@
 
 use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};
-use crate::ast::{Base, Function, INTERNAL, Param, TemplateArg, TemplateParam, Type};
+use crate::ast::{Base, Function, INTERNAL, Param, Signature, TemplateArg, TemplateParam, Type};
 use crate::files::Span;
 use crate::sym::{self, Sym};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 impl Parser<'_> {
     pub(super) fn template_params(&mut self) -> Parsed<Vec<TemplateParam>> {
@@ -121,18 +121,14 @@ impl Parser<'_> {
             }
         }
         let owner = self.fields.clone();
+        params.shrink_to_fit();
+        let attrs = specifiers.attrs | if self.hidden { INTERNAL } else { 0 };
         Ok(Function {
-            name,
-            templates,
-            special,
-            params,
-            variadic,
-            attrs: specifiers.attrs | if self.hidden { INTERNAL } else { 0 },
-            ret,
-            span,
+            signature: Arc::new(Signature { name, templates, special, params, variadic, attrs, ret, span }),
             unit: self.unit,
             space: self.space,
             body,
+            home: None,
             inits,
             owner,
             parsed: OnceLock::new(),

@@ -9,6 +9,7 @@ mod expr;
 mod function;
 mod members;
 mod primary;
+mod seen;
 mod stmt;
 mod types;
 
@@ -20,6 +21,7 @@ use super::sym::{self, FxSet, Interner, Sym};
 use std::sync::Arc;
 
 pub use decl::{Declared, Global, declarations};
+pub use seen::Seen;
 
 /// What the parser must know about names to tell `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.
 #[derive(Debug)]

@@ -40,7 +40,7 @@ impl Parser<'_> {
                 sym::LINE | sym::COUNTER => Some(ExprKind::Heap),
                 _ => None,
             },
-            Kind::Punct => None,
+            Kind::Punct | Kind::Body => None,
         };
         if let Some(kind) = literal {
             self.pos += 1;
