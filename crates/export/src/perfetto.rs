@@ -1,6 +1,7 @@
 //! A trace for Perfetto (<https://ui.perfetto.dev>): its own protocol buffers, a track for each stream, a launch as an instant.
 //!
-//! A launch has a moment and no length: when the device began and ended is not known here, so no bar is drawn. Field numbers:
+//! A launch has a moment and no length: when the device began is not known by the host's clock, so no bar is drawn; how long it worked
+//! stands beside it where a watch with `--times` told. Field numbers:
 //! `protos/perfetto/trace/perfetto_trace.proto`.
 
 use crate::timeline::{Launch, Timeline};
@@ -78,6 +79,9 @@ fn event(launch: &Launch, track: u64) -> Message {
     let [x, y, z] = launch.block;
     note("block", &|note| note.text(6, &format!("{x}x{y}x{z}")));
     note("thread", &|note| note.number(3, u64::from(launch.thread)));
+    if let Some(took) = launch.took_ns {
+        note("took_ns", &|note| note.number(3, took));
+    }
     if launch.status != 0 {
         note("refused", &|note| note.number(3, u64::from(launch.status)));
     }

@@ -44,12 +44,14 @@ struct Marker {
     grid: StringHandle,
     stream: StringHandle,
     columns: StringHandle,
+    took: StringHandle,
 }
 
 impl Marker {
     fn new(launch: &Launch, group: CategoryHandle, profile: &mut Profile) -> Marker {
         let [x, y, z] = launch.grid;
         let columns = launch.columns.map(|columns| columns.to_string()).unwrap_or_default();
+        let took = launch.took_ns.map(|ns| format!("{ns} ns")).unwrap_or_default();
         Marker {
             name: profile.intern_string(&launch.name),
             category: group,
@@ -59,6 +61,7 @@ impl Marker {
             grid: profile.intern_string(&format!("{x}x{y}x{z}")),
             stream: profile.intern_string(&format!("{:#x}", launch.stream)),
             columns: profile.intern_string(&columns),
+            took: profile.intern_string(&took),
         }
     }
 }
@@ -69,8 +72,9 @@ const fn field(key: &'static str, label: &'static str) -> StaticSchemaMarkerFiel
 
 impl StaticSchemaMarker for Marker {
     const UNIQUE_MARKER_TYPE_NAME: &'static str = "Launch";
-    const DESCRIPTION: Option<&'static str> =
-        Some("The moment at which the host launched a kernel. How long the device worked on it is not known.");
+    const DESCRIPTION: Option<&'static str> = Some(
+        "The moment at which the host launched a kernel. How long the device worked on it is told where it was timed.",
+    );
     const CHART_LABEL: Option<&'static str> = Some("{marker.name}");
     const TABLE_LABEL: Option<&'static str> = Some("{marker.name} columns {marker.data.columns}");
     const FIELDS: &'static [StaticSchemaMarkerField] = &[
@@ -80,6 +84,7 @@ impl StaticSchemaMarker for Marker {
         field("grid", "Grid"),
         field("stream", "Stream"),
         field("columns", "Columns"),
+        field("took", "Time on the device"),
     ];
 
     fn name(&self, _: &mut Profile) -> StringHandle {
@@ -97,7 +102,8 @@ impl StaticSchemaMarker for Marker {
             2 => self.mangled,
             3 => self.grid,
             4 => self.stream,
-            _ => self.columns,
+            5 => self.columns,
+            _ => self.took,
         }
     }
 

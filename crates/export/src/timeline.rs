@@ -5,7 +5,7 @@ use launch::record::{api, blas, graph};
 use launch::trace::{Event, Trace};
 use launch::{columns, grammar};
 
-/// A launch at a moment of the host's clock. How long the device worked on it nobody here knows.
+/// A launch at a moment of the host's clock. How long the device worked on it only a watch with `--times` knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     pub process: u32,
@@ -25,6 +25,8 @@ pub struct Launch {
     pub captured: bool,
     /// What the call returned; anything but 0 is a launch that was refused.
     pub status: u32,
+    /// How long the device worked on it; when it began, by the host's clock, nobody knows.
+    pub took_ns: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,6 +75,7 @@ fn recorded(trace: &Trace) -> Timeline {
         block: [0; 3],
         captured: false,
         status: 0,
+        took_ns: None,
     };
     for event in &trace.events {
         match event {
@@ -129,6 +132,7 @@ fn written(found: lines::Lines) -> Timeline {
             grid: line.grid,
             block: line.block,
             status: line.status,
+            took_ns: line.took_ns,
         }
     };
     let mut launches: Vec<Launch> = found.lines.into_iter().map(launch).collect();
@@ -144,7 +148,7 @@ mod tests {
     #[test]
     fn lines_are_read_in_the_order_of_time_and_damage_is_counted() {
         let text = concat!(
-            r#"{"seq":0,"pid":7,"thread":8,"stream":1,"time_ns":200,"api":"hipLaunchKernel","kernel":"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKc","grid":[1,2,3],"block":[32,1,1],"shmem":0,"graph":0,"ne11":290,"file":"x","bundle":1,"args":""}"#,
+            r#"{"seq":0,"pid":7,"thread":8,"stream":1,"time_ns":200,"api":"hipLaunchKernel","kernel":"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKc","grid":[1,2,3],"block":[32,1,1],"shmem":0,"graph":0,"ne11":290,"file":"x","bundle":1,"args":"","took_ns":1500}"#,
             "\n",
             r#"{"seq":1,"pid":7,"thread":8,"time_ns":100,"api":"rocblas_gemm_ex","m":1,"n":2,"k":3,"batch":1}"#,
             "\n{\"half\n"
@@ -154,6 +158,7 @@ mod tests {
         assert_eq!(timeline.launches[0].name, "rocblas_gemm_ex");
         assert_eq!(timeline.launches[1].name, "mul_mat_q<Q4_K,112,false>");
         assert_eq!(timeline.launches[1].columns, Some(290));
+        assert_eq!((timeline.launches[0].took_ns, timeline.launches[1].took_ns), (None, Some(1500)));
     }
 
     #[test]

@@ -18,6 +18,7 @@ fn launch(time_ns: u64, name: &str) -> Launch {
         block: [32, 8, 1],
         captured: false,
         status: 0,
+        took_ns: Some(1500),
     }
 }
 
@@ -87,6 +88,7 @@ fn perfettos_own_classes_read_the_trace() {
     assert_eq!(events[0]["name"], "mul_mat_q<Q4_K,112,false>");
     assert_eq!((&events[0]["time"], &events[0]["type"]), (&1_000_000.into(), &"TYPE_INSTANT".into()));
     assert_eq!((&events[0]["notes"]["columns"], &events[0]["notes"]["grid"]), (&290.into(), &"64x2x1".into()));
+    assert_eq!(events[0]["notes"]["took_ns"], 1500);
     let categories: Vec<&str> = events.iter().filter_map(|event| event["categories"][0].as_str()).collect();
     assert_eq!(categories, ["launch", "launch", "captured", "refused"], "what was no launch is called something else");
     assert!(events[2]["name"].as_str().is_some_and(|name| name.starts_with("<script>")), "a name is text");
@@ -113,7 +115,7 @@ fn the_processed_profile_holds_together() {
         .iter()
         .filter_map(|field| field["key"].as_str())
         .collect();
-    assert_eq!(known, ["kind", "api", "mangled", "grid", "stream", "columns"]);
+    assert_eq!(known, ["kind", "api", "mangled", "grid", "stream", "columns", "took"]);
     let categories = meta["categories"].as_array().expect("categories");
     let threads = profile["threads"].as_array().expect("threads");
     assert_eq!(threads.len(), 2);

@@ -68,6 +68,9 @@ pub struct Line {
     /// The bytes of the arguments, as digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<String>,
+    /// How long the device worked on it, by its own clock, where that was asked for and told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ns: Option<u64>,
     /// The call as a line of rocblas-bench.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bench: Option<String>,

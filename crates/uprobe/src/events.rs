@@ -250,7 +250,7 @@ impl Watcher {
         let (Some(each), Some(kind)) = (&mut self.each, tally.get(kind)) else { return };
         let args = if args.is_empty() { event.bytes.to_vec() } else { coverage::laid_out(event.bytes, &args) };
         let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
-        each(&Seen { time_ns, pid, thread, kind, stream, graph: event.key.graph, exec, args });
+        each(&Seen { time_ns, pid, thread, kind, stream, graph: event.key.graph, exec, args, took_ns: None });
     }
 
     fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {

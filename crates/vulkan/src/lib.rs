@@ -14,6 +14,6 @@ mod stream;
 
 pub use kernel::{Kernel, Multiplies};
 pub use pipeline::{Device, Made, Pipeline};
-pub use replay::{Dispatch, Ending};
+pub use replay::{Dispatch, Ending, Took};
 pub use run::{Run, RunError, WRITER};
 pub use stream::Stream;

@@ -37,6 +37,8 @@ pub mod kind {
     pub const ASSEMBLY: u32 = 78;
     /// A command buffer's pool was reset or the buffer freed: what it held is gone. [`super::Buffer`].
     pub const RESET: u32 = 79;
+    /// Timestamps of the last submission of a command buffer. [`super::Times`], then begin and end of each, two ticks of 64 bits.
+    pub const TIMES: u32 = 80;
 }
 
 /// Followed by the device's name, the driver's name and the driver's version text.
@@ -136,11 +138,26 @@ pub struct Dispatch {
     pub buffer: u64,
     /// Work groups; zeros where the device reads them from memory.
     pub groups: [u32; 3],
-    /// One of `how::*`.
+    /// One of `how::*`; from bit `how::TIMED` on its number among the timed dispatches of its buffer, 0 where it is not timed.
     pub how: u32,
 }
 
+/// Timestamps, where the parent asked for them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    pub buffer: u64,
+    /// Nanoseconds of a tick, as the bits of a float.
+    pub period: u32,
+    /// Bits of a tick that count.
+    pub bits: u32,
+    /// Number of the first dispatch, from 1 on.
+    pub first: u32,
+    pub count: u32,
+}
+
 pub mod how {
+    pub const TIMED: u32 = 8;
     pub const DIRECT: u32 = 0;
     pub const INDIRECT: u32 = 1;
     pub const BASE: u32 = 2;

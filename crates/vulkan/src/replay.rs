@@ -1,7 +1,7 @@
 //! Command buffers replayed: what was in a buffer when it was submitted, and what of it ended.
 
 use crate::record::done;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One dispatch that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,41 @@ pub struct Dispatch {
     /// The outermost label around it that does not only number a submission: the node of the graph.
     pub node: Option<String>,
     pub ending: Ending,
+    /// When it was submitted, by the host's clock; 0 where nobody looked.
+    pub submitted_ns: u64,
+    /// How long the device worked on it, where that was asked for and told.
+    pub took: Option<Took>,
+    /// Its number among the timed dispatches of its buffer; 0: it is none.
+    timed: u32,
+}
+
+/// By the device's own clock, which is not the host's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Took {
+    pub begin_ns: u64,
+    pub ns: u64,
+}
+
+/// What a device's ticks mean.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    /// Nanoseconds of a tick.
+    pub period: f32,
+    /// Bits of a tick that count.
+    pub bits: u32,
+}
+
+impl Clock {
+    /// None for what is no time: nothing was written, or the clock ran backwards.
+    fn took(self, begin: u64, end: u64) -> Option<Took> {
+        let mask = u64::MAX.checked_shr(64_u32.saturating_sub(self.bits)).unwrap_or(0);
+        let ticks = end.wrapping_sub(begin) & mask;
+        if (begin, end) == (0, 0) || mask == 0 || ticks > mask / 2 || !self.period.is_finite() || self.period <= 0.0 {
+            return None;
+        }
+        let ns = |ticks: u64| (ticks as f64 * f64::from(self.period)) as u64;
+        Some(Took { begin_ns: ns(begin & mask), ns: ns(ticks) })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +71,14 @@ struct Buffer {
     labels: Vec<String>,
     /// Its beginning was seen: all that is in it is here.
     begun: bool,
+    /// It was submitted, or executed by another.
+    used: bool,
+}
+
+impl Buffer {
+    fn unused(&self) -> u64 {
+        if self.used { 0 } else { self.dispatches.len() as u64 }
+    }
 }
 
 #[derive(Debug)]
@@ -45,6 +88,8 @@ struct Pending {
     /// Among all dispatches that were ever submitted.
     from: usize,
     to: usize,
+    /// The same of each of its command buffers in which something is timed.
+    timed: Vec<(u64, usize, usize)>,
 }
 
 /// Dispatches that are kept, of a buffer and of a run; those beyond are counted as lost. A buffer may be submitted for ever.
@@ -68,10 +113,26 @@ pub(crate) struct Replay {
     pub recorded: u64,
     /// Submissions of buffers whose beginning was not seen.
     pub unbegun: u64,
+    pub submissions: u64,
+    /// Fences that submissions had.
+    fences: HashSet<u64>,
+    /// Signals of fences that none had.
+    strange: u64,
+    /// Dispatches in buffers that began anew without having been submitted.
+    unused: u64,
 }
 
+/// Fences that are kept; a program has a few hundred.
+const MOST_FENCES: usize = 1 << 16;
+
 impl Replay {
+    pub fn unsubmitted(&self) -> u64 {
+        let sign = self.strange > 0 || self.submissions == 0;
+        if sign { self.unused + self.buffers.values().map(Buffer::unused).sum::<u64>() } else { 0 }
+    }
+
     pub fn begin(&mut self, buffer: u64) {
+        self.reset(buffer);
         self.buffers.insert(buffer, Buffer { begun: true, ..Buffer::default() });
     }
 
@@ -89,7 +150,7 @@ impl Replay {
     }
 
     pub fn reset(&mut self, buffer: u64) {
-        self.buffers.remove(&buffer);
+        self.unused += self.buffers.remove(&buffer).map_or(0, |of| of.unused());
     }
 
     pub fn bind(&mut self, buffer: u64, pipeline: Option<usize>) {
@@ -120,7 +181,8 @@ impl Replay {
         self.buffers.entry(buffer).or_default().labels.pop();
     }
 
-    pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool) {
+    /// `timed`: its number among those of its buffer; 0: it is not timed.
+    pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool, timed: u32) {
         let of = self.buffers.entry(buffer).or_default();
         self.recorded += 1;
         if of.dispatches.len() >= MOST_IN_BUFFER {
@@ -128,13 +190,30 @@ impl Replay {
             return;
         }
         let (node, push) = (of.labels.iter().find(|name| !is_submission(name)).cloned(), of.push.clone());
-        of.dispatches.push(Dispatch { pipeline: of.bound, push, groups, indirect, node, ending: Ending::Submitted });
+        let (pipeline, ending) = (of.bound, Ending::Submitted);
+        of.dispatches.push(Dispatch {
+            pipeline,
+            push,
+            groups,
+            indirect,
+            node,
+            ending,
+            submitted_ns: 0,
+            took: None,
+            timed,
+        });
     }
 
     /// Secondary buffers become part of the primary as they are now.
     pub fn execute(&mut self, primary: u64, secondaries: &[u64]) {
         for secondary in secondaries {
-            let list = self.buffers.get(secondary).map(|of| of.dispatches.clone()).unwrap_or_default();
+            let of = self.buffers.get_mut(secondary);
+            let mut list = of.map_or_else(Vec::new, |of| {
+                of.used = true;
+                of.dispatches.clone()
+            });
+            // Numbers are those of its own buffer.
+            list.iter_mut().for_each(|dispatch| dispatch.timed = 0);
             let to = &mut self.buffers.entry(primary).or_default().dispatches;
             let room = MOST_IN_BUFFER.saturating_sub(to.len());
             self.dropped += list.len().saturating_sub(room) as u64;
@@ -144,23 +223,52 @@ impl Replay {
         self.bind(primary, None);
     }
 
-    pub fn submit(&mut self, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
+    pub fn submit(&mut self, time_ns: u64, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
         let from = self.taken + self.dispatches.len();
+        let mut timed = Vec::new();
+        self.submissions += 1;
+        if fence != 0 && self.fences.len() < MOST_FENCES {
+            self.fences.insert(fence);
+        }
         for buffer in buffers {
-            let of = self.buffers.get(buffer);
-            self.unbegun += u64::from(!of.is_some_and(|of| of.begun));
+            let of = self.buffers.get_mut(buffer);
+            self.unbegun += u64::from(!of.as_ref().is_some_and(|of| of.begun));
             let Some(of) = of else { continue };
+            of.used = true;
             match accepted {
                 true => {
                     let room = MOST_IN_RUN.saturating_sub(self.dispatches.len());
                     self.dropped += of.dispatches.len().saturating_sub(room) as u64;
-                    self.dispatches.extend(of.dispatches.iter().take(room).cloned());
+                    let first = self.taken + self.dispatches.len();
+                    let submitted = of.dispatches.iter().take(room).cloned();
+                    self.dispatches.extend(submitted.map(|of| Dispatch { submitted_ns: time_ns, ..of }));
+                    if of.dispatches.iter().any(|dispatch| dispatch.timed > 0) {
+                        timed.push((*buffer, first, self.taken + self.dispatches.len()));
+                    }
                 }
                 false => self.refused += of.dispatches.len() as u64,
             }
         }
         if accepted {
-            self.pending.push(Pending { queue, fence, from, to: self.taken + self.dispatches.len() });
+            self.pending.push(Pending { queue, fence, from, to: self.taken + self.dispatches.len(), timed });
+        }
+    }
+
+    /// Timestamps of a buffer's last submission: `first` is the number of the first pair.
+    pub fn times(&mut self, buffer: u64, clock: Clock, first: u32, ticks: &[(u64, u64)]) {
+        let ranges = self.pending.iter().rev().flat_map(|of| of.timed.iter().rev());
+        let Some((_, from, to)) = ranges.copied().find(|(of, ..)| *of == buffer) else { return };
+        let here = from.saturating_sub(self.taken)..to.saturating_sub(self.taken);
+        let Some(dispatches) = self.dispatches.get_mut(here) else { return };
+        // Where records were lost, numbers may stand twice: then nobody knows whose time it is.
+        let numbers = || dispatches.iter().map(|of| of.timed).filter(|number| *number > 0);
+        if numbers().zip(numbers().skip(1)).any(|(one, next)| next <= one) {
+            return;
+        }
+        for dispatch in dispatches.iter_mut().filter(|of| of.took.is_none()) {
+            let place = dispatch.timed.checked_sub(first).filter(|_| dispatch.timed > 0);
+            let pair = place.and_then(|place| ticks.get(place as usize));
+            dispatch.took = pair.and_then(|(begin, end)| clock.took(*begin, *end));
         }
     }
 
@@ -184,6 +292,8 @@ impl Replay {
             // A signalled fence ends what was submitted to its queue before it, too.
             done::FENCE => {
                 let Some(last) = self.pending.iter().rposition(|of| of.fence == handle && handle != 0) else {
+                    let known = self.fences.len() >= MOST_FENCES || self.fences.contains(&handle);
+                    self.strange += u64::from(!known);
                     return false;
                 };
                 let queue = self.pending.get(last).map_or(0, |of| of.queue);
@@ -191,10 +301,16 @@ impl Replay {
             }
             done::QUEUE => self.pending.iter().map(|of| of.queue == handle).collect(),
             // Which queues are whose is not told: with one device, all.
-            done::DEVICE | done::LOST if alone => vec![true; self.pending.len()],
+            done::DEVICE if alone => vec![true; self.pending.len()],
+            // With several it may be any of them that was lost: a fence that signals afterwards is no evidence any more.
+            done::LOST => vec![true; self.pending.len()],
             _ => return false,
         };
-        let ending = if what == done::LOST { Ending::Lost } else { Ending::Completed };
+        let ending = |of: &Pending| match what {
+            done::LOST if alone || of.queue == handle => Ending::Lost,
+            done::LOST => Ending::Submitted,
+            _ => Ending::Completed,
+        };
         let mut ends = ends.into_iter();
         let (dispatches, taken) = (&mut self.dispatches, self.taken);
         self.pending.retain(|of| {
@@ -202,7 +318,7 @@ impl Replay {
             if ended {
                 let here = of.from.saturating_sub(taken)..of.to.saturating_sub(taken);
                 for dispatch in dispatches.get_mut(here).unwrap_or_default() {
-                    dispatch.ending = ending;
+                    dispatch.ending = ending(of);
                 }
             }
             !ended
@@ -214,4 +330,23 @@ impl Replay {
 /// ggml 0.27 numbers its command buffers around everything: `submit 12`.
 fn is_submission(label: &str) -> bool {
     label.strip_prefix("submit ").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_has_a_length_and_so_many_bits() {
+        let clock = Clock { period: 10.0, bits: 36 };
+        assert_eq!(clock.took(5, 7), Some(Took { begin_ns: 50, ns: 20 }));
+        assert_eq!(clock.took((1 << 36) - 1, 2).map(|of| of.ns), Some(30), "it turned over");
+        assert_eq!(clock.took(7, 7).map(|of| of.ns), Some(0), "shorter than a tick");
+        assert_eq!((clock.took(0, 0), clock.took(7, 5)), (None, None), "nothing was written, and backwards");
+        for strange in [f32::NAN, 0.0, -1.0, f32::INFINITY] {
+            assert_eq!(Clock { period: strange, bits: 64 }.took(1, 2), None);
+        }
+        assert_eq!(Clock { period: 1.0, bits: 0 }.took(1, 2), None);
+        assert_eq!(Clock { period: 1.0, bits: 200 }.took(1, 3).map(|of| of.ns), Some(2));
+    }
 }

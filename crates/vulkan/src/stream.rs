@@ -5,7 +5,7 @@
 use crate::fields::Fields;
 use crate::pipeline::{Device, Made, Module, Pipeline};
 use crate::record::{how, kind};
-use crate::replay::{Dispatch, Replay};
+use crate::replay::{Clock, Dispatch, Replay};
 use crate::run::Run;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -84,16 +84,29 @@ impl Stream {
             kind::LABEL_END => replay.label_end(body.u64()),
             kind::DISPATCH => {
                 let (buffer, groups) = (body.u64(), [body.u32(), body.u32(), body.u32()]);
-                replay.dispatch(buffer, groups, body.u32() == how::INDIRECT);
+                let word = body.u32();
+                let (way, timed) = (word & ((1 << how::TIMED) - 1), word >> how::TIMED);
+                replay.dispatch(buffer, groups, way == how::INDIRECT, timed);
             }
             kind::EXECUTE | kind::SUBMIT => {
-                let (_time, queue, fence) = (body.u64(), body.u64(), body.u64());
+                let (time_ns, queue, fence) = (body.u64(), body.u64(), body.u64());
                 let (result, count) = (body.u32(), body.u32());
                 let buffers: Vec<u64> = (0..count.min(1 << 16)).map(|_| body.u64()).collect();
                 match record {
                     kind::EXECUTE => replay.execute(queue, &buffers),
-                    _ => replay.submit(queue, fence, result == 0, &buffers),
+                    _ => replay.submit(time_ns, queue, fence, result == 0, &buffers),
                 }
+            }
+            kind::TIMES => {
+                let (buffer, period, bits) = (body.u64(), f32::from_bits(body.u32()), body.u32());
+                let (first, count) = (body.u32(), body.u32());
+                let told = body.bytes(count.saturating_mul(16));
+                let pair = |pair: &[u8]| {
+                    let mut pair = Fields::new(pair);
+                    (pair.u64(), pair.u64())
+                };
+                let ticks: Vec<(u64, u64)> = told.chunks_exact(16).map(pair).collect();
+                replay.times(buffer, Clock { period, bits }, first, &ticks);
             }
             kind::DONE => {
                 let (_time, handle, what) = (body.u64(), body.u64(), body.u32());
@@ -117,6 +130,11 @@ impl Stream {
         if self.modules.len() < MOST {
             self.modules.insert(handle, Arc::new(Module::of(words, words.len() as u64)));
         }
+    }
+
+    /// A module is gone, or was somebody's alone.
+    pub fn unmodule(&mut self, handle: u64) {
+        self.modules.remove(&handle);
     }
 
     /// A pipeline was seen to be made.
@@ -174,7 +192,7 @@ impl Stream {
     }
 
     pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool) {
-        self.replay.dispatch(buffer, groups, indirect);
+        self.replay.dispatch(buffer, groups, indirect, 0);
     }
 
     pub fn execute(&mut self, primary: u64, secondaries: &[u64]) {
@@ -182,7 +200,7 @@ impl Stream {
     }
 
     pub fn submit(&mut self, queue: u64, fence: u64, accepted: bool, buffers: &[u64]) {
-        self.replay.submit(queue, fence, accepted, buffers);
+        self.replay.submit(0, queue, fence, accepted, buffers);
     }
 
     /// `what`: one of [`crate::record::done`]. Says whether everything that was submitted has ended with it. `alone`: there is but one
@@ -199,6 +217,17 @@ impl Stream {
     /// Submissions of command buffers whose beginning nobody saw: more may have been in them than is counted.
     pub fn unbegun(&self) -> u64 {
         self.replay.unbegun
+    }
+
+    /// Submissions that were seen.
+    pub fn submissions(&self) -> u64 {
+        self.replay.submissions
+    }
+
+    /// Dispatches that were recorded into command buffers whose submission was not seen, where there is a sign that there was one: no
+    /// submission was seen at all, or a fence signalled that none of them had.
+    pub fn unsubmitted(&self) -> u64 {
+        self.replay.unsubmitted()
     }
 
     /// Dispatches that were submitted and not taken yet, in their order: those that ended, or `all`.

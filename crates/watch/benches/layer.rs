@@ -20,15 +20,15 @@ fn main() {
         Command::new("cc").args(["-O2", "-w", "-o"]).arg(&program).args([source, "-lpthread", "-ldl"]).status();
     assert!(compiled.expect("a C compiler").success());
     let run = |session: Option<&Session>| each(&tree, &libraries, &program, &driver, session);
-    let mut rounds: Vec<(f64, f64)> = Vec::new();
+    let mut rounds: Vec<[f64; 3]> = Vec::new();
     for _ in 0..5 {
-        let plain = run(None);
-        let session = Session::new().expect("a session");
-        rounds.push((plain, run(Some(&session))));
+        let session = || Session::new().expect("a session");
+        rounds.push([run(None), run(Some(&session())), run(Some(&session().with_times()))]);
     }
-    let least = |of: fn(&(f64, f64)) -> f64| rounds.iter().map(of).fold(f64::MAX, f64::min);
-    let (plain, layered) = (least(|round| round.0), least(|round| round.1));
+    let least = |place: usize| rounds.iter().map(|round| round[place]).fold(f64::MAX, f64::min);
+    let (plain, layered, timed) = (least(0), least(1), least(2));
     println!("vkCmdDispatch: {plain:.1} ns without, {layered:.1} ns with the layer: {:.1} ns added", layered - plain);
+    println!("with timestamps around each: {timed:.1} ns: {:.1} ns added", timed - plain);
 }
 
 /// Nanoseconds of a dispatch, the best of 15 rounds of 20,000.

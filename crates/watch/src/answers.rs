@@ -2,7 +2,7 @@
 
 use crate::claims::{Held, Verdict, Weakness};
 use crate::{
-    Device, Ended, Heard, Maker, ObserverKind, ObserverReport, Row, Sign, Tally, Unseen, Why, Word, signal_name,
+    Device, Ended, Heard, Maker, ObserverKind, ObserverReport, Row, Sign, Tally, Took, Unseen, Why, Word, signal_name,
 };
 use evidence::{Canary, Conclusion, Contamination, DeviceKind, Rung};
 use schemars::JsonSchema;
@@ -223,6 +223,8 @@ pub struct LaunchRow {
     pub share: f64,
     pub device: DeviceKind,
     pub rung: Rung,
+    /// How long the device worked on them, by its own clock (`--times`); null where nobody asked or nobody knows.
+    pub took: Option<Took>,
 }
 
 impl LaunchRow {
@@ -245,6 +247,7 @@ impl LaunchRow {
             share: row.share,
             device,
             rung: account.rung(device),
+            took: row.took,
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Dispatches {
     /// Of pipelines that were made before anybody looked, by a name that is known.
     pub by_name_alone: u64,
     pub indirect: u64,
+    /// Of which is known how long the device worked on them.
+    pub timed: u64,
     /// Handles of the devices that took dispatches.
     pub used: BTreeSet<u64>,
     kinds: HashMap<Shape, KindId>,
@@ -75,11 +77,18 @@ impl Dispatches {
             self.lost_with_device += u64::from(dispatch.ending == Ending::Lost);
             self.indirect += u64::from(dispatch.indirect);
             let kind = self.kind(&dispatch, tally);
+            // What the device was lost over, or was not seen to end, has no time.
+            let took_ns = dispatch.took.filter(|_| dispatch.ending == Ending::Completed).map(|took| took.ns);
             if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
                 let (pid, args) = (self.pid, dispatch.push.clone());
-                each(&Seen { time_ns: 0, pid, thread: 0, kind, stream: 0, graph: 0, exec: None, args });
+                let time_ns = dispatch.submitted_ns;
+                each(&Seen { time_ns, pid, thread: 0, kind, stream: 0, graph: 0, exec: None, args, took_ns });
             }
             self.flow.launch(tally, kind, 0, 0);
+            if let Some(ns) = took_ns {
+                self.timed += 1;
+                self.flow.took(kind, ns);
+            }
         }
     }
 

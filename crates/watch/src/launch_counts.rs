@@ -2,7 +2,7 @@
 
 use crate::fallback::{Sign, Unpacked, Why};
 use crate::launch_key::{Kind, KindId, Known, Name, facts};
-use crate::{Device, Devices, Fallback, Maker, Phase};
+use crate::{Device, Devices, Fallback, Maker, Phase, Took};
 use evidence::DeviceKind;
 use launch::grammar::{Facts, Family, Path};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,6 +15,7 @@ pub struct Tally {
     index: HashMap<Kind, KindId>,
     facts: HashMap<Name, Rc<Facts>>,
     counts: HashMap<(Phase, u64, KindId), u64>,
+    times: HashMap<(Phase, u64, KindId), Took>,
     rejected: HashMap<KindId, u64>,
     /// What was launched for an evaluation whose end nobody saw: in the counts, in no figure per token.
     unfinished: HashMap<KindId, u64>,
@@ -56,6 +57,12 @@ pub struct Row {
     pub share: f64,
     /// What it was launched on; None where the tally has no processes.
     pub device: Option<DeviceKind>,
+    /// How long the device worked on those launches that were timed; None where none was.
+    pub took: Option<Took>,
+}
+
+fn is_real(device: DeviceKind) -> bool {
+    device == DeviceKind::Real
 }
 
 /// What two kinds must share to stand in one row.
@@ -184,6 +191,16 @@ impl Tally {
         }
     }
 
+    /// How long the device worked on launches of one kind.
+    pub(super) fn took(&mut self, phase: Phase, width: u64, id: KindId, took: Took) {
+        self.times.entry((phase, width, id)).or_default().add(took);
+    }
+
+    /// Launches of which is known how long the device worked on them. What stands in for a device has no time.
+    pub fn timed(&self) -> u64 {
+        self.rows().iter().filter_map(|row| row.took).map(|took| took.launches).sum()
+    }
+
     /// One launch of a kind turned out to be none.
     pub(super) fn take_back(&mut self, id: KindId) {
         let counted = self.counts.iter_mut().find(|((.., known), count)| *known == id && **count > 0);
@@ -309,7 +326,7 @@ impl Tally {
     /// The table: kinds that differ only in their grid or their process are one row, unless those launched on different devices; phases in order, the most frequent first.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
-        for ((phase, _, id), count) in &self.counts {
+        for ((phase, width, id), count) in &self.counts {
             let Some(known) = self.known(*id) else { continue };
             let kind = &known.kind;
             let name = match (&kind.name, kind.call) {
@@ -334,7 +351,11 @@ impl Tally {
                 launches: 0,
                 share: 0.0,
                 device,
+                took: None,
             });
+            if let Some(took) = self.times.get(&(*phase, *width, *id)).filter(|_| device.is_none_or(is_real)) {
+                row.took.get_or_insert_default().add(*took);
+            }
             row.launches += count;
             if kind.grid != OTHER_GRIDS {
                 row.grids.push(kind.grid);

@@ -5,13 +5,15 @@
 
 use crate::fallback::Unpacked;
 use crate::graphs::Graphs;
-use crate::{KindId, Phase, Tally};
+use crate::{KindId, Phase, Tally, Took};
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct Flow {
     pub graphs: Graphs,
     pending: HashMap<KindId, u64>,
+    /// How long the device worked on what is pending, where that is told.
+    took: HashMap<KindId, Took>,
     unpacked: Unpacked,
 }
 
@@ -26,6 +28,11 @@ impl Flow {
             (0, graph) => self.graphs.launch(graph, kind),
             _ => tally.rejected(kind, 1),
         }
+    }
+
+    /// How long the device worked on a launch that was just told.
+    pub fn took(&mut self, kind: KindId, ns: u64) {
+        self.took.entry(kind).or_default().add(Took::once(ns));
     }
 
     /// Accepted launches of one kind, one after the other.
@@ -76,6 +83,13 @@ impl Flow {
         for (kind, count) in self.pending.drain() {
             tally.launched(phase, width, kind, count);
         }
+        self.tell_times(tally, phase, width);
+    }
+
+    fn tell_times(&mut self, tally: &mut Tally, phase: Phase, width: u64) {
+        for (kind, took) in self.took.drain() {
+            tally.took(phase, width, kind, took);
+        }
     }
 
     /// A launch that was counted when it was made has returned an error: it was none.
@@ -99,6 +113,7 @@ impl Flow {
                 tally.unfinished(kind, count);
             }
         }
+        self.tell_times(tally, phase, width);
     }
 }
 

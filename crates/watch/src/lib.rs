@@ -30,6 +30,7 @@ pub mod request;
 mod seen;
 mod sightings;
 mod source;
+mod took;
 
 pub use crate::answers::{ClaimHeld, DeviceSeen, EndedHow, FallbackSeen, LaunchRow, PerToken, Watched, Whose};
 pub use crate::device::{Device, Devices, Maker, is_stand_in};
@@ -48,4 +49,5 @@ pub use crate::sightings::{ObserverReport, Place, RecordContext, Word};
 pub use crate::source::{Ended, Source, State, WatchError, signal_name};
 
 pub use crate::seen::Seen;
+pub use crate::took::Took;
 pub use launch::Phase;

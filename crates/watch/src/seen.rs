@@ -15,4 +15,6 @@ pub struct Seen<'s> {
     /// For a replay: the executable graph.
     pub exec: Option<u64>,
     pub args: Vec<u8>,
+    /// How long the device worked on it, where that was asked for and told.
+    pub took_ns: Option<u64>,
 }

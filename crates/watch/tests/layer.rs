@@ -21,6 +21,21 @@ struct Watched {
     ended: Ended,
     /// Every dispatch in order: pipeline, groups, push constants.
     each: Vec<(String, [u32; 3], Vec<u8>)>,
+    /// Of each, how long the device worked on it.
+    took: Vec<Option<u64>>,
+}
+
+impl Watched {
+    fn gap(&self, wanted: &Gap) -> Option<u64> {
+        self.account.gaps.iter().find(|unseen| unseen.gap == *wanted).map(|unseen| unseen.count)
+    }
+
+    fn blind(&self, words: &str) -> bool {
+        self.account
+            .gaps
+            .iter()
+            .any(|unseen| matches!(&unseen.gap, Gap::LayerBlind { what, .. } if what.contains(words)))
+    }
 }
 
 impl Stage {
@@ -91,9 +106,24 @@ fn watch(command: Command) -> Watched {
 }
 
 /// `limit`: most bytes that may wait; nobody reads until the program has ended.
-fn watch_with(mut command: Command, limit: Option<u64>) -> Watched {
-    let session = Session::new().expect("a session");
-    command.envs(session.environment());
+fn watch_with(command: Command, limit: Option<u64>) -> Watched {
+    watch_by(Session::new().expect("a session"), command, limit)
+}
+
+fn watch_timed(command: Command) -> Watched {
+    watch_by(Session::new().expect("a session").with_times(), command, None)
+}
+
+fn watch_by(session: Session, mut command: Command, limit: Option<u64>) -> Watched {
+    let below: Vec<(String, String)> = ["VK_INSTANCE_LAYERS", "VK_ADD_LAYER_PATH"]
+        .into_iter()
+        .filter_map(|name| {
+            let (_, own) = command.get_envs().find(|(of, _)| *of == name)?;
+            let (_, ours) = session.environment().into_iter().find(|(of, _)| of == name)?;
+            Some((name.to_owned(), format!("{}:{}", ours.display(), own?.display())))
+        })
+        .collect();
+    command.envs(session.environment()).envs(below);
     command.envs(limit.map(|limit| ("WHICHKERNEL_VULKAN_LIMIT", limit.to_string())));
     let mut child = command.spawn().expect("started");
     if limit.is_some() {
@@ -102,7 +132,12 @@ fn watch_with(mut command: Command, limit: Option<u64>) -> Watched {
     let each = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let (mut tally, to) = (Tally::default(), each.clone());
     let mut source = LayerSource::new(session, Box::new(child));
-    source.on_each(move |seen| to.borrow_mut().push((seen.kind.name.text(), seen.kind.grid, seen.args.clone())));
+    let took = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let times = took.clone();
+    source.on_each(move |seen| {
+        to.borrow_mut().push((seen.kind.name.text(), seen.kind.grid, seen.args.clone()));
+        times.borrow_mut().push(seen.took_ns);
+    });
     let ended = loop {
         if let State::Ended(ended) = source.poll(&mut tally, Duration::from_millis(50)).expect("a poll") {
             break ended;
@@ -110,7 +145,7 @@ fn watch_with(mut command: Command, limit: Option<u64>) -> Watched {
     };
     let account = source.finish(&mut tally).expect("an account");
     drop(source);
-    Watched { tally, account, ended, each: each.take() }
+    Watched { tally, account, ended, each: each.take(), took: took.take() }
 }
 
 fn product(watched: &Watched, phases: &[Phase]) -> Vec<(String, Option<String>, Option<u64>)> {
@@ -237,7 +272,10 @@ fn dispatches(stage: &Stage, what: &str) -> Command {
 #[test]
 fn every_submitted_dispatch_counts_and_nothing_else() {
     let Some(stage) = Stage::new() else { return };
-    for (what, expected) in [("threads", 2000), ("secondary", 7), ("again", 10), ("indirect", 1), ("many", 30_000)] {
+    let all = [("threads", 2000), ("secondary", 7), ("again", 10), ("indirect", 1), ("many", 30_000)];
+    // An extension's submission, a module in the chain of its stage, the device's own functions.
+    let ways = [("khr", 3), ("inline", 3), ("direct", 3)];
+    for (what, expected) in all.into_iter().chain(ways) {
         let watched = watch(dispatches(&stage, what));
         let seen = (watched.ended, watched.tally.launches(), watched.tally.lost, watched.account.ended);
         assert_eq!(seen, (Ended::Code(0), expected, 0, true), "{what}: {:?}", watched.account.gaps);
@@ -309,4 +347,139 @@ fn two_runs_dispatch_the_same() {
     let first = run();
     assert!(!first.is_empty());
     assert_eq!(first, run());
+}
+
+/// The same program over a layer of the test's own, which loses the device.
+fn losing(stage: &Stage, what: &[&str], lose: &[(&str, &str)]) -> Command {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/losing_layer.c");
+    let directory = stage.home.path().join("losing");
+    let library = directory.join("liblosing.so");
+    if !library.exists() {
+        std::fs::create_dir_all(&directory).expect("made");
+        let compiled =
+            Command::new("cc").args(["-O1", "-w", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).status();
+        assert!(compiled.expect("a C compiler").success());
+        let text = watch::layer::manifest(&library).replace(watch::layer::LAYER, "VK_LAYER_TEST_losing");
+        std::fs::write(directory.join("losing.json"), text).expect("written");
+    }
+    let mut command = dispatches(stage, what[0]);
+    command.args(&what[1..]).env("VK_ADD_LAYER_PATH", directory).env("VK_INSTANCE_LAYERS", "VK_LAYER_TEST_losing");
+    command.envs(lose.iter().copied());
+    command
+}
+
+/// However the loss is told: what ended before it is complete, what was under way is not, and what came behind it never ran.
+#[test]
+fn what_was_under_way_when_the_device_was_lost_did_not_complete() {
+    let Some(stage) = Stage::new() else { return };
+    for how in ["wait", "status", "queue", "device"] {
+        let watched = watch(losing(&stage, &["lost", how], &[("LOSE", how), ("LOSE_AT", "2")]));
+        let (tally, account) = (&watched.tally, &watched.account);
+        assert_eq!(
+            (watched.ended, tally.launches(), tally.rejections()),
+            (Ended::Code(0), 5, 1),
+            "{how}: {:?}",
+            account.gaps
+        );
+        assert_eq!(
+            (watched.gap(&Gap::DeviceLost), watched.gap(&Gap::NotSeenToEnd)),
+            (Some(3), None),
+            "{how}: {:?}",
+            account.gaps
+        );
+        assert!(!account.ended, "{how}");
+        assert_eq!(account.rung(account.device), Rung::Launched, "{how}");
+    }
+    // Told by the submission itself: those dispatches were refused, and the fence behind them is nobody's end.
+    let watched = watch(losing(&stage, &["lost"], &[("LOSE", "submit"), ("LOSE_AT", "2")]));
+    assert_eq!((watched.tally.launches(), watched.tally.rejections()), (2, 4), "{:?}", watched.account.gaps);
+    assert_eq!(watched.gap(&Gap::DeviceLost), None, "{:?}", watched.account.gaps);
+    // The same program whose device nobody loses.
+    let watched = watch(losing(&stage, &["lost"], &[]));
+    assert_eq!((watched.tally.launches(), watched.account.ended), (6, true), "{:?}", watched.account.gaps);
+}
+
+/// Every dispatch has a time of the device, those of buffers that are submitted again each its own; the program computes the same.
+#[test]
+fn dispatches_are_timed_where_that_is_asked_for() {
+    let Some(stage) = Stage::new() else { return };
+    for (what, expected) in [("threads", 2000), ("again", 10), ("indirect", 1), ("many", 30_000)] {
+        let watched = watch_timed(dispatches(&stage, what));
+        let seen = (watched.ended, watched.tally.launches(), watched.tally.lost, watched.account.ended);
+        assert_eq!(seen, (Ended::Code(0), expected, 0, true), "{what}: {:?}", watched.account.gaps);
+        assert_eq!(
+            (watched.tally.timed(), watched.gap(&Gap::Untimed)),
+            (expected, None),
+            "{what}: {:?}",
+            watched.account.gaps
+        );
+        assert!(watched.took.iter().all(Option::is_some), "{what}");
+        let took: u64 = watched.took.iter().flatten().sum();
+        let rows = watched.tally.rows();
+        let total: u64 = rows.iter().filter_map(|row| row.took).map(|took| took.total_ns).sum();
+        assert_eq!(took, total, "{what}");
+        for row in rows {
+            let took = row.took.expect("timed");
+            assert!(
+                took.total_ns > 0
+                    && took.launches == row.launches
+                    && took.least_ns <= took.mean_ns()
+                    && took.mean_ns() <= took.most_ns,
+                "{row:?}"
+            );
+        }
+    }
+    // Nobody asked: no time, and no gap.
+    let watched = watch(dispatches(&stage, "again"));
+    assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, None));
+}
+
+#[test]
+fn what_cannot_be_timed_has_no_time_and_is_said() {
+    let Some(stage) = Stage::new() else { return };
+    // Those of the secondary buffer, which is executed twice; the primary's own has one.
+    let watched = watch_timed(dispatches(&stage, "secondary"));
+    assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (7, 1, Some(6)));
+    assert!(watched.took[..6].iter().all(Option::is_none) && watched.took[6].is_some(), "{:?}", watched.took);
+    assert!(watched.blind("secondary"), "{:?}", watched.account.gaps);
+    // Submitted twice before anybody waited: the second wrote over the first.
+    let watched = watch_timed(dispatches(&stage, "twice"));
+    assert_eq!(watched.took.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, true]);
+    assert_eq!((watched.gap(&Gap::Untimed), watched.account.ended), (Some(2), true));
+    // A queue that writes no timestamps: everything is counted, nothing is timed, and zero is not said.
+    let watched = watch_timed(losing(&stage, &["again"], &[("UNTIMED", "1")]));
+    assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (10, 0, Some(10)));
+    assert!(watched.blind("a queue that writes none") && watched.account.ended, "{:?}", watched.account.gaps);
+    // Nobody waited, and a device that was lost.
+    let watched = watch_timed(dispatches(&stage, "unwaited"));
+    assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, Some(4)));
+    let watched = watch_timed(losing(&stage, &["lost"], &[("LOSE", "wait"), ("LOSE_AT", "2")]));
+    assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (2, Some(3)), "{:?}", watched.account.gaps);
+}
+
+/// On lavapipe llama-bench's own dispatches, the same as untimed; on the stand-in, where nothing is computed, no time at all.
+#[test]
+fn llama_bench_is_timed_on_a_driver_that_computes() {
+    let Some(stage) = Stage::new() else { return };
+    let lavapipe = || {
+        let mut command = stage.bench(None, "3", "1");
+        command.env("VK_DRIVER_FILES", stage.driver("libvulkan_lvp.so")).env("GGML_VK_VISIBLE_DEVICES", "0");
+        command
+    };
+    let (plain, timed) = (watch(lavapipe()), watch_timed(lavapipe()));
+    assert_eq!(plain.each, timed.each);
+    assert_eq!(
+        (timed.tally.timed(), timed.gap(&Gap::Untimed)),
+        (timed.tally.launches(), None),
+        "{:?}",
+        timed.account.gaps
+    );
+    assert!(timed.tally.rows().iter().filter_map(|row| row.took).any(|took| took.total_ns > 0));
+    assert_eq!(timed.account.rung(timed.account.device), Rung::Completed);
+    let mut command = stage.bench(Some("libamdgpu_noop_drm_shim.so"), "16", "1");
+    command.env("VK_DRIVER_FILES", stage.driver("libvulkan_radeon.so")).env("AMDGPU_GPU_ID", "gfx1201");
+    let watched = watch_timed(command);
+    assert_eq!((watched.ended, watched.tally.timed()), (Ended::Code(0), 0));
+    assert_eq!(watched.gap(&Gap::Untimed), Some(watched.tally.launches()));
+    assert!(watched.took.iter().all(Option::is_none));
 }

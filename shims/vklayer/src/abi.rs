@@ -103,6 +103,23 @@ pub struct ComputePipelineInfo {
     pub base_index: i32,
 }
 
+/// VkCommandPoolCreateInfo
+#[repr(C)]
+pub struct CommandPoolInfo {
+    pub base: Base,
+    pub flags: u32,
+    pub family: u32,
+}
+
+/// VkCommandBufferAllocateInfo
+#[repr(C)]
+pub struct AllocateInfo {
+    pub base: Base,
+    pub pool: u64,
+    pub level: u32,
+    pub count: u32,
+}
+
 #[repr(C)]
 pub struct ObjectName {
     pub base: Base,
@@ -159,7 +176,7 @@ pub struct BufferInfo {
     pub mask: u32,
 }
 
-/// VkPhysicalDeviceProperties; its limits are not looked at, but the driver writes them.
+/// VkPhysicalDeviceProperties; of its limits only the length of a tick is looked at (`times`), but the driver writes all.
 #[repr(C, align(8))]
 pub struct Properties {
     pub api: u32,

@@ -4,7 +4,8 @@ use crate::abi::*;
 use crate::bodies::{self, how, kind};
 use crate::text::text;
 use crate::trace::{bytes, write};
-use crate::{next, trace};
+use crate::{next, times, trace};
+use core::ffi::c_void;
 
 /// Only compute work is told.
 const COMPUTE: u32 = 1;
@@ -13,7 +14,42 @@ fn buffer(kind: u32, buffer: Handle) {
     write(kind, &[bytes(&bodies::Buffer { buffer: buffer as u64 })]);
 }
 
+pub unsafe extern "C" fn create_pool(device: Handle, info: *const CommandPoolInfo, allocator: *const c_void, to: *mut u64) -> Result {
+    type Next = unsafe extern "C" fn(Handle, *const CommandPoolInfo, *const c_void, *mut u64) -> Result;
+    let next = next!(device, vkCreateCommandPool as Next);
+    // SAFETY: the program's own call.
+    unsafe {
+        let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| next(device, info, allocator, to));
+        if let (SUCCESS, Some(info)) = (result, info.as_ref()) {
+            times::command_pool(device, *to, info.family);
+        }
+        result
+    }
+}
+
+pub unsafe extern "C" fn destroy_pool(device: Handle, pool: u64, allocator: *const c_void) {
+    times::command_pool_gone(device, pool);
+    if let Some(next) = next!(device, vkDestroyCommandPool as unsafe extern "C" fn(Handle, u64, *const c_void)) {
+        // SAFETY: the program's own call.
+        unsafe { next(device, pool, allocator) }
+    }
+}
+
+pub unsafe extern "C" fn allocate(device: Handle, info: *const AllocateInfo, to: *mut Handle) -> Result {
+    type Next = unsafe extern "C" fn(Handle, *const AllocateInfo, *mut Handle) -> Result;
+    let next = next!(device, vkAllocateCommandBuffers as Next);
+    // SAFETY: the program's own call.
+    unsafe {
+        let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| next(device, info, to));
+        if let (SUCCESS, Some(info)) = (result, info.as_ref()) {
+            times::allocated(device, info.pool, info.level, info.count, to);
+        }
+        result
+    }
+}
+
 pub unsafe extern "C" fn begin(command: Handle, info: *const Base) -> Result {
+    times::begins(command);
     buffer(kind::BEGIN, command);
     let next = next!(command, vkBeginCommandBuffer as unsafe extern "C" fn(Handle, *const Base) -> Result);
     // SAFETY: the program's own call.
@@ -21,6 +57,7 @@ pub unsafe extern "C" fn begin(command: Handle, info: *const Base) -> Result {
 }
 
 pub unsafe extern "C" fn reset(command: Handle, flags: u32) -> Result {
+    times::begins(command);
     buffer(kind::RESET, command);
     let next = next!(command, vkResetCommandBuffer as unsafe extern "C" fn(Handle, u32) -> Result);
     // SAFETY: the program's own call.
@@ -32,6 +69,7 @@ pub unsafe extern "C" fn free(device: Handle, pool: u64, count: u32, buffers: *c
         // SAFETY: the program's own list.
         let command = if buffers.is_null() { core::ptr::null_mut() } else { unsafe { *buffers.add(place) } };
         if !command.is_null() {
+            times::freed(command);
             buffer(kind::RESET, command);
         }
     }
@@ -97,42 +135,60 @@ pub unsafe extern "C" fn push2_khr(command: Handle, info: *const PushInfo) {
     unsafe { push_both(command, info, next!(command, vkCmdPushConstants2KHR as Push2)) }
 }
 
-fn dispatched(command: Handle, groups: [u32; 3], how: u32) {
+/// `timed`: its number among the timed dispatches of its buffer; 0: it is none.
+fn dispatched(command: Handle, groups: [u32; 3], how: u32, timed: u32) {
+    let how = how | timed << how::TIMED;
     write(kind::DISPATCH, &[bytes(&bodies::Dispatch { buffer: command as u64, groups, how })]);
 }
 
 pub unsafe extern "C" fn dispatch(command: Handle, x: u32, y: u32, z: u32) {
-    dispatched(command, [x, y, z], how::DIRECT);
+    // SAFETY: the program is recording it.
+    let timed = unsafe { times::before(command) };
+    dispatched(command, [x, y, z], how::DIRECT, timed.number);
     if let Some(next) = next!(command, vkCmdDispatch as unsafe extern "C" fn(Handle, u32, u32, u32)) {
         // SAFETY: the program's own call.
         unsafe { next(command, x, y, z) }
     }
+    // SAFETY: as above.
+    unsafe { timed.after(command) };
 }
 
 pub unsafe extern "C" fn dispatch_indirect(command: Handle, memory: u64, offset: u64) {
-    dispatched(command, [0; 3], how::INDIRECT);
+    // SAFETY: the program is recording it.
+    let timed = unsafe { times::before(command) };
+    dispatched(command, [0; 3], how::INDIRECT, timed.number);
     if let Some(next) = next!(command, vkCmdDispatchIndirect as unsafe extern "C" fn(Handle, u64, u64)) {
         // SAFETY: the program's own call.
         unsafe { next(command, memory, offset) }
     }
+    // SAFETY: as above.
+    unsafe { timed.after(command) };
 }
 
 type Base6 = unsafe extern "C" fn(Handle, u32, u32, u32, u32, u32, u32);
 
 pub unsafe extern "C" fn dispatch_base(command: Handle, a: u32, b: u32, c: u32, x: u32, y: u32, z: u32) {
-    dispatched(command, [x, y, z], how::BASE);
+    // SAFETY: the program is recording it.
+    let timed = unsafe { times::before(command) };
+    dispatched(command, [x, y, z], how::BASE, timed.number);
     if let Some(next) = next!(command, vkCmdDispatchBase as Base6) {
         // SAFETY: the program's own call.
         unsafe { next(command, a, b, c, x, y, z) }
     }
+    // SAFETY: as above.
+    unsafe { timed.after(command) };
 }
 
 pub unsafe extern "C" fn dispatch_base_khr(command: Handle, a: u32, b: u32, c: u32, x: u32, y: u32, z: u32) {
-    dispatched(command, [x, y, z], how::BASE);
+    // SAFETY: the program is recording it.
+    let timed = unsafe { times::before(command) };
+    dispatched(command, [x, y, z], how::BASE, timed.number);
     if let Some(next) = next!(command, vkCmdDispatchBaseKHR as Base6) {
         // SAFETY: the program's own call.
         unsafe { next(command, a, b, c, x, y, z) }
     }
+    // SAFETY: as above.
+    unsafe { timed.after(command) };
 }
 
 pub unsafe extern "C" fn label(command: Handle, info: *const Label) {

@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::bodies::{self, kind};
 use crate::tables::{self, DEVICES, Get, INSTANCES};
 use crate::text::field;
-use crate::{code, next, trace};
+use crate::{code, next, times, trace};
 use core::ffi::{CStr, c_char, c_void};
 
 const TOO_MANY_OBJECTS: Result = -10;
@@ -140,7 +140,7 @@ unsafe extern "C" fn create_device(physical: Handle, info: *const DeviceInfo, al
         if !tables::enter(&DEVICES, *device, get_device, true) {
             return TOO_MANY_OBJECTS;
         }
-        tell(get, instance, physical, *device);
+        tell(get, instance, physical, *device, get_device);
     }
     result
 }
@@ -148,7 +148,7 @@ unsafe extern "C" fn create_device(physical: Handle, info: *const DeviceInfo, al
 /// Which device it is, in its driver's words.
 ///
 /// SAFETY: handles of the program's.
-unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle) {
+unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle, of_device: Get) {
     type GetProperties = unsafe extern "C" fn(Handle, *mut Properties2);
     // SAFETY: named so.
     let Some(properties) = (unsafe { found::<GetProperties>(get, instance, c"vkGetPhysicalDeviceProperties2") }) else {
@@ -168,6 +168,8 @@ unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle) {
     // SAFETY: both structures live for the call and are as long as the driver writes.
     unsafe { properties(physical, &raw mut all) };
     let of = &all.properties;
+    // SAFETY: as the caller says.
+    unsafe { times::opened(get, instance, physical, device, of_device, of) };
     let (name, driver_name, driver_info) = (field(&of.name), field(&driver.name), field(&driver.info));
     let body = bodies::Device {
         handle: device as u64,
@@ -189,6 +191,9 @@ pub unsafe extern "C" fn destroy_device(device: Handle, allocator: *const c_void
     let destroy = next!(device, vkDestroyDevice as Destroy);
     // SAFETY: the program's own call.
     unsafe {
+        if !device.is_null() {
+            times::closed(device);
+        }
         tables::leave(&DEVICES, device);
         if let Some(destroy) = destroy {
             destroy(device, allocator);

@@ -3,7 +3,8 @@
 //! Loaded by the Vulkan loader where the parent names its manifest (VK_ADD_LAYER_PATH, VK_INSTANCE_LAYERS); records go to
 //! `seen.PID.N` in the directory that WHICHKERNEL_VULKAN names. No allocation and no lock on the path of a dispatch. Without
 //! a directory, or on a full disk, calls go through untouched. Only where WHICHKERNEL_VULKAN_CODE is set does it add to what
-//! the program asks for: the driver is then told to keep what it compiled (see `code`).
+//! the program asks for: the driver is then told to keep what it compiled (see `code`). Where WHICHKERNEL_VULKAN_TIMES is set, it writes
+//! timestamps around dispatches (see `times`).
 #![no_std]
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -34,6 +35,7 @@ mod pipelines;
 mod submit;
 mod tables;
 mod text;
+mod times;
 
 use abi::{ERROR_INITIALIZATION_FAILED, Negotiate, Result, SUCCESS};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -75,6 +77,7 @@ fn start() {
         })
     });
     code::decide();
+    times::decide();
     trace::start(directory, 3, limit);
 }
 

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::bodies::{self, done, kind};
 use crate::trace::{begin, bytes, write};
-use crate::{next, sys};
+use crate::{next, sys, times};
 
 /// Takes its place in the order of records before the call, so that nobody is seen to wait for it earlier.
 ///
@@ -17,6 +17,9 @@ unsafe fn submitted(queue: Handle, fence: u64, count: usize, fill: impl FnOnce(*
         fill(unsafe { place.body().add(size_of::<bodies::Submit>()) }.cast());
     }
     let result = call();
+    if result != SUCCESS {
+        times::refused(queue);
+    }
     if let Some(place) = place {
         let body = bodies::Submit { time_ns, queue: queue as u64, fence, result, count: count as u32 };
         // SAFETY: our own reservation, aligned to 8 bytes.
@@ -27,6 +30,8 @@ unsafe fn submitted(queue: Handle, fence: u64, count: usize, fill: impl FnOnce(*
 }
 
 fn ended(what: u32, handle: u64) {
+    // SAFETY: a handle of the program's own call, of this kind.
+    unsafe { times::ended(what, handle) };
     write(kind::DONE, &[bytes(&bodies::Done { time_ns: sys::now_ns(), handle, what, reserved: 0 })]);
 }
 
@@ -55,7 +60,11 @@ pub unsafe extern "C" fn submit(queue: Handle, count: u32, infos: *const SubmitI
         }
     };
     // SAFETY: the program's own call.
-    unsafe { submitted(queue, fence, total, fill, || next(queue, count, infos, fence)) }
+    unsafe {
+        let of = |info: &SubmitInfo, place: usize| *info.buffers.add(place);
+        times::submitting(queue, fence, list.iter().flat_map(|info| (0..info.count as usize).map(move |place| of(info, place))));
+        submitted(queue, fence, total, fill, || next(queue, count, infos, fence))
+    }
 }
 
 type Submit2 = unsafe extern "C" fn(Handle, u32, *const SubmitInfo2, u64) -> Result;
@@ -78,7 +87,11 @@ unsafe fn both(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64,
         }
     };
     // SAFETY: the program's own call.
-    unsafe { submitted(queue, fence, total, fill, || next(queue, count, infos, fence)) }
+    unsafe {
+        let of = |info: &SubmitInfo2, place: usize| (*info.buffers.add(place)).buffer;
+        times::submitting(queue, fence, list.iter().flat_map(|info| (0..info.count as usize).map(move |place| of(info, place))));
+        submitted(queue, fence, total, fill, || next(queue, count, infos, fence))
+    }
 }
 
 pub unsafe extern "C" fn submit2(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64) -> Result {

@@ -29,6 +29,8 @@ pub enum Open {
     Acceptance,
     /// Whether it ran to its end.
     Ends,
+    /// How long the device worked on it.
+    Times,
     /// Whether a known event would have been seen.
     Canary,
     /// Nothing but whose word it is.
@@ -166,12 +168,18 @@ pub enum Gap {
     BuffersBefore,
     /// A device's own function that a process asked for: calls of it do not pass the loader.
     ByPassed { process: u32, call: String },
+    /// Dispatches that were recorded and not seen to be submitted, where something was submitted out of view.
+    SubmittedElsewhere,
+    /// A process that had Vulkan's loader before the attach, and of which no submission passed it.
+    NothingPassed { process: u32 },
     /// Dispatches whose groups the device read from memory.
     Indirect,
     /// Dispatches that were submitted and not seen to end.
     NotSeenToEnd,
     /// Dispatches that were under way when the device was lost.
     DeviceLost,
+    /// Dispatches that have no time, where times were asked for.
+    Untimed,
     // Logs, profiles, traces
     /// No line of any known log.
     NoLogLine,
@@ -237,6 +245,8 @@ impl Gap {
             | Gap::NobodyOpenedVulkan
             | Gap::BuffersBefore
             | Gap::ByPassed { .. }
+            | Gap::SubmittedElsewhere
+            | Gap::NothingPassed { .. }
             | Gap::NoLogLine
             | Gap::NoKernelLine
             | Gap::WriteAhead
@@ -276,6 +286,7 @@ impl Gap {
             Gap::OrderLost { .. } => Open::Order,
             Gap::Unchecked { .. } | Gap::NoReturns => Open::Acceptance,
             Gap::NotSeenToEnd | Gap::DeviceLost => Open::Ends,
+            Gap::Untimed => Open::Times,
             Gap::Canary { .. } | Gap::NoCanary => Open::Canary,
             Gap::OtherUser { .. } => Open::Trust,
         }

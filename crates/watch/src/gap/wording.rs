@@ -74,7 +74,7 @@ impl Gap {
             | Gap::GraphOnDevice { process, call }
             | Gap::ByPassed { process, call } => vec![("process", process.to_string()), text("call", call)],
             Gap::LayerBlind { process, what } => vec![("process", process.to_string()), text("what", what)],
-            Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } => {
+            Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } | Gap::NothingPassed { process } => {
                 vec![("process", process.to_string())]
             }
             Gap::RecordBroken { process, why } => vec![("process", process.to_string()), text("reason", why)],
@@ -327,6 +327,16 @@ impl Gap {
                 "{call} of process {process}",
                 "the program asked for the device's own function (vkGetDeviceProcAddr): calls of it do not pass Vulkan's loader and are out of view",
             ),
+            Gap::SubmittedElsewhere => says(
+                "submitted-elsewhere",
+                "submissions",
+                "{count} dispatches were recorded into command buffers whose submission was not seen: by a function that does not pass here (vkQueueSubmit2KHR), or never",
+            ),
+            Gap::NothingPassed { .. } => says(
+                "nothing-passed",
+                "Vulkan of process {process}",
+                "no submission passed Vulkan's loader: the program was idle, or it had asked for its device's own functions before the attach (vkGetDeviceProcAddr) and is out of view",
+            ),
             Gap::Indirect => {
                 says("indirect", "grids", "{count} dispatches whose groups the device read from its memory")
             }
@@ -338,6 +348,11 @@ impl Gap {
             Gap::DeviceLost => {
                 says("device-lost", "ends", "{count} dispatches were under way when the device was lost")
             }
+            Gap::Untimed => says(
+                "untimed",
+                "times",
+                "{count} dispatches have no time of the device: not seen to end, in a secondary command buffer, submitted again before they ended, on a queue without timestamps, or on a stand-in",
+            ),
             Gap::NoLogLine => says(
                 "no-log-line",
                 "logs",

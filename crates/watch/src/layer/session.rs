@@ -15,6 +15,7 @@ const LIBRARY: &str = "libVkLayer_whichkernel.so";
 #[derive(Debug)]
 pub struct Session {
     session_dir: SessionDir,
+    times: bool,
 }
 
 impl Session {
@@ -27,7 +28,16 @@ impl Session {
         let library = session_dir.outer().join(LIBRARY);
         put(&library, embedded_shims::VKLAYER).map_err(refused)?;
         put(&session_dir.outer().join("whichkernel.json"), manifest(&library).as_bytes()).map_err(refused)?;
-        Ok(Session { session_dir })
+        Ok(Session { session_dir, times: false })
+    }
+
+    /// Dispatches are to be timed by the device: the layer writes timestamps around each.
+    pub fn with_times(self) -> Session {
+        Session { times: true, ..self }
+    }
+
+    pub fn times(&self) -> bool {
+        self.times
     }
 
     /// Where the program's processes write.
@@ -44,6 +54,9 @@ impl Session {
             ("WHICHKERNEL_VULKAN".into(), self.path().into()),
             ("WHICHKERNEL_VULKAN_LIMIT".into(), LIMIT.to_string().into()),
         ];
+        if self.times {
+            all.push(("WHICHKERNEL_VULKAN_TIMES".into(), "1".into()));
+        }
         // ggml names its pipelines and nodes with this alone (0.26 and later).
         if before(MARKERS).is_none() {
             all.push((MARKERS.into(), "1".into()));

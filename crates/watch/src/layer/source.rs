@@ -104,7 +104,9 @@ impl<'a> LayerSource<'a> {
             (Gap::Indirect, sum(|process| process.counted.indirect)),
             (Gap::DeviceLost, sum(|process| process.counted.lost_with_device)),
             (Gap::NotSeenToEnd, sum(|of| of.counted.dispatches - of.counted.completed - of.counted.lost_with_device)),
+            (Gap::SubmittedElsewhere, sum(|process| process.counted.stream.unsubmitted())),
             (Gap::OtherGrids, tally.other_grids()),
+            (Gap::Untimed, self.untimed(tally)),
         ];
         gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
         let own = rustix::process::geteuid().as_raw();
@@ -123,6 +125,12 @@ impl<'a> LayerSource<'a> {
             gaps.push(Gap::NobodyOpenedVulkan.into());
         }
         gaps
+    }
+
+    /// Dispatches that have no time, where times were asked for.
+    fn untimed(&self, tally: &Tally) -> u64 {
+        let dispatches: u64 = self.processes.values().map(|process| process.counted.dispatches).sum();
+        if self.session.times() { dispatches.saturating_sub(tally.timed()) } else { 0 }
     }
 
     /// Whoever opened a device through the layer would have dispatched through it.

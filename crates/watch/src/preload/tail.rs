@@ -168,7 +168,7 @@ impl Tail {
         if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
             let (time_ns, thread, stream) = (head.time_ns, head.thread, head.stream);
             let (graph, args) = (head.graph, args.to_vec());
-            each(&Seen { time_ns, pid: self.pid, thread, kind, stream, graph, exec: None, args });
+            each(&Seen { time_ns, pid: self.pid, thread, kind, stream, graph, exec: None, args, took_ns: None });
         }
         self.flow.launch(tally, kind, head.graph.into(), head.status);
     }

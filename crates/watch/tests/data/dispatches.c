@@ -32,6 +32,10 @@ typedef struct { uint32_t type; const void *next; uint32_t flags; uint64_t size;
 typedef struct { uint64_t size; uint64_t alignment; uint32_t types; } Requirements;
 typedef struct { uint32_t type; const void *next; uint64_t size; uint32_t index; } MemoryInfo;
 
+typedef struct { uint32_t type; const void *next; uint32_t on; } Feature;
+typedef struct { uint32_t type; const void *next; Object buffer; uint32_t mask; } BufferInfo2;
+typedef struct { uint32_t type; const void *next; uint32_t flags; uint32_t waits; const void *wait; uint32_t count; const BufferInfo2 *buffers; uint32_t signals; const void *signal; } SubmitInfo2;
+
 static void *library;
 static void *own_of_device;
 #define CALL(name, ...) ((int (*)())find(#name))(__VA_ARGS__)
@@ -123,8 +127,11 @@ static Handle arguments(void) {
     return made;
 }
 
-static void open_device(void) {
-    Object instance = 0, physical = 0;
+static Object instance;
+
+// `inline_module`: the pipeline has its module in the chain of its stage (maintenance5).
+static void open_device(int inline_module) {
+    Object physical = 0;
     AppInfo app = {0, 0, "dispatches", 1, 0, 0, 1u << 22 | 2u << 12};
     InstanceInfo info = {1, 0, 0, &app, 0, 0, 0, 0};
     MUST(CALL(vkCreateInstance, &info, (void *)0, &instance));
@@ -133,16 +140,18 @@ static void open_device(void) {
     if (found < 0 || count != 1) exit(3);
     float priority = 1;
     QueueInfo queue_info = {2, 0, 0, 0, 1, &priority};
-    DeviceInfo device_info = {3, 0, 0, 1, &queue_info, 0, 0, 0, 0, 0};
+    const char *extensions[] = {"VK_KHR_synchronization2", "VK_KHR_dynamic_rendering", "VK_KHR_maintenance5"};
+    Feature synchronization = {1000314007, 0, 1}, maintenance = {1000470000, &synchronization, 1};
+    DeviceInfo device_info = {3, inline_module ? (void *)&maintenance : (void *)&synchronization, 0, 1, &queue_info, 0, 0, inline_module ? 3 : 1, extensions, 0};
     MUST(CALL(vkCreateDevice, physical, &device_info, (void *)0, &device));
     ((void (*)(Object, uint32_t, uint32_t, Object *))find("vkGetDeviceQueue"))(device, 0, 0, &queue);
     Handle module = 0;
     ModuleInfo module_info = {16, 0, 0, sizeof CODE, CODE};
-    MUST(CALL(vkCreateShaderModule, device, &module_info, (void *)0, &module));
+    if (!inline_module) MUST(CALL(vkCreateShaderModule, device, &module_info, (void *)0, &module));
     PushRange range = {0x20, 0, 4};
     LayoutInfo layout_info = {30, 0, 0, 0, 0, 1, &range};
     MUST(CALL(vkCreatePipelineLayout, device, &layout_info, (void *)0, &layout));
-    PipelineInfo pipeline_info = {29, 0, 0, {18, 0, 0, 0x20, module, "main", 0}, layout, 0, -1};
+    PipelineInfo pipeline_info = {29, 0, 0, {18, inline_module ? &module_info : 0, 0, 0x20, module, "main", 0}, layout, 0, -1};
     MUST(((int (*)(Object, Handle, uint32_t, const void *, const void *, Handle *))find("vkCreateComputePipelines"))(device, 0, 1, &pipeline_info, 0, &pipeline));
 }
 
@@ -156,7 +165,7 @@ int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     library = dlopen("libvulkan.so.1", RTLD_NOW);
     if (!library) { fprintf(stderr, "%s\n", dlerror()); return 3; }
-    open_device();
+    open_device(!strcmp(what, "inline"));
     Handle own = pool();
     Object primary = buffer(own, 0);
     long submitted = 0;
@@ -204,6 +213,68 @@ int main(int argc, char **argv) {
         MUST(CALL(vkEndCommandBuffer, primary));
         submit(primary, 1);
         submitted = 3;
+    } else if (!strcmp(what, "khr")) {
+        // The instance's function of an extension: inside the loader, and not among those that it exports.
+        Handle fence = 0;
+        FenceInfo fence_info = {8, 0, 0};
+        MUST(CALL(vkCreateFence, device, &fence_info, (void *)0, &fence));
+        begin(primary, 0, 0);
+        record(primary, 3, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        BufferInfo2 list = {1000314006, 0, primary, 0};
+        SubmitInfo2 info = {1000314004, 0, 0, 0, 0, 1, &list, 0, 0};
+        void *at = ((void *(*)(Object, const char *))find("vkGetInstanceProcAddr"))(instance, "vkQueueSubmit2KHR");
+        if (!at) return 3;
+        MUST(((int (*)(Object, uint32_t, const void *, Handle))at)(queue, 1, &info, fence));
+        MUST(((int (*)(Object, uint32_t, const Handle *, uint32_t, uint64_t))find("vkWaitForFences"))(device, 1, &fence, 1, ~0ull));
+        submitted = 3;
+    } else if (!strcmp(what, "inline")) {
+        begin(primary, 0, 0);
+        record(primary, 3, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        submit(primary, 1);
+        submitted = 3;
+    } else if (!strcmp(what, "direct-before")) {
+        // The device's functions were asked for before anybody looks.
+        own_of_device = device;
+        begin(primary, 4, 0);
+        record(primary, 3, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        int (*to)(Object, uint32_t, const void *, Handle) = find("vkQueueSubmit");
+        int (*idle)(Object) = find("vkQueueWaitIdle");
+        SubmitInfo info = {4, 0, 0, 0, 0, 1, &primary, 0, 0};
+        puts("open");
+        fflush(stdout);
+        getchar();
+        for (int i = 0; i < 3; i++) { MUST(to(queue, 1, &info, 0)); MUST(idle(queue)); }
+        submitted = 9;
+    } else if (!strcmp(what, "lost")) {
+        // Two dispatches that end, three that are under way, one more that may be refused; each awaited in every way, whatever is answered.
+        Object list[3] = {primary, buffer(own, 0), buffer(own, 0)};
+        uint32_t counts[3] = {2, 3, 1};
+        for (int i = 0; i < 3; i++) {
+            Handle fence = 0;
+            FenceInfo fence_info = {8, 0, 0};
+            SubmitInfo info = {4, 0, 0, 0, 0, 1, &list[i], 0, 0};
+            begin(list[i], 1, 0);
+            record(list[i], counts[i], 10 * i);
+            MUST(CALL(vkEndCommandBuffer, list[i]));
+            MUST(CALL(vkCreateFence, device, &fence_info, (void *)0, &fence));
+            int refused = ((int (*)(Object, uint32_t, const void *, Handle))find("vkQueueSubmit"))(queue, 1, &info, fence);
+            const char *how = argc > 2 ? argv[2] : "wait";
+            if (!strcmp(how, "queue")) ((int (*)(Object))find("vkQueueWaitIdle"))(queue);
+            else if (!strcmp(how, "device")) ((int (*)(Object))find("vkDeviceWaitIdle"))(device);
+            else if (strcmp(how, "status") || i == 0) ((int (*)(Object, uint32_t, const Handle *, uint32_t, uint64_t))find("vkWaitForFences"))(device, 1, &fence, 1, refused ? 1000000 : ~0ull);
+            if (!strcmp(how, "status")) ((int (*)(Object, Handle))find("vkGetFenceStatus"))(device, fence);
+        }
+    } else if (!strcmp(what, "twice")) {
+        // Submitted again before the first ended: only the last one's timestamps stand.
+        begin(primary, 4, 0);
+        record(primary, 2, 0);
+        MUST(CALL(vkEndCommandBuffer, primary));
+        submit(primary, 0);
+        submit(primary, 1);
+        submitted = 4;
     } else if (!strcmp(what, "before")) {
         // Recorded before anybody looks, submitted afterwards; then one that is seen from its beginning.
         begin(primary, 0, 0);

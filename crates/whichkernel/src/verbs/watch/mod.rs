@@ -52,6 +52,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub log: Vec<String>,
 
+    /// With `--how layer`: how long the device worked on each dispatch, by timestamps that its own queue writes around it
+    #[arg(long)]
+    pub times: bool,
+
     /// Write every launch in order, with its argument bytes, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -140,6 +144,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }
+    anyhow::ensure!(
+        !args.times || args.how == How::Layer,
+        "--times needs --how layer: nobody else can ask the device for its clock"
+    );
     if args.certify {
         return certify::run(args, context);
     }

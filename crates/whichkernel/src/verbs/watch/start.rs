@@ -41,6 +41,7 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
 pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
     let program = args.command.first().context("--how layer starts a program: give it after --")?;
     let session = layer::Session::new()?;
+    let session = if args.times { session.with_times() } else { session };
     let mut start = Command::new(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
     start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));

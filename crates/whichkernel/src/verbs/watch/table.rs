@@ -2,17 +2,21 @@
 
 use crate::context::Context;
 use report::{Column, Table};
-use watch::{Row, Tally};
+use watch::{Row, Tally, Took};
 
 const MOST: usize = 72;
 
 /// The contract of `--format csv`.
-const KEYS: [&str; 12] =
-    ["phase", "kernel", "mangled", "family", "path", "type", "columns", "grid", "block", "file", "bundle", "launches"];
+const KEYS: [&str; 15] = [
+    "phase", "kernel", "mangled", "family", "path", "type", "columns", "grid", "block", "file", "bundle", "launches",
+    "timed", "total_ns", "mean_ns",
+];
 
 pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
     let title = |key: &str| context.lang.text(&format!("watch-{key}"));
-    let mut table = Table::new(vec![
+    let rows = tally.rows();
+    let timed = rows.iter().any(|row| row.took.is_some());
+    let mut titles = vec![
         Column::left("phase", title("phase")),
         Column::left("kernel", title("kernel")),
         Column::left("family", title("family")),
@@ -20,14 +24,18 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
         Column::right("columns", title("columns")),
         Column::right("launches", title("launches")),
         Column::right("share", title("share")),
-    ]);
+    ];
+    if timed {
+        titles.extend([Column::right("total_ns", title("total-time")), Column::right("mean_ns", title("mean-time"))]);
+    }
+    let mut table = Table::new(titles);
     // What is redrawn must not wrap: the other columns take about this much.
     const OTHERS: usize = 62;
     let limit =
         context.width.filter(|_| most.is_some()).map_or(MOST, |width| width.saturating_sub(OTHERS).clamp(16, MOST));
-    for row in tally.rows().iter().take(most.unwrap_or(usize::MAX)) {
+    for row in rows.iter().take(most.unwrap_or(usize::MAX)) {
         let share = if row.share > 0.0 { format!("{:.1}%", row.share * 100.0) } else { String::new() };
-        table.row([
+        let mut cells = vec![
             context.lang.text(&format!("watch-phase-{}", row.phase.key())),
             shortened(&row.kernel, limit),
             row.family.key().to_owned(),
@@ -35,7 +43,12 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
             number(row.ne11),
             row.launches.to_string(),
             share,
-        ]);
+        ];
+        if timed {
+            let told = |ns: fn(Took) -> u64| row.took.map(|took| microseconds(ns(took))).unwrap_or_default();
+            cells.extend([told(|took| took.total_ns), told(Took::mean_ns)]);
+        }
+        table.row(cells);
     }
     table
 }
@@ -57,9 +70,16 @@ pub fn full(tally: &Tally) -> Table {
             row.file.clone(),
             number(row.bundle.map(u64::from)),
             row.launches.to_string(),
+            number(row.took.map(|took| took.launches)),
+            number(row.took.map(|took| took.total_ns)),
+            number(row.took.map(Took::mean_ns)),
         ]);
     }
     table
+}
+
+fn microseconds(ns: u64) -> String {
+    format!("{}.{:01} us", ns / 1000, ns % 1000 / 100)
 }
 
 fn number(value: Option<u64>) -> String {

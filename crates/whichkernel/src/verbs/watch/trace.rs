@@ -79,6 +79,7 @@ fn line(seq: u64, seen: &Seen<'_>) -> Line {
         ne11: kind.ne11,
         file: Some(kind.file.clone()),
         bundle: kind.bundle,
+        took_ns: seen.took_ns,
         args: Some(seen.args.iter().map(|byte| format!("{byte:02x}")).collect()),
         ..named
     }

@@ -1,0 +1,579 @@
+//! How long the device works on each dispatch, where the parent asks for it: two timestamps around each, in query pools of our own.
+//!
+//! Both are written when everything before them has ended, so that nothing waits for them; of two dispatches that overlap, the second has
+//! only what it took beyond the first. A pool is reset in the command buffer, where a dispatch stands: no render pass can be open there.
+//! Results are read when a fence behind the submission, its queue or its device has ended, or when the buffer begins anew, and never
+//! waited for. What cannot be timed (a queue without timestamps, secondary buffers, a buffer that is submitted again before it ended, no
+//! room) has no time, and the program's own calls go through as they are.
+
+use crate::abi::*;
+use crate::bodies::{self, done, kind};
+use crate::lock::{Guard, Lock};
+use crate::tables::Get;
+use crate::trace::{bytes, write};
+use crate::{blind, sys};
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Dispatches that one pool times.
+const PAIRS: usize = 512;
+/// Pools of one command buffer, and of all.
+const MOST_OF_BUFFER: usize = 64;
+const MOST_POOLS: usize = 1024;
+const MOST_BUFFERS: usize = 4096;
+/// Places where a command buffer may lie from its own on.
+const REACH: usize = 64;
+const MOST_COMMAND_POOLS: usize = 1024;
+const MOST_PENDING: usize = 4096;
+const MOST_DEVICES: usize = 16;
+const MOST_FAMILIES: usize = 32;
+
+const QUERY_POOL_CREATE_INFO: u32 = 11;
+const TIMESTAMP: u32 = 2;
+/// VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+const BOTTOM: u32 = 0x2000;
+/// 64 bits, with availability.
+const RESULTS: u32 = 1 | 4;
+const PRIMARY: u32 = 0;
+/// `limits.timestampPeriod` in VkPhysicalDeviceProperties.
+const PERIOD_AT: usize = 296 + 424;
+/// Lengths of a tick, in nanoseconds, that a clock can have.
+const TICKS: core::ops::Range<f32> = 1e-3..1e6;
+
+type CreatePool = unsafe extern "C" fn(Handle, *const PoolInfo, *const c_void, *mut u64) -> Result;
+type DestroyPool = unsafe extern "C" fn(Handle, u64, *const c_void);
+type ResetPool = unsafe extern "C" fn(Handle, u64, u32, u32);
+type WriteTimestamp = unsafe extern "C" fn(Handle, u32, u64, u32);
+type GetResults = unsafe extern "C" fn(Handle, u64, u32, u32, usize, *mut u64, u64, u32) -> Result;
+type GetFamilies = unsafe extern "C" fn(Handle, *mut u32, *mut Family);
+
+/// VkQueryPoolCreateInfo
+#[repr(C)]
+struct PoolInfo {
+    base: Base,
+    flags: u32,
+    query: u32,
+    count: u32,
+    statistics: u32,
+}
+
+/// VkQueueFamilyProperties
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Family {
+    flags: u32,
+    count: u32,
+    bits: u32,
+    granularity: [u32; 3],
+}
+
+#[derive(Clone, Copy)]
+struct Functions {
+    create: CreatePool,
+    destroy: DestroyPool,
+    reset: ResetPool,
+    stamp: WriteTimestamp,
+    results: GetResults,
+}
+
+#[derive(Clone, Copy)]
+struct Device {
+    handle: usize,
+    functions: Option<Functions>,
+    /// Nanoseconds of a tick, as the bits of a float.
+    period: u32,
+    /// Valid bits of a timestamp, by queue family.
+    bits: [u8; MOST_FAMILIES],
+}
+
+#[derive(Clone, Copy)]
+struct CommandPool {
+    handle: u64,
+    device: usize,
+    family: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Pool {
+    handle: u64,
+    device: u32,
+    taken: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Buffer {
+    handle: usize,
+    command_pool: u64,
+    device: u32,
+    /// Of its queue family; 0: not timed.
+    bits: u32,
+    /// Timed dispatches in it, since it began.
+    count: u32,
+    /// Pools that it has, and those that were reset since it began.
+    pools: u32,
+    fresh: u32,
+    /// Submissions of it, ever.
+    submissions: u32,
+    pool: [u16; MOST_OF_BUFFER],
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    queue: usize,
+    /// What a device, its queues and its buffers have in common.
+    family: usize,
+    fence: u64,
+    order: u64,
+    /// Place of its buffer, and the buffer itself; 0 for a fence alone.
+    place: u32,
+    buffer: usize,
+    number: u32,
+}
+
+struct State {
+    devices: [Device; MOST_DEVICES],
+    command_pools: [CommandPool; MOST_COMMAND_POOLS],
+    pools: [Pool; MOST_POOLS],
+    buffers: [Buffer; MOST_BUFFERS],
+    pending: [Pending; MOST_PENDING],
+    waiting: usize,
+    order: u64,
+    /// Value and availability of each query of a pool.
+    read: [u64; PAIRS * 4],
+}
+
+// SAFETY: reached through the lock alone; what it holds are numbers and functions.
+unsafe impl Send for State {}
+
+static ON: AtomicBool = AtomicBool::new(false);
+static STATE: Lock<State> = Lock::new(State {
+    devices: [Device { handle: 0, functions: None, period: 0, bits: [0; MOST_FAMILIES] }; MOST_DEVICES],
+    command_pools: [CommandPool { handle: 0, device: 0, family: 0 }; MOST_COMMAND_POOLS],
+    pools: [Pool { handle: 0, device: 0, taken: false }; MOST_POOLS],
+    buffers: [Buffer { handle: 0, command_pool: 0, device: 0, bits: 0, count: 0, pools: 0, fresh: 0, submissions: 0, pool: [0; MOST_OF_BUFFER] };
+        MOST_BUFFERS],
+    pending: [Pending { queue: 0, family: 0, fence: 0, order: 0, place: 0, buffer: 0, number: 0 }; MOST_PENDING],
+    waiting: 0,
+    order: 0,
+    read: [0; PAIRS * 4],
+});
+
+pub fn decide() {
+    ON.store(sys::env(c"WHICHKERNEL_VULKAN_TIMES").is_some(), Ordering::Release);
+}
+
+fn state() -> Option<Guard<'static, State>> {
+    ON.load(Ordering::Relaxed).then(|| STATE.lock())
+}
+
+/// Reasons that are told once.
+fn say(number: u32, why: &[u8]) {
+    static SAID: AtomicU32 = AtomicU32::new(0);
+    if SAID.fetch_or(1 << number, Ordering::Relaxed) & (1 << number) == 0 {
+        blind(why);
+    }
+}
+
+/// SAFETY: the device's own function of this type.
+unsafe fn found<T: Copy>(get: Get, handle: Handle, name: &CStr) -> Option<T> {
+    const { assert!(size_of::<T>() == size_of::<usize>()) };
+    // SAFETY: as the caller says.
+    let function = unsafe { get(handle, name.as_ptr()) }?;
+    // SAFETY: pointers to functions, both.
+    Some(unsafe { core::mem::transmute_copy::<unsafe extern "C" fn(), T>(&function) })
+}
+
+/// SAFETY: a dispatchable handle.
+unsafe fn family(handle: Handle) -> usize {
+    // SAFETY: as the caller says; all of them begin with the loader's pointer.
+    unsafe { *handle.cast::<usize>() }
+}
+
+/// A device was made.
+///
+/// SAFETY: handles of the program's, and functions of theirs.
+pub unsafe fn opened(get: Get, instance: Handle, physical: Handle, device: Handle, of_device: Get, properties: &Properties) {
+    let Some(mut state) = state() else { return };
+    // SAFETY: named so.
+    let functions = unsafe {
+        let found = (
+            found::<CreatePool>(of_device, device, c"vkCreateQueryPool"),
+            found::<DestroyPool>(of_device, device, c"vkDestroyQueryPool"),
+            found::<ResetPool>(of_device, device, c"vkCmdResetQueryPool"),
+            found::<WriteTimestamp>(of_device, device, c"vkCmdWriteTimestamp"),
+            found::<GetResults>(of_device, device, c"vkGetQueryPoolResults"),
+        );
+        match found {
+            (Some(create), Some(destroy), Some(reset), Some(stamp), Some(results)) => {
+                Some(Functions { create, destroy, reset, stamp, results })
+            }
+            _ => None,
+        }
+    };
+    // SAFETY: named so.
+    let families = unsafe { found::<GetFamilies>(get, instance, c"vkGetPhysicalDeviceQueueFamilyProperties") };
+    let (Some(functions), Some(families)) = (functions, families) else { return say(0, b"timestamps: functions that the device does not have") };
+    let nothing = Family { flags: 0, count: 0, bits: 0, granularity: [0; 3] };
+    let (mut list, mut count) = ([nothing; MOST_FAMILIES], MOST_FAMILIES as u32);
+    // SAFETY: room for so many.
+    unsafe { families(physical, &raw mut count, list.as_mut_ptr()) };
+    let mut bits = [0; MOST_FAMILIES];
+    for (to, from) in bits.iter_mut().zip(list.iter().take(count as usize)) {
+        *to = from.bits.min(64) as u8;
+    }
+    // SAFETY: plain data, longer than that.
+    let period = unsafe { (&raw const *properties).cast::<u8>().add(PERIOD_AT).cast::<u32>().read_unaligned() };
+    if !TICKS.contains(&f32::from_bits(period)) {
+        return say(1, b"timestamps: a device that does not say how long a tick is");
+    }
+    match state.devices.iter_mut().find(|of| of.handle == 0) {
+        Some(to) => *to = Device { handle: device as usize, functions: Some(functions), period, bits },
+        None => say(2, b"timestamps: more devices than are kept apart"),
+    }
+}
+
+/// A device goes: its pools before it.
+///
+/// SAFETY: the program's own call.
+pub unsafe fn closed(device: Handle) {
+    let Some(mut state) = state() else { return };
+    let state = &mut *state;
+    let Some(place) = state.devices.iter().position(|of| of.handle == device as usize) else { return };
+    let functions = state.devices.get(place).and_then(|of| of.functions);
+    for pool in state.pools.iter_mut().filter(|of| of.handle != 0 && of.device == place as u32) {
+        if let Some(functions) = functions {
+            // SAFETY: ours; nothing of the device may be under way any more.
+            unsafe { (functions.destroy)(device, pool.handle, core::ptr::null()) };
+        }
+        *pool = Pool { handle: 0, device: 0, taken: false };
+    }
+    for buffer in state.buffers.iter_mut().filter(|of| of.device == place as u32) {
+        buffer.handle = 0;
+        buffer.pools = 0;
+    }
+    for pool in state.command_pools.iter_mut().filter(|of| of.device == device as usize) {
+        pool.handle = 0;
+    }
+    // SAFETY: the program's own handle.
+    let whose = unsafe { family(device) };
+    state.drop_pending(|of| of.family == whose);
+    if let Some(of) = state.devices.get_mut(place) {
+        of.handle = 0;
+    }
+}
+
+pub fn command_pool(device: Handle, pool: u64, family: u32) {
+    let Some(mut state) = state() else { return };
+    match state.command_pools.iter_mut().find(|of| of.handle == 0) {
+        Some(to) => *to = CommandPool { handle: pool, device: device as usize, family },
+        None => say(3, b"timestamps: more command pools than are kept apart"),
+    }
+}
+
+pub fn command_pool_gone(device: Handle, pool: u64) {
+    let Some(mut state) = state() else { return };
+    let state = &mut *state;
+    for of in state.command_pools.iter_mut().filter(|of| of.handle == pool && of.device == device as usize) {
+        of.handle = 0;
+    }
+    for place in 0..MOST_BUFFERS {
+        let Some(buffer) = state.buffers.get(place).filter(|of| of.handle != 0 && of.command_pool == pool) else { continue };
+        let handle = buffer.handle;
+        state.forget(handle as Handle);
+    }
+}
+
+/// SAFETY: as many handles as are told.
+pub unsafe fn allocated(device: Handle, pool: u64, level: u32, count: u32, buffers: *const Handle) {
+    let Some(mut state) = state() else { return };
+    let state = &mut *state;
+    let of_pool = state.command_pools.iter().find(|of| of.handle == pool && of.device == device as usize);
+    let Some(queue_family) = of_pool.map(|of| of.family as usize) else { return };
+    let Some(place) = state.devices.iter().position(|of| of.handle == device as usize) else { return };
+    let bits = state.devices.get(place).and_then(|of| of.bits.get(queue_family)).copied().unwrap_or(0);
+    if level != PRIMARY {
+        return say(4, b"timestamps in secondary command buffers");
+    }
+    if bits == 0 {
+        return say(5, b"timestamps of a queue that writes none");
+    }
+    for at in 0..count as usize {
+        // SAFETY: as the caller says.
+        let handle = unsafe { *buffers.add(at) } as usize;
+        let first = place_of(handle);
+        let free = (0..REACH).map(|step| (first + step) % MOST_BUFFERS).find(|at| state.buffers.get(*at).is_some_and(|of| of.handle == 0));
+        let Some(to) = free.and_then(|at| state.buffers.get_mut(at)) else {
+            return say(6, b"timestamps: more command buffers than are kept apart");
+        };
+        let submissions = to.submissions;
+        *to = Buffer {
+            handle,
+            command_pool: pool,
+            device: place as u32,
+            bits: u32::from(bits),
+            count: 0,
+            pools: 0,
+            fresh: 0,
+            submissions,
+            pool: [0; MOST_OF_BUFFER],
+        };
+    }
+}
+
+fn place_of(handle: usize) -> usize {
+    (handle >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (MOST_BUFFERS - 1)
+}
+
+/// A dispatch that is being timed: its number, and how its end is written.
+pub struct Timed {
+    pub number: u32,
+    end: Option<(WriteTimestamp, u64, u32)>,
+}
+
+/// Before a dispatch is recorded.
+///
+/// SAFETY: the program's own command buffer, which it is recording.
+pub unsafe fn before(command: Handle) -> Timed {
+    let none = Timed { number: 0, end: None };
+    let Some(mut state) = state() else { return none };
+    // SAFETY: as the caller says.
+    unsafe { state.stamp(command) }.unwrap_or(none)
+}
+
+impl Timed {
+    /// After it was recorded.
+    ///
+    /// SAFETY: the same command buffer.
+    pub unsafe fn after(self, command: Handle) {
+        if let Some((stamp, pool, query)) = self.end {
+            // SAFETY: as the caller says; the pool is ours.
+            unsafe { stamp(command, BOTTOM, pool, query) }
+        }
+    }
+}
+
+/// A buffer begins anew, is reset or freed: it is not under way.
+pub fn begins(command: Handle) {
+    if let Some(mut state) = state() {
+        state.renew(command);
+    }
+}
+
+pub fn freed(command: Handle) {
+    if let Some(mut state) = state() {
+        state.forget(command);
+    }
+}
+
+/// Before a submission; see [`refused`].
+///
+/// SAFETY: the program's own queue.
+pub unsafe fn submitting(queue: Handle, fence: u64, buffers: impl Iterator<Item = Handle>) {
+    let Some(mut state) = state() else { return };
+    let state = &mut *state;
+    // SAFETY: as the caller says.
+    let (queue, family) = (queue as usize, unsafe { family(queue) });
+    state.order += 1;
+    let order = state.order;
+    for buffer in buffers {
+        let Some(place) = state.at(buffer) else { continue };
+        let Some(of) = state.buffers.get_mut(place) else { continue };
+        of.submissions = of.submissions.wrapping_add(1);
+        let number = of.submissions;
+        state.wait_for(Pending { queue, family, fence, order, place: place as u32, buffer: buffer as usize, number });
+    }
+    if fence != 0 {
+        state.wait_for(Pending { queue, family, fence, order, place: 0, buffer: 0, number: 0 });
+    }
+}
+
+/// The submission that was announced last on this queue was none.
+pub fn refused(queue: Handle) {
+    let Some(mut state) = state() else { return };
+    let of = |of: &&Pending| of.queue == queue as usize;
+    let waiting = state.waiting;
+    let Some(last) = state.pending.iter().take(waiting).filter(of).map(|of| of.order).max() else { return };
+    state.drop_pending(|of| of.queue == queue as usize && of.order == last);
+}
+
+/// Something was seen to end: its times are told before that is.
+///
+/// SAFETY: the program's own handle, of the kind that `what` says.
+pub unsafe fn ended(what: u32, handle: u64) {
+    let Some(mut state) = state() else { return };
+    let state = &mut *state;
+    let waiting = state.waiting;
+    let list = state.pending.iter().take(waiting);
+    let (queue, until) = match what {
+        done::FENCE => {
+            let Some(last) = list.filter(|of| of.fence == handle).max_by_key(|of| of.order) else { return };
+            (last.queue, last.order)
+        }
+        done::QUEUE => (handle as usize, u64::MAX),
+        _ => (0, u64::MAX),
+    };
+    // SAFETY: as the caller says.
+    let whose = if what == done::DEVICE || what == done::LOST { unsafe { family(handle as Handle) } } else { 0 };
+    let ends = |of: &Pending| if whose != 0 { of.family == whose } else { of.queue == queue && of.order <= until };
+    if what != done::LOST {
+        for at in 0..waiting {
+            let Some(of) = state.pending.get(at).copied().filter(|of| ends(of) && of.buffer != 0) else { continue };
+            state.tell(of.place as usize, of.buffer, of.number);
+        }
+    }
+    state.drop_pending(ends);
+}
+
+impl State {
+    fn at(&self, command: Handle) -> Option<usize> {
+        let first = place_of(command as usize);
+        (0..REACH).map(|step| (first + step) % MOST_BUFFERS).find(|at| self.buffers.get(*at).is_some_and(|of| of.handle == command as usize))
+    }
+
+    fn wait_for(&mut self, pending: Pending) {
+        match self.pending.get_mut(self.waiting) {
+            Some(to) => {
+                *to = pending;
+                self.waiting += 1;
+            }
+            None => say(7, b"timestamps: more submissions under way than are kept"),
+        }
+    }
+
+    fn drop_pending(&mut self, which: impl Fn(&Pending) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.waiting {
+            let Some(of) = self.pending.get(at).copied() else { break };
+            if !which(&of) {
+                if let Some(to) = self.pending.get_mut(kept) {
+                    *to = of;
+                }
+                kept += 1;
+            }
+        }
+        self.waiting = kept;
+    }
+
+    /// What of it was not read yet ended by some other sign: else the program could not begin it anew.
+    fn renew(&mut self, command: Handle) {
+        let Some(place) = self.at(command) else { return };
+        for at in 0..self.waiting {
+            let Some(of) = self.pending.get(at).copied().filter(|of| of.buffer == command as usize) else { continue };
+            self.tell(place, of.buffer, of.number);
+        }
+        self.drop_pending(|of| of.buffer == command as usize);
+        if let Some(of) = self.buffers.get_mut(place) {
+            of.count = 0;
+            of.fresh = 0;
+        }
+    }
+
+    fn forget(&mut self, command: Handle) {
+        self.renew(command);
+        let Some(place) = self.at(command) else { return };
+        let Some(of) = self.buffers.get_mut(place) else { return };
+        of.handle = 0;
+        let (count, list) = (core::mem::take(&mut of.pools) as usize, of.pool);
+        for number in list.iter().take(count) {
+            if let Some(pool) = self.pools.get_mut(*number as usize) {
+                pool.taken = false;
+            }
+        }
+    }
+
+    /// SAFETY: the program's own command buffer, which it is recording.
+    unsafe fn stamp(&mut self, command: Handle) -> Option<Timed> {
+        let place = self.at(command)?;
+        let of = *self.buffers.get(place)?;
+        let (chunk, slot) = (of.count as usize / PAIRS, of.count as usize % PAIRS);
+        if chunk >= MOST_OF_BUFFER {
+            say(8, b"timestamps: more dispatches in a command buffer than are timed");
+            return None;
+        }
+        let functions = self.devices.get(of.device as usize)?.functions?;
+        if chunk >= of.pools as usize {
+            let Some(number) = self.pool(of.device) else {
+                say(9, b"timestamps: no query pool is to be had");
+                return None;
+            };
+            let buffer = self.buffers.get_mut(place)?;
+            *buffer.pool.get_mut(chunk)? = number;
+            buffer.pools += 1;
+        }
+        let buffer = self.buffers.get_mut(place)?;
+        let pool = self.pools.get(*buffer.pool.get(chunk)? as usize)?.handle;
+        if chunk >= buffer.fresh as usize {
+            buffer.fresh += 1;
+            // SAFETY: as the caller says; the pool is ours and has so many.
+            unsafe { (functions.reset)(command, pool, 0, 2 * PAIRS as u32) };
+        }
+        buffer.count += 1;
+        // SAFETY: as above.
+        unsafe { (functions.stamp)(command, BOTTOM, pool, 2 * slot as u32) };
+        Some(Timed { number: of.count + 1, end: Some((functions.stamp, pool, 2 * slot as u32 + 1)) })
+    }
+
+    /// A pool that nobody has, by its number.
+    fn pool(&mut self, device: u32) -> Option<u16> {
+        let free = self.pools.iter().position(|of| of.handle != 0 && of.device == device && !of.taken);
+        if let Some(place) = free {
+            self.pools.get_mut(place)?.taken = true;
+            return u16::try_from(place).ok();
+        }
+        let place = self.pools.iter().position(|of| of.handle == 0)?;
+        let of = self.devices.get(device as usize)?;
+        let info = PoolInfo {
+            base: Base { kind: QUERY_POOL_CREATE_INFO, next: core::ptr::null_mut() },
+            flags: 0,
+            query: TIMESTAMP,
+            count: 2 * PAIRS as u32,
+            statistics: 0,
+        };
+        let mut handle = 0;
+        // SAFETY: the device's own function; both live for the call.
+        if unsafe { (of.functions?.create)(of.handle as Handle, &raw const info, core::ptr::null(), &raw mut handle) } != SUCCESS || handle == 0 {
+            return None;
+        }
+        *self.pools.get_mut(place)? = Pool { handle, device, taken: true };
+        u16::try_from(place).ok()
+    }
+
+    /// Reads what a submission left, where no later one of the same buffer can have written over it.
+    fn tell(&mut self, place: usize, buffer: usize, number: u32) {
+        let Some(of) = self.buffers.get(place).copied().filter(|of| of.handle == buffer && of.submissions == number) else { return };
+        let Some(device) = self.devices.get(of.device as usize).copied() else { return };
+        let Some(functions) = device.functions else { return };
+        for (chunk, first) in (0..of.count as usize).step_by(PAIRS).enumerate() {
+            let count = (of.count as usize - first).min(PAIRS);
+            let Some(pool) = of.pool.get(chunk).and_then(|number| self.pools.get(*number as usize)) else { return };
+            self.read = [0; PAIRS * 4];
+            let (len, to) = (size_of_val(&self.read), self.read.as_mut_ptr());
+            // SAFETY: room for as many queries as are asked for; nobody is waited for.
+            let result = unsafe { (functions.results)(device.handle as Handle, pool.handle, 0, 2 * count as u32, len, to, 16, RESULTS) };
+            if result < SUCCESS {
+                return say(10, b"timestamps that the driver did not give");
+            }
+            // Begin and end of each, without what is not there.
+            for pair in 0..count {
+                let value = |at: usize| self.read.get(at).copied().unwrap_or(0);
+                let both = [value(4 * pair), value(4 * pair + 2)];
+                let there = value(4 * pair + 1) != 0 && value(4 * pair + 3) != 0;
+                for (at, tick) in both.into_iter().enumerate() {
+                    if let Some(to) = self.read.get_mut(2 * pair + at) {
+                        *to = if there { tick } else { 0 };
+                    }
+                }
+            }
+            let body = bodies::Times {
+                buffer: buffer as u64,
+                period: device.period,
+                bits: of.bits,
+                first: first as u32 + 1,
+                count: count as u32,
+            };
+            // SAFETY: plain data, as long.
+            let ticks = unsafe { core::slice::from_raw_parts(self.read.as_ptr().cast::<u8>(), count * 16) };
+            write(kind::TIMES, &[bytes(&body), ticks]);
+        }
+    }
+}
