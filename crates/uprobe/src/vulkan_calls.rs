@@ -46,6 +46,8 @@ pub(crate) struct VulkanCalls {
     doubtful: bool,
     /// What the kernel's counter of lost records said last.
     pub torn: u64,
+    /// Processes that had Vulkan's loader when the probes came: what they had asked their device for before that nobody knows.
+    pub before: BTreeSet<u32>,
 }
 
 /// One process's calls.
@@ -100,6 +102,15 @@ impl VulkanCalls {
 
     /// Everything that was submitted, counted; and what was not seen.
     pub fn finish(&mut self, tally: &mut Tally, window: &mut Window, mut each: Each<'_>) {
+        // One that computes otherwise has a loader, too.
+        if tally.launches() == 0 {
+            let submits = |of: &Called| of.counted.stream.submissions() > 0;
+            let passed = self.processes.values().chain(&self.past).filter(|of| submits(of)).map(|of| of.counted.pid);
+            let passed: BTreeSet<u32> = passed.collect();
+            for process in self.before.difference(&passed) {
+                window.gap(Gap::NothingPassed { process: *process });
+            }
+        }
         let all = std::mem::take(&mut self.processes).into_values().chain(std::mem::take(&mut self.past));
         for mut called in all {
             called.learn_names();
@@ -115,6 +126,7 @@ impl VulkanCalls {
                 (Gap::DeviceLost, of.lost_with_device),
                 (Gap::NotSeenToEnd, of.dispatches - of.completed - of.lost_with_device),
                 (Gap::BuffersBefore, of.stream.unbegun()),
+                (Gap::SubmittedElsewhere, of.stream.unsubmitted()),
             ] {
                 window.missed(gap, count);
             }
@@ -243,7 +255,9 @@ impl Called {
                 return self.ended(done::FENCE, handle, &[aux], result);
             }
             (Vk::QueueIdle, _) => return self.ended(done::QUEUE, handle, &[handle], result),
-            (Vk::MakeModule, _) => self.module(event),
+            (Vk::MakeModule, _) => self.module(event, event.key.grid[0], event.aux),
+            // A module of its own, which the pipeline that is told next has.
+            (Vk::MakePipelines, kind::PART) => self.module(event, result, inline(event.tid)),
             (Vk::MakePipelines, _) => self.pipeline(event),
             (Vk::AskDevice, _) => {}
         }
@@ -270,9 +284,8 @@ impl Called {
         }
     }
 
-    fn module(&mut self, event: &Event<'_>) {
-        let (from, [size, ..]) = (event.key.shared as usize, event.key.grid);
-        let size = size as usize;
+    fn module(&mut self, event: &Event<'_>, size: u32, handle: u64) {
+        let (from, size) = (event.key.shared as usize, size as usize);
         let pieces = self.modules.entry(event.tid).or_default();
         if from == 0 {
             pieces.clear();
@@ -292,7 +305,7 @@ impl Called {
         if pieces.len() == size
             && let Some(words) = self.modules.remove(&event.tid)
         {
-            self.counted.stream.module(event.aux, &words);
+            self.counted.stream.module(handle, &words);
         }
     }
 
@@ -307,7 +320,9 @@ impl Called {
             return;
         }
         let constants = constants(event.bytes, count);
+        let module = if module == 0 { inline(event.tid) } else { module };
         self.counted.stream.made(handle, Made { device, module, constants, subgroup });
+        self.counted.stream.unmodule(inline(event.tid));
     }
 
     /// What ggml calls those pipelines that have no name yet.
@@ -329,6 +344,11 @@ impl Called {
             }
         }
     }
+}
+
+/// What a module without a handle is kept under until its pipeline comes.
+fn inline(thread: u32) -> u64 {
+    1 << 63 | u64::from(thread)
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {

@@ -249,6 +249,54 @@ fn a_program_that_by_passes_the_loader_is_out_of_view() {
     assert!(watched.account.gaps.iter().any(by_passed) && !watched.account.whole(), "{:?}", watched.account.gaps);
 }
 
+/// The same of a program that asked before the attach: nothing passes, and that nothing was launched is not said.
+#[test]
+fn a_program_that_had_its_functions_before_the_attach_is_out_of_view() {
+    let Some(stage) = Stage::new("by-pass before") else { return };
+    for what in ["direct-before", "held"] {
+        let mut command = stage.dispatches(what);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
+        child.stdout.as_mut().expect("piped").read_exact(&mut [0; 5]).expect("it has its device");
+        let mut watcher = Watcher::attach(&[child.id()], Options::default()).expect("attached");
+        let mut tally = Tally::default();
+        child.stdin.take().expect("piped").write_all(b"\n").expect("told");
+        while watcher.poll(&mut tally, Duration::from_millis(50)).expect("a poll") != State::Ended(Ended::TargetGone) {}
+        assert!(child.wait().expect("its end").success(), "{what}");
+        let account = watcher.finish(&mut tally).expect("an account");
+        assert_eq!(tally.launches(), 0, "{what}");
+        let passed = |unseen: &watch::Unseen| matches!(unseen.gap, Gap::NothingPassed { .. });
+        assert!(account.gaps.iter().any(passed) && !account.whole(), "{what}: {:?}", account.gaps);
+    }
+}
+
+/// An extension's function that the loader has and does not export.
+#[test]
+fn a_submission_that_no_exported_function_saw_is_said() {
+    let Some(stage) = Stage::new("vkQueueSubmit2KHR") else { return };
+    let watched = from_the_start(&stage, "khr", Options::default());
+    assert_eq!(watched.tally.launches(), 0);
+    assert_eq!(gap(&watched.account, &Gap::SubmittedElsewhere), Some(3), "{:?}", watched.account.gaps);
+    assert!(!watched.account.whole());
+    // Recorded and left: nothing is missing there.
+    let watched = from_the_start(&stage, "again", Options::default());
+    assert_eq!(gap(&watched.account, &Gap::SubmittedElsewhere), None, "{:?}", watched.account.gaps);
+}
+
+/// A module that is given in the chain of its stage is known by the same hash as one that was made before.
+#[test]
+fn a_module_without_a_handle_is_known_by_its_hash() {
+    let Some(stage) = Stage::new("maintenance5") else { return };
+    let names = |what: &str| {
+        let watched = from_the_start(&stage, what, Options::default());
+        assert_eq!((watched.tally.lost, watched.account.ended), (0, true), "{what}: {:?}", watched.account.gaps);
+        let names: Vec<String> = watched.each.into_iter().map(|(name, ..)| name.text()).collect();
+        names
+    };
+    let (own, inline) = (names("again"), names("inline"));
+    assert_eq!(inline.len(), 3);
+    assert!(inline.iter().all(|name| *name == own[0] && !name.contains('?')), "{inline:?} {own:?}");
+}
+
 /// A command buffer that was recorded before the attach: what is in it nobody knows, and what comes after it is counted.
 #[test]
 fn what_was_recorded_before_the_attach_is_a_gap() {

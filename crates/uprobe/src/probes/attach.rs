@@ -57,6 +57,9 @@ impl Watcher {
             let library = mapping.path.clone();
             self.window.missed(Gap::Unrecognised { library, symbol }, 1);
         }
+        if time == 0 && matches!(*known, Recognised::Home(Home::Vulkan)) {
+            self.vulkan.before.insert(pid);
+        }
         if let Recognised::Home(home) = *known
             && !self.attached.probed.contains_key(&file)
         {

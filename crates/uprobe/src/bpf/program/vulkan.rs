@@ -5,7 +5,7 @@
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R8, R9, R10};
 use crate::bpf::asm::Size::{Long, Word};
-use crate::bpf::asm::{Asm, Helper, If};
+use crate::bpf::asm::{Asm, Helper, If, Label};
 use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, LIST, OUTER, STREAM, TASK, TEMP, regs};
 use crate::bpf::wire::{REACH, counter, event, key, kind};
 use crate::probes::entries::Vk;
@@ -14,6 +14,9 @@ use crate::probes::entries::Vk;
 const SPEC: i16 = LIST - 32;
 /// The first words of a structure in a chain.
 const CHAIN: i16 = SPEC - 24;
+
+/// The VkShaderModuleCreateInfo that a stage has in its chain instead of a module.
+const INLINE: i16 = CHAIN - 8;
 
 /// Most VkSubmitInfo of one call, most pipelines of one call, most links of a chain that are looked at.
 pub const SUBMITS: i32 = 16;
@@ -32,6 +35,9 @@ const SUBMIT: (i32, i32, i32) = (40, 72, 3);
 const SUBMIT2: (i32, i32, i32) = (32, 64, 5);
 const COMPUTE: i32 = 1;
 const REQUIRED_SUBGROUP_SIZE: i32 = 1_000_225_001;
+const SHADER_MODULE: i32 = 16;
+/// Where the words of a VkShaderModuleCreateInfo stand: their number, and where.
+const CODE: i32 = 24;
 
 impl Body {
     pub(crate) fn vulkan(&mut self, of: Vk, number: i32, pushed: i16) {
@@ -274,7 +280,6 @@ impl Body {
 
     /// A VkShaderModuleCreateInfo behind ARGS_AT, the handle behind EXTRA: its words, piece by piece.
     fn module(&mut self) {
-        const CODE: i32 = 24;
         self.read_user(OUTER, 8, |asm| asm.load(Long, R3, R10, EXTRA));
         self.read_user(LIST, 16, |asm| {
             asm.load(Long, R3, R10, ARGS_AT);
@@ -284,17 +289,22 @@ impl Body {
         self.asm.store(Word, R10, KEY + key::GRID, R1);
         self.asm.load(Long, R1, R10, LIST + 8);
         self.asm.store(Long, R10, STREAM, R1);
+        self.pieces(LIST, kind::ANSWER, self.out);
+    }
+
+    /// As many bytes as `size` says from where STREAM points, piece by piece.
+    fn pieces(&mut self, size: i16, kind: i32, end: Label) {
         for piece in 0..PIECES {
             let (from, rest) = (piece * PIECE, self.asm.label());
-            self.asm.load(Long, R9, R10, LIST);
-            self.asm.jump_if(If::LessEqual, R9, from, self.out);
+            self.asm.load(Long, R9, R10, size);
+            self.asm.jump_if(If::LessEqual, R9, from, end);
             self.asm.add_imm(R9, -from);
             self.asm.jump_if(If::LessEqual, R9, PIECE, rest);
             self.asm.mov_imm(R9, PIECE);
             self.asm.place(rest);
             self.asm.store_imm(Word, R10, KEY + key::SHARED, from);
             self.reserve(event::LONG, counter::TORN);
-            self.head(kind::ANSWER);
+            self.head(kind);
             self.fill(|asm| {
                 asm.load(Long, R3, R10, STREAM);
                 asm.add_imm(R3, from);
@@ -303,12 +313,36 @@ impl Body {
         }
     }
 
+    /// A module that stands in the chain of the stage in LIST (maintenance5): its words, before the pipeline itself is told.
+    fn inline_module(&mut self) {
+        let (none, end) = (self.asm.label(), self.asm.label());
+        for (at, other) in [(LIST + 16, If::NotEqual), (INLINE, If::Equal)] {
+            self.asm.load(Long, R1, R10, at);
+            self.asm.jump_if(other, R1, 0, none);
+        }
+        self.read_user(CHAIN, 16, |asm| {
+            asm.load(Long, R3, R10, INLINE);
+            asm.add_imm(R3, CODE);
+        });
+        self.asm.load(Long, R1, R10, CHAIN);
+        self.asm.store(Word, R10, KEY + key::BLOCK, R1);
+        self.asm.load(Long, R1, R10, CHAIN + 8);
+        self.asm.store(Long, R10, STREAM, R1);
+        self.pieces(CHAIN, kind::PART, end);
+        self.asm.place(end);
+        self.asm.store_imm(Long, R10, STREAM, 0);
+        for at in [KEY + key::BLOCK, KEY + key::SHARED] {
+            self.asm.store_imm(Word, R10, at, 0);
+        }
+        self.asm.place(none);
+    }
+
     /// VkComputePipelineCreateInfo behind ARGS_AT, the handles behind EXTRA.
     fn pipelines(&mut self) {
         const SIZE: i32 = 96;
         /// Of the stage's `pNext`; flags, stage, module, name and specialization follow.
         const STAGE: i32 = 32;
-        for at in (CHAIN..LIST).step_by(8) {
+        for at in (INLINE..LIST).step_by(8) {
             self.asm.store_imm(Long, R10, at, 0);
         }
         for place in 0..PIPELINES {
@@ -328,6 +362,10 @@ impl Body {
                 self.asm.store_imm(Word, R10, at, 0);
             }
             self.subgroup();
+            // Of several that are made at once only the first one's is told: the others are known by no module.
+            if place == 0 {
+                self.inline_module();
+            }
             let plain = self.asm.label();
             self.asm.load(Long, R1, R10, LIST + 32);
             self.asm.jump_if(If::Equal, R1, 0, plain);
@@ -354,7 +392,13 @@ impl Body {
             self.asm.load(Long, R1, R10, TEMP);
             self.asm.jump_if(If::Equal, R1, 0, end);
             self.read_user(CHAIN, 24, |asm| asm.load(Long, R3, R10, TEMP));
+            let size = self.asm.label();
             self.asm.load(Word, R1, R10, CHAIN);
+            self.asm.jump_if(If::NotEqual, R1, SHADER_MODULE, size);
+            self.asm.load(Long, R1, R10, TEMP);
+            self.asm.store(Long, R10, INLINE, R1);
+            self.asm.jump(other);
+            self.asm.place(size);
             self.asm.jump_if(If::NotEqual, R1, REQUIRED_SUBGROUP_SIZE, other);
             self.asm.load(Word, R1, R10, CHAIN + 16);
             self.asm.store(Word, R10, KEY + key::GRID + 8, R1);
