@@ -28,6 +28,14 @@ pub enum ReportedError {
         "the architecture of {name} cannot be told from the file: it has no wavefrontsPerSimd, and the chip is not a known one"
     )]
     NoArchitecture { name: String },
+    #[error(
+        "{name} is no card that Mesa's stand-in plays, so nothing can be run for it; the rules can be evaluated: `source TREE --backend vulkan --vulkan-device FILE`"
+    )]
+    NotPlayed { name: String },
+    #[error(
+        "{name} reports {what}, and {card} on the driver that is run here does not: the run would be another card's; the rules can be evaluated: `source TREE --backend vulkan --vulkan-device FILE`"
+    )]
+    OtherProperties { name: String, card: String, what: String },
 }
 
 impl VulkanProfile {
@@ -38,6 +46,40 @@ impl VulkanProfile {
         }
         let file: Value = serde_json::from_slice(bytes).map_err(|error| ReportedError::NotJson(error.to_string()))?;
         Report { file: &file }.profile()
+    }
+}
+
+impl VulkanProfile {
+    /// The kept card that a reported one is: the same chip, with the same properties.
+    pub fn played(&self) -> Result<VulkanProfile, ReportedError> {
+        let name = self.card.clone();
+        let kept = chip(&name).and_then(|chip| VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(chip)));
+        let Some(kept) = kept else { return Err(ReportedError::NotPlayed { name }) };
+        let flags = [
+            ("integer dot products", self.integer_dot_product, kept.integer_dot_product),
+            ("halves", self.fp16, kept.fp16),
+            ("dot products of halves", self.dot2, kept.dot2),
+            ("cooperative matrices", self.coopmat, kept.coopmat),
+            ("cooperative matrices of bfloat16", self.bf16, kept.bf16),
+        ];
+        let mut other: Vec<String> = flags
+            .into_iter()
+            .filter(|(_, own, kept)| own != kept)
+            .map(|(what, own, _)| if own { what.to_owned() } else { format!("no {what}") })
+            .collect();
+        let numbers = [
+            ("a subgroup size", self.subgroup_size, kept.subgroup_size),
+            ("a shared memory", self.shared_memory, kept.shared_memory),
+        ];
+        let differ = numbers.into_iter().filter(|(_, own, kept)| own != kept);
+        other.extend(differ.map(|(what, own, _)| format!("{what} of {own}")));
+        if self.architecture != kept.architecture {
+            other.push(self.architecture.clone());
+        }
+        if other.is_empty() {
+            return Ok(kept);
+        }
+        Err(ReportedError::OtherProperties { name, card: kept.card, what: other.join(", ") })
     }
 }
 
@@ -212,6 +254,19 @@ mod tests {
         assert!(with("maxComputeSharedMemorySize", "other").contains("maxComputeSharedMemorySize"));
         let deep = "[".repeat(100_000);
         assert!(refused(deep.as_bytes()).starts_with("no JSON"));
+    }
+
+    #[test]
+    fn a_reported_card_is_played_only_by_one_that_is_the_same() {
+        for (card, text) in FILES {
+            let own = VulkanProfile::reported(text.as_bytes()).expect(card);
+            assert_eq!(own.played().map(|kept| kept.card), Ok(card.to_owned()));
+            let strange = VulkanProfile { card: own.card.replace("RADV", "AMDVLK"), ..own.clone() };
+            assert!(matches!(strange.played(), Err(ReportedError::NotPlayed { .. })));
+            let less = VulkanProfile { shared_memory: 1, coopmat: !own.coopmat, ..own };
+            let refused = less.played().expect_err("another card").to_string();
+            assert!(refused.contains("cooperative matrices") && refused.contains("shared memory of 1"), "{refused}");
+        }
     }
 
     /// Neither the number of waves nor a chip that is known: then nothing is said.

@@ -35,6 +35,11 @@ pub struct Args {
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: dry::Backend,
 
+    /// Backends: a card of your own instead of --gpu, as `vulkaninfo --json` wrote it down. As a card of --backend vulkan such a file is given as
+    /// the first or the second
+    #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
+    pub vulkan_device: Option<std::path::PathBuf>,
+
     /// Runtimes and cards: which BLAS the program meets, as in `dryrun --blas`; `real` compares the kernels of rocBLAS
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: dry::Lane,
@@ -60,6 +65,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(sides) = Sides::parse(&args.a, &args.b) {
         return args.backends(&sides, context);
     }
+    anyhow::ensure!(
+        args.vulkan_device.is_none(),
+        "--vulkan-device is for `diff rocm vulkan`: two cards of --backend vulkan are given as A and B"
+    );
     if args.backend == dry::Backend::Vulkan {
         anyhow::ensure!(!context.only_looks(), "this would run a program on a GPU that is not there: not here");
         return vulkan::cards(&args.a, &args.b, &args.dry()?, context);
@@ -79,7 +88,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 impl Args {
     /// HIP against Vulkan, for one card.
     fn backends(&self, sides: &Sides, context: &Context) -> anyhow::Result<ExitCode> {
-        let dry = self.dry()?;
+        let mut dry = self.dry()?;
+        if let Some(path) = &self.vulkan_device {
+            dry.gpu = vec![dry::vulkan::played(path)?];
+        }
         let one = || anyhow::anyhow!(context.lang.text("backends-one"));
         let [gpu] = dry.gpu.as_slice() else { return Err(one()) };
         dry::check_columns(&dry)?;

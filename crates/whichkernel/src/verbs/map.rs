@@ -38,6 +38,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         dry::vulkan::heed(&args.dry, &[("--source", args.source.is_some())], context)?;
         return vulkan::run(&args.dry, context);
     }
+    dry::check_device(&args.dry)?;
     let runtime = args.dry.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME);
     let place = if args.no_dryrun { None } else { Some(Place::find(runtime)?) };
     let maps = match &place {

@@ -21,6 +21,10 @@ pub struct Ask {
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: Backend,
 
+    /// With --backend vulkan: a card of your own, as `vulkaninfo --json` wrote it down
+    #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
+    pub vulkan_device: Option<PathBuf>,
+
     /// A runtime in the cache (debian-sid) or a directory [default: the program as installed, else debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
@@ -103,6 +107,15 @@ pub fn kinds(args: &Ask) -> anyhow::Result<Vec<TensorType>> {
 pub fn check_columns(args: &Ask) -> anyhow::Result<()> {
     let wrong = args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16);
     anyhow::ensure!(!wrong, "--columns takes numbers from 1 to 65536");
+    Ok(())
+}
+
+/// The file of a card is Vulkan's alone: for HIP it would be passed over.
+pub fn check_device(args: &Ask) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        args.vulkan_device.is_none() || args.backend == Backend::Vulkan,
+        "--vulkan-device is for --backend vulkan"
+    );
     Ok(())
 }
 

@@ -2,12 +2,35 @@
 
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use ::source::VulkanProfile;
+use anyhow::Context as _;
 use dryrun::{Place, Standing, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
 use evidence::Conclusion;
 use report::{Lang, conclusion_text};
 use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 use sys::interrupt;
+
+/// What vulkaninfo said of a card of the user's own.
+pub fn reported(path: &Path) -> anyhow::Result<VulkanProfile> {
+    const LARGEST: u64 = 16 << 20;
+    let file = sys::regular_file::open(path).with_context(|| path.display().to_string())?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
+    VulkanProfile::reported(&bytes).with_context(|| path.display().to_string())
+}
+
+/// The card of the stand-in that such a file is of: one that differs from it is not played by it.
+pub fn played(path: &Path) -> anyhow::Result<String> {
+    Ok(reported(path)?.played().with_context(|| path.display().to_string())?.card)
+}
+
+/// The cards that are asked for.
+pub fn cards(ask: &Ask) -> anyhow::Result<Vec<String>> {
+    ask.vulkan_device.as_deref().map_or_else(|| Ok(ask.gpu.clone()), |path| Ok(vec![played(path)?]))
+}
 
 pub fn place(ask: &Ask) -> anyhow::Result<Place> {
     Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
@@ -35,7 +58,7 @@ pub fn survey(ask: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec
     check_columns(ask)?;
     interrupt::catch();
     let mut maps = Vec::new();
-    for given in &ask.gpu {
+    for given in &cards(ask)? {
         let shape = gguf::known(&ask.arch_of)?;
         let survey = VulkanSurvey { place, card: VulkanCard::find(given)?, shape, layers: ask.layers.clamp(1, 200) };
         let color = context.color;

@@ -1,19 +1,24 @@
 //! Two cards through Vulkan.
 
 use crate::asked::dry::Ask;
-use crate::asked::dry::vulkan::{heed, place, survey};
+use crate::asked::dry::vulkan::{heed, place, played, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Show;
 use dryrun::VulkanDiff;
 use evidence::Word;
 use report::{Column, Lang, Table, conclusion_text};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// In one runtime.
 pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
     heed(ask, &[], context)?;
     let place = place(ask)?;
-    let of = |card: &str| survey(&Ask { gpu: vec![card.to_owned()], ..ask.clone() }, &place, context);
+    // No card is called like a file.
+    let of = |card: &str| {
+        let own = card.ends_with(".json").then(|| played(Path::new(card))).transpose()?;
+        survey(&Ask { gpu: vec![own.unwrap_or_else(|| card.to_owned())], ..ask.clone() }, &place, context)
+    };
     let (left, right) = (of(a)?, of(b)?);
     let (Some((_, left)), Some((_, right))) = (left.first(), right.first()) else {
         anyhow::bail!("--gpu needs a card");

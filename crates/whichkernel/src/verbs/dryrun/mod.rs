@@ -1,6 +1,6 @@
 //! The real program on a GPU that is not there: what its host code selects.
 
-use crate::asked::dry::{Ask, Backend, DEFAULT_RUNTIME, card};
+use crate::asked::dry::{Ask, Backend, DEFAULT_RUNTIME, card, check_device};
 use crate::context::Context;
 use dryrun::Place;
 use dryrun::answers::Cards;
@@ -61,6 +61,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.ask.backend == Backend::Vulkan {
         return vulkan::run(args, context);
     }
+    check_device(&args.ask)?;
     if args.command.is_empty() { grid::run(args, context) } else { command::run(args, context) }
 }
 

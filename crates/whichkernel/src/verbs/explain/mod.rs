@@ -5,10 +5,12 @@ mod ask;
 mod export;
 mod screen;
 
+use crate::asked::dry::vulkan::played;
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use ask::Asked;
 use report::{Lang, Terms, terms};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -35,8 +37,12 @@ pub struct Args {
     pub version: Option<String>,
 
     /// Dry runs of HIP and Vulkan side by side: `both`; needs a runtime that has the two of them
-    #[arg(long, value_name = "BACKEND", requires = "gpu", conflicts_with_all = ["words", "release", "terms"])]
+    #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
+
+    /// With --backend both: a card of your own instead of --gpu, as `vulkaninfo --json` wrote it down
+    #[arg(long, value_name = "FILE", requires = "backend", conflicts_with = "gpu")]
+    pub vulkan_device: Option<PathBuf>,
 
     /// With --backend both: the runtime, as in `dryrun --runtime` [default: debian-sid]
     #[arg(long, value_name = "NAME|DIR", requires = "backend")]
@@ -67,8 +73,12 @@ fn both(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Some(_) => anyhow::bail!("--columns takes numbers from 1 to 65536"),
         None => PROMPTS.to_vec(),
     };
+    let own = args.vulkan_device.as_deref().map(played).transpose()?;
+    let Some(gpu) = own.as_deref().or(args.gpu.as_deref()) else {
+        anyhow::bail!("--backend both is asked of a card: give --gpu")
+    };
     let question = Question {
-        gpu: args.gpu.as_deref().unwrap_or_default(),
+        gpu,
         kinds: vec![kind],
         columns,
         shape: gguf::known("qwen2-7b")?,

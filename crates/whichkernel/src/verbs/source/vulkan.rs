@@ -1,16 +1,14 @@
 //! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product of weights.
 
 use super::Args;
+use crate::asked::dry::vulkan::reported;
 use crate::asked::tree::{Operation, columns};
 use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Show;
-use anyhow::Context as _;
 use evidence::{Basis, Rung, Unit};
 use report::{Column, Lang, Table, conclusion_text};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDeclared, VulkanProfile, VulkanRules};
 use std::fmt::Write;
-use std::io::Read;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Where nobody is named.
@@ -44,7 +42,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         }
         _ => Shape::MulMat { rows: ask.rows, k: ask.k },
     };
-    let mut cards = args.vulkan_device.as_deref().map(own).transpose()?.into_iter().collect::<Vec<_>>();
+    let mut cards = args.vulkan_device.as_deref().map(reported).transpose()?.into_iter().collect::<Vec<_>>();
     let named = if args.gpu.is_empty() && cards.is_empty() { vec![CARD.to_owned()] } else { args.gpu.clone() };
     for given in &named {
         let unknown = || {
@@ -77,15 +75,6 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     context.emit(args.format, &answer)?;
     let none = answer.cells.iter().all(|cell| cell.path.is_none());
     Ok(if none { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
-}
-
-/// What vulkaninfo said of a card of the user's own.
-fn own(path: &Path) -> anyhow::Result<VulkanProfile> {
-    const LARGEST: u64 = 16 << 20;
-    let file = sys::regular_file::open(path).with_context(|| path.display().to_string())?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
-    VulkanProfile::reported(&bytes).with_context(|| path.display().to_string())
 }
 
 impl Show for VulkanDeclared {

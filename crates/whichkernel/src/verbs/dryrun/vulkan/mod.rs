@@ -5,7 +5,7 @@ mod show;
 
 use super::Args;
 use super::command::{is_skeleton, shown};
-use crate::asked::dry::vulkan::{heed, place};
+use crate::asked::dry::vulkan::{cards, heed, place};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use anyhow::Context as _;
 use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
@@ -22,7 +22,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return grid::run(args, context);
     }
     anyhow::ensure!(args.ask.model.is_none(), context.lang.text("dryrun-vulkan-model"));
-    let [given] = args.ask.gpu.as_slice() else { anyhow::bail!(context.lang.text("dryrun-vulkan-one")) };
+    let cards = cards(&args.ask)?;
+    let [given] = cards.as_slice() else { anyhow::bail!(context.lang.text("dryrun-vulkan-one")) };
     let card = VulkanCard::find(given)?;
     let place = place(&args.ask)?;
     let show = shown(args, &place);
