@@ -74,7 +74,7 @@ impl Machine {
             quoted(&format!("Which kernel serves {ty} on {card}?")),
             quoted(&format!("{card} で {ty} を担う kernel はどれか")),
         );
-        self.subject(&mut out, target);
+        self.subject(&mut out, target, &ty, self.told_type(table).is_some());
         out.push_str(FRAME);
         if self.vulkan {
             self.through_vulkan(&mut out, &ty, card);
@@ -90,16 +90,21 @@ impl Machine {
 
     /// A type of ggml's that the table knows and the model's name has in it.
     fn weights(&self, table: Option<&Table>) -> String {
+        self.told_type(table).unwrap_or_else(|| "Q4_K".to_owned())
+    }
+
+    fn told_type(&self, table: Option<&Table>) -> Option<String> {
         let said: Vec<String> =
             [&self.file_type, &self.model].into_iter().flatten().map(|name| name.to_ascii_uppercase()).collect();
         let mut known: Vec<&String> =
             table.into_iter().flat_map(|table| table.targets.values()).flat_map(|rules| rules.types.keys()).collect();
         known.sort_by_key(|ty| (std::cmp::Reverse(ty.len()), (*ty).clone()));
         let found = said.iter().find_map(|name| known.iter().find(|ty| name.contains(ty.as_str())));
-        found.map_or_else(|| "Q4_K".to_owned(), |ty| (*ty).clone())
+        found.map(|ty| (*ty).clone())
     }
 
-    fn subject(&self, out: &mut String, target: &str) {
+    /// `typed`: the type of the weights was told, and is not only likely.
+    fn subject(&self, out: &mut String, target: &str, ty: &str, typed: bool) {
         let found = |what: &str, value: Option<&str>| match value {
             Some(value) => format!("# {what}: {}\n", plain(value)),
             None => format!("# {what}: none was found here\n"),
@@ -111,6 +116,9 @@ impl Machine {
         out.push_str(&found("server", server.as_deref()));
         out.push_str(&found("model", self.model.as_deref()));
         out.push_str(&found("runtime with GPU code", self.runtime.as_deref()));
+        if !typed {
+            let _ = writeln!(out, "# The type of the model's weights was not found: {ty} is taken. Put yours.");
+        }
         let _ = writeln!(out, "[subject]\ntarget = {}", quoted(target));
         let mut line = |key: &str, value: Option<&str>, example: &str| match value {
             Some(value) => drop(writeln!(out, "{key} = {}", quoted(value))),
@@ -193,6 +201,7 @@ rung = "launched"
 topic = "vulkan.path"
 about = {{ type = {ty}, columns = "1" }}
 expected = {{ equals = "mul_mat_vec" }}
+scope = {scope}
 closes = {watch}
 
 [[questions]]
@@ -201,7 +210,7 @@ phase = "F"
 page = "here"
 en = {ask}
 ja = {ask_ja}
-ask = {{ rung = "launched", topic = "vulkan.pipeline", about = {{ type = {ty} }} }}
+ask = {{ rung = "launched", topic = "vulkan.pipeline", about = {{ type = {ty} }}, scope = {scope} }}
 closes = {watch}"#,
             selected = quoted(&format!("On {card} a prompt of {COLUMNS} tokens selects matmul for {ty}")),
             selected_ja = quoted(&format!("{card} では {COLUMNS} トークンのプロンプトが {ty} に matmul を選ぶ")),
@@ -212,6 +221,8 @@ closes = {watch}"#,
             ty = quoted(ty),
             dry = quoted(&dry),
             watch = quoted(&watch),
+            // A runtime of HIP's is not what a Vulkan server runs on; without a card it computes on whatever its driver has.
+            scope = if self.target.is_some() { r#"{ runtime = "*" }"# } else { r#"{ runtime = "*", target = "*" }"# },
         );
     }
 
@@ -396,6 +407,7 @@ mod tests {
         assert!(text.contains("target = \"gfx1201\"\ngpu = \"rx-9070-xt\"\nruntime = \"ollama-rocm-60303\""), "{text}");
         assert!(text.contains("type = \"Q6_K\"") && !text.contains("Q4_K\""), "the model's type: {text}");
         let none = Machine::default().investigation();
+        assert!(none.contains("Q4_K is taken") && !text.contains("is taken"), "{none}");
         assert!(none.contains("# GPU: none was found here") && none.contains("# model = \"llama3.2:3b\""), "{none}");
     }
 }

@@ -175,8 +175,10 @@ impl RecordContext<'_> {
         let on = |row: &Row| row.device.unwrap_or(self.account.device);
         let mut list = Vec::new();
         for row in &rows {
-            for fact in facts(row) {
-                list.push(self.one_on(on(row), Finding::Saw(fact), tally)?.with(Raw::text(raw.clone())));
+            for rung in self.rungs(on(row)) {
+                for fact in facts(row) {
+                    list.push(self.one_on(on(row), rung, Finding::Saw(fact), tally)?.with(Raw::text(raw.clone())));
+                }
             }
         }
         // Each kind of device was swept by itself: what was launched on one says nothing of another.
@@ -185,17 +187,28 @@ impl RecordContext<'_> {
             devices.insert(self.account.device.name(), self.account.device);
         }
         for device in devices.into_values() {
-            let swept = self.one_on(device, Finding::Swept, tally)?;
-            list.push(swept.with(Raw::text(raw.clone())));
+            for rung in self.rungs(device) {
+                let swept = self.one_on(device, rung, Finding::Swept, tally)?;
+                list.push(swept.with(Raw::text(raw.clone())));
+            }
         }
         Ok(list)
     }
 
-    pub fn one(&self, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
-        self.one_on(self.account.device, finding, tally)
+    /// The rungs that the same look stood on: whoever saw a launch accepted and then its end saw both, and a claim asks for one of them. What a
+    /// file tells stands where the file says.
+    fn rungs(&self, device: DeviceKind) -> Vec<Rung> {
+        match self.account.rung(device) {
+            Rung::Completed if self.account.word == Word::Ours => vec![Rung::Launched, Rung::Completed],
+            rung => vec![rung],
+        }
     }
 
-    fn one_on(&self, device: DeviceKind, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
+    pub fn one(&self, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
+        self.one_on(self.account.device, self.account.rung(self.account.device), finding, tally)
+    }
+
+    fn one_on(&self, device: DeviceKind, rung: Rung, finding: Finding, tally: &Tally) -> Result<Sighting, Refused> {
         let account = self.account;
         let id = ObserverId::new(account.observer.name(), env!("CARGO_PKG_VERSION"));
         let (subject, mut coverage) = (self.subject_on(device), self.coverage(tally));
@@ -204,7 +217,7 @@ impl RecordContext<'_> {
                 coverage = coverage.missing(format!("the device of process {pid}"), unseen.detail());
             }
         }
-        let seen = match account.rung(device) {
+        let seen = match rung {
             Rung::Completed => Observation::on::<Completed>(id, subject, finding, coverage, self.time)?,
             Rung::Launched => Observation::on::<Launched>(id, subject, finding, coverage, self.time)?,
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
@@ -283,6 +296,28 @@ mod tests {
             cost_ns: None,
             ended: false,
         }
+    }
+
+    /// A claim about what is launched is answered by what was seen to be launched and to end.
+    #[test]
+    fn what_was_seen_to_end_was_seen_to_be_launched() {
+        let mut tally = Tally::default();
+        let kind = tally.kind(&Kind::kernel(Name::Kernel("_Z1kv".into()), "vkCmdDispatch"));
+        let mut flow = Flow::default();
+        flow.launch(&mut tally, kind, 0, 0);
+        flow.finish(&mut tally);
+        let rungs = |account: &ObserverReport| -> Vec<Rung> {
+            let scene = RecordContext { account, window: "w", model: None, place: Place::default(), time: TIME };
+            scene.sightings(&tally).expect("sightings").iter().map(|seen| seen.observation.rung()).collect()
+        };
+        let ended = ObserverReport { ended: true, ..account(DeviceKind::Real) };
+        let both = [Rung::Launched, Rung::Completed, Rung::Launched, Rung::Completed];
+        assert_eq!(rungs(&ended), both, "the kernel and the sweep");
+        assert_eq!(rungs(&account(DeviceKind::Real)), [Rung::Launched; 2]);
+        assert_eq!(rungs(&ObserverReport { ended: true, ..account(DeviceKind::StandIn) }), [Rung::Selected; 2]);
+        let word = Word::File { name: "p".into(), sha256: "ab".into(), maker: "rocprofv3", host: None };
+        let told = rungs(&ObserverReport { word, ..ended });
+        assert!(!told.contains(&Rung::Launched), "a file stands where it says: {told:?}");
     }
 
     /// A claim about HIP's paths is never answered by a dispatch through Vulkan, nor the other way round.
