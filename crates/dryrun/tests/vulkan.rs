@@ -95,6 +95,15 @@ fn what_ran_on_the_processor_names_no_kernel() {
     let answer = VulkanSelection::of(&outcome, VulkanCard::find("gfx1201").expect("played"), "sid".into());
     assert_eq!((outcome.ending, answer.seen), (Ending::Code(0), 0), "{}", outcome.said);
     assert!(!answer.is_whole() && answer.device.is_none() && answer.selected.is_empty());
+    assert_ne!(*answer.reach.says(), Says::Complete, "that nothing came is not that all of it was seen");
+}
+
+/// The stand-in has 4 GiB; a 7B shape in F32 has more.
+#[test]
+fn a_model_that_is_larger_than_the_stand_in_is_answered() {
+    let Some(stage) = Stage::new() else { return };
+    let map = stage.survey("gfx1201", "qwen2-7b", &["F32"], &[1, 64]);
+    assert!(map.is_answered(), "{:?}", map.cells);
 }
 
 #[test]

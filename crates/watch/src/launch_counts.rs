@@ -61,8 +61,9 @@ pub struct Row {
     pub took: Option<Took>,
 }
 
-fn is_real(device: DeviceKind) -> bool {
-    device == DeviceKind::Real
+/// What stands in for a device, or is none, has no clock.
+fn has_clock(device: DeviceKind) -> bool {
+    matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }
 
 /// What two kinds must share to stand in one row.
@@ -353,7 +354,7 @@ impl Tally {
                 device,
                 took: None,
             });
-            if let Some(took) = self.times.get(&(*phase, *width, *id)).filter(|_| device.is_none_or(is_real)) {
+            if let Some(took) = self.times.get(&(*phase, *width, *id)).filter(|_| device.is_none_or(has_clock)) {
                 row.took.get_or_insert_default().add(*took);
             }
             row.launches += count;

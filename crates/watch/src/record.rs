@@ -2,7 +2,8 @@
 
 use crate::claims::{Claims, of_log};
 use crate::{
-    Call, Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Pipeline, Tally, Word, add_trace, imports, logs,
+    Call, Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Pipeline, Tally, Took, Word, add_trace,
+    imports, logs,
 };
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::lines::{self, Line};
@@ -53,7 +54,12 @@ fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     for line in found.lines.iter().filter(|line| !line.is_captured() && !line.is_replay()) {
         let kind = tally.kind(&kind(line));
         match line.status {
-            0 => tally.launched(Phase::Other, 0, kind, 1),
+            0 => {
+                tally.launched(Phase::Other, 0, kind, 1);
+                if let Some(ns) = line.took_ns {
+                    tally.took(Phase::Other, 0, kind, Took::once(ns));
+                }
+            }
             _ => tally.rejected(kind, 1),
         }
     }
@@ -163,6 +169,17 @@ mod tests {
         let (tally, cut) = read(&format!("{LINE}\n{LINE}\n{}", &LINE[..20])).unwrap();
         assert_eq!(tally.launches(), 2);
         assert_eq!(cut.gaps, [Gap::CutOff.into()]);
+    }
+
+    /// What the device told to whoever wrote the line; a stand-in has no clock, whatever its lines say.
+    #[test]
+    fn times_are_read_again() {
+        let timed = LINE.replace("\"graph\":0", "\"graph\":0,\"took_ns\":1500");
+        let (tally, _) = read(&format!("{timed}\n{timed}\n{LINE}\n")).unwrap();
+        let took = tally.rows().first().and_then(|row| row.took);
+        assert_eq!((tally.launches(), took.map(|took| (took.launches, took.total_ns))), (3, Some((2, 3000))));
+        let (tally, _) = read(&timed.replace("\"graph\":0", "\"by\":\"dryrun\"")).unwrap();
+        assert_eq!((tally.launches(), tally.timed()), (1, 0));
     }
 
     #[test]

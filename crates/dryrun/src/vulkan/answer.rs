@@ -57,6 +57,10 @@ impl VulkanSelection {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
         basis = match (exit, signal) {
+            // Then nobody knows what it computed with: none is not all.
+            (Some(0), _) if seen_in_all == 0 => {
+                basis.without("what the program computed with", None, LeftOutWhy::OutOfView)
+            }
             (Some(0), _) => basis,
             (Some(code), _) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
             (None, _) => basis.without(format!("signal {}", signal.unwrap_or(0)), None, LeftOutWhy::Failed),
