@@ -63,6 +63,18 @@ impl Made {
             .add(kind::DISPATCH, &[Long(BUFFER), Word(7), Word(1), Word(1), Word(0)])
     }
 
+    /// A dispatch with its number among the timed ones.
+    fn timed(self, number: u32) -> Self {
+        self.add(kind::DISPATCH, &[Long(BUFFER), Word(1), Word(1), Word(1), Word(number << 8)])
+    }
+
+    fn times(self, buffer: u64, first: u32, pairs: &[(u64, u64)]) -> Self {
+        let count = u32::try_from(pairs.len()).unwrap();
+        let mut fields = vec![Long(buffer), Word(10.0_f32.to_bits()), Word(64), Word(first), Word(count)];
+        fields.extend(pairs.iter().flat_map(|(begin, end)| [Long(*begin), Long(*end)]));
+        self.add(kind::TIMES, &fields)
+    }
+
     fn submit(self, fence: u64, result: u32) -> Self {
         self.add(kind::SUBMIT, &[Long(5), Long(QUEUE), Long(fence), Word(result), Word(1), Long(BUFFER)])
     }
@@ -131,6 +143,46 @@ fn an_idle_queue_ends_its_own_and_a_lost_device_nothing() {
     assert_eq!(endings(&made.done(done::LOST, 1).run()), [Ending::Lost]);
 }
 
+fn took(run: &Run) -> Vec<Option<u64>> {
+    run.dispatches.iter().map(|dispatch| dispatch.took.map(|took| took.ns)).collect()
+}
+
+/// Timestamps are those of a buffer's last submission, by the numbers of its dispatches; what has none keeps none.
+#[test]
+fn times_are_given_to_their_own_dispatches_and_to_nobody_else() {
+    let made = || Made::default().begin().timed(1).timed(0).timed(2);
+    let run = made().submit(FENCE, 0).times(BUFFER, 1, &[(5, 7), (7, 12)]).done(done::FENCE, FENCE).run();
+    assert_eq!(took(&run), [Some(20), None, Some(50)]);
+    // In two records; another buffer's; after its end; never.
+    let run = made().submit(0, 0).times(BUFFER, 1, &[(5, 7)]).times(BUFFER, 2, &[(7, 8)]).run();
+    assert_eq!(took(&run), [Some(20), None, Some(10)]);
+    assert_eq!(took(&made().submit(0, 0).times(BUFFER + 1, 1, &[(5, 7)]).run()), [None; 3]);
+    assert_eq!(took(&made().submit(FENCE, 0).done(done::FENCE, FENCE).times(BUFFER, 1, &[(5, 7)]).run()), [None; 3]);
+    // Submitted twice: only the last.
+    let run = made().submit(0, 0).submit(0, 0).times(BUFFER, 1, &[(5, 7), (8, 9)]).run();
+    assert_eq!(took(&run), [None, None, None, Some(20), None, Some(10)]);
+    // A record was lost, and two have one number: whose time it is nobody knows.
+    let run = Made::default().begin().timed(1).timed(1).submit(0, 0).times(BUFFER, 1, &[(5, 7)]).run();
+    assert_eq!(took(&run), [None; 2]);
+    // Strange numbers.
+    for first in [0, 2, u32::MAX] {
+        assert_eq!(took(&made().submit(0, 0).times(BUFFER, first, &[]).run()), [None; 3]);
+    }
+    let cut = [Long(BUFFER), Word(10.0_f32.to_bits()), Word(64), Word(1), Word(u32::MAX), Long(5), Long(7)];
+    assert_eq!(took(&made().submit(0, 0).add(kind::TIMES, &cut).run()), [Some(20), None, None]);
+}
+
+/// With several devices nobody knows whose queue is lost: nothing that was under way completes any more.
+#[test]
+fn after_a_loss_a_fence_is_no_evidence() {
+    let device = |handle: u64| {
+        [Long(handle), Word(2), Word(3), Word(2), Word(0), Word(0), Word(0), Word(0), Word(0), Word(0), Word(0)]
+    };
+    let two = Made::default().add(kind::DEVICE, &device(1)).add(kind::DEVICE, &device(2));
+    let made = two.begin().dispatch(PIPELINE, &[1]).submit(FENCE, 0).done(done::LOST, 2).done(done::FENCE, FENCE);
+    assert_eq!(endings(&made.run()), [Ending::Submitted]);
+}
+
 /// Names, constants and push constants as ggml 0.27 gave them on RADV.
 #[test]
 fn ggml_names_constants_and_push_constants_give_type_and_columns() {
@@ -171,7 +223,8 @@ proptest! {
     #[test]
     fn nothing_panics(flips in prop::collection::vec((4096_usize..6000, any::<u8>()), 0..64), cut in 0_usize..6000) {
         let made = Made::default().pipeline(PIPELINE, "matmul_quant_f16", &[1, 12]).begin().dispatch(PIPELINE, &[1, 2, 3]);
-        let mut bytes = made.submit(FENCE, 0).done(done::FENCE, FENCE).bytes();
+        let made = made.timed(1).submit(FENCE, 0).times(BUFFER, 1, &[(5, 7)]);
+        let mut bytes = made.done(done::FENCE, FENCE).bytes();
         for (at, byte) in flips {
             if let Some(place) = bytes.get_mut(at) {
                 *place = byte;
