@@ -2,7 +2,7 @@
 
 use super::search::Edge;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
@@ -174,6 +174,9 @@ impl Class {
 /// A method or function that is only declared: owner, name, what it returns, whether it is virtual.
 pub type Prototype = (String, String, String, bool);
 
+/// The methods that one of an interface's may mean; None where the interface has no such method.
+type Implementations = Option<Arc<Vec<usize>>>;
+
 #[derive(Debug, Default)]
 pub struct Index {
     /// Paths, slash-separated, relative to the tree.
@@ -194,6 +197,8 @@ pub struct Index {
     directories: HashMap<String, Vec<usize>>,
     waits: HashMap<String, Vec<(usize, u32)>>,
     edges: Vec<OnceLock<Vec<Edge>>>,
+    /// What may run where a method of an interface is called; None where it has no such method.
+    implementations: Mutex<HashMap<(usize, String), Implementations>>,
 }
 
 impl Index {
@@ -289,6 +294,24 @@ impl Index {
     /// What leads out of a function; found once.
     pub fn edges(&self, from: usize) -> &[Edge] {
         self.edges.get(from).map_or(&[], |edges| edges.get_or_init(|| super::search::edges(self, from)))
+    }
+
+    /// The methods that a call of an interface's may mean; found once.
+    pub fn implementations(
+        &self,
+        interface: usize,
+        name: &str,
+        find: impl FnOnce() -> Option<Vec<usize>>,
+    ) -> Implementations {
+        let key = (interface, name.to_owned());
+        if let Some(known) = self.implementations.lock().ok().and_then(|known| known.get(&key).cloned()) {
+            return known;
+        }
+        let found = find().map(Arc::new);
+        if let Ok(mut known) = self.implementations.lock() {
+            known.insert(key, found.clone());
+        }
+        found
     }
 
     pub fn path(&self, file: usize) -> &str {

@@ -2,7 +2,7 @@
 
 use super::index::{Class, Function, Index, Language, Shape, Use};
 use super::search::Kind;
-use super::types::{Meaning, Type, above, classes, distance, field, held, local, meaning, methods_of};
+use super::types::{Meaning, Type, above, classes, distance, field, has_own, held, local, meaning, methods_of};
 use std::collections::BTreeSet;
 
 /// What a use leads to.
@@ -152,12 +152,13 @@ fn on_value(index: &Index, from: &Function, used: &Use) -> Resolved {
 fn method(index: &Index, class: usize, name: &str, depth: usize, targets: &mut BTreeSet<usize>) -> bool {
     let Some(known) = index.classes.get(class).filter(|_| depth < 12) else { return false };
     if let Shape::Interface(_) = &known.shape {
-        let wanted = wanted_methods(index, class, 0);
-        if wanted.contains(name) {
-            targets.extend(implementations(index, name, &wanted));
-            return true;
-        }
-        return false;
+        let found = index.implementations(class, name, || {
+            let wanted = wanted_methods(index, class, 0);
+            wanted.contains(name).then(|| implementations(index, name, &wanted))
+        });
+        let found = found.as_deref();
+        targets.extend(found.into_iter().flatten());
+        return found.is_some();
     }
     let own = methods_of(index, class, name);
     let declared =
@@ -224,8 +225,7 @@ fn has(index: &Index, class: usize, name: &str, depth: usize) -> bool {
     if let Shape::Interface(_) = known.shape {
         return wanted_methods(index, class, 0).contains(name);
     }
-    !methods_of(index, class, name).is_empty()
-        || above(index, known).into_iter().any(|it| has(index, it, name, depth + 1))
+    has_own(index, known, name) || above(index, known).into_iter().any(|it| has(index, it, name, depth + 1))
 }
 
 /// A call through a field or a table of functions: whatever the tree stores in it.

@@ -357,17 +357,26 @@ fn returned(index: &Index, class: usize, name: &str, nth: usize, depth: usize) -
 /// The definitions of a class' own method.
 pub fn methods_of(index: &Index, class: usize, name: &str) -> Vec<usize> {
     let Some(class) = index.classes.get(class) else { return Vec::new() };
-    let fits = |id: &usize| {
-        let function = &index.functions[*id];
-        let place = match class.language {
-            Language::Go => index.directory(function.file) == index.directory(class.file),
-            Language::Cpp => index.same_tree(function.file, class.file),
-        };
-        function.language == class.language && function.owner == class.name && place
-    };
-    let all: Vec<usize> = index.named(name).iter().copied().filter(fits).collect();
+    let all: Vec<usize> = index.named(name).iter().copied().filter(|&id| is_of(index, class, id)).collect();
     let nearest = all.iter().map(|&id| distance(index, class.file, index.functions[id].file).max(1)).min();
     all.into_iter()
         .filter(|&id| Some(distance(index, class.file, index.functions[id].file).max(1)) == nearest)
         .collect()
+}
+
+/// Whether a class has a method of its own that is defined in the tree.
+pub fn has_own(index: &Index, class: &Class, name: &str) -> bool {
+    index.named(name).iter().any(|&id| is_of(index, class, id))
+}
+
+fn is_of(index: &Index, class: &Class, id: usize) -> bool {
+    let function = &index.functions[id];
+    // Most differ in this: what costs more is asked of the rest.
+    if function.language != class.language || function.owner != class.name {
+        return false;
+    }
+    match class.language {
+        Language::Go => index.directory(function.file) == index.directory(class.file),
+        Language::Cpp => index.same_tree(function.file, class.file),
+    }
 }
