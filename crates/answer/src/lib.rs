@@ -52,5 +52,5 @@ pub fn json<A: Answer>(answer: &A) -> serde_json::Result<String> {
 
 /// The same as a value, for who puts it into something bigger.
 pub fn value<A: Answer>(answer: &A) -> serde_json::Result<serde_json::Value> {
-    serde_json::to_value(Named { schema: A::SCHEMA, answer })
+    serde_json::from_str(&json(answer)?)
 }

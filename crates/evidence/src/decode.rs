@@ -177,7 +177,7 @@ impl Decoder {
             Some(read) => Ok(read),
             // Whatever it is that it cannot read: the other way decides, and says what is wrong.
             None => match wanted(&Glance::at(canonical)?) {
-                true => serde_json::from_slice(canonical).map(Some),
+                true => Observation::from_canonical(canonical).map(Some),
                 false => Ok(None),
             },
         }

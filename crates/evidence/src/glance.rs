@@ -43,7 +43,7 @@ pub struct Saw<'a> {
 
 impl<'a> Glance<'a> {
     pub fn at(canonical: &'a [u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(canonical)
+        crate::observation::read(canonical)
     }
 
     /// None for a sweep, and for an observer that could not look.

@@ -189,6 +189,10 @@ impl Observation {
         serde_json::to_vec(&self.plain).unwrap_or_default()
     }
 
+    pub fn from_canonical(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        read(bytes)
+    }
+
     /// What was observed, leaving out when, and the raw evidence of it: two runs on an unchanged machine say the same.
     pub fn content(&self) -> ObservationId {
         let plain = Plain { time: "".into(), evidence: Arc::default(), ..self.plain.clone() };
@@ -305,6 +309,14 @@ struct Entry {
     origin: Option<Box<str>>,
 }
 
+/// JSON out of bytes. As a text, wherever it comes from: each kind of source would be a copy of every reader.
+pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(error) => Err(serde::de::Error::custom(error)),
+    }
+}
+
 impl Recorded {
     pub fn new(observation: Observation) -> Self {
         Recorded(Arc::new(Entry { id: observation.id(), observation, origin: None }))
@@ -312,7 +324,7 @@ impl Recorded {
 
     /// From the bytes that the ledger keeps: their hash is the name, so nothing need be written out again.
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        Ok(Recorded::named(bytes, serde_json::from_slice(bytes)?))
+        Ok(Recorded::named(bytes, Observation::from_canonical(bytes)?))
     }
 
     /// `observation` is what these bytes say.

@@ -8,6 +8,7 @@
 mod budget;
 mod digest;
 mod embedded;
+mod erased;
 mod file;
 mod kpack;
 mod object;

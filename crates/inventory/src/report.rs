@@ -2,6 +2,7 @@
 
 use crate::digest::Sha256;
 use crate::embedded::{Embedded, Outside, Search};
+use crate::erased::{Erased, Gathered};
 use crate::file::File;
 use crate::kpack::{self, Kpack};
 use crate::object::{Format, Look, ObjectReport};
@@ -141,7 +142,35 @@ pub fn inspect<L: Look, E>(
     whole: bool,
     look: &L,
     mut take: impl FnMut(Option<&Bundle>, L::Out) -> Result<(), E>,
-) -> Result<FileReport, E> {
+) -> Result<FileReport, E>
+where
+    L::Out: 'static,
+{
+    let mut failed = None;
+    let mut handed = |bundle: Option<&Bundle>, out: Gathered| {
+        take(bundle, out.into_inner::<L::Out>()).map_err(|error| {
+            failed = Some(error);
+            Stopped
+        })
+    };
+    let report = inspect_all(file, options, whole, &Erased(look), &mut handed);
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(report),
+    }
+}
+
+/// Somebody does not want the rest.
+struct Stopped;
+
+/// The same for whatever is gathered: there are a dozen kinds, and this is compiled once.
+fn inspect_all(
+    file: &File,
+    options: &Options,
+    whole: bool,
+    look: &Erased<'_>,
+    mut take: &mut dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped>,
+) -> FileReport {
     let kind = contents(file);
     let mut report = FileReport {
         form: Form::Unknown,
@@ -177,13 +206,17 @@ pub fn inspect<L: Look, E>(
         let result = walk_all(file, &kind, &ranges, options, look, &mut take, &mut report);
         (result, hash.and_then(|thread| thread.join().ok()))
     });
-    result?;
+    if result.is_err() {
+        return report;
+    }
     match hashed {
         Some(Ok((sha256, outside))) => {
             report.sha256 = sha256;
             report.searched = true;
             for range in outside.objects {
-                read_embedded(file, range, look, &mut take, &mut report)?;
+                if read_embedded(file, range, look, &mut take, &mut report).is_err() {
+                    return report;
+                }
             }
             let (places, elf) = match &kind {
                 Ok(Contents::Host { elf, .. }) => (outside.modules, Some(elf)),
@@ -203,7 +236,7 @@ pub fn inspect<L: Look, E>(
         let changed = Problem::Unreadable("the file was changed while it was read".into());
         report.problems.push(Error::new(0, "file", changed));
     }
-    Ok(report)
+    report
 }
 
 /// No image in real files comes near it.

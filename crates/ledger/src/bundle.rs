@@ -43,12 +43,13 @@ impl Reader {
                 bundled.notes += u64::from(row.note().map(|body| WorklogNote::parse(&body)).is_some());
                 return Ok(ControlFlow::Continue(()));
             };
-            let mut value = serde_json::to_value(&*recorded).unwrap_or_default();
+            let mut value = serde_json::from_slice::<serde_json::Value>(&recorded.canonical()).unwrap_or_default();
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("evidence".to_owned(), serde_json::Value::Array(Vec::new()));
             }
             let kept = who.observation(&mut value);
-            let Some(mut observation) = serde_json::from_value::<Observation>(value).ok().filter(|_| kept) else {
+            let Some(mut observation) = Observation::from_canonical(value.to_string().as_bytes()).ok().filter(|_| kept)
+            else {
                 bundled.left_out += 1;
                 return Ok(ControlFlow::Continue(()));
             };

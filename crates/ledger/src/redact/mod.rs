@@ -60,7 +60,7 @@ pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     let suspect = std::str::from_utf8(&body).is_ok_and(text::suspect);
     let rewritten = suspect.then(|| {
         let mut value: Value = serde_json::from_slice(&body).ok()?;
-        json(&mut value).then(|| serde_json::from_value(value).ok())?
+        json(&mut value).then(|| Observation::from_canonical(value.to_string().as_bytes()).ok())?
     });
     rewritten.flatten().map_or(Cow::Borrowed(observation), Cow::Owned)
 }
