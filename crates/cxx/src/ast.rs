@@ -55,6 +55,13 @@ pub enum ExprKind {
     Init(Vec<(Option<Designator>, Expr)>),
     Comma(Box<Expr>, Box<Expr>),
     Pack(Box<Expr>),
+    /// `(pattern op ...)`, or `(... op pattern)` from the left; slots that stand in the pattern, packs among them.
+    Fold {
+        op: Option<Binary>,
+        pattern: Box<Expr>,
+        slots: Vec<u32>,
+        left: bool,
+    },
     Throw,
     /// `new` and `delete`: a value that nobody looks into.
     Heap,

@@ -112,6 +112,7 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
         ExprKind::Unary(_, inner)
         | ExprKind::Cast(_, inner)
         | ExprKind::Pack(inner)
+        | ExprKind::Fold { pattern: inner, .. }
         | ExprKind::SizeofExpr(inner)
         | ExprKind::SizeofPack(inner)
         | ExprKind::Step { target: inner, .. }

@@ -330,3 +330,29 @@ fn what_is_supposed_is_not_remembered() {
     machine.reset(1, 1);
     assert!(matches!(machine.call_by_name("twice", Vec::new()), Ok(Value::Opaque(_))), "the second is not known");
 }
+
+const FOLDS: &str = r#"
+template <int... ns> static int any(int n) { auto is = [=](auto i) -> bool { return n == decltype(i)::value; }; return (is(std::integral_constant<int, ns>{}) || ...); }
+template <int... ns> static int minus() { return (ns - ...); }
+template <int... ns> static int left() { return (... - ns); }
+template <int... ns> static int last() { int sum = 0; ((sum += ns), ...); return sum; }
+template <int n> static int given() { return n * 10; }
+int found() { return any<1, 2, 3>(2) * 100 + any<1, 2, 3>(4) * 10 + any<>(1); }
+int subtracted() { return minus<10, 4, 3>() * 100 + left<10, 4, 3>(); }
+int summed() { return last<1, 2, 3>(); }
+int constant() { auto f = [](auto dim) { return given<dim>(); }; return f(std::integral_constant<int, 7>{}); }
+"#;
+
+#[test]
+fn folds_go_over_their_packs_and_constants_are_their_numbers() {
+    static STD: Dialect = Dialect {
+        prelude: "template <typename T, T v> struct integral_constant { static constexpr T value = v; };",
+        ..Dialect::PLAIN
+    };
+    let files = Texts(BTreeMap::from([("main.cpp", FOLDS)]));
+    let program = program(&STD, &files).expect("it loads");
+    assert_eq!(result(&program, "found", Vec::new()), Ok(100));
+    assert_eq!(result(&program, "subtracted", Vec::new()), Ok(903));
+    assert_eq!(result(&program, "summed", Vec::new()), Ok(6));
+    assert_eq!(result(&program, "constant", Vec::new()), Ok(70));
+}

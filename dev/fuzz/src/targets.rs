@@ -26,6 +26,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "deb", try_on: deb },
     Target { name: "descriptor", try_on: descriptor },
     Target { name: "gguf", try_on: records::model },
+    Target { name: "graph", try_on: graph },
     Target { name: "host", try_on: host_elf },
     Target { name: "isa", try_on: instructions },
     Target { name: "kernel_name", try_on: kernel_name },
@@ -307,6 +308,17 @@ fn cxx_program(data: &[u8]) {
 }
 
 /// One file is a whole tree: read, and asked what it would launch.
+/// A graph that is written down, and what is computed from it.
+fn graph(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(graph) = source::graph::Graph::parse(text) else { return };
+    assert!(graph.tensors.len() <= data.len(), "a tensor takes bytes");
+    for (id, tensor) in graph.tensors.iter().enumerate() {
+        assert!(tensor.bytes() >= 0 && tensor.address >= 0, "sums that do not fit");
+        assert!(tensor.sources.iter().flatten().all(|source| *source < id), "made of what comes later");
+    }
+}
+
 fn source_tree(data: &[u8]) {
     let tree = source::Tree::from_memory("fuzz", [("ggml-cuda.cu".to_owned(), data.to_vec())]);
     let Ok(device) = source::Device::find("gfx1201") else { return };

@@ -56,6 +56,18 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
             "gfx1201",
             instructions(36, &[0xca22_0080, 0x080a_0083, 0xd657_0003, 0x0406_00ff, 0x0000_03e0, 0xbfb0_0000]),
         ),
+        (
+            "graph",
+            "product",
+            b"w = Q4_K 4096,1024 weights\nx = F32 4096,512\ny = MUL_MAT F32 1024,512 from w,x\n".to_vec(),
+        ),
+        (
+            "graph",
+            "view",
+            b"# a look\nx = F32 64,8\nv = VIEW F32 32,8 strides 4,256,2048,2048 of x+128 from x\n\
+              s = SOFT_MAX F32 32,8 from v,- with 1f,0,GGML_PREC_F32\n"
+                .to_vec(),
+        ),
         ("kernel_name", "ggml", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
         (
             "kernel_name",

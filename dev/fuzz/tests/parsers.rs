@@ -52,6 +52,7 @@ const OF_TEXT: &[&str] = &[
     "callchain",
     "checkpoint",
     "cxx",
+    "graph",
     "kernel_name",
     "log",
     "profile_database",

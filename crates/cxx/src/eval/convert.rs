@@ -45,6 +45,10 @@ impl Machine<'_> {
     }
 
     pub(super) fn convert_to(&mut self, ty: &Ty, value: Value) -> Run<Value> {
+        let value = match (ty, &value) {
+            (Ty::Int(..) | Ty::Bool | Ty::Enum, Value::Agg(_)) => self.constant_of(&value)?.unwrap_or(value),
+            _ => value,
+        };
         Ok(match (ty, value) {
             (Ty::Bool, value) => match self.truth(&value) {
                 Some(truth) => Value::bool(truth),
@@ -70,6 +74,19 @@ impl Machine<'_> {
             (Ty::Float(bits), Value::Float(value)) => Value::Float(rounded(value, *bits)),
             (_, value) => value,
         })
+    }
+
+    /// An object of `std::integral_constant` stands for its number.
+    fn constant_of(&mut self, value: &Value) -> Run<Option<Value>> {
+        let Some(instance) = Self::instance(value) else { return Ok(None) };
+        let name = instance.of.name.map_or("", |name| self.program.text(name));
+        if !matches!(name, "integral_constant" | "bool_constant" | "true_type" | "false_type") {
+            return Ok(None);
+        }
+        match self.program.interner.get("value") {
+            Some(member) => self.static_of(&instance, member),
+            None => Ok(None),
+        }
     }
 
     /// Stores into a variable, which keeps the type that it was declared with.

@@ -126,6 +126,7 @@ impl Machine<'_> {
                 self.eval(right)?
             }
             ExprKind::Pack(inner) => self.eval(inner)?,
+            ExprKind::Fold { op, pattern, slots, left } => self.fold(*op, pattern, slots, *left, expr.span)?,
             ExprKind::Throw => {
                 return Err(Stop::Abort { at: expr.span, what: self.program.files.text(expr.span) });
             }
@@ -161,6 +162,62 @@ impl Machine<'_> {
             (_, Value::Opaque(from)) => Value::Opaque(*from),
             _ => Value::Opaque(at),
         })
+    }
+
+    /// The pattern for each of the packs in it, joined; of `&&` and `||` only as far as it is not settled.
+    fn fold(&mut self, op: Option<Binary>, pattern: &Expr, slots: &[u32], left: bool, at: Span) -> Run<Value> {
+        let mut packs: Vec<(u32, Rc<Vec<Value>>)> = Vec::new();
+        for &slot in slots {
+            let root = self.slot(slot);
+            if let Some(Value::Pack(list)) = self.stack.get(root as usize) {
+                packs.push((root, list.clone()));
+            }
+        }
+        let Some(count) = packs.first().map(|(_, list)| list.len()) else { return Ok(Value::Opaque(at)) };
+        if packs.iter().any(|(_, list)| list.len() != count) {
+            return Ok(Value::Opaque(at));
+        }
+        let mut values = Vec::with_capacity(count);
+        let mut ended = Ok(None);
+        for index in 0..count {
+            for (root, list) in &packs {
+                self.set_slot(*root, list.get(index).cloned().unwrap_or_default());
+            }
+            ended = self.eval(pattern).and_then(|value| match op {
+                Some(Binary::And | Binary::Or) => {
+                    let truth = self.decide(&value, pattern)?;
+                    Ok((truth == (op == Some(Binary::Or))).then_some(truth))
+                }
+                _ => {
+                    values.push(value);
+                    Ok(None)
+                }
+            });
+            if !matches!(ended, Ok(None)) {
+                break;
+            }
+        }
+        for (root, list) in packs {
+            self.set_slot(root, Value::Pack(list));
+        }
+        if let Some(truth) = ended? {
+            return Ok(Value::bool(truth));
+        }
+        match op {
+            Some(op @ (Binary::And | Binary::Or)) => Ok(Value::bool(op == Binary::And)),
+            None => Ok(values.pop().unwrap_or(Value::Void)),
+            Some(op) => {
+                if !left {
+                    values.reverse();
+                }
+                let mut values = values.into_iter();
+                let Some(mut sum) = values.next() else { return Ok(Value::Opaque(at)) };
+                for value in values {
+                    sum = if left { self.binary(op, &sum, &value, at)? } else { self.binary(op, &value, &sum, at)? };
+                }
+                Ok(sum)
+            }
+        }
     }
 
     /// `&&` and `||` with an unknown side: false and anything is false, true or anything is true.

@@ -17,8 +17,13 @@ impl Parser<'_> {
 
     fn comma(&mut self) -> Parsed<Expr> {
         let start = self.span();
+        let touched = self.touched.len();
         let mut left = self.assignment()?;
         while self.eat(sym::COMMA) {
+            if self.at(sym::ELLIPSIS) && self.at_ahead(1, sym::RPAREN) {
+                self.pos += 1;
+                return Ok(self.fold(None, left, touched, false, start));
+            }
             let right = self.assignment()?;
             left = self.node(ExprKind::Comma(Box::new(left), Box::new(right)), start);
         }
@@ -114,16 +119,44 @@ impl Parser<'_> {
 
     fn binary(&mut self, least: u8) -> Parsed<Expr> {
         let start = self.span();
+        let touched = self.touched.len();
         let mut left = self.unary()?;
         while let Some((op, level, width)) = self.binary_op() {
             if level < least {
                 break;
             }
             self.pos += width;
+            if self.at(sym::ELLIPSIS) && self.at_ahead(1, sym::RPAREN) {
+                self.pos += 1;
+                return Ok(self.fold(Some(op), left, touched, false, start));
+            }
             let right = self.binary(level + 1)?;
             left = self.node(ExprKind::Binary(op, Box::new(left), Box::new(right)), start);
         }
         Ok(left)
+    }
+
+    /// A fold over what stands in the pattern, of which the slots were touched since.
+    fn fold(&self, op: Option<Binary>, pattern: Expr, touched: usize, left: bool, start: Span) -> Expr {
+        let mut slots = self.touched.get(touched..).unwrap_or_default().to_vec();
+        slots.sort_unstable();
+        slots.dedup();
+        self.node(ExprKind::Fold { op, pattern: Box::new(pattern), slots, left }, start)
+    }
+
+    /// `... op pattern`, behind the opening parenthesis.
+    pub(super) fn left_fold(&mut self, start: Span) -> Parsed<Expr> {
+        self.pos += 1;
+        let touched = self.touched.len();
+        let op = if self.eat(sym::COMMA) {
+            None
+        } else {
+            let (op, _, width) = self.binary_op().ok_or(Stuck)?;
+            self.pos += width;
+            Some(op)
+        };
+        let pattern = self.unary()?;
+        Ok(self.fold(op, pattern, touched, true, start))
     }
 
     fn unary(&mut self) -> Parsed<Expr> {

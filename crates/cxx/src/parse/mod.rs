@@ -77,6 +77,8 @@ pub(crate) struct Parser<'a> {
     scopes: Vec<(Sym, u32)>,
     slots: u32,
     used: Vec<bool>,
+    /// Every use of a slot, in order.
+    touched: Vec<u32>,
     depth: usize,
     /// Fields that a bare name may mean, inside a method.
     fields: Option<Arc<[Sym]>>,
@@ -112,6 +114,7 @@ impl<'a> Parser<'a> {
             scopes: Vec::new(),
             slots: 0,
             used: Vec::new(),
+            touched: Vec::new(),
             depth: 0,
             fields: None,
             local_types: Vec::new(),
@@ -217,6 +220,7 @@ impl<'a> Parser<'a> {
     }
 
     fn mark_used(&mut self, slot: u32) {
+        self.touched.push(slot);
         let slot = slot as usize;
         if slot >= self.used.len() {
             self.used.resize(slot + 1, false);

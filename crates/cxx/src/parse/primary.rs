@@ -49,7 +49,7 @@ impl Parser<'_> {
         match tok.sym {
             sym::LPAREN => {
                 self.pos += 1;
-                let mut inner = self.expression()?;
+                let mut inner = if self.at(sym::ELLIPSIS) { self.left_fold(start)? } else { self.expression()? };
                 self.want(sym::RPAREN)?;
                 inner.span = self.since(start);
                 Ok(inner)

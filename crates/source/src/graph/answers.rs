@@ -23,7 +23,8 @@ pub struct GraphAnswer {
     pub commit: Option<String>,
     /// The model's file.
     pub model: String,
-    pub architecture: String,
+    /// null of a graph that was written down.
+    pub architecture: Option<String>,
     pub target: String,
     pub card: Option<String>,
     /// What the list of nodes rests on: this program's own builder, not the tree.
@@ -43,9 +44,10 @@ impl answer::Answer for GraphAnswer {
 /// One evaluation: so many tokens at once.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GraphEvaluation {
-    pub columns: i64,
+    /// null of a graph that was written down.
+    pub columns: Option<i64>,
     /// Positions of the KV cache that attention looks at.
-    pub positions: i64,
+    pub positions: Option<i64>,
     /// Nodes of the graph, those that only look at memory among them.
     pub nodes: usize,
     /// The tree's function that fuses nodes; null where it has none of its own.
@@ -105,10 +107,13 @@ pub enum GraphError {
     Rules(#[from] RulesError),
     #[error(transparent)]
     Family(#[from] family::FamilyError),
+    #[error(transparent)]
+    Written(#[from] super::WrittenError),
 }
 
 const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
                           all layers on the GPU, token embedding on the host";
+const NODES_WRITTEN: &str = "the file, in the order of its lines";
 const MEMORY: &str =
     "every tensor in memory of its own; ggml's allocator shares memory, which can keep nodes from being fused";
 
@@ -124,26 +129,52 @@ pub fn ask(
     columns: &[i64],
     positions: Option<i64>,
 ) -> Result<GraphAnswer, GraphError> {
-    let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
-    let mut backend = open(tree, device.vendor, overrides, &shape)?;
-    let mut evaluations = Vec::new();
+    let mut graphs = Vec::new();
     for &columns in columns {
         let filled = columns.saturating_add(STEP - 1) / STEP * STEP;
         let positions = positions.unwrap_or(filled).max(filled);
-        let graph = family::model(model.1, columns, positions)?;
+        graphs.push((Some((columns, positions)), family::model(model.1, columns, positions)?));
+    }
+    let architecture = Some(model.1.architecture().to_owned());
+    answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs)
+}
+
+/// Asks a tree about graphs that were written down ([`Graph::parse`]).
+pub fn ask_written(
+    tree: &Tree,
+    device: &Device,
+    overrides: &Overrides,
+    name: &str,
+    graphs: Vec<Graph>,
+) -> Result<GraphAnswer, GraphError> {
+    let graphs = graphs.into_iter().map(|graph| (None, graph)).collect();
+    answer(tree, device, overrides, (name, None, NODES_WRITTEN), graphs)
+}
+
+fn answer(
+    tree: &Tree,
+    device: &Device,
+    overrides: &Overrides,
+    (model, architecture, nodes_from): (&str, Option<String>, &str),
+    graphs: Vec<(Option<(i64, i64)>, Graph)>,
+) -> Result<GraphAnswer, GraphError> {
+    let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
+    let mut backend = open(tree, device.vendor, overrides, &shape)?;
+    let mut evaluations = Vec::new();
+    for (size, graph) in graphs {
         let found = run::evaluate(&mut backend.rules, device, graph)?;
-        evaluations.push(GraphEvaluation::new(columns, positions, &found));
+        evaluations.push(GraphEvaluation::new(size, &found));
     }
     let assumed = backend.preset.assumed().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(GraphAnswer {
         rung: Rung::Declared,
         tree: tree.label.clone(),
         commit: tree.commit.clone(),
-        model: model.0.to_owned(),
-        architecture: model.1.architecture().to_owned(),
+        model: model.to_owned(),
+        architecture,
         target: device.target.clone(),
         card: device.card.clone(),
-        nodes_from: NODES_FROM.to_owned(),
+        nodes_from: nodes_from.to_owned(),
         memory: MEMORY.to_owned(),
         build: crate::declared::build(&backend.preset),
         assumed,
@@ -152,13 +183,13 @@ pub fn ask(
 }
 
 impl GraphEvaluation {
-    fn new(columns: i64, positions: i64, found: &Evaluation) -> GraphEvaluation {
+    fn new(size: Option<(i64, i64)>, found: &Evaluation) -> GraphEvaluation {
         let steps: Vec<GraphStep> = found.steps.iter().map(|step| GraphStep::new(&found.graph, step)).collect();
         let launches = steps.iter().map(|step| step.launches.len() as u64).sum();
         let whole = whole(&steps);
         GraphEvaluation {
-            columns,
-            positions,
+            columns: size.map(|(columns, _)| columns),
+            positions: size.map(|(_, positions)| positions),
             nodes: found.graph.nodes.len(),
             fused_by: found.fuses.clone(),
             launches,

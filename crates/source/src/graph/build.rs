@@ -2,6 +2,7 @@
 
 use super::{Graph, Home, Id, Param, Tensor};
 use gguf::TensorType;
+use std::borrow::Cow;
 
 const I32: TensorType = TensorType(26);
 
@@ -104,11 +105,11 @@ impl Builder {
 
     /// `gate` through the activation, times `up`.
     pub fn glu(&mut self, kind: &'static str, gate: Id, up: Id) -> Id {
-        self.like("GGML_OP_GLU", gate, &[Some(up)], &[Param::Named(kind), Param::Int(0)])
+        self.like("GGML_OP_GLU", gate, &[Some(up)], &[Param::Named(kind.into()), Param::Int(0)])
     }
 
     pub fn unary(&mut self, kind: &'static str, a: Id) -> Id {
-        self.like("GGML_OP_UNARY", a, &[], &[Param::Named(kind)])
+        self.like("GGML_OP_UNARY", a, &[], &[Param::Named(kind.into())])
     }
 
     pub fn soft_max(&mut self, a: Id) -> Id {
@@ -133,7 +134,7 @@ impl Builder {
     /// The places of the `count` largest of each row.
     pub fn top_k(&mut self, a: Id, count: i64) -> Id {
         let ne = self.ne(a);
-        let sorted = self.made("GGML_OP_ARGSORT", I32, ne, &[Some(a)], &[Param::Named("GGML_SORT_ORDER_DESC")]);
+        let sorted = self.made("GGML_OP_ARGSORT", I32, ne, &[Some(a)], &[Param::Named("GGML_SORT_ORDER_DESC".into())]);
         let nb = self.at(sorted).nb;
         self.view(sorted, [count, ne[1], ne[2], ne[3]], [nb[1], nb[2], nb[3]], 0)
     }
@@ -157,7 +158,7 @@ impl Builder {
     pub fn rope(&mut self, a: Id, positions: Id, factors: Option<Id>, turned: i64, mode: i64, base: f64) -> Id {
         let ints = [0, turned, mode, 0, 0].map(Param::Int);
         let floats = [base, 1.0, 0.0, 1.0, 32.0, 1.0].map(Param::Float);
-        let params: Vec<Param> = ints.into_iter().chain(floats).chain([Param::Int(0); 5]).collect();
+        let params: Vec<Param> = ints.into_iter().chain(floats).chain([0; 5].map(Param::Int)).collect();
         self.like("GGML_OP_ROPE", a, &[Some(positions), factors], &params)
     }
 
@@ -165,7 +166,7 @@ impl Builder {
     pub fn flash_attn(&mut self, q: Id, k: Id, v: Id, mask: Id) -> Id {
         let (query, value) = (self.ne(q), self.ne(v));
         let scale = 1.0 / (query[0].max(1) as f64).sqrt();
-        let params = [Param::Float(scale), Param::Float(0.0), Param::Float(0.0), Param::Named("GGML_PREC_F32")];
+        let params = [Param::Float(scale), Param::Float(0.0), Param::Float(0.0), Param::Named("GGML_PREC_F32".into())];
         let sources = [Some(q), Some(k), Some(v), Some(mask)];
         let ne = [value[0], query[2], query[1], query[3]];
         self.made("GGML_OP_FLASH_ATTN_EXT", TensorType::F32, ne, &sources, &params)
@@ -191,7 +192,7 @@ impl Builder {
     }
 }
 
-fn contiguous(ty: TensorType, ne: [i64; 4]) -> [i64; 4] {
+pub(super) fn contiguous(ty: TensorType, ne: [i64; 4]) -> [i64; 4] {
     let (block, size) = ty.block().map_or((1, 1), |(block, size)| (block as i64, size as i64));
     let row = size.saturating_mul(ne[0] / block.max(1));
     let plane = row.saturating_mul(ne[1]);
@@ -201,7 +202,7 @@ fn contiguous(ty: TensorType, ne: [i64; 4]) -> [i64; 4] {
 fn tensor(op: &'static str, ty: TensorType, ne: [i64; 4]) -> Tensor {
     Tensor {
         name: String::new(),
-        op,
+        op: Cow::Borrowed(op),
         ty,
         ne,
         nb: contiguous(ty, ne),

@@ -156,6 +156,45 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     Some((text.get(digits..digits.checked_add(length)?)?, text.get(digits.checked_add(length)?..)?))
 }
 
+/// What follows a function's name and the types of its parameters; None where anything in it is not known here.
+fn encoding(text: &str) -> Option<&str> {
+    let (_, mut rest) = identifier(text.trim_start_matches('L'))?;
+    if rest.starts_with('I') {
+        rest = arguments(rest)?;
+        rest = parameter(rest)?;
+    }
+    while !rest.starts_with('E') {
+        rest = parameter(rest)?;
+    }
+    Some(rest)
+}
+
+/// Past `I...E`.
+fn arguments(text: &str) -> Option<&str> {
+    let mut rest = text.strip_prefix('I')?;
+    loop {
+        if let Some(rest) = rest.strip_prefix('E') {
+            return Some(rest);
+        }
+        rest = match rest.strip_prefix('L') {
+            Some(literal) => literal.split_once('E')?.1,
+            None => parameter(rest)?,
+        };
+    }
+}
+
+/// Past a type.
+fn parameter(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(['P', 'K', 'R', 'O', 'V']);
+    let rest = match rest.chars().next()? {
+        'S' | 'T' => rest.split_once('_')?.1,
+        '1'..='9' => identifier(rest)?.1,
+        'a'..='z' => rest.get(1..)?,
+        _ => return None,
+    };
+    if rest.starts_with('I') { arguments(rest) } else { Some(rest) }
+}
+
 /// The literals of a template argument list, up to its end or to an argument that is an expression.
 fn numbers(mut text: &str) -> Vec<String> {
     let mut out = Vec::new();
@@ -171,6 +210,11 @@ fn numbers(mut text: &str) -> Vec<String> {
                 out.push(value.replace('n', "-"));
                 rest
             }
+            // A function as an argument: `XadL_Z...EE`.
+            'X' => match text.strip_prefix("XadL_Z").and_then(encoding).and_then(|rest| rest.strip_prefix("EE")) {
+                Some(rest) => rest,
+                None => break,
+            },
             'S' | 'T' => text.split_once('_').map_or("", |(_, rest)| rest),
             '1'..='9' => identifier(text).map_or("", |(_, rest)| rest),
             // A template of a class, such as a vector type.
@@ -200,6 +244,9 @@ mod tests {
             instance("_ZL18flash_attn_ext_vecILi64ELi2EL9ggml_type2ELS0_2ELb0EEvPKc"),
             "flash_attn_ext_vec<64,2,2,2,0>"
         );
+        assert_eq!(instance("_ZL9cpy_f32_qIXadL_ZL17cpy_blck_f32_q8_0PKcPcEELi32EEvS1_S2_l"), "cpy_f32_q<32>");
+        assert_eq!(instance("_ZL1kILi32EXadL_ZL15dequantize_q8_0PKvliR15HIP_vector_typeIfLj2EEEELi7EEvPKv"), "k<32,7>");
+        assert_eq!(instance("_ZL1kIXadL_ZL1fM1aiEELi7EEvv"), "k<>", "what is not known ends the list");
         assert_eq!(instance("HOST"), "HOST");
         assert_eq!(instance("_Z99999999999999999999x"), "_Z99999999999999999999x");
     }

@@ -171,7 +171,7 @@ impl<'p> GraphSession<'p> {
 fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Place]) -> Run<Value> {
     let mut number = |name: &str| machine.constant_named(name).map(Value::int).ok_or_else(|| missing(name));
     let ty = number(&format!("GGML_TYPE_{}", tensor.ty.name()))?;
-    let op = number(tensor.op)?;
+    let op = number(&tensor.op)?;
     let mut params = Vec::with_capacity(tensor.params.len());
     for param in &tensor.params {
         params.push(match param {

@@ -11,25 +11,28 @@ mod family;
 mod follow;
 mod memory;
 mod run;
+mod written;
 
-pub use answers::{GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphStep, ask, dims};
+pub use answers::{GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphStep, ask, ask_written, dims};
 pub use build::Builder;
 pub use compare::{Compared, Mismatch, Seen, compare, instance};
 pub use family::{FAMILIES, FamilyError, model};
 pub use run::{Evaluation, Step, evaluate};
+pub use written::WrittenError;
 
 use gguf::TensorType;
+use std::borrow::Cow;
 
 /// A tensor's place in [`Graph::tensors`].
 pub type Id = usize;
 
 /// One of `op_params`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Param {
     Int(i64),
     Float(f64),
     /// An enumerator of the tree's own.
-    Named(&'static str),
+    Named(Cow<'static, str>),
 }
 
 /// Which buffer a tensor lives in.
@@ -46,7 +49,7 @@ pub struct Tensor {
     /// As llama.cpp names it: `attn_q-0`, `blk.0.attn_q.weight`.
     pub name: String,
     /// `GGML_OP_NONE` for what is there from the start.
-    pub op: &'static str,
+    pub op: Cow<'static, str>,
     pub ty: TensorType,
     pub ne: [i64; 4],
     pub nb: [i64; 4],
@@ -84,6 +87,9 @@ impl Tensor {
 
     /// Only another look at memory: nothing is launched for it in any version.
     pub fn is_view(&self) -> bool {
-        matches!(self.op, "GGML_OP_NONE" | "GGML_OP_VIEW" | "GGML_OP_RESHAPE" | "GGML_OP_PERMUTE" | "GGML_OP_TRANSPOSE")
+        matches!(
+            self.op.as_ref(),
+            "GGML_OP_NONE" | "GGML_OP_VIEW" | "GGML_OP_RESHAPE" | "GGML_OP_PERMUTE" | "GGML_OP_TRANSPOSE"
+        )
     }
 }

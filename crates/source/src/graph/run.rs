@@ -91,7 +91,7 @@ fn follow(
             Fusion::Within(place) => {
                 Some((place.clone(), "nodes are fused in the loop itself, which is not followed".to_owned()))
             }
-            _ => rules.entry().and_then(|entry| before_dispatch(&rules.program, entry, node.op)),
+            _ => rules.entry().and_then(|entry| before_dispatch(&rules.program, entry, &node.op)),
         };
         step.open = step.open.or(doubt);
         // Every node that computes launches something: where nothing was met, something was not understood.

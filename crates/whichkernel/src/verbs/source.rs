@@ -59,9 +59,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub vulkan_device: Option<PathBuf>,
 
-    /// A model's whole evaluation, node by node: kernel, grid and block of every launch, fused nodes as they are fused. For one
-    /// GPU [default columns: 1,512]
-    #[arg(long, value_name = "MODEL.gguf", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
+    /// A model's whole evaluation, node by node: kernel, grid and block of every launch, fused nodes as they are fused; or that of
+    /// a graph that is written down, one tensor a line. For one GPU [default columns: 1,512]
+    #[arg(long, value_name = "MODEL.gguf|GRAPH", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
     pub graph: Option<PathBuf>,
 
     /// Up to how many columns which path, per GPU and type, instead of single rows

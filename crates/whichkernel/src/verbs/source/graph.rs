@@ -6,7 +6,7 @@ use crate::emit::Show;
 use anyhow::{Context as _, bail};
 use gguf::Gguf;
 use report::{Column, Lang, Table, conclusion_text};
-use source::graph::{GraphAnswer, GraphEvaluation, Seen, dims};
+use source::graph::{Graph, GraphAnswer, GraphEvaluation, Seen, dims};
 use source::{Device, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,29 +29,43 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     if let Some(bytes) = args.ask.smem {
         device.set_shared_memory(bytes);
     }
-    let columns = match args.ask.columns()? {
-        Some(columns) => columns,
-        None => COLUMNS.to_vec(),
-    };
-    let gguf = header(model)?;
     let name = model.display().to_string();
     let overrides = args.ask.overrides()?;
-    let mut answer = source::graph::ask(tree, &device, &overrides, (&name, &gguf), &columns, args.ask.kv)
-        .with_context(|| name.clone())?;
+    let written = written(model).with_context(|| name.clone())?;
+    let from_file = written.is_some();
+    let answer = match written {
+        Some(graph) => {
+            if args.ask.columns()?.is_some() || args.ask.kv.is_some() {
+                bail!(context.lang.text("source-graph-has-its-size"));
+            }
+            source::graph::ask_written(tree, &device, &overrides, &name, vec![graph])
+        }
+        None => {
+            let columns = args.ask.columns()?.unwrap_or_else(|| COLUMNS.to_vec());
+            source::graph::ask(tree, &device, &overrides, (&name, &header(model)?), &columns, args.ask.kv)
+        }
+    };
+    let mut answer = answer.with_context(|| name.clone())?;
     if let Some(trace) = &args.against {
         let launches = launches(Path::new(trace))?;
         for evaluation in &mut answer.evaluations {
-            let Some(seen) = launches.iter().find(|seen| seen.columns == evaluation.columns) else {
-                bail!("{trace}: no evaluation of {} columns in it", evaluation.columns);
+            // A graph that is written down has no columns: all that was launched is held against it.
+            let seen: Vec<Seen> = match evaluation.columns {
+                None => launches.iter().flat_map(|seen| seen.launches.iter().cloned()).collect(),
+                Some(columns) => match launches.iter().find(|seen| seen.columns == columns) {
+                    Some(seen) => seen.launches.clone(),
+                    None => bail!("{trace}: no evaluation of {columns} columns in it"),
+                },
             };
-            if !evaluation.against(&seen.launches) {
-                bail!("{trace}: {} launches in one evaluation are too many to compare", seen.launches.len());
+            if !evaluation.against(&seen) {
+                bail!("{trace}: {} launches in one evaluation are too many to compare", seen.len());
             }
         }
     }
     if args.format != Format::Json {
         tell_skipped(&tree.skipped, context);
-        for key in ["source-graph-nodes", "source-graph-memory"] {
+        let nodes = if from_file { "source-graph-nodes-written" } else { "source-graph-nodes" };
+        for key in [nodes, "source-graph-memory"] {
             tell(format_args!("{}", context.lang.text(key)));
         }
     }
@@ -63,6 +77,26 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             .is_none_or(|agrees| agrees.reach() == evidence::Reach::Whole && *agrees.says() == evidence::Says::Same)
     });
     Ok(if agree { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// More than the longest graph of any model takes.
+const MOST_TEXT: u64 = 16 << 20;
+
+/// The graph that a file holds in words; None of a model.
+fn written(path: &Path) -> anyhow::Result<Option<Graph>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut first = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut first)?;
+    if first == b"GGUF" {
+        return Ok(None);
+    }
+    let mut bytes = first;
+    file.take(MOST_TEXT).read_to_end(&mut bytes)?;
+    // What is no text is no graph either: let the reader of models say what is wrong with it.
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(Some(Graph::parse(text)?)),
+        Err(_) => Ok(None),
+    }
 }
 
 /// As much of the file as its header needs.
@@ -144,14 +178,19 @@ impl Show for GraphAnswer {
         let lang = &context.lang;
         let mut out = String::new();
         for evaluation in &self.evaluations {
-            let head = [
+            let mut head = vec![
                 ("target", self.target.clone().into()),
-                ("columns", evaluation.columns.into()),
-                ("positions", evaluation.positions.into()),
                 ("nodes", evaluation.nodes.into()),
                 ("launches", evaluation.launches.into()),
             ];
-            let _ = writeln!(out, "{}", lang.text_with("source-graph-evaluation", &head));
+            let key = match (evaluation.columns, evaluation.positions) {
+                (Some(columns), Some(positions)) => {
+                    head.extend([("columns", columns.into()), ("positions", positions.into())]);
+                    "source-graph-evaluation"
+                }
+                _ => "source-graph-evaluation-written",
+            };
+            let _ = writeln!(out, "{}", lang.text_with(key, &head));
             let mut table = Table::new(vec![
                 Column::left("name", lang.text("source-graph-column-name")),
                 Column::left("operations", lang.text("source-graph-column-operations")),
@@ -177,7 +216,10 @@ fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
     for step in &evaluation.steps {
         let row = |kernel: String, grid: String, block: String| {
             let mut cells = match numbered {
-                true => vec![evaluation.columns.to_string(), step.node.to_string()],
+                true => {
+                    let columns = evaluation.columns.map_or(String::new(), |columns| columns.to_string());
+                    vec![columns, step.node.to_string()]
+                }
                 false => Vec::new(),
             };
             let ty = step.ty.clone().unwrap_or_default();

@@ -1,0 +1,223 @@
+//! A graph that somebody wrote down, one tensor a line, for operations that no model here has:
+//!
+//! ```text
+//! # NAME = [OPERATION] TYPE SIZES [strides BYTES] [of NAME+OFFSET] [from NAMES] [with PARAMETERS] [weights]
+//! w = Q4_K 4096,1024 weights
+//! x = F32 4096,512
+//! y = MUL_MAT F32 1024,512 from w,x
+//! s = UNARY F32 1024,512 from y with GGML_UNARY_OP_SILU
+//! ```
+//!
+//! A source that is left out is `-`; parameters are the words of `op_params`, whole numbers (`2`), such with a fraction (`1e-5f`)
+//! and enumerators of the tree. What is computed is computed in the order of the lines.
+
+use super::{Graph, Home, Id, Param, Tensor, build::contiguous};
+use gguf::TensorType;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WrittenError {
+    #[error("line {line} is no tensor (NAME = [OPERATION] TYPE SIZES ...): {what}")]
+    Line { line: usize, what: String },
+    #[error("line {line} names {name}, which no line above it is about")]
+    Unknown { line: usize, name: String },
+    #[error("line {0}: a tensor of that size is larger than any memory")]
+    TooLarge(usize),
+    #[error("nothing is computed in it")]
+    Empty,
+}
+
+/// More tensors than any model has, and more bytes than any machine.
+const MOST: usize = 1 << 14;
+const MOST_BYTES: i64 = 1 << 46;
+/// As many sources and parameters as ggml has room for.
+const MOST_SOURCES: usize = 10;
+const MOST_PARAMETERS: usize = 16;
+
+impl Graph {
+    /// Reads it; where tensors lie is told by the lines, or each has memory of its own.
+    pub fn parse(text: &str) -> Result<Graph, WrittenError> {
+        let mut graph = Graph::default();
+        let mut names: BTreeMap<&str, Id> = BTreeMap::new();
+        for (number, line) in text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (name, tensor) = Line { number, names: &names, graph: &graph }.tensor(line)?;
+            if graph.tensors.len() >= MOST {
+                return Err(WrittenError::TooLarge(number));
+            }
+            let id = graph.tensors.len();
+            for source in tensor.sources.iter().flatten() {
+                if let Some(uses) = graph.uses.get_mut(*source) {
+                    *uses += 1;
+                }
+            }
+            if tensor.op != "GGML_OP_NONE" {
+                graph.nodes.push(id);
+            }
+            graph.tensors.push(tensor);
+            graph.uses.push(0);
+            names.insert(name, id);
+        }
+        if graph.nodes.is_empty() {
+            return Err(WrittenError::Empty);
+        }
+        graph.lay_out();
+        Ok(graph)
+    }
+}
+
+struct Line<'a> {
+    number: usize,
+    names: &'a BTreeMap<&'a str, Id>,
+    graph: &'a Graph,
+}
+
+impl Line<'_> {
+    fn bad(&self, what: &str) -> WrittenError {
+        WrittenError::Line { line: self.number, what: what.to_owned() }
+    }
+
+    fn named(&self, name: &str) -> Result<Id, WrittenError> {
+        let found = self.names.get(name).copied();
+        found.ok_or_else(|| WrittenError::Unknown { line: self.number, name: name.to_owned() })
+    }
+
+    fn numbers(&self, text: &str) -> Result<Vec<i64>, WrittenError> {
+        let number = |text: &str| text.parse().ok().filter(|number| (0..=MOST_BYTES).contains(number));
+        text.split(',').map(|part| number(part).ok_or_else(|| self.bad(text))).collect()
+    }
+
+    fn tensor<'t>(&self, line: &'t str) -> Result<(&'t str, Tensor), WrittenError> {
+        let mut words = line.split_whitespace();
+        let mut next = |what: &str| words.next().ok_or_else(|| self.bad(what));
+        let name = next("a name")?;
+        if next("=")? != "=" {
+            return Err(self.bad(name));
+        }
+        let first = next("a type")?;
+        let (op, ty) = match TensorType::parse(first) {
+            Ok(ty) => (Cow::Borrowed("GGML_OP_NONE"), ty),
+            Err(_) => {
+                let ty = next("a type")?;
+                let ty = TensorType::parse(ty).map_err(|_| self.bad(ty))?;
+                (Cow::Owned(format!("GGML_OP_{}", first.trim_start_matches("GGML_OP_"))), ty)
+            }
+        };
+        let sizes = self.numbers(next("sizes")?)?;
+        let mut ne = [1_i64; 4];
+        if sizes.len() > ne.len() || sizes.contains(&0) {
+            return Err(self.bad("sizes"));
+        }
+        ne.iter_mut().zip(&sizes).for_each(|(slot, size)| *slot = *size);
+        let mut tensor = Tensor {
+            name: name.to_owned(),
+            op,
+            ty,
+            ne,
+            nb: contiguous(ty, ne),
+            sources: Vec::new(),
+            view: None,
+            params: Vec::new(),
+            home: Home::Compute,
+            address: 0,
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| self.bad(word));
+            match word {
+                "weights" => tensor.home = Home::Weights,
+                "strides" => {
+                    let strides = self.numbers(value()?)?;
+                    tensor.nb = strides.try_into().map_err(|_| self.bad("strides"))?;
+                }
+                "of" => {
+                    let (root, offset) = value()?.split_once('+').ok_or_else(|| self.bad("of NAME+OFFSET"))?;
+                    let (root, offset) = (self.named(root)?, self.numbers(offset)?);
+                    let offset = offset.first().copied().unwrap_or(0);
+                    // A look at a look is one at what that looks at.
+                    let found = self.graph.tensors.get(root).and_then(|tensor| tensor.view);
+                    tensor.view = Some(found.map_or((root, offset), |(root, start)| (root, start + offset)));
+                }
+                "from" => {
+                    let source = |name: &str| if name == "-" { Ok(None) } else { self.named(name).map(Some) };
+                    tensor.sources = value()?.split(',').map(source).collect::<Result<_, _>>()?;
+                }
+                "with" => tensor.params = value()?.split(',').map(|word| self.param(word)).collect::<Result<_, _>>()?,
+                other => return Err(self.bad(other)),
+            }
+        }
+        if tensor.sources.len() > MOST_SOURCES || tensor.params.len() > MOST_PARAMETERS {
+            return Err(self.bad("more sources or parameters than there is room for"));
+        }
+        if let Some(root) = tensor.view.and_then(|(root, _)| self.graph.tensors.get(root)) {
+            tensor.home = root.home;
+        }
+        let mut spans = tensor.ne.iter().zip(&tensor.nb).map(|(ne, nb)| ne.checked_mul(*nb));
+        let bytes = spans.try_fold(0_i64, |sum, span| sum.checked_add(span?));
+        let offset = tensor.view.map_or(0, |(_, offset)| offset);
+        match bytes {
+            Some(bytes) if bytes <= MOST_BYTES && offset <= MOST_BYTES => Ok((name, tensor)),
+            _ => Err(WrittenError::TooLarge(self.number)),
+        }
+    }
+
+    fn param(&self, word: &str) -> Result<Param, WrittenError> {
+        if let Some(real) = word.strip_suffix('f').and_then(|word| word.parse().ok()) {
+            return Ok(Param::Float(real));
+        }
+        if let Ok(number) = word.parse::<i32>() {
+            return Ok(Param::Int(i64::from(number)));
+        }
+        let named = word.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        let named = named && word.starts_with(|first: char| first.is_ascii_uppercase());
+        if named { Ok(Param::Named(Cow::Owned(word.to_owned()))) } else { Err(self.bad(word)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_asked() {
+        let text = "# a product\nw = Q4_K 4096,1024 weights\n\nx = F32 4096,512\ny = MUL_MAT F32 1024,512 from w,x\n\
+                    v = VIEW F32 512,512 strides 4,4096,2097152,2097152 of y+2048 from y\n\
+                    s = GGML_OP_SOFT_MAX F32 512,512 from v,-,x with 1f,-3,GGML_PREC_F32\n";
+        let graph = Graph::parse(text).expect("it is one");
+        assert_eq!((graph.nodes.as_slice(), graph.uses.as_slice()), (&[2, 3, 4][..], &[1, 2, 1, 1, 0][..]));
+        let [w, _, y, v, s] = graph.tensors.as_slice() else { panic!("five") };
+        assert_eq!(
+            (w.home, w.nb, y.op.as_ref()),
+            (Home::Weights, [144, 2304, 2_359_296, 2_359_296], "GGML_OP_MUL_MAT")
+        );
+        assert_eq!((v.view, v.address), (Some((2, 2048)), y.address + 2048));
+        assert_eq!(s.sources, [Some(3), None, Some(1)]);
+        assert_eq!(s.params, [Param::Float(1.0), Param::Int(-3), Param::Named("GGML_PREC_F32".into())]);
+    }
+
+    #[test]
+    fn what_is_no_graph_is_told_by_its_line() {
+        let told = |text: &str| Graph::parse(text).expect_err(text).to_string();
+        assert!(
+            told("x = F32 4\ny = ADD F32 4 from x,z").starts_with("line 2 names z"),
+            "{}",
+            told("y = ADD F32 4 from z")
+        );
+        for bad in
+            ["x", "x =", "x = F32", "x = F99 4", "x = F32 4,0", "x = F32 -4", "x = F32 1,1,1,1,1", "x = ADD F32 4 from"]
+        {
+            assert!(told(bad).starts_with("line 1 is no tensor"), "{bad}: {}", told(bad));
+        }
+        for bad in ["x = F32 4 of x+0", "y = ADD F32 4 from y"] {
+            assert!(told(bad).contains("no line above"), "{bad}: {}", told(bad));
+        }
+        assert!(told("x = ADD F32 4 with 1,2,x").contains("no tensor"));
+        assert!(told("x = ADD F32 99999999,99999999").contains("larger than any memory"));
+        assert_eq!(
+            (told(""), told("x = F32 4")),
+            ("nothing is computed in it".into(), "nothing is computed in it".into())
+        );
+    }
+}
