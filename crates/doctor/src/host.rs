@@ -3,7 +3,6 @@
 //! Every path goes through [`Host::path`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that
 //! is not here) can be examined by the same code. Trials are made on the live machine alone.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fs;
@@ -83,7 +82,7 @@ impl<T: Serialize> Serialize for Look<T> {
 
 schemars::by_hand! {
     /// As [`Serialize`] above writes it.
-    impl<T: JsonSchema> JsonSchema for Look<T> {
+    impl<T: schemars::JsonSchema> schemars::JsonSchema for Look<T> {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             format!("LookFor{}", T::schema_name()).into()
         }
