@@ -163,14 +163,10 @@ where
 /// Somebody does not want the rest.
 struct Stopped;
 
+type Take<'t> = dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped> + 't;
+
 /// The same for whatever is gathered: there are a dozen kinds, and this is compiled once.
-fn inspect_all(
-    file: &File,
-    options: &Options,
-    whole: bool,
-    look: &Erased<'_>,
-    mut take: &mut dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped>,
-) -> FileReport {
+fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, mut take: &mut Take<'_>) -> FileReport {
     let kind = contents(file);
     let mut report = FileReport {
         form: Form::Unknown,
