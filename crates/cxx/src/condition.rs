@@ -49,7 +49,9 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 ready.push(number(answer));
             }
             _ => {
-                if tok.kind == Kind::Ident && !pp.macros.table.has(tok.sym) {
+                // `true` and `false` are words of the language: nobody has to define them.
+                let word = matches!(tok.sym, sym::TRUE | sym::FALSE);
+                if tok.kind == Kind::Ident && !word && !pp.macros.table.has(tok.sym) {
                     pp.defined(tok);
                 }
                 ready.push(*tok);

@@ -356,3 +356,16 @@ fn folds_go_over_their_packs_and_constants_are_their_numbers() {
     assert_eq!(result(&program, "summed", Vec::new()), Ok(6));
     assert_eq!(result(&program, "constant", Vec::new()), Ok(70));
 }
+
+/// `#if defined(A) && false` hangs on A alone: nobody has to say whether `false` is defined.
+#[test]
+fn the_words_of_the_language_are_nothing_that_a_build_defines() {
+    let text =
+        "#if defined(ASKED) && false\nint f() { return 1; }\n#elif true && !OTHER\nint f() { return 2; }\n#endif\n";
+    let files = Texts(BTreeMap::from([("a.cpp", text)]));
+    let mut program = Program::new(&PLAIN, &[]).expect("an empty program");
+    program.load(&files, "a.cpp").expect("it loads");
+    let mut asked: Vec<&str> = program.asked().map(|(name, _)| name).collect();
+    asked.sort_unstable();
+    assert_eq!(asked, ["ASKED", "OTHER"]);
+}
