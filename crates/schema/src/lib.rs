@@ -1,7 +1,7 @@
 //! `schemars` under its own name, and nothing in its place where no schema is made.
 //!
 //! The schemas of our answers are files (crates/whichkernel/schemas). Tests make them from the types and compare; a user's build has
-//! the files, and is a tenth quicker without the code that makes them. So rooms depend on this room by the name `schemars`:
+//! the files, without the code that makes them (a tenth of what LLVM is given of `evidence`). So rooms depend on this room by the name `schemars`:
 //! `derive(JsonSchema)` is the real one with the feature `made`, and an empty one without.
 #![forbid(unsafe_code)]
 
