@@ -49,6 +49,10 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 ready.push(number(answer));
             }
             _ => {
+                if let Some(operator) = operator(tok, pp.interner) {
+                    ready.push(operator);
+                    continue;
+                }
                 // `true` and `false` are words of the language: nobody has to define them.
                 let word = matches!(tok.sym, sym::TRUE | sym::FALSE);
                 if tok.kind == Kind::Ident && !word && !pp.macros.table.has(tok.sym) {
@@ -60,6 +64,23 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
     }
     let ready = pp.expand_list(&ready)?;
     Ok(holds(&ready, pp.interner))
+}
+
+/// The operators that C++ also writes as words, which no macro can be called.
+fn operator(tok: &Tok, interner: &Interner) -> Option<Tok> {
+    let sym = match interner.text(tok.sym) {
+        _ if tok.kind != Kind::Ident => return None,
+        "and" => sym::ANDAND,
+        "or" => sym::OROR,
+        "not" => sym::NOT,
+        "not_eq" => sym::NE,
+        "bitand" => sym::AMP,
+        "bitor" => sym::PIPE,
+        "xor" => sym::CARET,
+        "compl" => sym::TILDE,
+        _ => return None,
+    };
+    Some(Tok { kind: Kind::Punct, sym, ..*tok })
 }
 
 /// Whether a condition holds in which nothing is left to be expanded.
@@ -93,6 +114,7 @@ pub(super) fn under(
                 let defined = given(name.sym).is_some() || base.contains_key(&name.sym);
                 ready.push(Tok { kind: Kind::Number, sym: Sym(0), flags: u8::from(defined), ..*tok });
             }
+            Kind::Ident if operator(tok, &program.interner).is_some() => ready.extend(operator(tok, &program.interner)),
             Kind::Ident if !settled(tok.sym) || FEATURES.contains(&tok.sym) => return None,
             Kind::Ident => match (given(tok.sym), base.get(&tok.sym).map(|made| (&made.params, &*made.body))) {
                 (Some((_, value)), _) => ready.push(Tok { kind: Kind::Number, sym: sym::BODY, off: *value, ..*tok }),

@@ -360,12 +360,19 @@ fn folds_go_over_their_packs_and_constants_are_their_numbers() {
 /// `#if defined(A) && false` hangs on A alone: nobody has to say whether `false` is defined.
 #[test]
 fn the_words_of_the_language_are_nothing_that_a_build_defines() {
-    let text =
-        "#if defined(ASKED) && false\nint f() { return 1; }\n#elif true && !OTHER\nint f() { return 2; }\n#endif\n";
+    let text = "#if defined(ASKED) && false\nint f() { return 1; }\n#elif true and not OTHER\nint f() { return 2; }\n#endif\n\
+                #if true and not true\nint g() { return 1; }\n#else\nint g() { return 2; }\n#endif\n";
     let files = Texts(BTreeMap::from([("a.cpp", text)]));
     let mut program = Program::new(&PLAIN, &[]).expect("an empty program");
     program.load(&files, "a.cpp").expect("it loads");
     let mut asked: Vec<&str> = program.asked().map(|(name, _)| name).collect();
     asked.sort_unstable();
     assert_eq!(asked, ["ASKED", "OTHER"]);
+    let all: fn(&Program, &Handoff) -> bool = |_, _| true;
+    for name in ["f", "g"] {
+        let mut machine = Machine::new(&program, Platform::default(), all);
+        machine.reset(1, 1);
+        let given = machine.call_by_name(name, Vec::new()).expect("it runs");
+        assert_eq!(machine.settle(&given), Some(2), "{name}");
+    }
 }
