@@ -2,9 +2,9 @@
 //! function has one slot in its frame, and a lambda shares the frame of the function it stands in.
 
 use super::dialect::Role;
+use super::elided::Home;
 use super::files::Span;
 use super::integer::IntTy;
-use super::lex::Tok;
 use super::sym::{FxMap, Sym};
 use super::visible::View;
 use std::ops::Range;
@@ -286,9 +286,11 @@ pub struct Function {
     pub unit: u32,
     /// The namespace it stands in, by the program's number.
     pub space: u32,
+    /// Where its body stands in its unit.
     pub body: Option<Range<usize>>,
-    /// The tokens that its body is a stretch of, where they are not its own unit's.
-    pub home: Option<Arc<Vec<Tok>>>,
+    /// The tokens that it really is a stretch of, where they are not its unit's: what a single token there means, and what is
+    /// within such.
+    pub home: Option<(Arc<Home>, Range<usize>)>,
     /// A constructor's `: field(value), ...`.
     pub inits: Option<Range<usize>>,
     /// The fields of the struct whose method this is: names in its body may mean them.
@@ -338,6 +340,8 @@ pub struct Struct {
     /// What stands in `alignas(...)`.
     pub aligned: Option<Range<usize>>,
     pub body: Range<usize>,
+    /// The tokens that both are stretches of, where they are not its unit's.
+    pub home: Option<Arc<Home>>,
     pub span: Span,
     pub members: OnceLock<Members>,
 }

@@ -1,19 +1,74 @@
-//! Bodies of functions that a header brought into one unit are not copied into the next: a single token stands between the braces
-//! for what the first unit has there. A header is mostly bodies, and of these a question runs a few.
+//! Bodies of functions stand in a unit as a single token between their braces: a header is mostly bodies, and of these a question
+//! runs a few. A body that a header brought into one unit is not copied into the next, and one that no directive stands in
+//! is not even expanded before somebody looks at it: no macro can become another on the way through it, so the names that may
+//! be met in it are kept with what each stood for.
 
 use super::ast::Function;
+use super::files::Files;
 use super::lex::{Kind, Tok};
-use super::program::Program;
-use super::sym;
+use super::macros::{Macro, Macros};
+use super::preprocess::{MAX_TOKENS, Preprocessor};
+use super::program::{Nothing, Program};
+use super::sym::{self, Interner, Sym};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// So many tokens are worth leaving out.
-const LONG: usize = 24;
+pub(super) const LONG: usize = 24;
 
-/// Bodies by their number, each with the tokens of the unit that it stands in.
+/// Macros as they stood for a body.
+pub(super) type Stood = Box<[(Sym, Arc<Macro>)]>;
+
+/// Where the tokens of a body stand, and the macros that they are still to be expanded with.
+#[derive(Debug)]
+pub struct Home {
+    toks: Arc<Vec<Tok>>,
+    range: Range<usize>,
+    macros: Stood,
+    expanded: OnceLock<Vec<Tok>>,
+    /// Tokens that macros have made in all bodies so far.
+    made: Arc<AtomicUsize>,
+}
+
+impl Home {
+    /// The same as they stand in their file, or in the unit that has them.
+    pub(crate) fn raw(&self) -> &[Tok] {
+        self.toks.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// The tokens between the braces.
+    pub(crate) fn toks(&self) -> &[Tok] {
+        if self.macros.is_empty() { self.raw() } else { self.expanded.get_or_init(|| self.expand()) }
+    }
+
+    fn expand(&self) -> Vec<Tok> {
+        let (mut files, mut interner, mut macros) = (Files::default(), Interner::none(), Macros::of(&self.macros));
+        let mut preprocessor = Preprocessor::new(&Nothing, &mut files, &mut interner, &mut macros);
+        let before = self.made.load(Ordering::Relaxed).min(MAX_TOKENS);
+        preprocessor.made = before;
+        let toks = preprocessor.expand_list(self.raw()).unwrap_or_default();
+        let made = preprocessor.made;
+        self.made.fetch_add(made - before, Ordering::Relaxed);
+        // More than any program has: a brace that closes nothing is no statement that could be understood.
+        let first = self.raw().first().filter(|_| made >= MAX_TOKENS);
+        first.map_or(toks, |first| vec![Tok { kind: Kind::Punct, sym: sym::RBRACE, ..*first }])
+    }
+
+    /// Whether there may be such a token in it, wherever it comes from; false only where there is none.
+    fn may_have(&self, is: &dyn Fn(&Tok) -> bool) -> bool {
+        let bodies = self.macros.iter().map(|(_, made)| made.body.as_slice());
+        self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(is)
+            || (self.expanded.get().is_none() && bodies.into_iter().flatten().any(is))
+    }
+}
+
+/// Bodies by their number.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Elided(Vec<(Arc<Vec<Tok>>, Range<usize>)>);
+pub(super) struct Elided {
+    bodies: Vec<Arc<Home>>,
+    made: Arc<AtomicUsize>,
+}
 
 /// A unit without its long bodies: where its stretches stand now.
 #[derive(Debug)]
@@ -24,21 +79,27 @@ pub(super) struct Short {
 }
 
 impl Elided {
-    fn get(&self, tok: &Tok) -> Option<&(Arc<Vec<Tok>>, Range<usize>)> {
-        if tok.kind == Kind::Body { self.0.get(tok.off as usize) } else { None }
+    fn get(&self, tok: &Tok) -> Option<&Arc<Home>> {
+        if tok.kind == Kind::Body { self.bodies.get(tok.off as usize) } else { None }
+    }
+
+    /// The token that stands for a body from now on.
+    pub(super) fn add(&mut self, toks: &Arc<Vec<Tok>>, range: Range<usize>, macros: Stood) -> Option<Tok> {
+        let first = toks.get(range.start)?;
+        let off = u32::try_from(self.bodies.len()).ok()?;
+        let (toks, made) = (toks.clone(), self.made.clone());
+        self.bodies.push(Arc::new(Home { toks, range, macros, expanded: OnceLock::new(), made }));
+        Some(Tok { kind: Kind::Body, flags: 0, sym: sym::BODY, off, len: 0, ..*first })
     }
 
     /// Gives functions the bodies that tokens of theirs stand for. False where one stands anywhere else: such a unit must be
     /// parsed as a [whole](Elided::whole).
     pub(super) fn give_back(&self, toks: &[Tok], functions: &mut [Function]) -> bool {
-        if self.0.is_empty() {
-            return true;
-        }
         let mut left = toks.iter().filter(|tok| tok.kind == Kind::Body).count();
         for function in functions.iter_mut().filter(|function| function.inits.is_none()) {
-            let Some(range) = function.body.clone().filter(|range| range.len() == 1) else { continue };
-            if let Some((home, body)) = toks.get(range.start).and_then(|tok| self.get(tok)) {
-                (function.home, function.body) = (Some(home.clone()), Some(body.clone()));
+            let Some(range) = function.body.as_ref().filter(|range| range.len() == 1) else { continue };
+            if let Some(home) = toks.get(range.start).and_then(|tok| self.get(tok)) {
+                function.home = Some((home.clone(), 0..usize::MAX));
                 left = left.saturating_sub(1);
             }
         }
@@ -50,7 +111,7 @@ impl Elided {
         let mut out = Vec::with_capacity(toks.len());
         for tok in toks {
             match self.get(tok) {
-                Some((home, body)) => out.extend_from_slice(home.get(body.clone()).unwrap_or_default()),
+                Some(home) => out.extend_from_slice(home.toks()),
                 None => out.push(*tok),
             }
         }
@@ -84,11 +145,10 @@ impl Elided {
             }
             while let Some(body) = bodies.next_if(|body| body.end < range.end) {
                 short.add(toks, at..body.start, &mut out);
-                let first = toks.get(body.start).copied();
-                let Some(first) = first.filter(|_| self.0.len() < u32::MAX as usize) else { continue };
-                out.push(Tok { kind: Kind::Body, flags: 0, sym: sym::BODY, off: self.0.len() as u32, len: 0, ..first });
-                at = body.end;
-                self.0.push((toks.clone(), body));
+                let end = body.end;
+                let Some(token) = self.add(toks, body, Box::default()) else { continue };
+                out.push(token);
+                at = end;
             }
             short.add(toks, at..range.end, &mut out);
         }
@@ -118,17 +178,34 @@ impl Short {
 }
 
 impl Program {
-    /// The tokens that a function's body is a stretch of.
-    pub(crate) fn home<'a>(&'a self, function: &'a Function) -> &'a [Tok] {
+    /// A list of tokens, and where in it a function's body stands.
+    pub(crate) fn stands_in<'a>(&'a self, function: &'a Function) -> (&'a [Tok], Range<usize>) {
         match &function.home {
-            Some(home) => home,
-            None => self.unit_toks(function.unit),
+            Some((home, range)) => (home.toks(), range.start..range.end.min(home.toks().len())),
+            None => (self.unit_toks(function.unit), function.body.clone().unwrap_or(0..0)),
         }
     }
 
-    /// All tokens of a unit in their order, in stretches: a body that stands with another unit is one, with its braces.
-    pub(crate) fn stretches(&self, unit: u32) -> impl Iterator<Item = &[Tok]> {
+    /// The tokens of a function's body.
+    pub fn body_toks<'a>(&'a self, function: &'a Function) -> &'a [Tok] {
+        let (toks, range) = self.stands_in(function);
+        toks.get(range).unwrap_or_default()
+    }
+
+    /// Whether a name stands in a function's body.
+    pub fn mentions(&self, function: &Function, name: Sym) -> bool {
+        self.has_tok(function, |tok| tok.kind == Kind::Ident && tok.sym == name)
+    }
+
+    /// Whether there is such a token in a function's body.
+    pub fn has_tok(&self, function: &Function, is: impl Fn(&Tok) -> bool) -> bool {
+        function.home.as_ref().is_none_or(|(home, _)| home.may_have(&is)) && self.body_toks(function).iter().any(is)
+    }
+
+    /// All tokens of a unit in their order, in stretches, of which bodies are some; those in which a name may stand.
+    pub(crate) fn stretches(&self, unit: u32, name: Sym) -> impl Iterator<Item = &[Tok]> {
         let (toks, elided) = (self.unit_toks(unit), &self.macros.included.elided);
+        let named = move |tok: &Tok| tok.kind == Kind::Ident && tok.sym == name;
         let (mut at, mut body) = (0, None);
         std::iter::from_fn(move || {
             if let Some(body) = body.take() {
@@ -137,10 +214,8 @@ impl Program {
             let rest = toks.get(at..)?;
             let next = rest.iter().position(|tok| tok.kind == Kind::Body);
             at += next.unwrap_or(rest.len()) + 1;
-            body = next
-                .and_then(|next| rest.get(next))
-                .and_then(|tok| elided.get(tok))
-                .map(|(home, body)| home.get(body.start.saturating_sub(1)..body.end + 1).unwrap_or_default());
+            let home = next.and_then(|next| rest.get(next)).and_then(|tok| elided.get(tok));
+            body = home.filter(|home| home.may_have(&named)).map(|home| home.toks());
             rest.get(..next.unwrap_or(rest.len()))
         })
     }

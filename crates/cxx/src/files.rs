@@ -150,7 +150,7 @@ fn strip_comments(text: &str) -> String {
 
 fn conflict(text: &str) -> Option<usize> {
     let marker = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") || line == "=======";
-    if !text.contains("\n<<<<<<< ") && !text.starts_with("<<<<<<< ") {
+    if memchr::memmem::find(text.as_bytes(), b"\n<<<<<<< ").is_none() && !text.starts_with("<<<<<<< ") {
         return None;
     }
     text.lines().position(marker).map(|line| line + 1)

@@ -9,7 +9,7 @@ use super::elided::Elided;
 use super::lex::{Kind, Tok};
 use super::macros::{Defined, Macro, Macros};
 use super::preprocess::Preprocessor;
-use super::sym::{FxMap, FxSet, Sym};
+use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,30 +40,7 @@ pub(super) struct Outcome {
 struct Needs {
     defined: Arc<[(Sym, Arc<Macro>)]>,
     /// Names that stood for nothing.
-    absent: Arc<Names>,
-}
-
-/// A set of names.
-#[derive(Debug, Default)]
-struct Names(Vec<u64>);
-
-impl Names {
-    fn has(&self, name: Sym) -> bool {
-        self.0.get(name.0 as usize / 64).is_some_and(|word| word >> (name.0 % 64) & 1 == 1)
-    }
-
-    /// False where it was there.
-    fn insert(&mut self, name: Sym) -> bool {
-        let at = name.0 as usize / 64;
-        if at >= self.0.len() {
-            self.0.resize(at + 1 + at / 2, 0);
-        }
-        let Some(word) = self.0.get_mut(at) else { return false };
-        let bit = 1 << (name.0 % 64);
-        let fresh = *word & bit == 0;
-        *word |= bit;
-        fresh
-    }
+    absent: Arc<SymSet>,
 }
 
 /// What the headers of a unit came to, each by its file.
@@ -185,11 +162,11 @@ impl Preprocessor<'_> {
         }
         let files = &self.files;
         let kept = &mut self.macros.included.names;
-        let mut met = Names::default();
+        let mut met = SymSet::default();
         let mut open: Vec<Sym> = Vec::new();
         for (file, _) in visits.iter().filter(|(_, read)| !read) {
             let names = kept.entry(*file).or_insert_with(|| {
-                let mut seen = Names::default();
+                let mut seen = SymSet::default();
                 let toks = files.get(*file).map_or(&[][..], |file| &file.toks);
                 let idents = toks.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym);
                 idents.filter(|name| seen.insert(*name)).collect()
@@ -198,7 +175,7 @@ impl Preprocessor<'_> {
         }
         open.extend(pasted.iter().filter(|name| met.insert(**name)));
         // What a name stood for may name others.
-        let (mut defined, mut absent) = (Vec::new(), Names::default());
+        let (mut defined, mut absent) = (Vec::new(), SymSet::default());
         while let Some(name) = open.pop() {
             let made = before.get(&name).copied().unwrap_or_else(|| self.macros.table.get(name));
             let Some(made) = made else {
@@ -236,7 +213,7 @@ impl Macros {
         let same = |(name, made): &(Sym, Arc<Macro>)| {
             self.table.get(*name).is_some_and(|now| Arc::ptr_eq(now, made) || now.alike(made))
         };
-        let appeared = |name: Sym| needs.absent.has(name) && self.table.has(name);
+        let appeared = |name: Sym| needs.absent.contains(name) && self.table.has(name);
         needs.defined.iter().all(same)
             && !self.set.iter().any(|(name, _)| appeared(*name))
             && !self.base.keys().any(|name| appeared(*name))

@@ -48,86 +48,118 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
     let mut at = 0;
     let mut flags = BOL;
     while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\n' => {
-                flags = BOL | SPACE;
-                at += 1;
-            }
-            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
-                flags |= SPACE;
+        let (kind, end) = match class(byte) {
+            Class::Blank => {
+                flags |= if byte == b'\n' { BOL | SPACE } else { SPACE };
                 at += 1;
                 while bytes.get(at) == Some(&b' ') {
                     at += 1;
                 }
+                continue;
             }
-            // A line continued: neither the end of a directive nor a token.
-            b'\\' if matches!(bytes.get(at + 1), Some(b'\n')) => at += 2,
-            b'\\' if matches!(bytes.get(at + 1..at + 3), Some(b"\r\n")) => at += 3,
-            b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                flags |= SPACE;
-                // A backslash takes what follows it along: the line goes on.
-                while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-                    match memchr::memchr2(b'\n', b'\\', rest) {
-                        Some(end) if rest.get(end) == Some(&b'\n') => {
-                            at += end;
-                            break;
-                        }
-                        Some(end) => at += end + 2,
-                        None => at = bytes.len(),
-                    }
+            Class::Single => {
+                let known = interner.single(byte);
+                let sym = known.unwrap_or_else(|| interner.intern(text.get(at..at + 1).unwrap_or("?")));
+                toks.push(Tok { kind: Kind::Punct, flags, file, sym, off: at as u32, len: 1 });
+                flags = 0;
+                at += 1;
+                continue;
+            }
+            Class::Word => named(bytes, at),
+            Class::Digit => (Kind::Number, number(bytes, at)),
+            Class::Quote if byte == b'"' => (Kind::String, quoted(bytes, at, b'"')),
+            Class::Quote => (Kind::Char, quoted(bytes, at, b'\'')),
+            Class::Other => {
+                let rest = bytes.get(at..).unwrap_or_default();
+                if let Some(length) = passed_over(rest) {
+                    flags |= if byte == b'/' { SPACE } else { 0 };
+                    at += length;
+                    continue;
+                }
+                match rest {
+                    [b'.', b'0'..=b'9', ..] => (Kind::Number, number(bytes, at)),
+                    _ => (Kind::Punct, at + punct(rest)),
                 }
             }
-            b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                flags |= SPACE;
-                let rest = bytes.get(at + 2..).unwrap_or_default();
-                let close = memchr::memmem::find(rest, b"*/");
-                at = close.map_or(bytes.len(), |close| at + 2 + close + 2);
-            }
-            _ => {
-                let (kind, end) = token(bytes, at);
-                let end = end.clamp(at + 1, bytes.len());
-                // A token that would end inside a character (bytes that are no ASCII) is taken to its end.
-                let ascii = bytes.get(end).is_none_or(u8::is_ascii);
-                let ends = |end: &usize| text.is_char_boundary(*end);
-                let end = if ascii { end } else { (end..=bytes.len()).find(ends).unwrap_or(bytes.len()) };
-                let spelled = text.get(at..end).unwrap_or("?");
-                let sym = interner.intern(spelled);
-                toks.push(Tok {
-                    kind,
-                    flags,
-                    file,
-                    sym,
-                    off: at as u32,
-                    len: (end - at).min(usize::from(u16::MAX)) as u16,
-                });
-                flags = 0;
-                at = end;
-            }
-        }
+        };
+        let end = end.clamp(at + 1, bytes.len());
+        // A token that would end inside a character (bytes that are no ASCII) is taken to its end.
+        let ascii = bytes.get(end).is_none_or(u8::is_ascii);
+        let ends = |end: &usize| text.is_char_boundary(*end);
+        let end = if ascii { end } else { (end..=bytes.len()).find(ends).unwrap_or(bytes.len()) };
+        let sym = interner.intern(text.get(at..end).unwrap_or("?"));
+        let len = (end - at).min(usize::from(u16::MAX)) as u16;
+        toks.push(Tok { kind, flags, file, sym, off: at as u32, len });
+        flags = 0;
+        at = end;
     }
     toks
 }
 
-fn token(bytes: &[u8], at: usize) -> (Kind, usize) {
-    let byte = bytes.get(at).copied().unwrap_or(0);
-    let next = bytes.get(at + 1).copied().unwrap_or(0);
-    if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80 {
-        let end = word(bytes, at);
-        let prefix = bytes.get(at..end).unwrap_or_default();
-        return match bytes.get(end) {
-            Some(b'"') if matches!(prefix, b"R" | b"u8R" | b"LR") => (Kind::String, raw_string(bytes, end)),
-            Some(b'"') if matches!(prefix, b"L" | b"u8" | b"u" | b"U") => (Kind::String, quoted(bytes, end, b'"')),
-            Some(b'\'') if matches!(prefix, b"L" | b"u8" | b"u" | b"U") => (Kind::Char, quoted(bytes, end, b'\'')),
-            _ => (Kind::Ident, end),
+/// What a token begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Blank,
+    Word,
+    Digit,
+    Quote,
+    /// A punctuator that is part of no other.
+    Single,
+    Other,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c => Class::Blank,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => Class::Word,
+            b'0'..=b'9' => Class::Digit,
+            b'"' | b'\'' => Class::Quote,
+            b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';' | b'?' | b'~' => Class::Single,
+            _ => Class::Other,
         };
+        byte += 1;
     }
-    if byte.is_ascii_digit() || (byte == b'.' && next.is_ascii_digit()) {
-        return (Kind::Number, number(bytes, at));
+    table
+};
+
+fn class(byte: u8) -> Class {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other)
+}
+
+/// How long a comment is, or a mark that a line goes on: neither is a token, nor the end of a directive.
+fn passed_over(rest: &[u8]) -> Option<usize> {
+    match rest {
+        [b'\\', b'\n', ..] => Some(2),
+        [b'\\', b'\r', b'\n', ..] => Some(3),
+        [b'/', b'/', ..] => {
+            let mut at = 0;
+            // A backslash takes what follows it along: the line goes on.
+            while let Some(more) = rest.get(at..).filter(|more| !more.is_empty()) {
+                match memchr::memchr2(b'\n', b'\\', more) {
+                    Some(end) if more.get(end) == Some(&b'\n') => return Some(at + end),
+                    Some(end) => at += end + 2,
+                    None => break,
+                }
+            }
+            Some(rest.len())
+        }
+        [b'/', b'*', inner @ ..] => Some(memchr::memmem::find(inner, b"*/").map_or(rest.len(), |close| close + 4)),
+        _ => None,
     }
-    match byte {
-        b'"' => (Kind::String, quoted(bytes, at, b'"')),
-        b'\'' => (Kind::Char, quoted(bytes, at, b'\'')),
-        _ => (Kind::Punct, at + punct(bytes.get(at..).unwrap_or_default())),
+}
+
+/// A name, or a literal that begins with letters.
+fn named(bytes: &[u8], at: usize) -> (Kind, usize) {
+    let end = word(bytes, at);
+    let prefix = bytes.get(at..end).unwrap_or_default();
+    match bytes.get(end) {
+        Some(b'"') if matches!(prefix, b"R" | b"u8R" | b"LR") => (Kind::String, raw_string(bytes, end)),
+        Some(b'"') if matches!(prefix, b"L" | b"u8" | b"u" | b"U") => (Kind::String, quoted(bytes, end, b'"')),
+        Some(b'\'') if matches!(prefix, b"L" | b"u8" | b"u" | b"U") => (Kind::Char, quoted(bytes, end, b'\'')),
+        _ => (Kind::Ident, end),
     }
 }
 

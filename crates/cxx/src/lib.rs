@@ -15,6 +15,7 @@
 
 pub mod ast;
 mod condition;
+mod defer;
 pub mod dialect;
 mod elided;
 pub mod eval;

@@ -1,5 +1,6 @@
 //! Macros as they stand at a place of a unit, and what was learnt of all of them on the way.
 
+use super::defer::is_plain;
 use super::files::Span;
 use super::included::Included;
 use super::lex::Tok;
@@ -13,9 +14,15 @@ pub struct Macro {
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Vec<Tok>,
+    /// It makes no names (`#`, `##`), and what is made with it has as many brackets open as before.
+    pub(super) plain: bool,
 }
 
 impl Macro {
+    pub(super) fn new(params: Option<Vec<Sym>>, variadic: bool, body: &[Tok]) -> Macro {
+        Macro { params, variadic, body: body.to_vec(), plain: is_plain(body) }
+    }
+
     /// Whether both come to the same wherever they are called.
     pub(super) fn alike(&self, other: &Macro) -> bool {
         let alike = |(a, b): (&Tok, &Tok)| a.sym == b.sym && a.kind == b.kind && a.flags == b.flags;
@@ -33,11 +40,17 @@ pub type Defined = Vec<(Sym, Option<Arc<Macro>>)>;
 #[derive(Debug, Default)]
 pub(super) struct Table {
     by_name: Vec<Option<Arc<Macro>>>,
+    /// Those of a single body.
+    few: FxMap<Sym, Arc<Macro>>,
 }
 
 impl Table {
     pub fn get(&self, name: Sym) -> Option<&Arc<Macro>> {
-        self.by_name.get(name.0 as usize)?.as_ref()
+        match self.by_name.get(name.0 as usize) {
+            Some(known) => known.as_ref(),
+            None if self.few.is_empty() => None,
+            None => self.few.get(&name),
+        }
     }
 
     pub fn has(&self, name: Sym) -> bool {
@@ -93,6 +106,12 @@ pub struct Macros {
 }
 
 impl Macros {
+    /// These and nothing else.
+    pub(super) fn of(few: &[(Sym, Arc<Macro>)]) -> Macros {
+        let few = few.iter().cloned().collect();
+        Macros { table: Table { by_name: Vec::new(), few }, ..Macros::default() }
+    }
+
     /// A new unit: nothing of the one before is left.
     pub(super) fn begin(&mut self, path: &str) {
         for (name, _) in self.set.drain(..) {

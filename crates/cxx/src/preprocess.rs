@@ -6,6 +6,7 @@
 //! passed over.
 
 use super::condition;
+use super::defer::Braces;
 use super::files::{Files, LoadError, Sources, Span};
 use super::find_header::{find_include, find_system};
 use super::included::{Done, Recorder};
@@ -15,7 +16,7 @@ use super::relevance::Group;
 use super::sym::{self, Interner, Sym};
 use std::sync::Arc;
 
-const MAX_TOKENS: usize = 30_000_000;
+pub(super) const MAX_TOKENS: usize = 30_000_000;
 const MAX_FRAMES: usize = 400;
 const MAX_INCLUDES: usize = 100;
 /// Tokens of the headers that there is room for at first.
@@ -27,10 +28,11 @@ pub struct Preprocessor<'a> {
     pub interner: &'a mut Interner,
     pub macros: &'a mut Macros,
     pub(super) frames: Vec<Frame>,
-    sources: Vec<Source>,
+    pub(super) sources: Vec<Source>,
     /// What the unit has come to so far.
     pub(super) out: Vec<Tok>,
     pub(super) recorder: Recorder,
+    pub(super) braces: Braces,
     /// The arguments of a macro are being read: they may go on behind the end of a file.
     pub(super) gathering: usize,
     pub(super) floor: usize,
@@ -66,11 +68,18 @@ pub(super) struct Frame {
     pub name: Option<Sym>,
 }
 
-struct Source {
+pub(super) struct Source {
     file: u16,
-    toks: Arc<Vec<Tok>>,
-    at: usize,
+    pub toks: Arc<Vec<Tok>>,
+    pub at: usize,
     conds: Vec<Cond>,
+}
+
+impl Source {
+    /// No condition leaves out what stands here.
+    pub fn is_live(&self) -> bool {
+        self.conds.last().is_none_or(|cond| cond.live)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -98,6 +107,7 @@ impl<'a> Preprocessor<'a> {
             sources: Vec::new(),
             out: Vec::new(),
             recorder: Recorder::default(),
+            braces: Braces::default(),
             gathering: 0,
             floor: 0,
             made: 0,
@@ -137,27 +147,6 @@ impl<'a> Preprocessor<'a> {
         }
         self.record(file, plain);
         self.sources.push(Source { file, toks: self.files.toks(file), at: 0, conds: Vec::new() });
-    }
-
-    /// Takes over what stands between two directives or names of macros as it is: that is most of a file.
-    fn copy_plain(&mut self) {
-        if self.floor > 0 || copy_frames(&mut self.frames, 0, &self.macros.table, &mut self.pool, &mut self.out) {
-            return;
-        }
-        let Some(source) = self.sources.last_mut().filter(|source| source.conds.last().is_none_or(|cond| cond.live))
-        else {
-            return;
-        };
-        let rest = source.toks.get(source.at..).unwrap_or_default();
-        let table = &self.macros.table;
-        let ends = |tok: &Tok| match tok.kind {
-            Kind::Ident => table.has(tok.sym),
-            Kind::Punct => tok.sym == sym::HASH && tok.bol(),
-            _ => false,
-        };
-        let plain = rest.get(..rest.iter().position(ends).unwrap_or(rest.len())).unwrap_or_default();
-        self.out.extend_from_slice(plain);
-        source.at += plain.len();
     }
 
     fn next_expanded(&mut self) -> Result<Option<Tok>, LoadError> {
@@ -224,8 +213,7 @@ impl<'a> Preprocessor<'a> {
                 self.directive(toks.get(start..end).unwrap_or_default())?;
                 continue;
             }
-            let live = source.conds.last().is_none_or(|cond| cond.live);
-            if live {
+            if source.is_live() {
                 return Ok(Some(tok));
             }
             while source.toks.get(source.at).is_some_and(|tok| !(tok.bol() && tok.is(sym::HASH))) {
@@ -235,7 +223,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn live(&self) -> bool {
-        self.sources.last().is_none_or(|source| source.conds.last().is_none_or(|cond| cond.live))
+        self.sources.last().is_none_or(Source::is_live)
     }
 
     fn directive(&mut self, line: &[Tok]) -> Result<(), LoadError> {
@@ -350,7 +338,7 @@ impl<'a> Preprocessor<'a> {
         };
         self.macros.ever.insert(name.sym);
         // The same line makes the same macro, however often it is read.
-        let made = || (name.sym, Arc::new(Macro { params, variadic, body: body.to_vec() }));
+        let made = || (name.sym, Arc::new(Macro::new(params, variadic, body)));
         let (_, made) = self.macros.definitions.entry((name.file, name.off)).or_insert_with(made).clone();
         self.macros.set(name.sym, Some(made));
     }

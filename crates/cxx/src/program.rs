@@ -3,6 +3,7 @@
 
 use crate::ast::{Body, Enum, Function, Initial, Members, Struct, Type};
 use crate::dialect::Dialect;
+use crate::elided::Home;
 use crate::files::{Files, LoadError, Sources, Span, Unreadable};
 use crate::lex::{Kind, Tok};
 use crate::macros::{Macro, Macros};
@@ -124,7 +125,7 @@ impl Program {
 
     fn made(&mut self, value: &str) -> Arc<Macro> {
         let body = crate::lex::lex(u16::MAX, value, &mut self.interner);
-        Arc::new(Macro { params: None, variadic: false, body })
+        Arc::new(Macro::new(None, false, &body))
     }
 
     /// What files whose path ends so are compiled with beside the rest; `None` undefines.
@@ -174,8 +175,8 @@ impl Program {
             std::mem::take(&mut declared.spaces).into_iter().map(|path| self.numbered(path)).collect();
         let space = |local: u32| spaces.get(local as usize).copied().unwrap_or(0);
         self.opened.extend(declared.opened.into_iter().map(|name| (unit, name)));
-        self.names.types.extend(declared.names.types);
-        self.names.templates.extend(declared.names.templates);
+        self.names.types.add(&declared.names.types);
+        self.names.templates.add(&declared.names.templates);
         for mut function in declared.functions.drain(..) {
             function.space = space(function.space);
             let list = self.by_name.entry(function.name).or_default();
@@ -257,7 +258,7 @@ impl Program {
     }
 
     pub fn is_type(&self, name: Sym) -> bool {
-        self.names.types.contains(&name)
+        self.names.types.contains(name)
     }
 
     /// Every enum with such an enumerator, and the place in it.
@@ -276,11 +277,12 @@ impl Program {
     pub fn body<'a>(&'a self, function: &'a Function) -> &'a Body {
         function
             .parsed
-            .get_or_init(|| Box::new(parse::body(function, self.home(function), &self.names, &self.interner)))
+            .get_or_init(|| Box::new(parse::body(function, self.stands_in(function), &self.names, &self.interner)))
     }
 
     pub fn members<'a>(&'a self, of: &'a Struct) -> &'a Members {
-        of.members.get_or_init(|| parse::members(of, self.toks(of.unit), &self.names, &self.interner))
+        let toks = || of.home.as_ref().map_or_else(|| self.toks(of.unit), |home| home.toks());
+        of.members.get_or_init(|| parse::members(of, toks(), &self.names, &self.interner))
     }
 
     /// What a global begins as; a long list is parsed when somebody asks for it, and most are tables of numbers that nobody does.
@@ -305,11 +307,6 @@ impl Program {
         self.units.get(unit as usize).map_or(&[], |toks| toks)
     }
 
-    /// The tokens of a function's body, for questions that need no parse.
-    pub fn body_toks<'a>(&'a self, function: &'a Function) -> &'a [Tok] {
-        function.body.clone().and_then(|range| self.home(function).get(range)).unwrap_or_default()
-    }
-
     /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then
     /// any unit near by whose text has the name. False where there is none.
     pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
@@ -329,6 +326,11 @@ impl Program {
         beside.retain(|path| tree.has(path));
         let home = declared.first().map_or(String::new(), |span| self.files.path(span.file).to_owned());
         let shared = |path: &str| path.split('/').zip(home.split('/')).take_while(|(a, b)| a == b).count();
+        for path in &beside {
+            if self.defines(tree, path, name, &text)? {
+                return Ok(true);
+            }
+        }
         let near = match self.near.get(&home) {
             Some(known) => known.clone(),
             None => {
@@ -340,28 +342,29 @@ impl Program {
             }
         };
         let mut depth = 0;
-        for (position, path) in beside.iter().chain(near.iter()).enumerate() {
+        for path in near.iter() {
             // Beyond its own directory and the one above it nothing of ours is defined.
             let level = shared(path);
-            if position >= beside.len() {
-                depth = depth.max(level);
-                if level + 2 < depth {
-                    break;
-                }
+            depth = depth.max(level);
+            if level + 2 < depth {
+                break;
             }
-            if self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym)) {
-                continue;
-            }
-            if !tree.text(path).is_ok_and(|content| mentions_call(&content, &text)) {
-                continue;
-            }
-            self.load(tree, path)?;
-            if self.overloads(name).iter().any(|&index| self.function(index).is_some_and(|f| f.body.is_some())) {
+            if self.defines(tree, path, name, &text)? {
                 return Ok(true);
             }
         }
         self.missing.insert(name);
         Ok(false)
+    }
+
+    /// Loads a unit that may define a function; false where it does not, or was loaded before.
+    fn defines(&mut self, tree: &dyn Sources, path: &str, name: Sym, text: &str) -> Result<bool, LoadError> {
+        let loaded = self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym));
+        if loaded || !tree.text(path).is_ok_and(|content| mentions_call(&content, text)) {
+            return Ok(false);
+        }
+        self.load(tree, path)?;
+        Ok(self.overloads(name).iter().any(|&index| self.function(index).is_some_and(|f| f.body.is_some())))
     }
 
     /// Names that conditionals asked for and nothing ever defined, with where.
@@ -376,11 +379,10 @@ impl Program {
     /// The functions in whose bodies a name stands.
     pub fn naming(&self, name: Sym) -> FxSet<u32> {
         // Many units have the same body.
-        let mut known: FxMap<(*const Tok, usize), bool> = FxMap::default();
-        let mut named = |function: &Function| {
-            let Some(body) = &function.body else { return false };
-            let place = (self.home(function).as_ptr(), body.start);
-            *known.entry(place).or_insert_with(|| self.idents(self.body_toks(function)).any(|found| found == name))
+        let mut known: FxMap<*const Home, bool> = FxMap::default();
+        let mut named = |function: &Function| match &function.home {
+            Some((home, _)) => *known.entry(Arc::as_ptr(home)).or_insert_with(|| self.mentions(function, name)),
+            None => self.mentions(function, name),
         };
         let all = self.functions.iter().enumerate();
         all.filter(|(_, function)| named(function)).map(|(index, _)| index as u32).collect()
@@ -393,7 +395,7 @@ impl Program {
 }
 
 /// No files: what the prelude includes.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Sources for Nothing {
     fn has(&self, _: &str) -> bool {

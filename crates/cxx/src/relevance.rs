@@ -122,10 +122,13 @@ impl<'p> Relevance<'p> {
     /// Where a function's body stands.
     fn body_of(&self, index: u32) -> Option<(u16, u32, u32)> {
         let function = self.program.function(index)?;
-        let toks = self.program.body_toks(function);
-        let (mut from, mut to) = (toks.first().map(Span::of), toks.last().map(Span::of));
         // From brace to brace: what it begins or ends with may stand under a condition, and not be there.
-        let (unit, range) = (self.program.home(function), function.body.clone()?);
+        let (unit, range) = (self.program.unit_toks(function.unit), function.body.clone()?);
+        let toks = match &function.home {
+            Some((home, _)) => home.raw(),
+            None => unit.get(range.clone()).unwrap_or_default(),
+        };
+        let (mut from, mut to) = (toks.first().map(Span::of), toks.last().map(Span::of));
         let open = range.start.checked_sub(1).and_then(|at| unit.get(at)).filter(|tok| tok.is(sym::LBRACE));
         let close = unit.get(range.end).filter(|tok| tok.is(sym::RBRACE));
         if let (Some(open), Some(close)) = (open, close)

@@ -38,7 +38,7 @@ impl Program {
     }
 
     fn write_in_unit(&self, unit: u32, name: Sym, declared: Span) -> Option<Span> {
-        self.stretches(unit).find_map(|toks| self.first_write(toks, name, declared))
+        self.stretches(unit, name).find_map(|toks| self.first_write(toks, name, declared))
     }
 
     fn first_write(&self, toks: &[Tok], name: Sym, declared: Span) -> Option<Span> {

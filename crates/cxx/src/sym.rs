@@ -2,7 +2,6 @@
 //! matched like constants.
 
 use crate::dialect::Word;
-use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sym(pub u32);
@@ -10,10 +9,69 @@ pub struct Sym(pub u32);
 pub type FxMap<K, V> = rustc_hash::FxHashMap<K, V>;
 pub type FxSet<K> = rustc_hash::FxHashSet<K>;
 
+/// A set of names, by their numbers.
+#[derive(Debug, Clone, Default)]
+pub struct SymSet {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl SymSet {
+    #[inline]
+    pub fn contains(&self, name: Sym) -> bool {
+        self.words.get(name.0 as usize / 64).is_some_and(|word| word >> (name.0 % 64) & 1 == 1)
+    }
+
+    /// False where it was there.
+    pub fn insert(&mut self, name: Sym) -> bool {
+        let at = name.0 as usize / 64;
+        if at >= self.words.len() {
+            self.words.resize(at + 1 + at / 2, 0);
+        }
+        let Some(word) = self.words.get_mut(at) else { return false };
+        let bit = 1 << (name.0 % 64);
+        let fresh = *word & bit == 0;
+        *word |= bit;
+        self.len += usize::from(fresh);
+        fresh
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All of another set too.
+    pub fn add(&mut self, other: &SymSet) {
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+        self.len = self.words.iter().map(|word| word.count_ones() as usize).sum();
+    }
+}
+
+impl Extend<Sym> for SymSet {
+    fn extend<T: IntoIterator<Item = Sym>>(&mut self, names: T) {
+        for name in names {
+            self.insert(name);
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Interner {
-    map: FxMap<Arc<str>, Sym>,
-    names: Vec<Arc<str>>,
+    /// All spellings, one behind the other; where each ends, by its number.
+    texts: String,
+    ends: Vec<u32>,
+    /// Numbers by the hash of their spelling, each in the first free place from there on: the upper half of the hash, and the number
+    /// plus one. Never more than half full.
+    table: Vec<(u32, u32)>,
     /// Spellings of one byte, of which most of a source's tokens are; the number plus one.
     single: [u32; 128],
     /// The words of a dialect: their spellings follow the fixed ones.
@@ -26,12 +84,16 @@ impl Default for Interner {
     }
 }
 
+/// The table of a program that has read nothing; a question to a real one meets some 20,000 spellings.
+const ROOM: usize = 1 << 12;
+
 impl Interner {
     /// The fixed spellings, and after them those of a dialect.
     pub fn with(words: &[(&str, Word)]) -> Interner {
         let mut interner = Interner {
-            map: FxMap::default(),
-            names: Vec::new(),
+            texts: String::new(),
+            ends: Vec::new(),
+            table: vec![(0, 0); ROOM],
             single: [0; 128],
             words: Vec::with_capacity(words.len()),
         };
@@ -47,6 +109,11 @@ impl Interner {
         interner
     }
 
+    /// No spelling at all: for who makes none.
+    pub(crate) fn none() -> Interner {
+        Interner { texts: String::new(), ends: Vec::new(), table: vec![(0, 0)], single: [0; 128], words: Vec::new() }
+    }
+
     /// What a spelling means in the dialect.
     pub fn word(&self, sym: Sym) -> Option<Word> {
         self.words.get((sym.0 as usize).checked_sub(SEED.len())?).copied()
@@ -57,42 +124,117 @@ impl Interner {
         (IF..=CONSTINIT).contains(&sym) || self.word(sym).is_some()
     }
 
-    pub fn intern(&mut self, text: &str) -> Sym {
-        if let &[byte] = text.as_bytes() {
-            if let Some(known) = self.single.get(usize::from(byte)).and_then(|known| known.checked_sub(1)) {
-                return Sym(known);
-            }
-            let sym = self.intern_any(text);
-            if let Some(slot) = self.single.get_mut(usize::from(byte)) {
-                *slot = sym.0.saturating_add(1);
-            }
-            return sym;
-        }
-        self.intern_any(text)
+    /// The number of a spelling of one byte that was met before.
+    #[inline]
+    pub(crate) fn single(&self, byte: u8) -> Option<Sym> {
+        self.single.get(usize::from(byte)).and_then(|known| known.checked_sub(1)).map(Sym)
     }
 
-    fn intern_any(&mut self, text: &str) -> Sym {
-        if let Some(&sym) = self.map.get(text) {
-            return sym;
+    pub fn intern(&mut self, text: &str) -> Sym {
+        let hash = hash(text.as_bytes());
+        let at = match self.find(text, hash) {
+            Ok(sym) => return sym,
+            Err(at) => at,
+        };
+        // All sources together are a quarter of that.
+        let Ok(end) = u32::try_from(self.texts.len() + text.len()) else { return QUESTION };
+        let sym = Sym(self.ends.len() as u32);
+        self.texts.push_str(text);
+        self.ends.push(end);
+        if let &[byte] = text.as_bytes()
+            && let Some(place) = self.single.get_mut(usize::from(byte))
+        {
+            *place = sym.0 + 1;
         }
-        let sym = Sym(self.names.len() as u32);
-        let text: Arc<str> = text.into();
-        self.names.push(text.clone());
-        self.map.insert(text, sym);
+        if let Some(place) = self.table.get_mut(at) {
+            *place = ((hash >> 32) as u32, sym.0 + 1);
+        }
+        if self.ends.len() * 2 > self.table.len() {
+            self.grow();
+        }
         sym
     }
 
     pub fn get(&self, text: &str) -> Option<Sym> {
-        self.map.get(text).copied()
+        self.find(text, hash(text.as_bytes())).ok()
+    }
+
+    /// The number of a spelling, or the place in the table where it belongs.
+    #[inline]
+    fn find(&self, text: &str, hash: u64) -> Result<Sym, usize> {
+        let mask = self.table.len() - 1;
+        let mut at = hash as usize & mask;
+        while let Some(&(known, number)) = self.table.get(at).filter(|(_, number)| *number != 0) {
+            if known == (hash >> 32) as u32 && self.bytes(number - 1) == Some(text.as_bytes()) {
+                return Ok(Sym(number - 1));
+            }
+            at = (at + 1) & mask;
+        }
+        Err(at)
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![(0, 0); self.table.len() * 2];
+        let mask = self.table.len() - 1;
+        for number in 0..self.ends.len() as u32 {
+            let hash = hash(self.text(Sym(number)).as_bytes());
+            let mut at = hash as usize & mask;
+            while self.table.get(at).is_some_and(|(_, number)| *number != 0) {
+                at = (at + 1) & mask;
+            }
+            if let Some(place) = self.table.get_mut(at) {
+                *place = ((hash >> 32) as u32, number + 1);
+            }
+        }
+    }
+
+    #[inline]
+    fn bytes(&self, number: u32) -> Option<&[u8]> {
+        let at = number as usize;
+        let from = at.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before))?;
+        self.texts.as_bytes().get(*from as usize..*self.ends.get(at)? as usize)
     }
 
     /// All spellings by their number.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|text| &**text)
+        (0..self.ends.len() as u32).map(|number| self.text(Sym(number)))
     }
 
     pub fn text(&self, sym: Sym) -> &str {
-        self.names.get(sym.0 as usize).map_or("?", |text| text)
+        let at = sym.0 as usize;
+        let from = at.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before));
+        match (from, self.ends.get(at)) {
+            (Some(&from), Some(&to)) => self.texts.get(from as usize..to as usize).unwrap_or("?"),
+            _ => "?",
+        }
+    }
+}
+
+/// A hash of a spelling: names are short, and read eight bytes at a time.
+#[inline]
+fn hash(bytes: &[u8]) -> u64 {
+    let mix = |a: u64, b: u64| {
+        let wide = u128::from(a ^ 0x243f_6a88_85a3_08d3) * u128::from(b ^ 0x1319_8a2e_0370_7344);
+        wide as u64 ^ (wide >> 64) as u64
+    };
+    let eight = |chunk: &[u8; 8]| u64::from_le_bytes(*chunk);
+    let four = |chunk: &[u8; 4]| u64::from(u32::from_le_bytes(*chunk));
+    let length = bytes.len() as u64;
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            let (chunks, _) = bytes.as_chunks::<8>();
+            let middle = chunks.iter().skip(1).fold(length, |sum, chunk| mix(sum, eight(chunk)));
+            mix(eight(first) ^ middle, eight(last))
+        }
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>(), bytes) {
+            (Some(first), Some(last), _) => mix(four(first) ^ length << 32, four(last)),
+            (_, _, [first, .., last]) => {
+                let middle = bytes.get(bytes.len() / 2).copied().unwrap_or(0);
+                mix(u64::from(*first) | u64::from(middle) << 8 | length << 16, u64::from(*last))
+            }
+            (_, _, [only]) => mix(u64::from(*only), 1),
+            _ => 0,
+        },
     }
 }
 

@@ -11,8 +11,7 @@ use cxx::visit::{Call, calls, names};
 pub fn before_dispatch(program: &Program, dispatcher: &Function, op: &str) -> Option<(String, String)> {
     let all = (0..program.functions.len() as u32).filter_map(|index| program.function(index));
     for function in all.filter(|function| function.unit == dispatcher.unit && function.name != dispatcher.name) {
-        let mut mentioned = program.idents(program.body_toks(function));
-        if function.is_remote() || !mentioned.any(|name| name == dispatcher.name) {
+        if function.is_remote() || !program.mentions(function, dispatcher.name) {
             continue;
         }
         let found = calls(&program.body(function).stmts);

@@ -5,6 +5,7 @@ use crate::ggml_dialect::DEVICE_COUNT;
 use cxx::Sym;
 use cxx::ast::{Base, Function, Struct};
 use cxx::eval::{Machine, Run, Shape, Value};
+use cxx::lex::Kind;
 use std::sync::Arc;
 
 /// Runs what asks for the devices, takes nothing and gives nothing back: its only part is to write them down.
@@ -12,8 +13,7 @@ pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
     let program = machine.program;
     let count = DEVICE_COUNT.map(|name| program.interner.get(name));
     let asks = |function: &Function| {
-        let mut names = program.idents(program.body_toks(function));
-        names.any(|name| count.contains(&Some(name)))
+        program.has_tok(function, |tok| tok.kind == Kind::Ident && count.contains(&Some(tok.sym)))
     };
     let writes = |function: &Function| {
         function.params.is_empty()

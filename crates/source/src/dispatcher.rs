@@ -9,7 +9,8 @@ use cxx::sym;
 /// Read one at a time: a large tree is not searched beyond the one that is wanted.
 pub fn dispatchers<'t>(tree: &'t Tree, op: &str) -> impl Iterator<Item = String> + use<'t> {
     let case = format!("case {op}:");
-    let has = move |path: &&str| tree.text(path).is_ok_and(|text| text.contains(&case));
+    let finder = memchr::memmem::Finder::new(&case).into_owned();
+    let has = move |path: &&str| tree.text(path).is_ok_and(|text| finder.find(text.as_bytes()).is_some());
     units(tree).into_iter().filter(has).map(str::to_owned)
 }
 
@@ -40,9 +41,12 @@ pub fn candidates(program: &Program, op: &str) -> Vec<u32> {
     let mut found: Vec<u32> = (0..program.functions.len() as u32)
         .filter(|&index| {
             let Some(function) = program.function(index) else { return false };
-            let toks = program.body_toks(function);
             takes_tensor(function)
-                && toks.windows(2).any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
+                && program.mentions(function, wanted)
+                && program
+                    .body_toks(function)
+                    .windows(2)
+                    .any(|pair| matches!(pair, [a, b] if a.is(sym::CASE) && b.is(wanted)))
         })
         .collect();
     let asks_support = |index: &u32| {

@@ -6,7 +6,7 @@ use crate::path::{Path, family_of_function};
 use cxx::Program;
 use cxx::ast::Function;
 use cxx::files::Span;
-use cxx::lex::Kind;
+use cxx::lex::{Kind, Tok};
 use cxx::sym;
 
 /// A function that fuses, and what it calls past the dispatcher.
@@ -34,10 +34,10 @@ pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
         if function.unit != dispatcher.unit || function.name == dispatcher.name || function.is_remote() {
             continue;
         }
-        let toks = program.body_toks(function);
-        if !program.idents(toks).any(|name| speaks.of_fusion(name)) {
+        if !program.has_tok(function, |tok| tok.kind == Kind::Ident && speaks.of_fusion(tok.sym)) {
             continue;
         }
+        let toks = program.body_toks(function);
         let switch = switch(program, &speaks, function).or_else(|| elsewhere.clone());
         for pair in toks.windows(2) {
             let [name, open] = pair else { continue };
@@ -68,9 +68,9 @@ pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
 
 /// A variable of the environment that speaks of fusion, among the strings of a function.
 fn switch(program: &Program, speaks: &Speaks, function: &Function) -> Option<String> {
-    let strings =
-        program.body_toks(function).iter().filter(|tok| tok.kind == Kind::String && speaks.of_fusion(tok.sym));
-    let mut names = strings.map(|tok| program.text(tok.sym).trim_matches('"'));
+    let speaks = |tok: &Tok| tok.kind == Kind::String && speaks.of_fusion(tok.sym);
+    let toks = if program.has_tok(function, speaks) { program.body_toks(function) } else { &[] };
+    let mut names = toks.iter().filter(|tok| speaks(tok)).map(|tok| program.text(tok.sym).trim_matches('"'));
     let variable = |name: &&str| name.contains("FUS") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
     names.find(variable).map(str::to_owned)
 }

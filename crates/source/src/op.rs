@@ -353,5 +353,5 @@ fn backend_fills_extra(machine: &Machine<'_>) -> bool {
         return false;
     };
     let functions = program.overloads(name).iter().filter_map(|&index| program.function(index));
-    functions.into_iter().any(|function| program.idents(program.body_toks(function)).any(|ident| ident == extra))
+    functions.into_iter().any(|function| program.mentions(function, extra))
 }

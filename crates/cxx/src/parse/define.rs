@@ -194,6 +194,7 @@ impl Parser<'_> {
             unit: self.unit,
             aligned,
             body,
+            home: self.home.clone(),
             span,
             members: OnceLock::new(),
         }))

@@ -121,6 +121,7 @@ impl Parser<'_> {
             }
         }
         let owner = self.fields.clone();
+        let home = self.home.clone().zip(body.clone());
         params.shrink_to_fit();
         let attrs = specifiers.attrs | if self.hidden { INTERNAL } else { 0 };
         Ok(Function {
@@ -128,7 +129,7 @@ impl Parser<'_> {
             unit: self.unit,
             space: self.space,
             body,
-            home: None,
+            home,
             inits,
             owner,
             parsed: OnceLock::new(),

@@ -15,9 +15,11 @@ mod types;
 
 use super::ast::{Body, Expr, ExprKind, Function, Members, Struct};
 use super::dialect::{Dialect, PLAIN};
+use super::elided::Home;
 use super::files::Span;
 use super::lex::{Kind, Tok};
-use super::sym::{self, FxSet, Interner, Sym};
+use super::sym::{self, Interner, Sym, SymSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use decl::{Declared, Global, declarations};
@@ -26,14 +28,14 @@ pub use seen::Seen;
 /// What the parser must know about names to tell `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.
 #[derive(Debug)]
 pub struct Names {
-    pub types: FxSet<Sym>,
-    pub templates: FxSet<Sym>,
+    pub types: SymSet,
+    pub templates: SymSet,
     pub dialect: &'static Dialect,
 }
 
 impl Names {
     pub fn new(dialect: &'static Dialect) -> Names {
-        Names { types: FxSet::default(), templates: FxSet::default(), dialect }
+        Names { types: SymSet::default(), templates: SymSet::default(), dialect }
     }
 }
 
@@ -67,6 +69,8 @@ pub(crate) struct Parser<'a> {
     names: &'a Names,
     interner: &'a Interner,
     unit: u32,
+    /// What the tokens are, where they are not the unit's.
+    home: Option<Arc<Home>>,
     /// Namespaces met in this unit, without their inline and unnamed parts; and those open right now, each with what was
     /// open before.
     spaces: Vec<Vec<Sym>>,
@@ -92,13 +96,7 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(
-        toks: &'a [Tok],
-        range: std::ops::Range<usize>,
-        names: &'a Names,
-        interner: &'a Interner,
-        unit: u32,
-    ) -> Self {
+    pub fn new(toks: &'a [Tok], range: Range<usize>, names: &'a Names, interner: &'a Interner, unit: u32) -> Self {
         let end = range.end.min(toks.len());
         Parser {
             toks,
@@ -107,6 +105,7 @@ impl<'a> Parser<'a> {
             names,
             interner,
             unit,
+            home: None,
             spaces: vec![Vec::new()],
             space: 0,
             opened: Vec::new(),
@@ -231,11 +230,11 @@ impl<'a> Parser<'a> {
     }
 
     fn is_type_name(&self, name: Sym) -> bool {
-        self.names.types.contains(&name) || self.more.types.contains(&name) || self.local_types.contains(&name)
+        self.names.types.contains(name) || self.more.types.contains(name) || self.local_types.contains(&name)
     }
 
     fn is_template(&self, name: Sym) -> bool {
-        self.names.templates.contains(&name) || self.more.templates.contains(&name)
+        self.names.templates.contains(name) || self.more.templates.contains(name)
     }
 
     fn mark(&self) -> Mark {
@@ -250,10 +249,10 @@ impl<'a> Parser<'a> {
 }
 
 /// A function's statements, parsed when it is first called.
-pub fn body(function: &Function, toks: &[Tok], names: &Names, interner: &Interner) -> Body {
-    let range = function.body.clone().unwrap_or(0..0);
+pub fn body(function: &Function, (toks, range): (&[Tok], Range<usize>), names: &Names, interner: &Interner) -> Body {
     let mut parser = Parser::new(toks, range, names, interner, function.unit);
     parser.fields = function.owner.clone();
+    parser.home = function.home.as_ref().map(|(home, _)| home.clone());
     for param in &function.templates {
         parser.declare(param.name);
         if let (Some(name), true) = (param.name, param.is_type) {
@@ -280,13 +279,7 @@ pub fn body(function: &Function, toks: &[Tok], names: &Names, interner: &Interne
 }
 
 /// A list in braces, parsed when a global's value is first asked for; one that is not understood says nothing.
-pub fn list(
-    range: std::ops::Range<usize>,
-    toks: &[Tok],
-    names: &Names,
-    interner: &Interner,
-    unit: u32,
-) -> super::ast::Initial {
+pub fn list(range: Range<usize>, toks: &[Tok], names: &Names, interner: &Interner, unit: u32) -> super::ast::Initial {
     let mut parser = Parser::new(toks, range, names, interner, unit);
     parser.init_list().map_or(super::ast::Initial::None, super::ast::Initial::Value)
 }
@@ -294,6 +287,7 @@ pub fn list(
 /// A struct's members, parsed when the first object of it is needed.
 pub fn members(of: &Struct, toks: &[Tok], names: &Names, interner: &Interner) -> Members {
     let mut parser = Parser::new(toks, of.body.clone(), names, interner, of.unit);
+    parser.home.clone_from(&of.home);
     for param in &of.templates {
         parser.declare(param.name);
         if let (Some(name), true) = (param.name, param.is_type) {

@@ -76,7 +76,7 @@ impl Parser<'_> {
 
     fn known(&self, name: Sym) -> Known {
         let (all, more) = (self.names, &self.more);
-        let is_type = all.types.contains(&name) || more.types.contains(&name);
+        let is_type = all.types.contains(name) || more.types.contains(name);
         (is_type, self.is_template(name))
     }
 }
