@@ -53,16 +53,19 @@ pub fn all() -> &'static [Profile] {
 /// (`gfx90a:xnack+`) takes the reference card with those features in force.
 pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     let key = plain(wanted);
-    let named = |card: &&Profile| plain(&card.name) == key || card.aliases.iter().any(|alias| plain(alias) == key);
-    if let Some(card) = all().iter().find(named) {
-        return Ok(card.clone());
-    }
     let bare = core(&key);
-    if let Some(card) = all().iter().find(|card| core(&plain(&card.name)) == bare) {
+    let target = TargetId::named(wanted).ok();
+    let processor = target.as_ref().map_or_else(|| key.clone(), |target| plain(&target.processor));
+    let cards = mentioning(&[bare, &processor]);
+    let named = |card: &&Profile| plain(&card.name) == key || card.aliases.iter().any(|alias| plain(alias) == key);
+    if let Some(card) = cards.iter().find(named) {
         return Ok(card.clone());
     }
-    if let Ok(target) = TargetId::named(wanted) {
-        let reference = all().iter().find(|card| card.reference && card.processor() == target.processor);
+    if let Some(card) = cards.iter().find(|card| core(&plain(&card.name)) == bare) {
+        return Ok(card.clone());
+    }
+    if let Some(target) = target {
+        let reference = cards.iter().find(|card| card.reference && card.processor() == target.processor);
         let mut card =
             reference.cloned().ok_or_else(|| ProfileError::NoReference { target: target.processor.clone() })?;
         if target.features().next().is_some() {
@@ -73,6 +76,16 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     let near = all().iter().map(|card| &card.name).min_by_key(|name| distance(&plain(name), &key));
     let near = near.filter(|name| distance(&plain(name), &key) <= 3).cloned();
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
+}
+
+/// The cards whose text has one of these plain words in it: one that is meant by a word has it as its name, alias or target, and
+/// reading them all takes longer than a whole question.
+fn mentioning(words: &[&str]) -> Vec<Profile> {
+    static PLAIN: OnceLock<Vec<String>> = OnceLock::new();
+    let plain = PLAIN.get_or_init(|| TEXTS.iter().map(|text| plain(text)).collect());
+    let mentions = |plain: &str| words.iter().any(|word| plain.contains(word));
+    let texts = TEXTS.iter().zip(plain).filter(|(_, plain)| mentions(plain));
+    texts.filter_map(|(text, _)| Profile::parse(text).ok()).collect()
 }
 
 /// `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are one name.

@@ -25,12 +25,12 @@ const OPERATORS: &[&str] = &[
 ];
 
 impl Cmake<'_> {
-    pub(super) fn test(&self, args: &[Arg]) -> bool {
+    pub(super) fn test(&self, args: Vec<Arg>) -> bool {
         let words: Vec<(String, bool)> = args
-            .iter()
+            .into_iter()
             .map(|arg| match arg.raw {
-                true => (arg.text.clone(), true),
-                false => (self.substitute(&arg.text, 0), arg.quoted),
+                true => (arg.text, true),
+                false => (self.substitute(arg.text, 0), arg.quoted),
             })
             // A bare reference to an empty variable leaves nothing behind.
             .filter(|(text, quoted)| *quoted || !text.is_empty())

@@ -162,7 +162,7 @@ impl<'t> Cmake<'t> {
                 "foreach" => {
                     let end = matching(commands, at, "foreach", "endforeach");
                     let body = commands.get(at + 1..end).unwrap_or_default();
-                    if self.foreach(&command.args, body) == Flow::Return {
+                    if self.foreach(command.args(), body) == Flow::Return {
                         return Flow::Return;
                     }
                     at = end;
@@ -171,7 +171,7 @@ impl<'t> Cmake<'t> {
                 "function" | "macro" => {
                     let close = format!("end{}", command.name);
                     let end = matching(commands, at, &command.name, &close);
-                    let mut names = command.args.iter().map(|arg| arg.text.clone());
+                    let mut names = command.args().into_iter().map(|arg| arg.text);
                     if let Some(name) = names.next() {
                         let body = commands.get(at + 1..end).unwrap_or_default().to_vec();
                         let function = Function { params: names.collect(), body, is_macro: command.name == "macro" };
@@ -191,7 +191,7 @@ impl<'t> Cmake<'t> {
     fn branch(&mut self, commands: &[Command], start: usize, end: usize) -> Flow {
         let mut depth = 0;
         let mut from = start;
-        let mut live = commands.get(start).is_some_and(|command| self.test(&command.args));
+        let mut live = commands.get(start).is_some_and(|command| self.test(command.args()));
         let mut taken = live;
         for at in start + 1..=end {
             let Some(command) = commands.get(at) else { break };
@@ -202,7 +202,8 @@ impl<'t> Cmake<'t> {
                     if live {
                         return self.block(commands.get(from + 1..at).unwrap_or_default());
                     }
-                    live = !taken && (command.name == "else" || (command.name == "elseif" && self.test(&command.args)));
+                    live =
+                        !taken && (command.name == "else" || (command.name == "elseif" && self.test(command.args())));
                     taken |= live;
                     from = at;
                 }
@@ -212,7 +213,7 @@ impl<'t> Cmake<'t> {
         Flow::On
     }
 
-    fn foreach(&mut self, args: &[Arg], body: &[Command]) -> Flow {
+    fn foreach(&mut self, args: Vec<Arg>, body: &[Command]) -> Flow {
         let args = self.expand(args);
         let Some((name, rest)) = args.split_first() else { return Flow::On };
         let items: Vec<String> = match rest.split_first() {
@@ -238,7 +239,7 @@ impl<'t> Cmake<'t> {
         if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
             return;
         }
-        let args = self.expand(&command.args);
+        let args = self.expand(command.args());
         let first = args.first().cloned().unwrap_or_default();
         match command.name.as_str() {
             "option" => {
@@ -250,7 +251,7 @@ impl<'t> Cmake<'t> {
                     let parts = condition.split([';', ' ']).filter(|part| !part.is_empty());
                     let parts: Vec<Arg> =
                         parts.map(|text| Arg { text: text.to_owned(), quoted: false, raw: false }).collect();
-                    self.test(&parts)
+                    self.test(parts)
                 });
                 let value = args.get(if holds { 2 } else { 4 }).cloned().unwrap_or_default();
                 self.option(first, value);
@@ -461,19 +462,18 @@ impl<'t> Cmake<'t> {
     }
 
     /// `${X}` replaced and bare lists split at their semicolons.
-    fn expand(&self, args: &[Arg]) -> Vec<String> {
-        let mut out = Vec::new();
+    fn expand(&self, args: Vec<Arg>) -> Vec<String> {
+        let mut out = Vec::with_capacity(args.len());
         for arg in args {
             if arg.raw {
-                out.push(arg.text.clone());
+                out.push(arg.text);
                 continue;
             }
-            let made = arg.text.contains("${").then(|| self.substitute(&arg.text, 0));
-            let text = made.as_deref().unwrap_or(&arg.text);
-            if arg.quoted {
-                out.push(text.to_owned());
+            let text = self.substitute(arg.text, 0);
+            if arg.quoted || !text.contains(';') && !text.is_empty() {
+                out.push(text);
             } else {
-                out.extend(split(text));
+                out.extend(split(&text));
             }
         }
         out
@@ -486,10 +486,10 @@ impl<'t> Cmake<'t> {
         }
     }
 
-    fn substitute(&self, text: &str, depth: usize) -> String {
-        let Some(open) = text.rfind("${") else { return text.to_owned() };
+    fn substitute(&self, text: String, depth: usize) -> String {
+        let Some(open) = memchr::memmem::rfind(text.as_bytes(), b"${") else { return text };
         let tail = text.get(open + 2..).unwrap_or_default();
-        let Some(close) = tail.find('}') else { return text.to_owned() };
+        let Some(close) = tail.find('}') else { return text };
         if depth > 50 {
             return String::new();
         }
@@ -497,7 +497,7 @@ impl<'t> Cmake<'t> {
         let value = self.value(tail.get(..close).unwrap_or_default());
         let replaced =
             format!("{}{value}{}", text.get(..open).unwrap_or_default(), tail.get(close + 1..).unwrap_or_default());
-        self.substitute(&replaced, depth + 1)
+        self.substitute(replaced, depth + 1)
     }
 }
 

@@ -1,11 +1,16 @@
 //! CMake's syntax: commands with arguments, in quotes, brackets or bare.
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+use std::ops::Range;
+use std::sync::Arc;
+
+#[derive(Debug, Clone)]
 pub struct Command {
     /// Lower case: CMake's command names have no case.
     pub name: String,
-    pub args: Vec<Arg>,
     pub line: usize,
+    /// Its file, and what stands between its parentheses there: most commands are passed over, and their arguments with them.
+    text: Arc<str>,
+    inside: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,136 +22,163 @@ pub struct Arg {
     pub raw: bool,
 }
 
-pub fn parse(text: &str) -> Vec<Command> {
-    let mut reader = Reader { rest: text, line: 1 };
+/// An argument as it is written.
+enum Written<'a> {
+    Paren(&'a str),
+    Bare(&'a str),
+    /// With the quotes.
+    Quoted(&'a str),
+    /// Without the brackets.
+    Bracket(&'a str),
+}
+
+pub fn parse(text: &Arc<str>) -> Vec<Command> {
+    let mut reader = Reader { text, at: 0 };
+    let (mut line, mut counted) = (1, 0);
     let mut commands = Vec::new();
     loop {
         reader.skip_space();
         let name = reader.word();
         if name.is_empty() {
-            if !reader.advance(1) {
-                return commands;
-            }
+            let Some(other) = reader.rest().chars().next() else { return commands };
+            reader.at += other.len_utf8();
             continue;
         }
         reader.skip_space();
-        if !reader.rest.starts_with('(') {
+        if !reader.rest().starts_with('(') {
             continue;
         }
-        let line = reader.line;
-        reader.advance(1);
-        let args = reader.args();
-        commands.push(Command { name: name.to_ascii_lowercase(), args, line });
+        let before = text.as_bytes().get(counted..reader.at).unwrap_or_default();
+        line += memchr::memchr_iter(b'\n', before).count();
+        counted = reader.at;
+        reader.at += 1;
+        let start = reader.at;
+        let mut depth = 0;
+        while reader.written(&mut depth).is_some() {}
+        let inside = start..reader.at;
+        commands.push(Command { name: name.to_ascii_lowercase(), line, text: text.clone(), inside });
+    }
+}
+
+impl Command {
+    pub fn args(&self) -> Vec<Arg> {
+        let mut reader = Reader { text: self.text.get(..self.inside.end).unwrap_or_default(), at: self.inside.start };
+        let mut depth = 0;
+        let mut args = Vec::new();
+        while let Some(written) = reader.written(&mut depth) {
+            let (text, quoted, raw) = match written {
+                Written::Paren(text) | Written::Bare(text) => (text.to_owned(), false, false),
+                Written::Quoted(text) => (unquoted(text), true, false),
+                Written::Bracket(text) => (text.to_owned(), true, true),
+            };
+            args.push(Arg { text, quoted, raw });
+        }
+        args
     }
 }
 
 struct Reader<'a> {
-    rest: &'a str,
-    line: usize,
+    text: &'a str,
+    at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Over `count` bytes (to the next boundary); false at the end.
-    fn advance(&mut self, count: usize) -> bool {
-        let mut at = count.min(self.rest.len());
-        while !self.rest.is_char_boundary(at) {
-            at += 1;
-        }
-        let (taken, rest) = self.rest.split_at(at);
-        self.line += taken.matches('\n').count();
-        self.rest = rest;
-        at > 0
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The next so many bytes.
+    fn take(&mut self, count: usize) -> &'a str {
+        let taken = self.rest().get(..count).unwrap_or_default();
+        self.at += taken.len();
+        taken
     }
 
     fn skip_space(&mut self) {
         loop {
-            let blank = self.rest.len() - self.rest.trim_start().len();
-            self.advance(blank);
-            if !self.rest.starts_with('#') {
-                return;
-            }
-            let end = match bracket(self.rest.get(1..).unwrap_or_default()) {
+            let rest = self.rest();
+            self.at += rest.len() - rest.trim_start().len();
+            let rest = self.rest();
+            let Some(comment) = rest.strip_prefix('#') else { return };
+            self.at += match bracket(comment) {
                 Some((_, end)) => end + 1,
-                None => self.rest.find('\n').unwrap_or(self.rest.len()),
+                None => memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()),
             };
-            self.advance(end);
         }
     }
 
     fn word(&mut self) -> &'a str {
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
-        let word = self.rest.get(..end).unwrap_or_default();
-        self.advance(end);
-        word
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let end = self.rest().bytes().take_while(|byte| is_word(byte)).count();
+        self.take(end)
     }
 
-    fn args(&mut self) -> Vec<Arg> {
-        let mut args = Vec::new();
-        let mut depth = 0usize;
-        loop {
-            self.skip_space();
-            let Some(first) = self.rest.chars().next() else { return args };
-            match first {
-                ')' if depth == 0 => {
-                    self.advance(1);
-                    return args;
+    /// The next argument; None behind the closing parenthesis, and at the end of the text.
+    fn written(&mut self, depth: &mut usize) -> Option<Written<'a>> {
+        self.skip_space();
+        let rest = self.rest();
+        match rest.bytes().next()? {
+            b')' if *depth == 0 => {
+                self.at += 1;
+                None
+            }
+            paren @ (b'(' | b')') => {
+                *depth = if paren == b'(' { *depth + 1 } else { *depth - 1 };
+                Some(Written::Paren(self.take(1)))
+            }
+            b'"' => Some(Written::Quoted(self.take(quoted(rest)))),
+            _ => {
+                if let Some((text, end)) = bracket(rest) {
+                    self.at += end;
+                    return Some(Written::Bracket(text));
                 }
-                '(' | ')' => {
-                    depth = if first == '(' { depth + 1 } else { depth - 1 };
-                    args.push(Arg { text: first.to_string(), quoted: false, raw: false });
-                    self.advance(1);
-                }
-                '"' => {
-                    let (text, end) = quoted(self.rest);
-                    args.push(Arg { text, quoted: true, raw: false });
-                    self.advance(end);
-                }
-                _ => {
-                    if let Some((text, end)) = bracket(self.rest) {
-                        args.push(Arg { text, quoted: true, raw: true });
-                        self.advance(end);
-                        continue;
-                    }
-                    let end = bare(self.rest);
-                    args.push(Arg {
-                        text: self.rest.get(..end).unwrap_or_default().to_owned(),
-                        quoted: false,
-                        raw: false,
-                    });
-                    if !self.advance(end.max(1)) {
-                        return args;
-                    }
-                }
+                // One that begins with nothing else is as long as a character.
+                let end = bare(rest).max(rest.chars().next().map_or(1, char::len_utf8));
+                Some(Written::Bare(self.take(end)))
             }
         }
     }
 }
 
 /// `[==[ ... ]==]`: its text and where it ends.
-fn bracket(text: &str) -> Option<(String, usize)> {
+fn bracket(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('[')?;
     let equals = rest.len() - rest.trim_start_matches('=').len();
     let body = rest.get(equals..)?.strip_prefix('[')?;
     let close = format!("]{}]", "=".repeat(equals));
     let at = body.find(&close)?;
-    Some((body.get(..at)?.to_owned(), 2 + equals + at + close.len()))
+    Some((body.get(..at)?, 2 + equals + at + close.len()))
 }
 
-fn quoted(text: &str) -> (String, usize) {
+/// How long a quoted argument is, with its quotes.
+fn quoted(text: &str) -> usize {
+    let mut at = 1;
+    while let Some(next) = text.as_bytes().get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += next + 1;
+        if text.as_bytes().get(at - 1) == Some(&b'"') {
+            return at;
+        }
+        // Whatever stands behind a backslash.
+        at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+    }
+    text.len()
+}
+
+fn unquoted(text: &str) -> String {
     let mut out = String::new();
-    let mut chars = text.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
+    let mut chars = text.chars().skip(1);
+    while let Some(c) = chars.next() {
         match c {
-            '"' => return (out, at + 1),
+            '"' => break,
             '\\' => match chars.next() {
-                Some((_, 'n')) => out.push('\n'),
-                Some((_, other)) => out.push(other),
+                Some('n') => out.push('\n'),
+                Some(other) => out.push(other),
                 None => break,
             },
             _ => out.push(c),
         }
     }
-    (out, text.len())
+    out
 }
 
 /// A bare argument; quotes inside it (`-DX="y"`) keep blanks together.

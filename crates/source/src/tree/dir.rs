@@ -55,7 +55,7 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
             continue;
         };
         let Ok(kind) = entry.file_type() else { continue };
-        let path = format!("{prefix}{name}");
+        let path = [prefix.as_str(), &name].concat();
         if kind.is_dir() {
             if depth >= MAX_DEPTH {
                 found.skipped.add(format!("{path}: deeper than {MAX_DEPTH} directories"));
