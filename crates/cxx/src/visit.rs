@@ -107,7 +107,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-fn parts(expr: &Expr) -> Vec<&Expr> {
+pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::Unary(_, inner)
         | ExprKind::Cast(_, inner)

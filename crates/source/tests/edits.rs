@@ -173,6 +173,34 @@ fn state_that_is_written_elsewhere_is_unknown() {
     );
 }
 
+/// A static begins as its first call makes it: another count is another run of the program, whatever window it was met in.
+#[test]
+fn a_static_that_begins_as_its_call_was_given_is_none_of_other_counts() {
+    holds("static const int64_t eighths = ne11 / 8; return eighths < 12;", |n| n / 8 < 12);
+    holds("static const bool large = ne11 > 100; return !large;", |n| n <= 100);
+    holds("const int kind = ne11 > 100 ? 1 : 2; static const int kept = kind; return kept == 2;", |n| n <= 100);
+    holds("int64_t down = ne11 - ne11 % 8; static const int64_t kept = down; return kept > 80;", |n| n - n % 8 > 80);
+}
+
+/// A loop that counts down from the number of columns: one operation per step would be too many to follow.
+#[test]
+fn a_loop_that_counts_down_is_followed() {
+    let loops = "int64_t width = ne11 < 512 ? ne11 : 512; width -= width % 8; while (width > 24) { width -= 8; } return width == 24;";
+    holds(loops, |n| n >= 24);
+    let tiles = "int at = ne11 - ne11 % 8; int steps = 0; while (at > 0) { at -= 8; steps++; } return steps % 2 == 0;";
+    holds(tiles, |n| n / 8 % 2 == 0);
+    let wraps = "unsigned at = ne11 - ne11 % 8; int steps = 0; while (at < 4000000000u && steps < 40) { at -= 16; steps++; } return at % 16 == 0;";
+    let wrapped = |n: i64| {
+        let (mut at, mut steps) = ((n - n % 8) as u32, 0);
+        while at < 4_000_000_000 && steps < 40 {
+            at = at.wrapping_sub(16);
+            steps += 1;
+        }
+        at % 16 == 0
+    };
+    holds(wraps, wrapped);
+}
+
 #[test]
 fn a_kernel_taken_in_the_node_loop_is_told() {
     let looped = |body: &str| {

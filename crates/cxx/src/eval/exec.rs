@@ -218,52 +218,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
-        let key = (u64::from(var.span.file) << 32 | u64::from(var.span.start), self.template_key());
-        let id = match self.statics.get(&key) {
-            Some(&id) => {
-                if self.trace.is_some() {
-                    let reads = self.env_of_statics.get(&key).cloned().unwrap_or_default();
-                    reads.into_iter().for_each(|at| self.tell_environment(at));
-                }
-                id
-            }
-            None => {
-                let (guesses, reads) = (self.guesses(), self.env_reads.len());
-                self.ran.begin_lasting();
-                let value = self.initial(var);
-                self.ran.end_lasting();
-                let place = self.global(value?);
-                self.statics.insert(key, place.root);
-                if let Some(reads) = self.env_reads.get(reads..).filter(|reads| !reads.is_empty()) {
-                    self.env_of_statics.insert(key, reads.to_vec());
-                }
-                // One that hangs on the input of its first call holds for this very run.
-                let varies = self.peek(place).is_some_and(Value::varies);
-                if varies {
-                    self.hold_point();
-                }
-                if varies || self.guesses() != guesses {
-                    self.guessed_statics.push(key);
-                }
-                place.root
-            }
-        };
-        self.set_slot(root, Value::Ref(Place::new(id)));
-        Ok(())
-    }
-
-    /// Template arguments of the running function, folded: a template's statics are one per instance.
-    fn template_key(&self) -> u64 {
-        let Some(function) = self.function() else { return 0 };
-        let values = (0..function.templates.len()).map(|at| self.stack.get(self.base() + at));
-        values.fold(1, |key, value| match value {
-            Some(Value::Int(value, ..)) => key.wrapping_mul(31).wrapping_add(*value as u64),
-            _ => key.wrapping_mul(37),
-        })
-    }
-
-    fn initial(&mut self, var: &Var) -> Run<Value> {
+    pub(super) fn initial(&mut self, var: &Var) -> Run<Value> {
         if var.ty.reference
             && let Initial::Value(init) = &var.init
             && let Some(place) = self.place(init)?

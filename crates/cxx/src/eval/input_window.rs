@@ -28,6 +28,7 @@ struct Mark {
     frames: usize,
     nested: usize,
     steps: u64,
+    guessed: usize,
 }
 
 /// Old values kept; a run that writes more is not gone back into.
@@ -111,6 +112,7 @@ impl Machine<'_> {
             frames: self.frames.len(),
             nested: self.nested,
             steps: self.steps,
+            guessed: self.guessed_statics.len(),
         }
     }
 
@@ -121,6 +123,7 @@ impl Machine<'_> {
                 self.put(place, old);
             }
         }
+        self.forget_statics(mark.guessed);
         self.handoffs.truncate(mark.handoffs);
         self.frames.truncate(mark.frames);
         (self.until, self.nested, self.steps) = (mark.until, mark.nested, mark.steps);

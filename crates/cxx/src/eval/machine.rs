@@ -232,17 +232,23 @@ impl<'p> Machine<'p> {
         self.asked.clear();
         self.forget_symbolic();
         self.handoffs.clear();
-        if !self.guessed_statics.is_empty() || !self.guessed_globals.is_empty() {
+        if !self.guessed_globals.is_empty() {
             self.memo.clear();
         }
-        for key in self.guessed_statics.drain(..) {
-            self.statics.remove(&key);
-        }
+        self.forget_statics(0);
         for index in self.guessed_globals.drain(..) {
             self.global_slots.remove(&index);
         }
         if let Some(trace) = &mut self.trace {
             trace.clear();
+        }
+    }
+
+    /// Statics that hold for this run alone, but for the first so many.
+    pub(super) fn forget_statics(&mut self, but: usize) {
+        for key in self.guessed_statics.drain(but.min(self.guessed_statics.len())..) {
+            self.statics.remove(&key);
+            self.memo.clear();
         }
     }
 

@@ -4,6 +4,7 @@
 //! ends the run with its place. Nothing is guessed.
 
 mod arith;
+mod bounds;
 mod builtin;
 mod call;
 mod container;
@@ -22,6 +23,7 @@ mod method;
 mod overload;
 mod rows;
 mod static_type;
+mod statics;
 mod symbolic_int;
 mod taint;
 mod text;

@@ -41,13 +41,6 @@ pub(super) struct Piece {
     more: i64,
 }
 
-/// `(value + slope * counts) / by`, rounded down.
-struct Quotient {
-    value: i128,
-    slope: i128,
-    by: i128,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Test {
     Less,
@@ -75,7 +68,7 @@ pub(super) struct Followed {
 }
 
 impl Test {
-    fn of(self, left: i64, right: i64) -> bool {
+    pub(super) fn of(self, left: i64, right: i64) -> bool {
         match self {
             Test::Less => left < right,
             Test::Below => (left as u64) < (right as u64),
@@ -103,8 +96,34 @@ impl Machine<'_> {
         left: Number,
         right: Number,
     ) -> Number {
+        let (op, left, right) = match (op, right) {
+            (Binary::Add, (by, 0)) => self.added(left, by),
+            (Binary::Sub, (by, 0)) => self.added(left, by.wrapping_neg()),
+            _ => (op, left, right),
+        };
         let size = self.size_of_symbolic(left.1) + self.size_of_symbolic(right.1);
-        (value, self.add_symbolic(Kind::Binary(op, unsigned, left, right), size, &[left.1, right.1]))
+        let number = (value, self.add_symbolic(Kind::Binary(op, unsigned, left, right), size, &[left.1, right.1]));
+        self.if_constant(number)
+    }
+
+    /// A constant is added to what constants were added to before: a loop that counts down makes one operation of it, not many.
+    fn added(&self, left: Number, by: i64) -> (Binary, Number, Number) {
+        match self.kind_of(left.1) {
+            Some(&Kind::Binary(Binary::Add, _, inner, (before, 0))) => {
+                (Binary::Add, inner, (before.wrapping_add(by), 0))
+            }
+            _ => (Binary::Add, left, (by, 0)),
+        }
+    }
+
+    /// A number that is the same for every input of the window is a plain one there: what is made in a window is used in
+    /// no other.
+    fn if_constant(&self, number: Number) -> Number {
+        let (first, last) = self.window();
+        match self.at(number, first) {
+            Some(piece) if piece.slope == 0 && piece.more >= last.saturating_sub(first) => (piece.value, 0),
+            _ => number,
+        }
     }
 
     pub(super) fn not_symbolic(&mut self, number: Number) -> Number {
@@ -129,7 +148,8 @@ impl Machine<'_> {
             return number;
         }
         let size = self.size_of_symbolic(number.1);
-        (ty.wrap(number.0), self.add_symbolic(Kind::Wrap(ty, number), size, &[number.1]))
+        let wrapped = (ty.wrap(number.0), self.add_symbolic(Kind::Wrap(ty, number), size, &[number.1]));
+        self.if_constant(wrapped)
     }
 
     /// Whether a number is one of this type up to the last count, where that is plain to see.
@@ -139,6 +159,7 @@ impl Machine<'_> {
         ty.limits().is_none()
             || (is_linear(number.1) && ty.fits(number.0) && end.is_some_and(|end| ty.fits(end)))
             || (self.rises(number) && ty.fits(number.0) && self.at(number, last).is_some_and(|end| ty.fits(end.value)))
+            || self.range_of(number, (0, last)).is_some_and(|(low, high)| ty.fits(low) && ty.fits(high))
     }
 
     /// A number as a plain one: the range ends where it would be another.
@@ -178,6 +199,10 @@ impl Machine<'_> {
         self.symbolic.get(usize::try_from(number).ok()?)
     }
 
+    pub(super) fn kind_of(&self, dependence: i64) -> Option<&Kind> {
+        if is_linear(dependence) { None } else { self.symbolic_int(dependence).map(|known| &known.kind) }
+    }
+
     fn size_of_symbolic(&self, dependence: i64) -> u32 {
         if is_linear(dependence) { 0 } else { self.symbolic_int(dependence).map_or(MAX_SIZE, |known| known.size) }
     }
@@ -212,7 +237,10 @@ impl Machine<'_> {
             None => test.of(self.now(left), self.now(right)),
         };
         let held = Held { from: known.map_or(first, |held| held.from), to: last, truth, ends: false };
-        if known.is_none() && (self.stays(test, left, right, truth) || self.stays_apart(test, left, right, truth)) {
+        let told = |machine: &Self| machine.told_by_bounds(test, left, right) == Some(truth);
+        if known.is_none()
+            && (told(self) || self.stays(test, left, right, truth) || self.stays_apart(test, left, right, truth))
+        {
             return self.keep(key, held);
         }
         let after = known.map_or(first, |held| held.to.saturating_add(1));
@@ -279,77 +307,6 @@ impl Machine<'_> {
             held = at;
         }
         (held, false)
-    }
-
-    /// Whether a number never falls up to the last count: linear upwards, or such a one divided by a constant.
-    fn rises(&self, (value, dependence): Number) -> bool {
-        if is_linear(dependence) {
-            let last = self.until.saturating_sub(self.input).max(0);
-            return dependence >= 0 && dependence.checked_mul(last).and_then(|rise| rise.checked_add(value)).is_some();
-        }
-        match self.symbolic_int(dependence).map(|known| &known.kind) {
-            Some(&Kind::Binary(Binary::Div, _, left, (by, 0))) => {
-                by > 0 && left.0 >= 0 && is_linear(left.1) && self.rises(left)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a number that never falls stays on its side of a constant: its two ends tell for all between.
-    fn stays(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
-        let (rising, constant) = match (left.1, right.1) {
-            (_, 0) => (left, right.0),
-            (0, _) => (right, left.0),
-            _ => return false,
-        };
-        let last = self.until.saturating_sub(self.input).max(0);
-        let first = self.from.saturating_sub(self.input);
-        if !self.rises(rising) {
-            return false;
-        }
-        let (Some(low), Some(high)) = (self.at(rising, first), self.at(rising, last)) else { return false };
-        match test {
-            // Without a sign, numbers are in order only within either half.
-            Test::Below if constant < 0 || low.value < 0 => false,
-            Test::Less | Test::Below if right.1 == 0 => test.of(high.value, constant) == truth,
-            Test::Less | Test::Below => test.of(constant, high.value) == truth,
-            Test::Equal => low.value == high.value || low.value > constant || high.value < constant,
-        }
-    }
-
-    /// A number that never falls as a linear one by a divisor, rounded down; it is not negative.
-    fn quotient(&self, number: Number) -> Option<Quotient> {
-        let of = |(value, slope): Number, by: i64| {
-            let [value, slope, by] = [value, slope, by].map(i128::from);
-            Quotient { value, slope, by }
-        };
-        if !self.rises(number) || number.0 < 0 {
-            return None;
-        }
-        match self.symbolic_int(number.1).map(|known| &known.kind) {
-            _ if is_linear(number.1) => Some(of(number, 1)),
-            Some(&Kind::Binary(Binary::Div, _, left, (by, 0))) => Some(of(left, by)),
-            _ => None,
-        }
-    }
-
-    /// Whether two quotients stay in their order, seen from how far apart they are before they are rounded: that is linear,
-    /// so both ends tell for all between. Tile counts of different widths are compared so, over and over.
-    fn stays_apart(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
-        if test == Test::Equal {
-            return false;
-        }
-        let (Some(a), Some(b)) = (self.quotient(left), self.quotient(right)) else { return false };
-        let ends = [self.from, self.until].map(|count| i128::from(count.saturating_sub(self.input).max(0)));
-        ends.into_iter().all(|at| {
-            let (left, right) = (a.value + a.slope * at, b.value + b.slope * at);
-            match truth {
-                // floor(x) <= x, and y - 1 < floor(y): less where even the least that y can be rounded to is more than x.
-                true => left * b.by < (right - (b.by - 1)) * a.by,
-                // Rounding keeps the order of what is not less.
-                false => left * b.by >= right * a.by,
-            }
-        })
     }
 
     /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
