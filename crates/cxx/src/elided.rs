@@ -79,7 +79,7 @@ pub(super) struct Short {
 }
 
 impl Elided {
-    fn get(&self, tok: &Tok) -> Option<&Arc<Home>> {
+    pub(super) fn get(&self, tok: &Tok) -> Option<&Arc<Home>> {
         if tok.kind == Kind::Body { self.bodies.get(tok.off as usize) } else { None }
     }
 

@@ -10,7 +10,7 @@ use crate::macros::{Macro, Macros};
 use crate::parse::{self, Declared, Global, Names, Seen};
 use crate::preprocess::Preprocessor;
 use crate::sym::{FxMap, FxSet, Interner, Sym};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Their macros are left alone and answered as calls: they have no part in a decision.
 const KEPT: &[&str] = &["assert", "static_assert"];
@@ -43,6 +43,8 @@ pub struct Program {
     loaded: FxSet<Sym>,
     /// It began with what another build had read.
     pub(crate) taken_over: bool,
+    /// Variables whose writers were looked for, and functions that were asked for by name.
+    looked_for: Mutex<FxSet<Sym>>,
     /// Functions that were looked for and are defined nowhere in the tree.
     pub missing: FxSet<Sym>,
     /// Units in the order in which a definition is looked for, by the file that declares it.
@@ -268,6 +270,14 @@ impl Program {
 
     pub fn globals_named(&self, name: Sym) -> &[u32] {
         self.global_names.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn look_for(&self, name: Sym) {
+        self.looked_for.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+    }
+
+    pub(crate) fn looked_for(&self) -> FxSet<Sym> {
+        self.looked_for.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn text(&self, sym: Sym) -> &str {

@@ -38,6 +38,7 @@ impl Program {
     }
 
     fn write_in_unit(&self, unit: u32, name: Sym, declared: Span) -> Option<Span> {
+        self.look_for(name);
         self.stretches(unit, name).find_map(|toks| self.first_write(toks, name, declared))
     }
 

@@ -194,7 +194,7 @@ mod tests {
             unreadable: None,
         };
         let releases = vec![release("b8001", "b8001"), release("b8002", "b8001"), release("b9000", "b9000")];
-        Atlas { releases, tables, looked_at: 3, evaluated: 2 }
+        Atlas { releases, tables, count: source::atlas::Count::default() }
     }
 
     #[test]

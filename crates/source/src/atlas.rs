@@ -1,8 +1,10 @@
 //! All releases of a clone: a decision table for each at which something changed, in a folder that is added to and never begun anew.
 //!
-//! A release in which no file changed that the table before was read from has that table ([`crate::reuse`]), as in a history. What
-//! is done is written after every release, so a run that is cut short goes on where it was.
+//! A release in which no file changed that the table before was read from has that table ([`crate::reuse`]), as in a history. Of the
+//! others only those cells are evaluated in whose answers something had a part that is otherwise now ([`crate::carried`]). What
+//! is done is written down as it goes, so a run that is cut short goes on where it was.
 
+use crate::carried::{self, Carried};
 use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
 use crate::op::Shape;
 use crate::reuse::Footprint;
@@ -62,9 +64,15 @@ pub struct Atlas {
     pub releases: Vec<Release>,
     /// The tables that are there, oldest first.
     pub tables: Vec<Table>,
-    /// Of this run: releases looked at, and of these those whose sources had to be evaluated.
+    pub count: Count,
+}
+
+/// Of one run: releases looked at, of these those whose sources had to be read, and cells of those that kept their answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
     pub looked_at: usize,
     pub evaluated: usize,
+    pub spared: usize,
 }
 
 /// The question of the tables that come with the program: every target, type and column count up to [`COLUMNS`].
@@ -90,8 +98,25 @@ pub fn table(
     commit: &str,
     date: &str,
 ) -> Result<Table, RulesError> {
-    let mut survey = Survey::run(tree, question.clone(), &Overrides::default())?;
-    Table::build(&mut survey, source, version, commit, date)
+    let survey = Survey::run(tree, question.clone(), &Overrides::default())?;
+    Ok(Table::build(&survey, source, version, commit, date))
+}
+
+/// What a release leaves for the next: its answers with what they were read from, and its table.
+pub type Before = (Carried, Table);
+
+/// The table of one tree after that of an earlier state: which cells had to be asked again is found out. The second is how many
+/// were not; the third is for the next tree, and None where nothing can be carried to it.
+pub fn next_table(
+    tree: &Tree,
+    question: &Question,
+    before: Option<Before>,
+    named: [&str; 4],
+) -> Result<(Table, usize, Option<Carried>), RulesError> {
+    let (carried, old) = before.unzip();
+    let (survey, spared) = carried::survey(tree, question, &Overrides::default(), carried)?;
+    let table = Table::build_like(&survey, named, old.as_ref().map(|old| (old, &spared)));
+    Ok((table, spared.len(), Carried::of(survey)))
 }
 
 /// The releases `b<number>` of a clone since one of them, oldest first.
@@ -130,13 +155,13 @@ pub fn make(
         return Err(AtlasError::OtherQuestion(out.display().to_string()));
     }
     let done = state.releases.len();
-    let mut looked_at = 0;
-    let mut evaluated = 0;
+    let mut count = Count::default();
+    let mut before: Option<Before> = None;
     if done < list.len() {
         let begin = done.saturating_sub(1);
         let rest = list.get(begin..).unwrap_or_default();
         let moves = changes(repo, rest)?;
-        let Some(first) = rest.first() else { return store.atlas(state, 0, 0) };
+        let Some(first) = rest.first() else { return store.atlas(state, count) };
         let mut series = Series::begin(repo, first)?;
         let mut last = state.releases.iter().rev().find(|release| !release.table.is_empty()).map(|it| it.table.clone());
         for (at, (commit, moved)) in rest.iter().zip(&moves).enumerate() {
@@ -161,30 +186,36 @@ pub fn make(
                 (false, Some(last)) => release.table.clone_from(last),
                 _ => {
                     let tree = series.tree(commit);
-                    match table(&tree, question, "llama.cpp", &release.name, &release.commit, &release.date) {
-                        Ok(table) => {
-                            let before = last.as_deref().map(|name| store.table(name)).transpose()?;
-                            let same = before.as_ref().is_some_and(|before| alike(before, &table));
+                    let named = ["llama.cpp", &release.name, &release.commit, &release.date];
+                    match next_table(&tree, question, before.take(), named) {
+                        Ok((table, spared, carried)) => {
+                            count.spared += spared;
+                            let known = last.as_deref().map(|name| store.table(name)).transpose()?;
+                            let same = known.as_ref().is_some_and(|known| alike(known, &table));
                             release.table = if same { last.clone().unwrap_or_default() } else { release.name.clone() };
                             if !same {
                                 store.put(&format!("tables/{}.json", release.name), &json(&table))?;
                             }
                             last = Some(release.table.clone());
+                            before = carried.map(|carried| (carried, table));
                             state.footprint = Some(Footprint::of(&tree));
                         }
                         Err(error) => release.unreadable = Some(error.to_string()),
                     }
                 }
             }
-            looked_at += 1;
-            evaluated += usize::from(fresh);
+            count.looked_at += 1;
+            count.evaluated += usize::from(fresh);
             told(&release, fresh, begin + at + 1, list.len());
             state.releases.push(release);
             state.question = asked(question);
-            store.put("state.json", &json(&state))?;
+            // What was not evaluated is soon found out again.
+            if fresh || begin + at + 1 == list.len() {
+                store.put("state.json", &json(&state))?;
+            }
         }
     }
-    store.atlas(state, looked_at, evaluated)
+    store.atlas(state, count)
 }
 
 fn json<T: Serialize>(value: &T) -> String {
@@ -248,10 +279,10 @@ impl Store {
         put(&self.dir, name, text)
     }
 
-    fn atlas(&self, state: State, looked_at: usize, evaluated: usize) -> Result<Atlas, AtlasError> {
+    fn atlas(&self, state: State, count: Count) -> Result<Atlas, AtlasError> {
         let own = state.releases.iter().filter(|release| release.table == release.name);
         let tables: Result<Vec<Table>, AtlasError> = own.map(|release| self.table(&release.name)).collect();
-        Ok(Atlas { tables: tables?, releases: state.releases, looked_at, evaluated })
+        Ok(Atlas { tables: tables?, releases: state.releases, count })
     }
 }
 

@@ -2,15 +2,26 @@
 //! globals, which is run once per machine; later versions find them on the first question.
 
 use crate::ggml_dialect::DEVICE_COUNT;
-use cxx::Sym;
 use cxx::ast::{Base, Function, Struct};
 use cxx::eval::{Machine, Run, Shape, Value};
 use cxx::lex::Kind;
+use cxx::{Program, Sym};
 use std::sync::Arc;
 
 /// Runs what asks for the devices, takes nothing and gives nothing back: its only part is to write them down.
 pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
-    let program = machine.program;
+    let found = writers(machine.program);
+    machine.starting = true;
+    for index in found {
+        machine.reset(1, 1);
+        machine.run_function(index, Vec::new())?;
+    }
+    machine.starting = false;
+    Ok(())
+}
+
+/// The functions that do.
+pub(crate) fn writers(program: &Program) -> Vec<u32> {
     let count = DEVICE_COUNT.map(|name| program.interner.get(name));
     let asks = |function: &Function| {
         program.has_tok(function, |tok| tok.kind == Kind::Ident && count.contains(&Some(tok.sym)))
@@ -22,20 +33,11 @@ pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
             && function.ret.pointers == 0
             && asks(function)
     };
-    let found: Vec<u32> =
-        (0..program.functions.len() as u32).filter(|&index| program.function(index).is_some_and(writes)).collect();
-    machine.starting = true;
-    for index in found {
-        machine.reset(1, 1);
-        machine.run_function(index, Vec::new())?;
-    }
-    machine.starting = false;
-    Ok(())
+    (0..program.functions.len() as u32).filter(|&index| program.function(index).is_some_and(writes)).collect()
 }
 
 /// The function that gives the table of devices: it takes nothing and returns a reference to what has `devices`.
-pub fn table(machine: &Machine<'_>) -> Option<Sym> {
-    let program = machine.program;
+pub fn table(program: &Program) -> Option<Sym> {
     let devices = program.interner.get("devices")?;
     let holds = |of: &Arc<Struct>| program.members(of).fields.iter().any(|field| field.name == Some(devices));
     let gives = |function: &&Function| {

@@ -9,6 +9,7 @@ pub mod answers;
 pub mod atlas;
 mod before_dispatch;
 mod build_script;
+pub mod carried;
 pub mod cause;
 mod cmake;
 pub mod comparison;

@@ -155,7 +155,7 @@ impl Stage {
         let context = context(machine);
         let task = task(machine);
         let mut blank = machine.object("ggml_tensor")?;
-        if backend_fills_extra(machine) {
+        if backend_fills_extra(machine.program) {
             set(machine, &mut blank, "extra", Value::Pointer(Rc::new(Ty::Unknown), None));
         }
         Ok(Stage { context, task, buffers, blank, slots: Vec::new() })
@@ -345,8 +345,7 @@ fn task(machine: &mut Machine<'_>) -> Option<Place> {
 }
 
 /// Whether a tensor gets an `extra` from its buffer, also one that is not split: the code that prepares it says so.
-fn backend_fills_extra(machine: &Machine<'_>) -> bool {
-    let program = machine.program;
+pub(crate) fn backend_fills_extra(program: &cxx::Program) -> bool {
     let (Some(name), Some(extra)) =
         (program.interner.get("ggml_backend_cuda_buffer_init_tensor"), program.interner.get("extra"))
     else {

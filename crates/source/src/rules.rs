@@ -123,6 +123,17 @@ pub struct Rules<'t> {
     pub environment: Vec<(String, String)>,
     entry: u32,
     op: String,
+    /// The functions whose definitions were looked for, in that order.
+    pub(crate) needed: Vec<String>,
+    /// The functions that ran before the questions were put: to find the dispatcher, and what else must be read.
+    pub(crate) settled: FxSet<u32>,
+}
+
+/// A function whose definition must be loaded before a device can be asked, and what ran up to there.
+#[derive(Debug)]
+pub struct Missing {
+    pub name: String,
+    pub ran: FxSet<u32>,
 }
 
 /// Everything about one device.
@@ -133,6 +144,8 @@ pub struct DeviceAnswers {
     pub by_type: Vec<Vec<Answer>>,
     /// The functions that had a part in it, by type.
     pub ran: Vec<FxSet<u32>>,
+    /// Those that had one in `cc`.
+    pub cc_ran: FxSet<u32>,
     /// Variables of the environment that were asked for, with what was answered.
     pub environment: BTreeMap<String, Option<String>>,
 }
@@ -178,7 +191,17 @@ impl<'t> Rules<'t> {
             return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint(tree) });
         }
         let environment = Vec::new();
-        let mut rules = Rules { tree, vendor, defines, program, environment, entry: u32::MAX, op: op.to_owned() };
+        let mut rules = Rules {
+            tree,
+            vendor,
+            defines,
+            program,
+            environment,
+            entry: u32::MAX,
+            op: op.to_owned(),
+            needed: Vec::new(),
+            settled: FxSet::default(),
+        };
         rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);
         Ok(rules)
     }
@@ -221,16 +244,17 @@ impl<'t> Rules<'t> {
             let mut session = match self.session(device) {
                 Ok(session) => session,
                 Err(Ok(need)) => {
-                    self.program.define_function(self.tree, need.0)?;
+                    self.define(need.0)?;
                     continue;
                 }
                 Err(Err(stop)) => return Ok(undetermined(&self.program, from, from, &stop)),
             };
-            match session.answer(op, from, to) {
+            let answer = session.answer(op, from, to);
+            let ran = session.machine.take_ran();
+            self.settled.extend(ran);
+            match answer {
                 Ok(answer) => return Ok(answer),
-                Err(need) => {
-                    self.program.define_function(self.tree, need.0)?;
-                }
+                Err(need) => self.define(need.0)?,
             }
         }
     }
@@ -242,12 +266,12 @@ impl<'t> Rules<'t> {
         device: &Device,
         question: &Question,
         columns: &[i64],
-    ) -> Result<DeviceAnswers, String> {
+    ) -> Result<DeviceAnswers, Missing> {
         let (shape, types) = (&question.shape, &question.types);
-        let name = |need: Need| self.program.text(need.0).to_owned();
+        let missing = |need: Need, ran| Missing { name: self.program.text(need.0).to_owned(), ran };
         let mut session = match self.session(device) {
             Ok(session) => session,
-            Err(Ok(need)) => return Err(name(need)),
+            Err(Ok(need)) => return Err(missing(need, FxSet::default())),
             Err(Err(stop)) => {
                 let last = columns.last().copied().unwrap_or(1);
                 let answer = undetermined(&self.program, 1, last, &stop);
@@ -257,12 +281,19 @@ impl<'t> Rules<'t> {
         let (mut all, mut ran) = (Vec::with_capacity(types.len()), Vec::with_capacity(types.len()));
         let first = session.machine.take_ran();
         for ty in types {
-            all.push(session.answers(&|count| shape.op(ty, count), columns, question.points).map_err(name)?);
+            match session.answers(&|count| shape.op(ty, count), columns, question.points) {
+                Ok(answers) => all.push(answers),
+                Err(need) => return Err(missing(need, session.machine.take_ran())),
+            }
             let mut of_type = session.machine.take_ran();
             of_type.extend(&first);
             ran.push(of_type);
         }
-        let cc = session.compute_capability().map_err(name)?;
+        let cc = match session.compute_capability() {
+            Ok(cc) => cc,
+            Err(need) => return Err(missing(need, session.machine.take_ran())),
+        };
+        let cc_ran = session.machine.take_ran();
         if let Some(entry) = self.entry()
             && let Some((place, why)) = before_dispatch(&self.program, entry, &self.op)
         {
@@ -270,7 +301,7 @@ impl<'t> Rules<'t> {
                 answer.doubt(&place, &why);
             }
         }
-        Ok(DeviceAnswers { cc, by_type: all, ran, environment: session.machine.environment })
+        Ok(DeviceAnswers { cc, by_type: all, ran, cc_ran, environment: session.machine.environment })
     }
 
     fn session(&self, device: &Device) -> Result<Session<'_>, Result<Need, Stop>> {
@@ -306,10 +337,21 @@ impl<'t> Rules<'t> {
 
     /// Loads the unit that defines a function; one that is nowhere is remembered as missing.
     pub fn load_definition(&mut self, name: String) -> Result<(), RulesError> {
-        if let Some(sym) = self.program.interner.get(&name) {
-            self.program.define_function(self.tree, sym)?;
+        match self.program.interner.get(&name) {
+            Some(sym) => self.define(sym),
+            None => Ok(()),
         }
+    }
+
+    fn define(&mut self, name: cxx::Sym) -> Result<(), RulesError> {
+        self.needed.push(self.program.text(name).to_owned());
+        self.program.define_function(self.tree, name)?;
         Ok(())
+    }
+
+    /// The dispatcher that was found before is that of another state of the tree, too.
+    pub(crate) fn enter(&mut self, entry: u32) {
+        self.entry = entry;
     }
 
     /// All ranges from 1 to `to` columns.

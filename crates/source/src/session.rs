@@ -201,7 +201,7 @@ impl<'p> Session<'p> {
     /// The `cc` that the tree's own code computes for the device; none where it hangs on what is not known.
     pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
         let program = self.machine.program;
-        let Some(name) = device_globals::table(&self.machine).map(|name| program.text(name)) else {
+        let Some(name) = device_globals::table(program).map(|name| program.text(name)) else {
             self.machine.reset(1, 1);
             return Ok(device_globals::of_first_device(&self.machine, "cc"));
         };

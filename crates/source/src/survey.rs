@@ -56,6 +56,8 @@ pub struct Backend<'t> {
     pub rules: Rules<'t>,
     /// The functions that had a part in the answers: by device, then by type.
     pub(crate) ran: BTreeMap<usize, Vec<FxSet<u32>>>,
+    /// In what `cc` a device has.
+    pub(crate) cc_ran: BTreeMap<usize, FxSet<u32>>,
 }
 
 #[derive(Debug)]
@@ -97,6 +99,20 @@ impl<'t> Survey<'t> {
         Ok(survey)
     }
 
+    pub(crate) fn empty(question: Question) -> Survey<'t> {
+        let count = question.devices.len();
+        Survey {
+            question,
+            backends: Vec::new(),
+            cc: vec![None; count],
+            answers: vec![Vec::new(); count],
+            open_defines: Vec::new(),
+            environment: BTreeMap::new(),
+            tried: Vec::new(),
+            versions_varied: false,
+        }
+    }
+
     /// Of the builds that `open` gives.
     pub(crate) fn of(
         question: Question,
@@ -112,28 +128,23 @@ impl<'t> Survey<'t> {
                 Ok((backend, part))
             })
             .collect();
-        let count = question.devices.len();
-        let mut survey = Survey {
-            question,
-            backends: Vec::new(),
-            cc: vec![None; count],
-            answers: vec![Vec::new(); count],
-            open_defines: Vec::new(),
-            environment: BTreeMap::new(),
-            tried: Vec::new(),
-            versions_varied: false,
-        };
-        for (mut backend, part) in parts? {
-            for (index, found) in part {
-                if let (Some(slot), Some(into)) = (survey.cc.get_mut(index), survey.answers.get_mut(index)) {
-                    (*slot, *into) = (found.cc, found.by_type);
-                }
-                backend.ran.insert(index, found.ran);
-                survey.environment.extend(found.environment);
-            }
-            survey.backends.push(backend);
+        let mut survey = Survey::empty(question);
+        for (backend, part) in parts? {
+            survey.add(backend, part);
         }
         Ok(survey)
+    }
+
+    pub(crate) fn add(&mut self, mut backend: Backend<'t>, part: Part) {
+        for (index, found) in part {
+            if let (Some(slot), Some(into)) = (self.cc.get_mut(index), self.answers.get_mut(index)) {
+                (*slot, *into) = (found.cc, found.by_type);
+            }
+            backend.ran.insert(index, found.ran);
+            backend.cc_ran.insert(index, found.cc_ran);
+            self.environment.extend(found.environment);
+        }
+        self.backends.push(backend);
     }
 
     pub fn answer(&self, device: usize, ty: usize, columns: i64) -> Option<&Answer> {
@@ -179,20 +190,24 @@ impl<'t> Survey<'t> {
 
     /// The conditions behind every row, in the order of the rows: each at its own column count.
     pub fn reasons_of_rows(&self) -> Vec<Vec<Reason>> {
-        let of_device = |index: usize| {
+        let columns = &self.question.columns;
+        let types = 0..self.question.types.len();
+        let asked: Vec<(usize, i64)> = types.flat_map(|ty| columns.iter().map(move |&count| (ty, count))).collect();
+        self.reasons_at(&vec![asked; self.question.devices.len()]).into_iter().flatten().collect()
+    }
+
+    /// The conditions behind these types and column counts of each device.
+    pub(crate) fn reasons_at(&self, asked: &[Vec<(usize, i64)>]) -> Vec<Vec<Vec<Reason>>> {
+        let of_device = |(index, asked): (usize, &Vec<(usize, i64)>)| {
             let device = self.question.devices.get(index)?;
             let backend = self.backends.iter().find(|backend| backend.preset.vendor == device.vendor)?;
-            let types = self.question.types.iter().enumerate();
-            let asked = types.flat_map(|(ty, name)| {
-                self.question.columns.iter().map(move |&columns| {
-                    let launch = self.answer(index, ty, columns).and_then(|answer| answer.launch.as_ref());
-                    (name.as_str(), columns, launch)
-                })
+            let asked = asked.iter().filter_map(|&(ty, columns)| {
+                let launch = self.answer(index, ty, columns).and_then(|answer| answer.launch.as_ref());
+                Some((self.question.types.get(ty)?.as_str(), columns, launch))
             });
             Some(backend.rules.reasons_of(device, &self.question.shape, asked))
         };
-        let parts: Vec<_> = (0..self.question.devices.len()).into_par_iter().map(of_device).collect();
-        parts.into_iter().flatten().flatten().collect()
+        asked.par_iter().enumerate().map(|device| of_device(device).unwrap_or_default()).collect()
     }
 
     /// The function that chooses between the paths, one below the dispatcher.
@@ -230,9 +245,9 @@ pub(crate) fn answer(answers: &[Vec<Vec<Answer>>], device: usize, ty: usize, col
 }
 
 /// By the device's place in the question.
-type Part = Vec<(usize, DeviceAnswers)>;
+pub(crate) type Part = Vec<(usize, DeviceAnswers)>;
 
-fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesError> {
+pub(crate) fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesError> {
     let vendor = backend.preset.vendor;
     let mine: Vec<usize> = (0..question.devices.len())
         .filter(|&index| question.devices.get(index).is_some_and(|device| device.vendor == vendor))
@@ -256,17 +271,19 @@ fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesErro
             Some((index, rules.device_answers(device, question, &columns)))
         };
         let results: Vec<_> = open.par_iter().filter_map(answers).collect();
-        let mut needed = BTreeSet::new();
+        let (mut needed, mut ran) = (BTreeSet::new(), FxSet::default());
         open.clear();
         for (index, result) in results {
             match result {
                 Ok(answers) => part.push((index, answers)),
-                Err(need) => {
-                    needed.insert(need);
+                Err(missing) => {
+                    ran.extend(missing.ran);
+                    needed.insert(missing.name);
                     open.push(index);
                 }
             }
         }
+        backend.rules.settled.extend(ran);
         for name in needed {
             backend.rules.load_definition(name)?;
         }
@@ -288,7 +305,7 @@ pub(crate) fn open<'t>(
     inputs::check(tree, &preset, &dispatcher, overrides)?;
     let mut rules = Rules::open(tree, vendor, &preset, name)?;
     rules.environment.clone_from(&overrides.env);
-    Ok(Backend { preset, rules, ran: BTreeMap::new() })
+    Ok(Backend { preset, rules, ran: BTreeMap::new(), cc_ran: BTreeMap::new() })
 }
 
 impl Shape {

@@ -1,9 +1,10 @@
 //! Decision tables: what a release's rules come to, small enough to carry along, with where each rule stands.
 
+use crate::carried::Spared;
 use crate::device::Vendor;
 use crate::path::Path;
-use crate::ranges::{choice_of, stretches};
-use crate::rules::{Reason, RulesError};
+use crate::ranges::{Stretch, choice_of, stretches};
+use crate::rules::{Answer, Reason};
 use crate::survey::Survey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,13 +146,17 @@ pub struct Found<'t> {
 
 impl Table {
     /// From a survey over every column count up to [`COLUMNS`].
-    pub fn build(
-        survey: &mut Survey<'_>,
-        source: &str,
-        version: &str,
-        commit: &str,
-        date: &str,
-    ) -> Result<Table, RulesError> {
+    pub fn build(survey: &Survey<'_>, source: &str, version: &str, commit: &str, date: &str) -> Table {
+        Table::build_like(survey, [source, version, commit, date], None)
+    }
+
+    /// The same, where some cells have the answers that another table was made of: of each of its rules only one need be looked
+    /// at to know where it stands now.
+    pub(crate) fn build_like(
+        survey: &Survey<'_>,
+        [source, version, commit, date]: [&str; 4],
+        like: Option<(&Table, &Spared)>,
+    ) -> Table {
         let presets = survey.backends.iter().map(|backend| Build {
             vendor: match backend.preset.vendor {
                 Vendor::Hip => "HIP".to_owned(),
@@ -173,26 +178,57 @@ impl Table {
             order: survey.order(),
             function: survey.function(),
         };
-        for device in 0..survey.question.devices.len() {
+        let none = Vec::new();
+        let of_device = |device: usize| survey.answers.get(device).unwrap_or(&none);
+        // Where each stretch's reasons are found: whose, and the how many-th.
+        let mut first: BTreeMap<(Vendor, usize), (usize, usize)> = BTreeMap::new();
+        let mut asked: Vec<Vec<(usize, i64)>> = Vec::new();
+        let mut places: Vec<Vec<Vec<(usize, usize)>>> = Vec::new();
+        for (at, device) in survey.question.devices.iter().enumerate() {
+            let mut mine = Vec::new();
+            let mut of_types = Vec::new();
+            for (ty, answers) in of_device(at).iter().enumerate() {
+                let known = like.filter(|(_, spared)| spared.contains(&(at, ty)));
+                let name = survey.question.types.get(ty).map_or("", String::as_str);
+                let known = known.and_then(|(table, _)| table.plan(&device.target, name));
+                let stretches = stretches(answers);
+                let known = known.filter(|plan| plan.len() == stretches.len());
+                let place = |(number, stretch): (usize, &Stretch)| {
+                    let new = (at, mine.len());
+                    let rule = known.and_then(|plan| plan.get(number)).map(|entry| (device.vendor, entry.rule));
+                    let found = rule.map_or(new, |rule| *first.entry(rule).or_insert(new));
+                    if found == new {
+                        mine.push((ty, stretch.from));
+                    }
+                    found
+                };
+                of_types.push(stretches.iter().enumerate().map(place).collect());
+            }
+            asked.push(mine);
+            places.push(of_types);
+        }
+        let reasons = survey.reasons_at(&asked);
+        let reasons = |(device, number): (usize, usize)| -> &[Reason] {
+            reasons.get(device).and_then(|all| all.get(number)).map_or(&[], Vec::as_slice)
+        };
+        for (device, places) in places.iter().enumerate() {
             let Some(name) = survey.question.devices.get(device).map(|device| device.target.clone()) else { continue };
             let mut types = BTreeMap::new();
-            for ty in 0..survey.question.types.len() {
-                let Some(ty_name) = survey.question.types.get(ty).cloned() else { continue };
-                let entries = table.entries(survey, device, ty)?;
-                types.insert(ty_name, index(&mut table.plans, entries));
+            for ((ty, answers), places) in survey.question.types.iter().zip(of_device(device)).zip(places) {
+                let entries = table.entries(answers, places.iter().map(|place| reasons(*place)));
+                types.insert(ty.clone(), index(&mut table.plans, entries));
             }
             let cc = survey.cc.get(device).copied().flatten();
             table.targets.insert(name, Target { cc, types });
         }
-        Ok(table)
+        table
     }
 
-    fn entries(&mut self, survey: &mut Survey<'_>, device: usize, ty: usize) -> Result<Vec<Entry>, RulesError> {
-        let answers = survey.answers.get(device).and_then(|types| types.get(ty)).cloned().unwrap_or_default();
+    /// `reasons` has those of the stretches, in their order.
+    fn entries<'r>(&mut self, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
         let mut entries = Vec::new();
-        for stretch in stretches(&answers) {
-            let reasons = survey.reasons(device, ty, stretch.from)?;
-            let rule = index(&mut self.rules, deciding(&reasons, stretch.path));
+        for (stretch, reasons) in stretches(answers).into_iter().zip(reasons) {
+            let rule = index(&mut self.rules, deciding(reasons, stretch.path));
             let last = stretch.to.unwrap_or(i64::MAX);
             let mut tiles: Vec<(i64, i64)> = Vec::new();
             for answer in answers.iter().filter(|answer| answer.from >= stretch.from && answer.from <= last) {
@@ -206,13 +242,16 @@ impl Table {
             let path = stretch.path.map_or("UNDETERMINED", Path::name).to_owned();
             entries.push(Entry { to: stretch.to, path, rule, tiles });
         }
-        Ok(entries)
+        entries
+    }
+
+    fn plan(&self, target: &str, ty: &str) -> Option<&Vec<Entry>> {
+        self.plans.get(*self.targets.get(target)?.types.get(ty)?)
     }
 
     /// Every stretch of column counts with its path: from, to (None: as far as the table goes), path.
     pub fn stretches(&self, target: &str, ty: &str) -> Vec<(i64, Option<i64>, &str)> {
-        let plan =
-            self.targets.get(target).and_then(|target| target.types.get(ty)).and_then(|plan| self.plans.get(*plan));
+        let plan = self.plan(target, ty);
         let mut out: Vec<(i64, Option<i64>, &str)> = Vec::new();
         let mut from = 1;
         for entry in plan.into_iter().flatten() {
@@ -226,7 +265,7 @@ impl Table {
     }
 
     pub fn look_up(&self, target: &str, ty: &str, columns: i64) -> Option<Found<'_>> {
-        let entries = self.plans.get(*self.targets.get(target)?.types.get(ty)?)?;
+        let entries = self.plan(target, ty)?;
         let mut from = 1;
         for entry in entries {
             if entry.to.is_none_or(|to| columns <= to) {

@@ -85,7 +85,7 @@ impl Survey<'_> {
         variant.defines.iter().for_each(|define| preset.define(define));
         let open = |_, _: &_| {
             let rules = backend.rules.again(&preset)?;
-            Ok(Backend { preset: preset.clone(), rules, ran: BTreeMap::new() })
+            Ok(Backend { preset: preset.clone(), rules, ran: BTreeMap::new(), cc_ran: BTreeMap::new() })
         };
         let other = Survey::of(question, open)?.answers;
         let mut differs = false;

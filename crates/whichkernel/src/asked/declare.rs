@@ -141,11 +141,11 @@ fn version(tree: &Tree) -> String {
 }
 
 /// Which path is chosen, for every range of column counts that was asked about.
-pub fn rules(tree: &Tree, survey: &mut source::Survey<'_>, context: &Context) -> anyhow::Result<()> {
+pub fn rules(tree: &Tree, survey: &source::Survey<'_>, context: &Context) -> anyhow::Result<()> {
     let ollama = survey.backends.iter().any(|backend| backend.preset.name == "ollama");
     let name = if ollama { "ollama" } else { "llama.cpp" };
     let version = version(tree);
-    let table = source::table::Table::build(survey, name, &version, &version, "")?;
+    let table = source::table::Table::build(survey, name, &version, &version, "");
     let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
     let observations = observe::declared::observations(&table, &id, &ledger::now())?;
     let receipts = context.open_ledger()?.append(&observations)?;

@@ -57,8 +57,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let says = [
         ("releases", atlas.releases.len().into()),
         ("tables", atlas.tables.len().into()),
-        ("looked", atlas.looked_at.into()),
-        ("evaluated", atlas.evaluated.into()),
+        ("looked", atlas.count.looked_at.into()),
+        ("evaluated", atlas.count.evaluated.into()),
         ("unreadable", atlas.releases.iter().filter(|release| release.unreadable.is_some()).count().into()),
         ("kilobytes", (bytes / 1000).into()),
         ("index", args.out.join("index.html").display().to_string().into()),

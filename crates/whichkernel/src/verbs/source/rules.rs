@@ -26,7 +26,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
         tell_skipped(&tree.skipped, context);
     }
     if args.record {
-        declare::rules(tree, &mut survey, context)?;
+        declare::rules(tree, &survey, context)?;
     }
     let text = match (args.format, args.thresholds) {
         (Format::Csv, false) => csv(&survey),
