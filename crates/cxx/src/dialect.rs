@@ -35,6 +35,8 @@ pub enum Outside {
     Query,
     /// Does work that counts as a hand-off.
     Work,
+    /// Moves or fills memory: a hand-off where a whole run is followed, and nothing that settles one.
+    Moves,
 }
 
 #[derive(Debug)]

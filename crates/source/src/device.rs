@@ -138,7 +138,7 @@ impl Device {
     }
 
     pub fn platform(&self) -> Platform {
-        Platform { properties: self.properties.clone(), environment: Vec::new() }
+        Platform { properties: self.properties.clone(), ..Platform::default() }
     }
 }
 

@@ -3,6 +3,7 @@
 use cxx::Span;
 use cxx::ast::Expr;
 use cxx::eval::{Machine, Property, Run, Value};
+use gpu::occupancy::Resources;
 
 /// `cudaGetDeviceProperties(&prop, device)`: fills the fields that are known.
 pub fn properties(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
@@ -80,24 +81,39 @@ pub fn hash_find(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
 }
 
 /// `cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared)`: how many blocks of a kernel are on a
-/// multiprocessor at once. Registers, and what shared memory a kernel declares itself, are the compiler's: the sources give
-/// the most that it can be.
+/// multiprocessor at once. Registers, and what shared memory a kernel declares itself, are the compiler's: where its code was
+/// given, the number is computed as HIP does, and as the stand-in GPU does; the sources alone give the most that it can be.
 pub fn occupancy(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    let [target, _, threads, shared] = args else { return Ok(Value::Opaque(at)) };
+    let [target, kernel, threads, shared] = args else { return Ok(Value::Opaque(at)) };
     let (threads, shared) = (machine.eval(threads)?, machine.eval(shared)?);
     let (threads, shared) = (machine.settle(&threads), machine.settle(&shared));
-    let most = match (threads, shared) {
-        (Some(threads), Some(shared)) => most_blocks(machine, threads, shared),
+    let needs = compiled(machine, kernel, at)?;
+    let blocks = match (threads, shared) {
+        (Some(threads), Some(shared)) => fitting(machine, threads, shared, needs.as_ref()),
         _ => None,
     };
-    let blocks = match most {
-        Some(most) => machine.suppose(most, at),
-        None => Value::Opaque(at),
+    let blocks = match (blocks, needs) {
+        (Some(blocks), Some(_)) => Value::int(blocks),
+        (Some(most), None) => machine.suppose(most, at),
+        (None, _) => Value::Opaque(at),
     };
     machine.give(Some(target), blocks)
 }
 
-fn most_blocks(machine: &Machine<'_>, threads: i64, shared: i64) -> Option<i64> {
+/// What a kernel needs, where the compiled code was given.
+fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Resources>> {
+    let facts = machine.platform.facts.clone();
+    if facts.is_empty() {
+        return Ok(None);
+    }
+    let Value::Fn(found) = machine.eval(kernel)? else { return Ok(None) };
+    let launch = machine.handoff_of(&found, [None; 2], at)?;
+    let instance = crate::graph::GraphLaunch::from(&crate::session::launched(machine, &launch)).instance();
+    Ok(facts.get(&instance).and_then(|numbers| crate::graph::resources(numbers)))
+}
+
+/// How many blocks of a kernel fit; of one that nothing is known about, the most that can be.
+fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Resources>) -> Option<i64> {
     let (threads, shared) = (u32::try_from(threads).ok().filter(|&threads| threads > 0)?, u64::try_from(shared).ok()?);
     let number = |property: &str| match machine.platform.properties.iter().find(|(name, _)| name == property)?.1 {
         Property::Int(value) => u32::try_from(value).ok(),
@@ -108,12 +124,16 @@ fn most_blocks(machine: &Machine<'_>, threads: i64, shared: i64) -> Option<i64> 
         _ => None,
     });
     let Some(architecture) = architecture else {
+        // What CUDA computes of registers is not told here.
+        if needs.is_some() {
+            return None;
+        }
         // No GPU of NVIDIA's has more threads, blocks or shared memory on a multiprocessor (CUDA C++ Programming Guide).
         let by_memory = (228_u64 << 10).checked_div(shared).unwrap_or(u64::MAX);
         return Some(by_memory.min(32).min(u64::from(2048 / threads)) as i64);
     };
     let version = gpu::TargetId::named(architecture).ok()?.version()?;
-    let least = gpu::occupancy::Resources { wavefront: number("warpSize")?, wgp_mode: true, ..Default::default() };
-    let block = number("maxThreadsPerBlock").unwrap_or(1024);
-    gpu::occupancy::active_blocks(version, number("sharedMemPerBlock")?, block, &least, threads, shared).map(i64::from)
+    let least = Resources { wavefront: number("warpSize")?, wgp_mode: true, ..Default::default() };
+    let (needs, block) = (needs.unwrap_or(&least), number("maxThreadsPerBlock").unwrap_or(1024));
+    gpu::occupancy::active_blocks(version, number("sharedMemPerBlock")?, block, needs, threads, shared).map(i64::from)
 }

@@ -145,6 +145,8 @@ fn outside(name: &str) -> Outside {
         Outside::Query
     } else if is_blas(name) {
         Outside::Work
+    } else if is_move(name) {
+        Outside::Moves
     } else {
         Outside::Unknown
     }
@@ -155,6 +157,12 @@ fn asks_about_kernel(name: &str) -> bool {
     ["FuncSetAttribute", "FuncGetAttributes", "Occupancy", "FuncSetCache", "SHARED_MEMORY_LIMIT", "FuncSetShared"]
         .iter()
         .any(|part| name.contains(part))
+}
+
+/// A copy or a fill that the driver makes: no kernel of the program's.
+pub(crate) fn is_move(name: &str) -> bool {
+    let driver = ["cuda", "hip", "musa"].iter().find_map(|vendor| name.strip_prefix(vendor));
+    driver.is_some_and(|call| call.starts_with("Memcpy") || call.starts_with("Memset"))
 }
 
 /// A matrix product of a BLAS library, under any vendor's name.

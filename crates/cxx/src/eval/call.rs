@@ -98,7 +98,7 @@ impl<'p> Machine<'p> {
     pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
         let outside = self.outside(name);
         let values = self.stranger(Some(full), args, at)?;
-        if outside == Outside::Work {
+        if outside == Outside::Work || (outside == Outside::Moves && self.follows) {
             self.hand_to_library(name, at)?;
             return Ok(Value::int(0));
         }

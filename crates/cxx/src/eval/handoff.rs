@@ -95,7 +95,8 @@ impl Machine<'_> {
         }
     }
 
-    fn handoff_of(&mut self, remote: &Rc<FnValue>, config: [Option<[i64; 3]>; 2], at: Span) -> Run<Handoff> {
+    /// What handing over a remote function would be, with all of its template arguments.
+    pub fn handoff_of(&mut self, remote: &Rc<FnValue>, config: [Option<[i64; 3]>; 2], at: Span) -> Run<Handoff> {
         let program = self.program;
         let found = program.overloads(remote.name).iter().filter_map(|&index| program.function(index));
         let function =

@@ -14,6 +14,7 @@ use crate::integer::IntTy;
 use crate::sym::{FxMap, Sym};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Why a run ended before its function returned.
 #[derive(Debug, Clone)]
@@ -62,6 +63,9 @@ pub struct Platform {
     pub properties: Vec<(String, Property)>,
     /// `getenv`.
     pub environment: Vec<(String, String)>,
+    /// What somebody knows of functions that run elsewhere, by name and template arguments: numbers for the dialect's own
+    /// builtins.
+    pub facts: Arc<BTreeMap<String, Vec<i64>>>,
 }
 
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
 //! A model's evaluation, as a program gets it: every node in order with what it launches, and what that rests on.
 
+use super::code::{Code, CodeUsed};
 use super::compare::Compared;
 use super::run::{Evaluation, Step};
 use super::{Graph, family, run};
@@ -31,6 +32,8 @@ pub struct GraphAnswer {
     pub nodes_from: String,
     /// Where tensors were taken to lie.
     pub memory: String,
+    /// The code that registers and shared memory were read from; null where none was given.
+    pub code: Option<CodeUsed>,
     pub build: Build,
     /// Versions of compilers and SDKs that nobody gave, with what they were taken to be; others were not tried.
     pub assumed: BTreeMap<String, String>,
@@ -79,6 +82,9 @@ pub struct GraphStep {
     pub ty: Option<String>,
     /// In order; all that are certain.
     pub launches: Vec<GraphLaunch>,
+    /// What the driver is asked to copy or fill for it, in order: no kernels of the program's. A driver may use one of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<GraphMove>,
     /// Why other launches, or more, are possible.
     pub undetermined: Option<String>,
     /// Why a grid or block is not known, where all kernels are.
@@ -97,6 +103,15 @@ pub struct GraphLaunch {
     /// null where the source alone does not tell it, and of a library's call.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
+    pub file: String,
+    pub line: usize,
+}
+
+/// A copy or a fill by the driver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GraphMove {
+    /// The driver's function.
+    pub function: String,
     pub file: String,
     pub line: usize,
 }
@@ -128,6 +143,7 @@ pub fn ask(
     model: (&str, &Gguf),
     columns: &[i64],
     positions: Option<i64>,
+    code: Option<&Code>,
 ) -> Result<GraphAnswer, GraphError> {
     let mut graphs = Vec::new();
     for &columns in columns {
@@ -136,7 +152,7 @@ pub fn ask(
         graphs.push((Some((columns, positions)), family::model(model.1, columns, positions)?));
     }
     let architecture = Some(model.1.architecture().to_owned());
-    answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs)
+    answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs, code)
 }
 
 /// Asks a tree about graphs that were written down ([`Graph::parse`]).
@@ -146,9 +162,10 @@ pub fn ask_written(
     overrides: &Overrides,
     name: &str,
     graphs: Vec<Graph>,
+    code: Option<&Code>,
 ) -> Result<GraphAnswer, GraphError> {
     let graphs = graphs.into_iter().map(|graph| (None, graph)).collect();
-    answer(tree, device, overrides, (name, None, NODES_WRITTEN), graphs)
+    answer(tree, device, overrides, (name, None, NODES_WRITTEN), graphs, code)
 }
 
 fn answer(
@@ -157,12 +174,13 @@ fn answer(
     overrides: &Overrides,
     (model, architecture, nodes_from): (&str, Option<String>, &str),
     graphs: Vec<(Option<(i64, i64)>, Graph)>,
+    code: Option<&Code>,
 ) -> Result<GraphAnswer, GraphError> {
     let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
     let mut backend = open(tree, device.vendor, overrides, &shape)?;
     let mut evaluations = Vec::new();
     for (size, graph) in graphs {
-        let found = run::evaluate(&mut backend.rules, device, graph)?;
+        let found = run::evaluate(&mut backend.rules, device, code, graph)?;
         evaluations.push(GraphEvaluation::new(size, &found));
     }
     let assumed = backend.preset.assumed().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -176,6 +194,7 @@ fn answer(
         card: device.card.clone(),
         nodes_from: nodes_from.to_owned(),
         memory: MEMORY.to_owned(),
+        code: code.map(|code| code.used.clone()),
         build: crate::declared::build(&backend.preset),
         assumed,
         evaluations,
@@ -246,6 +265,7 @@ impl GraphStep {
             operations: operations.map(|node| node.op.trim_start_matches("GGML_OP_").to_owned()).collect(),
             ty: weights.filter(|_| product).map(|tensor| tensor.ty.name()),
             launches: step.launches.iter().map(GraphLaunch::from).collect(),
+            moves: step.moves.iter().flatten().map(GraphMove::from).collect(),
             undetermined: step.open.as_ref().map(shown),
             grid_undetermined: step.unsized_by.as_ref().filter(|_| step.open.is_none()).map(shown),
         }
@@ -268,6 +288,12 @@ impl From<&Launched> for GraphLaunch {
             file: launch.file.clone(),
             line: launch.line,
         }
+    }
+}
+
+impl From<&Launched> for GraphMove {
+    fn from(call: &Launched) -> GraphMove {
+        GraphMove { function: call.kernel.clone(), file: call.file.clone(), line: call.line }
     }
 }
 

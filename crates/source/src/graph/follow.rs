@@ -2,6 +2,7 @@
 
 use super::{Graph, Home, Param, Tensor};
 use crate::device_globals;
+use crate::ggml_dialect::is_move;
 use crate::op::{Stage, fill, missing, set};
 use crate::rules::Launched;
 use crate::session::{MAX_FORKS, Need, arguments, explain, launched};
@@ -25,6 +26,8 @@ pub(super) struct GraphSession<'p> {
 /// What one way through the code came to.
 pub(super) struct End {
     pub launches: Vec<Launched>,
+    /// What the driver is asked to copy or fill.
+    pub moves: Vec<Launched>,
     /// How many nodes it stands for.
     pub nodes: usize,
     pub open: Option<Open>,
@@ -77,8 +80,11 @@ impl<'p> GraphSession<'p> {
             && (1..=MOST_SUPPOSED).contains(most)
         {
             ends.clear();
-            let why =
-                format!("how many blocks of the kernel fit on a multiprocessor, 1 to {most}, hangs on its registers");
+            let not_there =
+                if self.machine.platform.facts.is_empty() { "" } else { ", and the given code does not have it" };
+            let why = format!(
+                "how many blocks of the kernel fit on a multiprocessor, 1 to {most}, hangs on its registers{not_there}"
+            );
             unknown = Some((self.machine.program.files.place(*at), why));
             for number in 1..=*most {
                 self.machine.supposed = Some(number);
@@ -129,8 +135,9 @@ impl<'p> GraphSession<'p> {
             });
             let open = open.or(missed);
             let handoffs = std::mem::take(&mut self.machine.handoffs);
-            let launches = handoffs.iter().map(|handoff| launched(&self.machine, handoff)).collect();
-            ends.push(End { launches, nodes, open });
+            let all = handoffs.iter().map(|handoff| launched(&self.machine, handoff));
+            let (moves, launches) = all.partition(|handoff| is_move(&handoff.kernel));
+            ends.push(End { launches, moves, nodes, open });
         }
         *open = open.take().or_else(|| unknown.map(|(at, why)| (program.files.place(at), why)));
         Ok(asked)

@@ -6,6 +6,7 @@
 
 mod answers;
 mod build;
+mod code;
 mod compare;
 mod family;
 mod follow;
@@ -13,8 +14,12 @@ mod memory;
 mod run;
 mod written;
 
-pub use answers::{GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphStep, ask, ask_written, dims};
+pub use answers::{
+    GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphMove, GraphStep, ask, ask_written, dims,
+};
 pub use build::Builder;
+pub(crate) use code::resources;
+pub use code::{Code, CodeUsed};
 pub use compare::{Compared, Mismatch, Seen, compare, instance};
 pub use family::{FAMILIES, FamilyError, model};
 pub use run::{Evaluation, Step, evaluate};

@@ -1,5 +1,6 @@
 //! The evaluation of a graph: every node in order, with all that it launches.
 
+use super::code::Code;
 use super::follow::{End, GraphSession};
 use super::{Graph, Tensor};
 use crate::before_dispatch::before_dispatch;
@@ -19,6 +20,8 @@ pub struct Step {
     pub nodes: usize,
     /// Launches in order. A grid or block that could not be told is None.
     pub launches: Vec<Launched>,
+    /// What the driver is asked to copy or fill besides; None where that is not the same on every way.
+    pub moves: Option<Vec<Launched>>,
     /// Why more than these launches, or others behind them, are possible: place and reason.
     pub open: Option<(String, String)>,
     /// Why a grid or block is not known where the kernels are.
@@ -35,7 +38,12 @@ pub struct Evaluation {
 }
 
 /// Asks the tree's own code about every node of a graph.
-pub fn evaluate(rules: &mut Rules<'_>, device: &Device, graph: Graph) -> Result<Evaluation, RulesError> {
+pub fn evaluate(
+    rules: &mut Rules<'_>,
+    device: &Device,
+    code: Option<&Code>,
+    graph: Graph,
+) -> Result<Evaluation, RulesError> {
     // The dispatcher is found by a plain product.
     rules.settle(device, &Shape::MulMat { rows: 4096, k: 4096 }.op("Q4_0", 1))?;
     let mut steps: Vec<Step> = Vec::new();
@@ -44,6 +52,7 @@ pub fn evaluate(rules: &mut Rules<'_>, device: &Device, graph: Graph) -> Result<
         let fusion = rules.entry().map_or(Fusion::None, |entry| fusion(&rules.program, entry));
         let mut platform = device.platform();
         platform.environment.clone_from(&rules.environment);
+        platform.facts = code.map(Code::facts).unwrap_or_default();
         let fuses = match fusion {
             Fusion::By(index) => Some(index),
             _ => None,
@@ -55,8 +64,7 @@ pub fn evaluate(rules: &mut Rules<'_>, device: &Device, graph: Graph) -> Result<
             Err(Err(stop)) => {
                 let open = Some(explain(&rules.program, &stop));
                 let rest = (next..graph.nodes.len()).filter(|&index| !graph.node(index).is_none_or(Tensor::is_view));
-                let step = |node| Step { node, nodes: 1, launches: Vec::new(), open: open.clone(), unsized_by: None };
-                steps.extend(rest.map(step));
+                steps.extend(rest.map(|node| unknown_step(node, open.clone())));
                 None
             }
         };
@@ -94,8 +102,9 @@ fn follow(
             _ => rules.entry().and_then(|entry| before_dispatch(&rules.program, entry, &node.op)),
         };
         step.open = step.open.or(doubt);
-        // Every node that computes launches something: where nothing was met, something was not understood.
-        if step.launches.is_empty() && step.open.is_none() {
+        // Every node that computes launches something, or has the driver copy: where nothing was met, something was not
+        // understood.
+        if step.launches.is_empty() && step.open.is_none() && step.moves.as_ref().is_none_or(Vec::is_empty) {
             step.open = Some((String::new(), "no launch was met on the way".to_owned()));
         }
         *next += step.nodes.max(1);
@@ -104,14 +113,18 @@ fn follow(
     None
 }
 
+fn unknown_step(node: usize, open: Option<(String, String)>) -> Step {
+    Step { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None }
+}
+
 /// What all ways have in common; where they part, it is open.
 fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Step {
     let mut ends = ends.into_iter();
     let Some(first) = ends.next() else {
-        let open = unknown.or_else(|| Some(Default::default()));
-        return Step { node, nodes: 1, launches: Vec::new(), open, unsized_by: None };
+        return unknown_step(node, unknown.or_else(|| Some(Default::default())));
     };
-    let mut step = Step { node, nodes: first.nodes, launches: first.launches, open: first.open, unsized_by: None };
+    let (launches, moves) = (first.launches, Some(first.moves));
+    let mut step = Step { node, nodes: first.nodes, launches, moves, open: first.open, unsized_by: None };
     for end in ends {
         let same = |(a, b): &(&Launched, &Launched)| a.kernel == b.kernel && a.args == b.args;
         let common = step.launches.iter().zip(&end.launches).take_while(same).count();
@@ -124,6 +137,8 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Ste
             launch.grid = launch.grid.filter(|grid| Some(*grid) == other.grid);
             launch.block = launch.block.filter(|block| Some(*block) == other.block);
         }
+        let moved = |moves: &[Launched]| moves.iter().map(|call| (call.kernel.clone(), call.line)).collect::<Vec<_>>();
+        step.moves = step.moves.filter(|moves| moved(moves) == moved(&end.moves));
         step.nodes = step.nodes.max(end.nodes);
         step.open = step.open.or(end.open);
         if parts && step.open.is_none() {

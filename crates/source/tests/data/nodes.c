@@ -98,6 +98,7 @@ static void run(const char *name, struct ggml_tensor *result) {
         fill(context);
         ggml_backend_graph_compute(backend, graph);
         ggml_backend_synchronize(backend);
+        printf("! computed\n");
     } else {
         fprintf(stderr, "%s: not supported\n", name);
     }

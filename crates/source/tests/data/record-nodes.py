@@ -2,11 +2,11 @@
 """Records what real dry runs launch for the small graphs of nodes.c:
 
     cc -O1 nodes.c -I ggml/include -lggml -lggml-base -o nodes
-    ./record-nodes.py ./nodes gfx1100,gfx90a,gfx1030,gfx1201 > ../golden/nodes.txt
+    ./record-nodes.py ./nodes gfx1100,gfx90a,gfx1030,gfx1201 [NAME,...] > ../golden/nodes.txt
 
 `= NAME`, the graph, and for GPUs that launch the same `@ GPU,GPU` with every launch in order as `> SYMBOL GRID BLOCK`; `- -` of a
-call into a library. A graph that ends the program (an assertion, an operation that the backend does not take) or launches nothing
-(copies that the driver makes) is left out, and named on standard error.
+call into a library; nothing behind `@` where nothing is launched (copies that the driver makes). A graph that ends the program (an
+assertion, an operation that the backend does not take) is left out, and named on standard error.
 """
 import json, os, subprocess, sys, tempfile
 
@@ -19,12 +19,14 @@ def dry(gpu, *words):
 
 
 def dims(of):
-    return "x".join(map(str, of)) if of else "-"
+    return "x".join(map(str, of))
 
 
 # The list too: a library of another system's may not start outside of it.
 listed = subprocess.run(dry(gpus[0], "--", nodes), capture_output=True, text=True)
 names = [line[2:] for line in (listed.stdout + listed.stderr).splitlines() if line.startswith("* ")]
+if sys.argv[3:]:
+    names = [name for name in names if name in sys.argv[3].split(",")]
 for name in names:
     graph, found = [], {}
     for gpu in gpus:
@@ -33,11 +35,15 @@ for name in names:
             launches = [json.loads(line) for line in open(trace.name)]
         lines = (run.stdout + run.stderr).splitlines()
         written = [line for line in lines if line.startswith("t") and line.split(" ")[1:2] == ["="]]
-        if run.returncode != 0 or not written:
+        # A dry run without a launch says so by its status.
+        if "! computed" not in lines or not written:
             print(f"{name} on {gpu}: left out", file=sys.stderr)
             continue
         graph = written
-        shown = [(l.get("kernel") or l["api"], dims(l.get("grid")), dims(l.get("block"))) for l in launches]
+        shown = [
+            (l["kernel"], dims(l["grid"]), dims(l["block"])) if l.get("kernel") else (l["api"], "-", "-")
+            for l in launches
+        ]
         found.setdefault(tuple(" ".join(launch) for launch in shown), []).append(gpu)
     if found:
         print(f"= {name}", *graph, sep="\n")

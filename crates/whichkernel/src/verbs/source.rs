@@ -64,6 +64,11 @@ pub struct Args {
     #[arg(long, value_name = "MODEL.gguf|GRAPH", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
     pub graph: Option<PathBuf>,
 
+    /// With --graph: the library that was built from the tree (libggml-hip.so). Registers and shared memory of its kernels for the
+    /// GPU say how many blocks fit on a multiprocessor, on which grids of flash attention hang
+    #[arg(long, value_name = "LIBRARY", requires = "graph")]
+    pub code: Option<PathBuf>,
+
     /// Up to how many columns which path, per GPU and type, instead of single rows
     #[arg(long)]
     pub thresholds: bool,

@@ -162,6 +162,7 @@ mod tests {
         "layers",
         "set",
         "vulkan_device",
+        "code",
         "check",
         "no_dryrun",
         "terms",

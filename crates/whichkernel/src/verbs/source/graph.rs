@@ -3,10 +3,12 @@
 use crate::asked::tree::tell_skipped;
 use crate::context::{Context, Format, tell};
 use crate::emit::Show;
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use gguf::Gguf;
+use gpu::occupancy::Resources;
+use launch::table::KernelInfo;
 use report::{Column, Lang, Table, conclusion_text};
-use source::graph::{Graph, GraphAnswer, GraphEvaluation, Seen, dims};
+use source::graph::{Code, Graph, GraphAnswer, GraphEvaluation, Seen, dims};
 use source::{Device, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,6 +33,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     }
     let name = model.display().to_string();
     let overrides = args.ask.overrides()?;
+    let code = args.code.as_deref().map(|path| code(path, &device, context)).transpose()?;
     let written = written(model).with_context(|| name.clone())?;
     let from_file = written.is_some();
     let answer = match written {
@@ -38,11 +41,12 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             if args.ask.columns()?.is_some() || args.ask.kv.is_some() {
                 bail!(context.lang.text("source-graph-has-its-size"));
             }
-            source::graph::ask_written(tree, &device, &overrides, &name, vec![graph])
+            source::graph::ask_written(tree, &device, &overrides, &name, vec![graph], code.as_ref())
         }
         None => {
             let columns = args.ask.columns()?.unwrap_or_else(|| COLUMNS.to_vec());
-            source::graph::ask(tree, &device, &overrides, (&name, &header(model)?), &columns, args.ask.kv)
+            let model = (name.as_str(), &header(model)?);
+            source::graph::ask(tree, &device, &overrides, model, &columns, args.ask.kv, code.as_ref())
         }
     };
     let mut answer = answer.with_context(|| name.clone())?;
@@ -77,6 +81,29 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             .is_none_or(|agrees| agrees.reach() == evidence::Reach::Whole && *agrees.says() == evidence::Says::Same)
     });
     Ok(if agree { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The kernels of a library that the GPU takes, with what their compiler gave them. Code for other GPUs is not taken.
+fn code(path: &Path, device: &Device, context: &Context) -> anyhow::Result<Code> {
+    let file = path.display().to_string();
+    let target = gpu::TargetId::named(&device.target).map_err(|_| anyhow!(context.lang.text("source-code-amd")))?;
+    let libraries = [(path.to_owned(), file.clone())];
+    let described = dryrun::describe(&libraries, &target, false, runtime::Cache::from_env().dir())?;
+    let tables = launch::tables::Tables::parse(&described.table).with_context(|| file.clone())?;
+    let kernels = tables.first().map(|table| table.kernels.as_slice()).unwrap_or_default();
+    let of = |kernel: &KernelInfo| Resources {
+        vgprs: kernel.vgprs,
+        sgprs: kernel.sgprs,
+        lds: kernel.lds,
+        wavefront: kernel.wavefront,
+        wgp_mode: kernel.wgp_mode,
+    };
+    if kernels.is_empty() {
+        let has = described.shipped.iter().cloned().collect::<Vec<_>>().join(", ");
+        let says = [("file", file.clone().into()), ("target", device.target.clone().into()), ("has", has.into())];
+        context.note(&context.lang.text_with("source-code-none", &says));
+    }
+    Ok(Code::new(&file, kernels.iter().map(|kernel| (kernel.name.as_str(), of(kernel)))))
 }
 
 /// More than the longest graph of any model takes.
@@ -142,7 +169,11 @@ fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line)
             .with_context(|| format!("{}:{}: not a line of `dryrun --trace`", path.display(), number + 1))?;
-        let launch = Seen { kernel: line.kernel.unwrap_or(line.api), grid: line.grid, block: line.block };
+        // A call into a library has no grid of its own, whatever stands in its line.
+        let launch = match line.kernel {
+            Some(kernel) => Seen { kernel, grid: line.grid, block: line.block },
+            None => Seen { kernel: line.api, grid: None, block: None },
+        };
         match out.last_mut().filter(|last| last.number == line.evaluation) {
             Some(last) => {
                 last.columns = if last.columns > 0 { last.columns } else { line.ne11.unwrap_or(0) };
@@ -228,6 +259,10 @@ fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
         };
         for launch in &step.launches {
             table.row(row(launch.full(), dims(launch.grid), dims(launch.block)));
+        }
+        // Where the driver does all of it, that is the answer.
+        for call in step.moves.iter().filter(|_| step.launches.is_empty() && step.undetermined.is_none()) {
+            table.row(row(format!("({})", call.function), String::new(), String::new()));
         }
         if let Some(why) = &step.undetermined {
             // Text has the reasons below the table, each once.

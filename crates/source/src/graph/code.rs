@@ -1,0 +1,82 @@
+//! What a compiler gave kernels: registers and shared memory, from which HIP computes how many blocks fit on a multiprocessor.
+
+use super::compare::instance;
+use gpu::occupancy::Resources;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The kernels of a file for one GPU.
+#[derive(Debug, Clone)]
+pub struct Code {
+    pub used: CodeUsed,
+    facts: Arc<BTreeMap<String, Vec<i64>>>,
+}
+
+/// Whose registers were taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CodeUsed {
+    pub file: String,
+    /// Kernels in it that the GPU takes.
+    pub kernels: u64,
+}
+
+impl Code {
+    /// From symbols as the compiler wrote them. Instances that only types tell apart have one name here: where they differ in what
+    /// they need, none of them is known.
+    pub fn new<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, Resources)>) -> Code {
+        let mut facts: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+        let mut count = 0;
+        for (symbol, needs) in kernels {
+            count += 1;
+            let numbers = numbers(&needs);
+            let known = facts.entry(instance(symbol)).or_insert_with(|| numbers.clone());
+            if *known != numbers {
+                known.clear();
+            }
+        }
+        // Where there is no kernel at all, there is still a file: none is in it.
+        facts.entry(String::new()).or_default();
+        Code { used: CodeUsed { file: file.to_owned(), kernels: count }, facts: Arc::new(facts) }
+    }
+
+    pub(super) fn facts(&self) -> Arc<BTreeMap<String, Vec<i64>>> {
+        self.facts.clone()
+    }
+}
+
+fn numbers(needs: &Resources) -> Vec<i64> {
+    let Resources { vgprs, sgprs, lds, wavefront, wgp_mode } = *needs;
+    vec![vgprs.into(), sgprs.into(), lds.into(), wavefront.into(), wgp_mode.into()]
+}
+
+/// The same back; None of what is not known.
+pub(crate) fn resources(numbers: &[i64]) -> Option<Resources> {
+    let &[vgprs, sgprs, lds, wavefront, wgp_mode] = numbers else { return None };
+    let number = |number: i64| u32::try_from(number).ok();
+    Some(Resources {
+        vgprs: number(vgprs)?,
+        sgprs: number(sgprs)?,
+        lds: number(lds)?,
+        wavefront: number(wavefront)?,
+        wgp_mode: wgp_mode != 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_types_tell_apart_is_known_where_it_needs_the_same() {
+        let needs = |vgprs| Resources { vgprs, sgprs: 100, lds: 0, wavefront: 32, wgp_mode: true };
+        let (float, half) = ("_ZL1kIfLi8EEvPKc", "_ZL1kI6__halfLi8EEvPKc");
+        let code = |other| Code::new("lib.so", [(float, needs(96)), (half, needs(other)), ("_ZL1gv", needs(7))]);
+        let of = |code: &Code, name: &str| code.facts().get(name).and_then(|numbers| resources(numbers));
+        assert_eq!(of(&code(96), "k<8>"), Some(needs(96)));
+        assert_eq!(of(&code(97), "k<8>"), None);
+        assert_eq!((of(&code(97), "g<>"), of(&code(97), "h<>")), (Some(needs(7)), None));
+        assert_eq!(code(97).used.kernels, 3);
+    }
+}
