@@ -46,6 +46,9 @@ fn build() -> Result<(), Failure> {
         &plain_script(&defined(&sparse_read)?),
         &[],
     )?;
+    let graph = object(&root.join("shims/graph/src/lib.rs"), &out.join("graph.o"), 1, &[])?;
+    let script = plain_script(&defined(&graph)?);
+    link(&graph, &out.join("libgraph.so"), "libwhichkernel-graph.so", &script, &[])?;
     let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
     let script = plain_script(&defined(&preload)?);
     link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;

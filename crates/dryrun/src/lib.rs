@@ -46,7 +46,7 @@ pub use crate::place::Place;
 pub use crate::plan::{Card, Map, Plan};
 pub use crate::runtime_diff::{CellDifference, RuntimeDiff};
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
-pub use crate::session::{Blas, Ending, Outcome, Request, Running, Streams};
+pub use crate::session::{Blas, Ending, GRAPHS, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Survey, last_words};
 pub use crate::verdict::{Played, Standing, Verdict, of_cells, standing_of_cell};

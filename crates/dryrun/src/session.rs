@@ -95,6 +95,8 @@ pub struct Outcome {
     pub tables: Tables,
     /// Files that loaded images came from, by the hash of their content.
     pub images: HashMap<u64, String>,
+    /// The graphs that were computed, as [`GRAPHS`] asks for them: written as `source --graph` reads them.
+    pub graphs: String,
     /// Solution numbers of BLAS kernels, by their names.
     pub solutions: HashMap<String, Vec<i64>>,
 }
@@ -105,6 +107,12 @@ impl Outcome {
         self.traces.iter().map(|trace| trace.lost + trace.torn).sum()
     }
 }
+
+/// One of [`Request::variables`], with any value: the graphs that the program computes are written down.
+pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
+
+/// Graphs of one process that are read: more than the 64 that are written have.
+const MOST_GRAPHS: u64 = 256 << 20;
 
 /// Records of one process that are read: more is a header that lies.
 const MOST_BYTES: u64 = 16 << 30;
@@ -145,7 +153,8 @@ impl Running {
         let images = images::name(&self.place, &traces);
         let solutions = solutions::numbers(&self.place, &traces, &images);
         let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
-        Ok(Outcome { ending, interrupted, said, traces, seen, tables, images, solutions })
+        let graphs = graphs(self.session_dir.inner())?;
+        Ok(Outcome { ending, interrupted, said, traces, seen, tables, images, graphs, solutions })
     }
 }
 
@@ -221,6 +230,7 @@ impl Request<'_> {
             )?;
         }
         write(libraries.join("libwhichkernel-sparse-read.so"), embedded_shims::SPARSE_READ)?;
+        write(libraries.join("libwhichkernel-graph.so"), embedded_shims::GRAPH)?;
         let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];
         write(libraries.join("librocsolver.so.0"), embedded_shims::NULLSOLVER)?;
         // ROCm 5 has .so.3, Debian's build of it .so.0.
@@ -264,6 +274,10 @@ impl Request<'_> {
         if self.sparse_read {
             names.push("libwhichkernel-sparse-read.so");
         }
+        let graphs = self.variables.iter().any(|(name, _)| name == GRAPHS);
+        if graphs {
+            names.push("libwhichkernel-graph.so");
+        }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
         // Somebody watches this program by preload: the shim goes on to the one that it starts.
         if let Some(watched) = watched().filter(|_| !self.preload) {
@@ -274,6 +288,9 @@ impl Request<'_> {
         let preload = preload.join(OsStr::new(":"));
         command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if graphs {
+            command.env(GRAPHS, directory);
+        }
     }
 
     /// The real libraries as the program sees them; the stand-in in front of them hands calls on.
@@ -401,6 +418,20 @@ pub(crate) fn ending(status: ExitStatus) -> Ending {
         Some(signal) => Ending::Signal(signal),
         None => Ending::Code(status.code().unwrap_or(-1)),
     }
+}
+
+/// What every process wrote, one after the other.
+fn graphs(directory: &Path) -> Result<String, DryrunError> {
+    let files = fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES);
+    let of_graphs = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("graph."));
+    let mut paths: Vec<PathBuf> = files.map(|entry| entry.path()).filter(of_graphs).collect();
+    paths.sort();
+    let mut text = Vec::new();
+    for path in paths {
+        let file = fs::File::open(&path).map_err(io_at(&path))?;
+        file.take(MOST_GRAPHS).read_to_end(&mut text).map_err(io_at(&path))?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {

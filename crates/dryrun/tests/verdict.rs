@@ -86,6 +86,7 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
         seen: Vec::new(),
         tables: Tables::default(),
         images: Default::default(),
+        graphs: String::new(),
         solutions: Default::default(),
     }
 }

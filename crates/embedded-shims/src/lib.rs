@@ -16,6 +16,9 @@ pub const NULLSOLVER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnulls
 /// Wraps the launch and registration calls of whatever HIP runtime the process has.
 pub const PRELOAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpreload.so"));
 
+/// Writes down the graphs that a program has ggml's GPU backends compute.
+pub const GRAPH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libgraph.so"));
+
 /// A Vulkan layer that records each dispatch.
 pub const VKLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libvklayer.so"));
 

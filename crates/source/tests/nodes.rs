@@ -64,7 +64,7 @@ fn evaluate<'r>(
         found.map(|(_, launches)| (case, launches.as_slice()))
     };
     let cases: Vec<(&Recorded, &[Seen])> = all.iter().filter_map(seen).collect();
-    let graphs = cases.iter().map(|(case, _)| Graph::parse(&case.graph).expect(case.name)).collect();
+    let graphs = cases.iter().map(|(case, _)| Graph::parse(&case.graph).expect(case.name).into()).collect();
     let device = Device::find(gpu).expect("known");
     let answer = ask_written(tree, &device, &Overrides::default(), "nodes.txt", graphs, code).expect("evaluates");
     let evaluations = answer.evaluations.into_iter().zip(cases);

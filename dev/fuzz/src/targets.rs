@@ -307,18 +307,19 @@ fn cxx_program(data: &[u8]) {
     }
 }
 
-/// One file is a whole tree: read, and asked what it would launch.
-/// A graph that is written down, and what is computed from it.
+/// Graphs that are written down, and what is computed from them.
 fn graph(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(graph) = source::graph::Graph::parse(text) else { return };
-    assert!(graph.tensors.len() <= data.len(), "a tensor takes bytes");
-    for (id, tensor) in graph.tensors.iter().enumerate() {
+    let Ok(graphs) = source::graph::parse_all(text) else { return };
+    let tensors: usize = graphs.iter().map(|written| written.graph.tensors.len()).sum();
+    assert!(tensors <= data.len(), "a tensor takes bytes");
+    for (id, tensor) in graphs.iter().flat_map(|written| written.graph.tensors.iter().enumerate()) {
         assert!(tensor.bytes() >= 0 && tensor.address >= 0, "sums that do not fit");
         assert!(tensor.sources.iter().flatten().all(|source| *source < id), "made of what comes later");
     }
 }
 
+/// One file is a whole tree: read, and asked what it would launch.
 fn source_tree(data: &[u8]) {
     let tree = source::Tree::from_memory("fuzz", [("ggml-cuda.cu".to_owned(), data.to_vec())]);
     let Ok(device) = source::Device::find("gfx1201") else { return };

@@ -68,6 +68,13 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
               s = SOFT_MAX F32 32,8 from v,- with 1f,0,GGML_PREC_F32\n"
                 .to_vec(),
         ),
+        (
+            "graph",
+            "computed",
+            b"@ graph of 7 on ROCm0 from 10\nx#1 = F32 64,8 at 0x1000 used 1 elsewhere in ROCm0\n\
+              y#2 = UNARY F32 64,8 from x#1 with 10 at 0x2000 used 0 flags 16\n@ end 20\n@ more: only the first\n"
+                .to_vec(),
+        ),
         ("kernel_name", "ggml", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
         (
             "kernel_name",

@@ -70,3 +70,4 @@ backends-backend = Backend
 backends-instructions = Matrix and dot / all instructions
 backends-legend = LDS in bytes; waves: that fit on one SIMD. Which of the two is faster is not said by any of this: `whichkernel probe` measures.
 backends-one = HIP against Vulkan is for one card: give one to --gpu
+dryrun-no-graph = no graph was written: the program did not call ggml_backend_graph_compute_async of a shared libggml-base for a GPU

@@ -70,3 +70,4 @@ backends-backend = バックエンド
 backends-instructions = 行列と内積 / 全命令
 backends-legend = LDS の単位はバイト。waves: 1 つの SIMD に収まる数。どちらが速いかはここからは分かりません。`whichkernel probe` で測れます。
 backends-one = HIP と Vulkan の比較は 1 枚のカードについて行います。--gpu には 1 枚だけ指定してください
+dryrun-no-graph = グラフは書き出されませんでした。プログラムは、共有ライブラリ libggml-base の ggml_backend_graph_compute_async を GPU 用に呼び出していません

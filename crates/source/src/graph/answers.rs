@@ -3,7 +3,7 @@
 use super::code::{Code, CodeUsed};
 use super::compare::Compared;
 use super::run::{Evaluation, Step};
-use super::{Graph, family, run};
+use super::{Graph, Written, family, run};
 use crate::declared::Build;
 use crate::device::Device;
 use crate::rules::{Launched, RulesError};
@@ -28,7 +28,7 @@ pub struct GraphAnswer {
     pub architecture: Option<String>,
     pub target: String,
     pub card: Option<String>,
-    /// What the list of nodes rests on: this program's own builder, not the tree.
+    /// What the list of nodes rests on: this program's own builder, a file, or a program that ran; not the tree.
     pub nodes_from: String,
     /// Where tensors were taken to lie.
     pub memory: String,
@@ -51,6 +51,9 @@ pub struct GraphEvaluation {
     pub columns: Option<i64>,
     /// Positions of the KV cache that attention looks at.
     pub positions: Option<i64>,
+    /// Of a graph that a program had computed: ggml's backend, `ROCm0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
     /// Nodes of the graph, those that only look at memory among them.
     pub nodes: usize,
     /// The tree's function that fuses nodes; null where it has none of its own.
@@ -129,6 +132,8 @@ pub enum GraphError {
 const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
                           all layers on the GPU, token embedding on the host";
 const NODES_WRITTEN: &str = "the file, in the order of its lines";
+const NODES_COMPUTED: &str = "the graphs that a program had ggml compute, written down while it ran on a stand-in GPU";
+const MEMORY_PLACED: &str = "where the program had laid its tensors";
 const MEMORY: &str =
     "every tensor in memory of its own; ggml's allocator shares memory, which can keep nodes from being fused";
 
@@ -161,11 +166,22 @@ pub fn ask_written(
     device: &Device,
     overrides: &Overrides,
     name: &str,
-    graphs: Vec<Graph>,
+    graphs: Vec<Written>,
     code: Option<&Code>,
 ) -> Result<GraphAnswer, GraphError> {
-    let graphs = graphs.into_iter().map(|graph| (None, graph)).collect();
-    answer(tree, device, overrides, (name, None, NODES_WRITTEN), graphs, code)
+    let from = if graphs.iter().all(|written| written.ran.is_some()) { NODES_COMPUTED } else { NODES_WRITTEN };
+    let mut answer = answer(
+        tree,
+        device,
+        overrides,
+        (name, None, from),
+        graphs.iter().map(|written| (None, written.graph.clone())).collect(),
+        code,
+    )?;
+    for (evaluation, written) in answer.evaluations.iter_mut().zip(graphs) {
+        evaluation.backend = written.ran.map(|ran| ran.on);
+    }
+    Ok(answer)
 }
 
 fn answer(
@@ -179,6 +195,7 @@ fn answer(
     let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
     let mut backend = open(tree, device.vendor, overrides, &shape)?;
     let mut evaluations = Vec::new();
+    let memory = if graphs.iter().all(|(_, graph)| graph.placed) { MEMORY_PLACED } else { MEMORY };
     for (size, graph) in graphs {
         let found = run::evaluate(&mut backend.rules, device, code, graph)?;
         evaluations.push(GraphEvaluation::new(size, &found));
@@ -193,7 +210,7 @@ fn answer(
         target: device.target.clone(),
         card: device.card.clone(),
         nodes_from: nodes_from.to_owned(),
-        memory: MEMORY.to_owned(),
+        memory: memory.to_owned(),
         code: code.map(|code| code.used.clone()),
         build: crate::declared::build(&backend.preset),
         assumed,
@@ -205,10 +222,11 @@ impl GraphEvaluation {
     fn new(size: Option<(i64, i64)>, found: &Evaluation) -> GraphEvaluation {
         let steps: Vec<GraphStep> = found.steps.iter().map(|step| GraphStep::new(&found.graph, step)).collect();
         let launches = steps.iter().map(|step| step.launches.len() as u64).sum();
-        let whole = whole(&steps);
+        let whole = whole(&steps, found.graph.placed);
         GraphEvaluation {
             columns: size.map(|(columns, _)| columns),
             positions: size.map(|(_, positions)| positions),
+            backend: None,
             nodes: found.graph.nodes.len(),
             fused_by: found.fuses.clone(),
             launches,
@@ -237,7 +255,7 @@ impl GraphEvaluation {
 }
 
 /// A row is answered where nothing else can follow and grid and block are known.
-fn whole(steps: &[GraphStep]) -> Conclusion {
+fn whole(steps: &[GraphStep], placed: bool) -> Conclusion {
     let open = steps.iter().filter(|step| !step.is_settled()).count() as u64;
     let asked = steps.len() as u64;
     let mut basis = Basis::new(Rung::Declared, Unit::Rows, asked, asked - open).by("source");
@@ -245,7 +263,7 @@ fn whole(steps: &[GraphStep]) -> Conclusion {
         basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
     }
     let fused = steps.iter().filter(|step| step.operations.len() > 1).count() as u64;
-    if fused > 0 {
+    if fused > 0 && !placed {
         basis = basis.without("ggml-alloc", Some(fused), LeftOutWhy::Inferred);
     }
     basis.completeness()

@@ -211,5 +211,6 @@ fn tensor(op: &'static str, ty: TensorType, ne: [i64; 4]) -> Tensor {
         params: Vec::new(),
         home: Home::Compute,
         address: 0,
+        flags: None,
     }
 }

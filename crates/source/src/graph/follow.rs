@@ -67,6 +67,11 @@ impl<'p> GraphSession<'p> {
         Ok(GraphSession { machine, stage, entry, fuses, image, tensors, nodes: graph.nodes.clone(), graph: place })
     }
 
+    /// The flag of nodes that must be computed; all of them where the tree has none.
+    pub fn computed(&mut self) -> i64 {
+        self.machine.constant_named("GGML_TENSOR_FLAG_COMPUTE").unwrap_or(-1)
+    }
+
     /// Every way through the code at a node, and what was first not known on one.
     ///
     /// How many blocks of a kernel fit on a multiprocessor hangs on registers, which a compiler gives: every number that
@@ -196,7 +201,7 @@ fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Pl
     let object_ref = &mut object;
     set(machine, object_ref, "type", ty);
     set(machine, object_ref, "op", op);
-    set(machine, object_ref, "flags", Value::int(flags.unwrap_or(0)));
+    set(machine, object_ref, "flags", Value::int(tensor.flags.or(flags).unwrap_or(0)));
     fill(machine, object_ref, "ne", &tensor.ne.map(Value::int), Value::int(1));
     fill(machine, object_ref, "nb", &tensor.nb.map(Value::int), Value::int(0));
     fill(machine, object_ref, "op_params", &params, Value::int(0));

@@ -13,6 +13,7 @@ mod follow;
 mod memory;
 mod run;
 mod written;
+mod written_file;
 
 pub use answers::{
     GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphMove, GraphStep, ask, ask_written, dims,
@@ -24,6 +25,7 @@ pub use compare::{Compared, Mismatch, Seen, compare, instance};
 pub use family::{FAMILIES, FamilyError, model};
 pub use run::{Evaluation, Step, evaluate};
 pub use written::WrittenError;
+pub use written_file::{Ran, Written, parse_all};
 
 use gguf::TensorType;
 use std::borrow::Cow;
@@ -65,6 +67,8 @@ pub struct Tensor {
     pub home: Home,
     /// Where its memory begins.
     pub address: i64,
+    /// As ggml has them; None: a node says that it must be computed, and nothing else does.
+    pub flags: Option<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -74,6 +78,8 @@ pub struct Graph {
     pub nodes: Vec<Id>,
     /// How often each tensor is used by another.
     pub uses: Vec<i64>,
+    /// Tensors lie where a program had laid them, and not each in memory of its own.
+    pub placed: bool,
 }
 
 impl Graph {
@@ -85,16 +91,20 @@ impl Graph {
 impl Tensor {
     /// From its first byte to behind its last, as `ggml_nbytes` counts.
     pub fn bytes(&self) -> i64 {
+        if self.ne.contains(&0) {
+            return 0;
+        }
         let (block, size) = self.ty.block().map_or((1, 1), |(block, size)| (block as i64, size as i64));
         let first = if block == 1 { size + (self.ne[0] - 1) * self.nb[0] } else { self.ne[0] * self.nb[0] / block };
         first + (1..4).map(|dim| (self.ne[dim] - 1) * self.nb[dim]).sum::<i64>()
     }
 
-    /// Only another look at memory: nothing is launched for it in any version.
+    /// Only another look at memory, or nothing at all: nothing is launched for it in any version.
     pub fn is_view(&self) -> bool {
-        matches!(
-            self.op.as_ref(),
-            "GGML_OP_NONE" | "GGML_OP_VIEW" | "GGML_OP_RESHAPE" | "GGML_OP_PERMUTE" | "GGML_OP_TRANSPOSE"
-        )
+        self.ne.contains(&0)
+            || matches!(
+                self.op.as_ref(),
+                "GGML_OP_NONE" | "GGML_OP_VIEW" | "GGML_OP_RESHAPE" | "GGML_OP_PERMUTE" | "GGML_OP_TRANSPOSE"
+            )
     }
 }

@@ -9,6 +9,7 @@ use crate::op::Shape;
 use crate::rules::{Launched, Rules, RulesError};
 use crate::session::explain;
 use cxx::Program;
+use cxx::Span;
 use cxx::ast::{Base, Function, Param};
 
 /// One node that launches something, or several that do so together.
@@ -85,8 +86,20 @@ fn follow(
     steps: &mut Vec<Step>,
     next: &mut usize,
 ) -> Option<cxx::sym::Sym> {
+    let marked = rules.entry().and_then(|entry| left_out(&rules.program, entry));
     while let Some(node) = graph.node(*next) {
         if node.is_view() {
+            *next += 1;
+            continue;
+        }
+        // A program's own graph has nodes that nobody asked for.
+        if let (Some(skips), Some(flags)) = (&marked, node.flags)
+            && flags & session.computed() == 0
+        {
+            if let Err(place) = skips {
+                let why = format!("what is done with a node without {COMPUTED} is not followed");
+                steps.push(unknown_step(*next, Some((place.clone(), why))));
+            }
             *next += 1;
             continue;
         }
@@ -146,6 +159,29 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Ste
         }
     }
     step
+}
+
+/// What marks nodes that must be computed, since 2025.
+const COMPUTED: &str = "GGML_TENSOR_FLAG_COMPUTE";
+
+/// Whether the loop over the nodes leaves out those that are not marked: Ok where it does, Err with the place where it asks for the mark
+/// in another way.
+fn left_out(program: &Program, dispatcher: &Function) -> Option<Result<(), String>> {
+    let all = (0..program.functions.len() as u32).filter_map(|index| program.function(index));
+    let of_unit = all.filter(|function| function.unit == dispatcher.unit && function.name != dispatcher.name);
+    let mut loops = of_unit.filter(|function| {
+        let toks = program.body_toks(function);
+        takes(program, function, "ggml_cgraph") && program.idents(toks).any(|name| name == dispatcher.name)
+    });
+    let asks =
+        |function: &&Function| program.idents(program.body_toks(function)).any(|name| program.text(name) == COMPUTED);
+    let found = loops.find(asks)?;
+    let toks = program.body_toks(found);
+    let (first, last) = (toks.first()?, toks.last()?);
+    let body = Span { end: last.off + u32::from(last.len), ..Span::of(first) };
+    let text: String = program.files.text(body).split_whitespace().collect();
+    let skips = text.contains(&format!("if((node->flags&{COMPUTED})==0){{continue;}}"));
+    Some(if skips { Ok(()) } else { Err(program.files.place(found.span)) })
 }
 
 /// How a tree fuses nodes.

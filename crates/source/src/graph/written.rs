@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! # NAME = [OPERATION] TYPE SIZES [strides BYTES] [of NAME+OFFSET] [from NAMES] [with PARAMETERS] [weights]
+//! #        [at ADDRESS] [used TIMES] [flags NUMBER] [elsewhere] [in BUFFER]
 //! w = Q4_K 4096,1024 weights
 //! x = F32 4096,512
 //! y = MUL_MAT F32 1024,512 from w,x
@@ -26,11 +27,16 @@ pub enum WrittenError {
     TooLarge(usize),
     #[error("nothing is computed in it")]
     Empty,
+    #[error("line {0}: a tensor that is split over several GPUs, which is not followed")]
+    Split(usize),
+    #[error("the graph could not be written down: {0}")]
+    Refused(String),
 }
 
 /// More tensors than any model has, and more bytes than any machine.
 const MOST: usize = 1 << 14;
 const MOST_BYTES: i64 = 1 << 46;
+const MOST_ADDRESS: i64 = 1 << 57;
 /// As many sources and parameters as ggml has room for.
 const MOST_SOURCES: usize = 10;
 const MOST_PARAMETERS: usize = 16;
@@ -38,35 +44,65 @@ const MOST_PARAMETERS: usize = 16;
 impl Graph {
     /// Reads it; where tensors lie is told by the lines, or each has memory of its own.
     pub fn parse(text: &str) -> Result<Graph, WrittenError> {
+        Graph::of_lines((1..).zip(text.lines()))
+    }
+
+    pub(super) fn of_lines<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Result<Graph, WrittenError> {
         let mut graph = Graph::default();
         let mut names: BTreeMap<&str, Id> = BTreeMap::new();
-        for (number, line) in text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())) {
+        let (mut placed, mut counted) = (None, false);
+        for (number, line) in lines.map(|(number, line)| (number, line.trim())) {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let (name, tensor) = Line { number, names: &names, graph: &graph }.tensor(line)?;
+            let line = Line { number, names: &names, graph: &graph }.tensor(line)?;
             if graph.tensors.len() >= MOST {
                 return Err(WrittenError::TooLarge(number));
             }
             let id = graph.tensors.len();
-            for source in tensor.sources.iter().flatten() {
-                if let Some(uses) = graph.uses.get_mut(*source) {
+            for source in line.tensor.sources.iter().flatten() {
+                if let Some(uses) = graph.uses.get_mut(*source).filter(|_| !counted) {
                     *uses += 1;
                 }
             }
-            if tensor.op != "GGML_OP_NONE" {
+            if line.tensor.op != "GGML_OP_NONE" && !line.elsewhere {
                 graph.nodes.push(id);
             }
-            graph.tensors.push(tensor);
-            graph.uses.push(0);
-            names.insert(name, id);
+            // Either all lines say where their tensors lie, or none.
+            let given = line.tensor.address != 0;
+            if !line.tensor.ne.contains(&0) && *placed.get_or_insert(given) != given {
+                return Err(WrittenError::Line {
+                    line: number,
+                    what: "some lines have addresses and others not".to_owned(),
+                });
+            }
+            if line.used.is_some() && !counted {
+                counted = true;
+                graph.uses.fill(0);
+            }
+            graph.tensors.push(line.tensor);
+            graph.uses.push(line.used.unwrap_or(0));
+            names.insert(line.name, id);
         }
         if graph.nodes.is_empty() {
             return Err(WrittenError::Empty);
         }
-        graph.lay_out();
+        graph.placed = placed == Some(true);
+        if !graph.placed {
+            graph.lay_out();
+        }
         Ok(graph)
     }
+}
+
+/// A tensor as its line has it.
+struct Told<'t> {
+    name: &'t str,
+    tensor: Tensor,
+    /// How often the whole graph uses it, where that is said.
+    used: Option<i64>,
+    /// Computed, but not here.
+    elsewhere: bool,
 }
 
 struct Line<'a> {
@@ -90,7 +126,7 @@ impl Line<'_> {
         text.split(',').map(|part| number(part).ok_or_else(|| self.bad(text))).collect()
     }
 
-    fn tensor<'t>(&self, line: &'t str) -> Result<(&'t str, Tensor), WrittenError> {
+    fn tensor<'t>(&self, line: &'t str) -> Result<Told<'t>, WrittenError> {
         let mut words = line.split_whitespace();
         let mut next = |what: &str| words.next().ok_or_else(|| self.bad(what));
         let name = next("a name")?;
@@ -108,12 +144,13 @@ impl Line<'_> {
         };
         let sizes = self.numbers(next("sizes")?)?;
         let mut ne = [1_i64; 4];
-        if sizes.len() > ne.len() || sizes.contains(&0) {
+        if sizes.len() > ne.len() {
             return Err(self.bad("sizes"));
         }
         ne.iter_mut().zip(&sizes).for_each(|(slot, size)| *slot = *size);
         let mut tensor = Tensor {
-            name: name.to_owned(),
+            // What comes behind the last `#` tells those of one name apart.
+            name: name.rsplit_once('#').map_or(name, |(name, _)| name).to_owned(),
             op,
             ty,
             ne,
@@ -123,11 +160,23 @@ impl Line<'_> {
             params: Vec::new(),
             home: Home::Compute,
             address: 0,
+            flags: None,
         };
+        let (mut used, mut elsewhere, mut at) = (None, false, None);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| self.bad(word));
             match word {
                 "weights" => tensor.home = Home::Weights,
+                "elsewhere" => elsewhere = true,
+                "used" => used = self.numbers(value()?)?.first().copied(),
+                "flags" => tensor.flags = self.numbers(value()?)?.first().copied(),
+                "at" => {
+                    let address = value()?.strip_prefix("0x").and_then(|hex| i64::from_str_radix(hex, 16).ok());
+                    let within = address.filter(|address| (0..MOST_ADDRESS).contains(address));
+                    at = Some(within.ok_or_else(|| self.bad("at 0xADDRESS"))?);
+                }
+                "in" if value()?.contains("Split") => return Err(WrittenError::Split(self.number)),
+                "in" => {}
                 "strides" => {
                     let strides = self.numbers(value()?)?;
                     tensor.nb = strides.try_into().map_err(|_| self.bad("strides"))?;
@@ -148,6 +197,12 @@ impl Line<'_> {
                 other => return Err(self.bad(other)),
             }
         }
+        // Only a program has reason to make what is empty, and that may lie nowhere.
+        let empty = tensor.ne.contains(&0);
+        if empty && at.is_none() {
+            return Err(self.bad("sizes"));
+        }
+        tensor.address = at.unwrap_or(0);
         if tensor.sources.len() > MOST_SOURCES || tensor.params.len() > MOST_PARAMETERS {
             return Err(self.bad("more sources or parameters than there is room for"));
         }
@@ -158,7 +213,7 @@ impl Line<'_> {
         let bytes = spans.try_fold(0_i64, |sum, span| sum.checked_add(span?));
         let offset = tensor.view.map_or(0, |(_, offset)| offset);
         match bytes {
-            Some(bytes) if bytes <= MOST_BYTES && offset <= MOST_BYTES => Ok((name, tensor)),
+            Some(bytes) if bytes <= MOST_BYTES && offset <= MOST_BYTES => Ok(Told { name, tensor, used, elsewhere }),
             _ => Err(WrittenError::TooLarge(self.number)),
         }
     }

@@ -3,8 +3,11 @@
 use super::{Args, place, record, rows, text, trace};
 use crate::asked::dry::{Lane, card};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use anyhow::Context as _;
 use dryrun::answers::{Parts, ProgramRun};
-use dryrun::{Described, Ending, Events, Outcome, Place, Plan, Request, Selected, Standing, Streams, Verdict, select};
+use dryrun::{
+    Described, Ending, Events, GRAPHS, Outcome, Place, Plan, Request, Selected, Standing, Streams, Verdict, select,
+};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +40,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
     let described = Described::of_devices(&devices)?;
     let show = shown(args, &place);
+    let variables: Vec<_> = args.write_graph.iter().map(|_| (GRAPHS.to_owned(), "1".to_owned())).collect();
     let request = Request {
         place: &place,
         profiles: &profiles,
@@ -48,7 +52,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         streams: Streams::Shown,
         preload: false,
         sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
-        variables: &[],
+        variables: &variables,
     };
     // From here on a signal ends the program, and not what is said about it.
     interrupt::catch();
@@ -56,6 +60,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let selected = select(&outcome, &profiles);
     if let Some(file) = &args.trace {
         trace::write(file, &outcome)?;
+    }
+    if let Some(file) = &args.write_graph {
+        // An empty file would be read as a graph in which nothing is computed.
+        anyhow::ensure!(!outcome.graphs.is_empty(), context.lang.text("dryrun-no-graph"));
+        std::fs::write(file, &outcome.graphs).with_context(|| file.display().to_string())?;
     }
     if args.record {
         record::run(context, &place, &plans, (&outcome, &selected), &args.command)?;

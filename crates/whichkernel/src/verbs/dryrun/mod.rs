@@ -29,6 +29,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "command")]
     pub trace: Option<PathBuf>,
 
+    /// Write the graphs that the program has ggml compute, node by node, for `source --graph`; needs a command
+    #[arg(long, value_name = "FILE", requires = "command")]
+    pub write_graph: Option<PathBuf>,
+
     /// Print the BLAS calls as rocblas-bench lines instead
     #[arg(long)]
     pub bench_lines: bool,

@@ -8,7 +8,7 @@ use gguf::Gguf;
 use gpu::occupancy::Resources;
 use launch::table::KernelInfo;
 use report::{Column, Lang, Table, conclusion_text};
-use source::graph::{Code, Graph, GraphAnswer, GraphEvaluation, Seen, dims};
+use source::graph::{Code, GraphAnswer, GraphEvaluation, Ran, Seen, Written, dims, parse_all};
 use source::{Device, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,13 +35,18 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let overrides = args.ask.overrides()?;
     let code = args.code.as_deref().map(|path| code(path, &device, context)).transpose()?;
     let written = written(model).with_context(|| name.clone())?;
-    let from_file = written.is_some();
+    let ran: Vec<Option<Ran>> = written.iter().flatten().map(|written| written.ran.clone()).collect();
+    let nodes = match ran.first() {
+        None => "source-graph-nodes",
+        Some(None) => "source-graph-nodes-written",
+        Some(Some(_)) => "source-graph-nodes-computed",
+    };
     let answer = match written {
-        Some(graph) => {
+        Some(graphs) => {
             if args.ask.columns()?.is_some() || args.ask.kv.is_some() {
                 bail!(context.lang.text("source-graph-has-its-size"));
             }
-            source::graph::ask_written(tree, &device, &overrides, &name, vec![graph], code.as_ref())
+            source::graph::ask_written(tree, &device, &overrides, &name, graphs, code.as_ref())
         }
         None => {
             let columns = args.ask.columns()?.unwrap_or_else(|| COLUMNS.to_vec());
@@ -52,12 +57,16 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let mut answer = answer.with_context(|| name.clone())?;
     if let Some(trace) = &args.against {
         let launches = launches(Path::new(trace))?;
-        for evaluation in &mut answer.evaluations {
-            // A graph that is written down has no columns: all that was launched is held against it.
-            let seen: Vec<Seen> = match evaluation.columns {
-                None => launches.iter().flat_map(|seen| seen.launches.iter().cloned()).collect(),
-                Some(columns) => match launches.iter().find(|seen| seen.columns == columns) {
-                    Some(seen) => seen.launches.clone(),
+        for (index, evaluation) in answer.evaluations.iter_mut().enumerate() {
+            let ran = ran.get(index).and_then(Option::as_ref);
+            let all = launches.iter().flat_map(|seen| &seen.launches);
+            let seen: Vec<Seen> = match (evaluation.columns, ran) {
+                // A program's own graph was computed at a time that is known.
+                (None, Some(ran)) => all.filter(|(at, _)| at.within(ran)).map(|(_, seen)| seen.clone()).collect(),
+                // A graph that is written down has no columns: all that was launched is held against it.
+                (None, None) => all.map(|(_, seen)| seen.clone()).collect(),
+                (Some(columns), _) => match launches.iter().find(|seen| seen.columns == columns) {
+                    Some(seen) => seen.launches.iter().map(|(_, seen)| seen.clone()).collect(),
                     None => bail!("{trace}: no evaluation of {columns} columns in it"),
                 },
             };
@@ -68,8 +77,8 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     }
     if args.format != Format::Json {
         tell_skipped(&tree.skipped, context);
-        let nodes = if from_file { "source-graph-nodes-written" } else { "source-graph-nodes" };
-        for key in [nodes, "source-graph-memory"] {
+        let memory = if nodes.ends_with("computed") { "source-graph-memory-placed" } else { "source-graph-memory" };
+        for key in [nodes, memory] {
             tell(format_args!("{}", context.lang.text(key)));
         }
     }
@@ -106,11 +115,11 @@ fn code(path: &Path, device: &Device, context: &Context) -> anyhow::Result<Code>
     Ok(Code::new(&file, kernels.iter().map(|kernel| (kernel.name.as_str(), of(kernel)))))
 }
 
-/// More than the longest graph of any model takes.
-const MOST_TEXT: u64 = 16 << 20;
+/// More than the longest graphs of any model take.
+const MOST_TEXT: u64 = 64 << 20;
 
-/// The graph that a file holds in words; None of a model.
-fn written(path: &Path) -> anyhow::Result<Option<Graph>> {
+/// The graphs that a file holds in words; None of a model.
+fn written(path: &Path) -> anyhow::Result<Option<Vec<Written>>> {
     let mut file = std::fs::File::open(path)?;
     let mut first = Vec::new();
     file.by_ref().take(4).read_to_end(&mut first)?;
@@ -119,9 +128,10 @@ fn written(path: &Path) -> anyhow::Result<Option<Graph>> {
     }
     let mut bytes = first;
     file.take(MOST_TEXT).read_to_end(&mut bytes)?;
+    anyhow::ensure!((bytes.len() as u64) < MOST_TEXT, "over {} MiB of graphs", MOST_TEXT >> 20);
     // What is no text is no graph either: let the reader of models say what is wrong with it.
     match std::str::from_utf8(&bytes) {
-        Ok(text) => Ok(Some(Graph::parse(text)?)),
+        Ok(text) => Ok(Some(parse_all(text)?)),
         Err(_) => Ok(None),
     }
 }
@@ -144,7 +154,22 @@ fn header(path: &Path) -> anyhow::Result<Gguf> {
 struct SeenEvaluation {
     number: u64,
     columns: i64,
-    launches: Vec<Seen>,
+    launches: Vec<(At, Seen)>,
+}
+
+/// When and where something was launched.
+#[derive(Clone, Copy)]
+struct At {
+    process: u64,
+    device: Option<u32>,
+    time_ns: u64,
+}
+
+impl At {
+    fn within(self, ran: &Ran) -> bool {
+        let there = ran.device().is_none_or(|device| self.device.is_none_or(|on| on == device));
+        there && self.process == ran.process && (ran.from_ns..=ran.to_ns).contains(&self.time_ns)
+    }
 }
 
 /// A line of `dryrun --trace`, as far as it matters here.
@@ -157,6 +182,11 @@ struct Line {
     grid: Option<[i64; 3]>,
     block: Option<[i64; 3]>,
     ne11: Option<i64>,
+    #[serde(default)]
+    pid: u64,
+    device: Option<u32>,
+    #[serde(default)]
+    time_ns: u64,
 }
 
 /// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product.
@@ -169,6 +199,7 @@ fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line)
             .with_context(|| format!("{}:{}: not a line of `dryrun --trace`", path.display(), number + 1))?;
+        let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
         // A call into a library has no grid of its own, whatever stands in its line.
         let launch = match line.kernel {
             Some(kernel) => Seen { kernel, grid: line.grid, block: line.block },
@@ -177,12 +208,12 @@ fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
         match out.last_mut().filter(|last| last.number == line.evaluation) {
             Some(last) => {
                 last.columns = if last.columns > 0 { last.columns } else { line.ne11.unwrap_or(0) };
-                last.launches.push(launch);
+                last.launches.push((at, launch));
             }
             None => out.push(SeenEvaluation {
                 number: line.evaluation,
                 columns: line.ne11.unwrap_or(0),
-                launches: vec![launch],
+                launches: vec![(at, launch)],
             }),
         }
     }
@@ -219,7 +250,13 @@ impl Show for GraphAnswer {
                     head.extend([("columns", columns.into()), ("positions", positions.into())]);
                     "source-graph-evaluation"
                 }
-                _ => "source-graph-evaluation-written",
+                _ => match &evaluation.backend {
+                    Some(backend) => {
+                        head.push(("backend", backend.clone().into()));
+                        "source-graph-evaluation-computed"
+                    }
+                    None => "source-graph-evaluation-written",
+                },
             };
             let _ = writeln!(out, "{}", lang.text_with(key, &head));
             let mut table = Table::new(vec![

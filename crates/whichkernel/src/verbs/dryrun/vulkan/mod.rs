@@ -36,6 +36,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         code: true,
     };
+    anyhow::ensure!(args.write_graph.is_none(), "--write-graph is for --backend hip");
     interrupt::catch();
     let outcome = request.run()?;
     let answer = VulkanSelection::of(&outcome, card, place.name());

@@ -1,0 +1,75 @@
+//! `dryrun --write-graph` and `source --graph`: the graphs that the real llama.cpp has computed, of any architecture that it loads, and
+//! every launch of them predicted from source.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const TREE: &str = "llama-cpp-sys-2-0.1.160";
+
+fn whichkernel(words: &[&str], home: &Path) -> (Value, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let done = command.args(words).env("WHICHKERNEL_CACHE", test_artifacts::cache()).current_dir(home).output();
+    let done = done.expect("runs");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    (serde_json::from_slice(&done.stdout).unwrap_or_default(), said, done.status.code())
+}
+
+/// One model on one GPU: `SHAPE TYPE GPU: seen = exact + kernel alone + open` of the prompt and of the token.
+fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
+    let words: Vec<&str> = model.split(' ').collect();
+    let &[shape, ty, gpu] = words.as_slice() else { panic!("{model}") };
+    let (file, trace, graph) = (format!("{shape}-{ty}.gguf"), format!("{shape}.jsonl"), format!("{shape}.txt"));
+    if !home.join(&file).exists() {
+        let (_, said, code) = whichkernel(&["skeleton", shape, "--type", ty, "--no-words", "-o", &file], home);
+        assert_eq!(code, Some(0), "{said}");
+    }
+    let run = ["dryrun", "--runtime", "debian-sid", "--gpu", gpu, "--trace", &trace, "--write-graph", &graph, "--"];
+    let bench = ["llama-bench", "-m", &file, "-p", "512", "-n", "1", "-r", "1", "--no-warmup"];
+    let (_, said, code) = whichkernel(&[&run[..], &bench].concat(), home);
+    assert_eq!(code, Some(0), "{model}: {said}");
+    let asked = ["source", tree, "--graph", &graph, "--gpu", gpu, "--code", library, "--against", &trace];
+    let (answer, said, _) = whichkernel(&[&asked[..], &["--format", "json"]].concat(), home);
+    assert!(answer["nodes_from"].as_str().is_some_and(|from| from.contains("had ggml compute")), "{model}: {said}");
+    assert_eq!(answer["memory"], "where the program had laid its tensors");
+    let count = |of: &Value| of.as_u64().unwrap_or(u64::MAX);
+    let counts = answer["evaluations"].as_array().expect("evaluations").iter().map(|evaluation| {
+        let compared = &evaluation["compared"];
+        assert_eq!(compared["different"], Value::Array(Vec::new()), "{model}");
+        let open = compared["not_predicted"].as_array().expect("a list").len();
+        let [seen, exact, without] = ["seen", "exact", "without_grid"].map(|key| count(&compared[key]));
+        // Where all were predicted, these are all: nothing more was expected.
+        let whole = evaluation["whole"]["says"] == "complete";
+        assert_eq!(whole, exact == seen, "{model}: {}", evaluation["whole"]);
+        format!("{seen} = {exact} + {without} + {open}")
+    });
+    format!("{model}: {}", counts.collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn graphs_of_the_real_program_are_predicted_launch_by_launch() {
+    let Some(tree) = test_artifacts::need(TREE) else { return };
+    let backend = "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
+    let Some(library) = test_artifacts::file("debian-sid", backend) else { return };
+    let (tree, library) = (tree.display().to_string(), library.display().to_string());
+    let home = tempfile::tempdir().expect("a directory");
+    let all: Vec<String> = EXPECTED
+        .iter()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(model, _)| told(&tree, &library, home.path(), model))
+        .collect();
+    assert_eq!(all, EXPECTED);
+}
+
+const EXPECTED: [&str; 10] = [
+    "gemma-3-1b Q4_K gfx1100: 56 = 56 + 0 + 0, 53 = 53 + 0 + 0",
+    "gemma-3-4b Q6_K gfx1030: 56 = 56 + 0 + 0, 53 = 53 + 0 + 0",
+    "gpt-oss-20b MXFP4_MOE gfx1100: 77 = 77 + 0 + 0, 59 = 59 + 0 + 0",
+    "gpt-oss-20b MXFP4_MOE gfx90a: 116 = 74 + 0 + 42, 59 = 59 + 0 + 0",
+    "deepseek-v2-lite Q4_K_M gfx90a: 80 = 80 + 0 + 0, 62 = 62 + 0 + 0",
+    "deepseek-r1 Q4_K gfx1100: 71 = 70 + 1 + 0, 66 = 65 + 1 + 0",
+    "qwen1.5-moe-a2.7b Q4_K_M gfx1100: 90 = 90 + 0 + 0, 72 = 72 + 0 + 0",
+    "qwen3-30b-a3b BF16 gfx1100: 315 = 57 + 0 + 258, 39 = 39 + 0 + 0",
+    "mixtral-8x7b Q4_K gfx90a: 136 = 58 + 0 + 78, 52 = 52 + 0 + 0",
+    "llama-3.1-8b IQ4_XS gfx1030: 49 = 49 + 0 + 0, 44 = 44 + 0 + 0",
+];
