@@ -15,10 +15,11 @@ fn whichkernel(words: &[&str], home: &Path) -> (Value, String, Option<i32>) {
     (serde_json::from_slice(&done.stdout).unwrap_or_default(), said, done.status.code())
 }
 
-/// One model on one GPU: `SHAPE TYPE GPU: seen = exact + kernel alone + open` of the prompt and of the token.
+/// One model on one GPU: `SHAPE TYPE GPU [OPTIONS]: seen = exact + kernel alone + open` of every graph, that of the
+/// prompt first.
 fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     let words: Vec<&str> = model.split(' ').collect();
-    let &[shape, ty, gpu] = words.as_slice() else { panic!("{model}") };
+    let &[shape, ty, gpu, ref options @ ..] = words.as_slice() else { panic!("{model}") };
     let (file, trace, graph) = (format!("{shape}-{ty}.gguf"), format!("{shape}.jsonl"), format!("{shape}.txt"));
     if !home.join(&file).exists() {
         let (_, said, code) = whichkernel(&["skeleton", shape, "--type", ty, "--no-words", "-o", &file], home);
@@ -26,7 +27,7 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     }
     let run = ["dryrun", "--runtime", "debian-sid", "--gpu", gpu, "--trace", &trace, "--write-graph", &graph, "--"];
     let bench = ["llama-bench", "-m", &file, "-p", "512", "-n", "1", "-r", "1", "--no-warmup"];
-    let (_, said, code) = whichkernel(&[&run[..], &bench].concat(), home);
+    let (_, said, code) = whichkernel(&[&run[..], &bench, options].concat(), home);
     assert_eq!(code, Some(0), "{model}: {said}");
     let asked = ["source", tree, "--graph", &graph, "--gpu", gpu, "--code", library, "--against", &trace];
     let (answer, said, _) = whichkernel(&[&asked[..], &["--format", "json"]].concat(), home);
@@ -61,7 +62,20 @@ fn graphs_of_the_real_program_are_predicted_launch_by_launch() {
     assert_eq!(all, EXPECTED);
 }
 
-const EXPECTED: [&str; 10] = [
+#[test]
+fn a_run_without_a_graph_is_said_behind_what_the_program_did() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let run = ["dryrun", "--runtime", "debian-sid", "--gpu", "gfx1100", "--write-graph", "g.txt", "--", "llama-bench"];
+    let (_, said, code) = whichkernel(&[&run[..], &["-m", "nothing.gguf"]].concat(), home.path());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no graph was written: the program did not call"), "{said}");
+    assert!(said.contains("failed to load model"), "{said}");
+}
+
+const EXPECTED: [&str; 14] = [
     "gemma-3-1b Q4_K gfx1100: 56 = 56 + 0 + 0, 53 = 53 + 0 + 0",
     "gemma-3-4b Q6_K gfx1030: 56 = 56 + 0 + 0, 53 = 53 + 0 + 0",
     "gpt-oss-20b MXFP4_MOE gfx1100: 77 = 77 + 0 + 0, 59 = 59 + 0 + 0",
@@ -72,4 +86,9 @@ const EXPECTED: [&str; 10] = [
     "qwen3-30b-a3b BF16 gfx1100: 315 = 57 + 0 + 258, 39 = 39 + 0 + 0",
     "mixtral-8x7b Q4_K gfx90a: 136 = 58 + 0 + 78, 52 = 52 + 0 + 0",
     "llama-3.1-8b IQ4_XS gfx1030: 49 = 49 + 0 + 0, 44 = 44 + 0 + 0",
+    "llama-3.1-8b Q4_K_M gfx1100 -fa 0: 65 = 65 + 0 + 0, 46 = 46 + 0 + 0",
+    "gpt-oss-20b MXFP4_MOE gfx1030 -fa 0: 91 = 91 + 0 + 0, 61 = 61 + 0 + 0",
+    "gemma-3-1b Q4_K gfx90a -ctk q8_0 -ctv q8_0 -fa 1: 79 = 79 + 0 + 0, 59 = 59 + 0 + 0",
+    // Micro-batches: those before the last have an output of no rows.
+    "llama-3.1-8b Q4_K_M gfx1100 -ub 128 -p 300: 38 = 38 + 0 + 0, 38 = 38 + 0 + 0, 49 = 49 + 0 + 0, 38 = 38 + 0 + 0, 49 = 49 + 0 + 0, 44 = 44 + 0 + 0",
 ];

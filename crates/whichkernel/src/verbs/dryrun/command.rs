@@ -62,8 +62,6 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         trace::write(file, &outcome)?;
     }
     if let Some(file) = &args.write_graph {
-        // An empty file would be read as a graph in which nothing is computed.
-        anyhow::ensure!(!outcome.graphs.is_empty(), context.lang.text("dryrun-no-graph"));
         std::fs::write(file, &outcome.graphs).with_context(|| file.display().to_string())?;
     }
     if args.record {
@@ -87,6 +85,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         Format::Text | Format::Md => text::text(&ran, args.ask.format, context),
     };
     context.print(&out)?;
+    // Behind what the program did: its own failure is the likely reason.
+    if args.write_graph.is_some() && outcome.graphs.is_empty() {
+        anyhow::bail!(context.lang.text("dryrun-no-graph"));
+    }
     Ok(match outcome.ending {
         _ if outcome.interrupted.is_some() => ExitCode::from(COULD_NOT_RUN),
         Ending::Code(0) if !selected.is_empty() && outcome.lost() == 0 => ExitCode::SUCCESS,

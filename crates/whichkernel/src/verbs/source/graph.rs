@@ -34,7 +34,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let name = model.display().to_string();
     let overrides = args.ask.overrides()?;
     let code = args.code.as_deref().map(|path| code(path, &device, context)).transpose()?;
-    let written = written(model).with_context(|| name.clone())?;
+    let written = written(model, context).with_context(|| name.clone())?;
     let ran: Vec<Option<Ran>> = written.iter().flatten().map(|written| written.ran.clone()).collect();
     let nodes = match ran.first() {
         None => "source-graph-nodes",
@@ -119,7 +119,7 @@ fn code(path: &Path, device: &Device, context: &Context) -> anyhow::Result<Code>
 const MOST_TEXT: u64 = 64 << 20;
 
 /// The graphs that a file holds in words; None of a model.
-fn written(path: &Path) -> anyhow::Result<Option<Vec<Written>>> {
+fn written(path: &Path, context: &Context) -> anyhow::Result<Option<Vec<Written>>> {
     let mut file = std::fs::File::open(path)?;
     let mut first = Vec::new();
     file.by_ref().take(4).read_to_end(&mut first)?;
@@ -131,8 +131,23 @@ fn written(path: &Path) -> anyhow::Result<Option<Vec<Written>>> {
     anyhow::ensure!((bytes.len() as u64) < MOST_TEXT, "over {} MiB of graphs", MOST_TEXT >> 20);
     // What is no text is no graph either: let the reader of models say what is wrong with it.
     match std::str::from_utf8(&bytes) {
-        Ok(text) => Ok(Some(parse_all(text)?)),
+        Ok(text) => {
+            let graphs = parse_all(text)?;
+            left_out(text, graphs.len(), context);
+            Ok(Some(graphs))
+        }
         Err(_) => Ok(None),
+    }
+}
+
+/// Says what a program had computed and the file does not have.
+fn left_out(text: &str, graphs: usize, context: &Context) {
+    let begun = text.lines().filter(|line| line.starts_with("@ graph ")).count();
+    if begun > graphs {
+        context.note(&context.lang.text_with("source-graph-cut", &[("count", (begun - graphs).into())]));
+    }
+    if text.lines().any(|line| line.starts_with("@ more:")) {
+        context.note(&context.lang.text_with("source-graph-more", &[("count", graphs.into())]));
     }
 }
 
