@@ -78,19 +78,25 @@ fn texts() -> Texts {
 
 /// Runs `choose` for all inputs from 1 to 100 and gives the windows, as (from, to, class, width).
 fn windows(program: &Program) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
+    windows_of(program, 1, &[])
+}
+
+/// The same from an input on; of some inputs alone, where there are any.
+fn windows_of(program: &Program, from: i64, wanted: &[i64]) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
     let mut machine = Machine::new(program, Platform::default(), all);
     let entry = program.interner.get("choose").map_or(&[][..], |name| program.overloads(name));
-    machine.reset(1, 100);
+    machine.reset(from, 100);
     machine.exploring = true;
-    match machine.run_function(entry[0], vec![Value::Int(1, 1, cxx::IntTy::I64)]) {
+    (machine.wanted, machine.points) = (wanted.into(), !wanted.is_empty());
+    match machine.run_function(entry[0], vec![Value::Int(from, 1, cxx::IntTy::I64)]) {
         Err(Stop::Decided) => {}
         Err(stop) => return Err(stop),
         Ok(_) => panic!("it ended without a hand-off"),
     }
-    let last = machine.handoffs.pop().and_then(|handoff| machine.window_of(handoff)).expect("a decision");
+    let last = machine.handoffs.pop().and_then(|handoff| machine.window_of(handoff));
     let mut windows = std::mem::take(&mut machine.windows);
-    windows.push(last);
+    windows.extend(last);
     Ok(windows.iter().map(|w| (w.from, w.to, w.decision.class, w.decision.numbers[0])).collect())
 }
 
@@ -103,6 +109,56 @@ fn one_run_goes_through_all_windows_of_its_input() {
     assert_eq!(program.text(name), "wide");
     assert!(program.define_function(&files, name).expect("it loads"));
     assert_eq!(windows(&program).expect("it runs"), [(1, 8, 0, 1), (9, 32, 0, 16), (33, 100, 1, 0)]);
+}
+
+const TABLE: &str = r#"
+template <int width> __far__ void work(int n) { }
+int table(int j) { if (j == 8) return 3; if (j == 16) return 5; if (j == 40) return 7; return 0; }
+int most(int n) {
+    int r = n < 64 ? n : 64;
+    r -= r % 8;
+    for (; r > 0; r -= 8) { if (table(r) != 0) return table(r); }
+    return r;
+}
+void choose(int n) {
+    switch (most(n)) {
+        case 3: work<3><<<1, 1>>>(n); break;
+        case 5: work<5><<<1, 1>>>(n); break;
+        case 7: work<7><<<1, 1>>>(n); break;
+        default: work<1><<<1, 1>>>(n);
+    }
+}
+"#;
+
+#[test]
+fn what_is_the_same_in_a_window_is_what_it_is_at_each_of_its_counts() {
+    let files = Texts(BTreeMap::from([("main.cpp", TABLE)]));
+    let program = program(&FAR, &files).expect("it loads");
+    let wanted = [1, 7, 8, 9, 15, 16, 17, 24, 39, 40, 41, 63, 64, 65, 100];
+    let windows = windows_of(&program, 1, &wanted).expect("it runs");
+    for count in wanted {
+        let expected = match count - count % 8 {
+            0 => 1,
+            8 => 3,
+            16..40 => 5,
+            _ => 7,
+        };
+        let found: Vec<i64> = windows.iter().filter(|w| (w.0..=w.1).contains(&count)).map(|w| w.3).collect();
+        assert_eq!(found, [expected], "at {count} of {windows:?}");
+        let alone = windows_of(&program, count, &[count]).expect("it runs");
+        assert!(matches!(alone.as_slice(), [(from, _, 0, width)] if (*from, *width) == (count, expected)), "{alone:?}");
+    }
+}
+
+#[test]
+fn a_static_that_the_first_input_settled_is_no_answer_for_the_next() {
+    let text = "template <int width> __far__ void work(int n) { }\nint half(int n) { return n > 5 ? 1 : 2; }\n\
+                void choose(int n) { static int first = half(n); if (first == 1) { work<1><<<1, 1>>>(n); return; } work<16><<<1, 1>>>(n); }\n";
+    let files = Texts(BTreeMap::from([("main.cpp", text)]));
+    let program = program(&FAR, &files).expect("it loads");
+    // Each is to be asked by itself.
+    assert_eq!(windows_of(&program, 1, &[]).expect("it runs"), []);
+    assert_eq!(windows_of(&program, 1, &[1, 9]).expect("it runs"), []);
 }
 
 #[test]

@@ -20,6 +20,30 @@ impl Machine<'_> {
     }
 
     pub fn eval(&mut self, expr: &Expr) -> Run<Value> {
+        match self.leaf(expr) {
+            Some(value) => {
+                self.steps += 1;
+                Ok(value)
+            }
+            None => self.eval_node(expr),
+        }
+    }
+
+    /// A number that is written there, or that a variable holds: most of what is evaluated.
+    #[inline]
+    fn leaf(&self, expr: &Expr) -> Option<Value> {
+        match &expr.kind {
+            ExprKind::Int(value, ty) => Some(Value::typed(*value, *ty)),
+            ExprKind::Local(slot, _) => match self.stack.get(self.slot(*slot) as usize) {
+                Some(&Value::Int(value, dependence, ty)) => Some(Value::Int(value, dependence, ty)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    fn eval_node(&mut self, expr: &Expr) -> Run<Value> {
         self.step(expr.span)?;
         self.nested += 1;
         let value = self.value(expr);
@@ -257,6 +281,7 @@ impl Machine<'_> {
         if let Some(op) = op {
             let old = self.read(place, target.span);
             new = self.binary(op, &old, &new, at)?;
+            self.make_plain(&mut new);
         }
         self.store(place, new)
     }
@@ -420,11 +445,11 @@ impl Machine<'_> {
         };
         let place = self.global(start);
         self.global_slots.insert(index, place.root);
-        let guesses = self.guesses();
+        let (guesses, settled) = (self.guesses(), self.settled_so_far());
         self.ran.begin_lasting();
         let value = self.initial_global(global);
         self.ran.end_lasting();
-        if value.is_err() || self.guesses() != guesses {
+        if self.has_settled(settled) || value.is_err() || self.guesses() != guesses {
             self.guessed_globals.push(index);
         }
         if !self.starting

@@ -12,16 +12,24 @@ pub(super) struct Footprint {
     recalled: FxSet<u32>,
     /// Run while a static or a global was made.
     lasting: FxSet<u32>,
-    calls: FxMap<u32, FxSet<u32>>,
+    /// Who called whom, each pair once.
+    calls: FxMap<u32, Vec<u32>>,
+    pairs: FxSet<(u32, u32)>,
     /// How many statics and globals are being made.
     making: usize,
 }
 
 impl Footprint {
-    pub fn run(&mut self, caller: Option<u32>, index: u32) {
-        if let Some(caller) = caller {
-            self.calls.entry(caller).or_default().insert(index);
+    fn called(&mut self, caller: Option<u32>, index: u32) {
+        if let Some(caller) = caller
+            && self.pairs.insert((caller, index))
+        {
+            self.calls.entry(caller).or_default().push(index);
         }
+    }
+
+    pub fn run(&mut self, caller: Option<u32>, index: u32) {
+        self.called(caller, index);
         self.now.insert(index);
         if self.making > 0 {
             self.lasting.insert(index);
@@ -29,9 +37,7 @@ impl Footprint {
     }
 
     pub fn recall(&mut self, caller: Option<u32>, index: u32) {
-        if let Some(caller) = caller {
-            self.calls.entry(caller).or_default().insert(index);
-        }
+        self.called(caller, index);
         self.recalled.insert(index);
         if self.making > 0 {
             self.lasting.insert(index);

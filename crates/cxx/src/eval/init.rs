@@ -3,13 +3,14 @@
 use super::machine::{Machine, Run};
 use super::types::MAX_ITEMS;
 use super::value::{Agg, Instance, Place, Shape, Ty, Value};
-use crate::ast::{Designator, Expr, ExprKind, Initial};
+use crate::ast::{Designator, Expr, ExprKind, Field, Initial};
 use crate::dialect::Role;
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::parse::Global;
 use crate::sym;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// What a variable of a type holds before anything is stored: zero where `zero`, else nothing known.
@@ -27,6 +28,11 @@ impl Machine<'_> {
                 if instance.of.role == Role::Foreign {
                     return Ok(Value::Opaque(at));
                 }
+                let key = (Arc::as_ptr(&instance.of) as usize, zero);
+                if let Some(known) = self.starts.get(&key).filter(|_| instance.args.is_empty()) {
+                    return Ok(known.clone());
+                }
+                let guesses = self.guesses();
                 let program = self.program;
                 let fields = &program.members(&instance.of).fields;
                 let mut items = Vec::with_capacity(fields.len());
@@ -49,7 +55,11 @@ impl Machine<'_> {
                     };
                     items.push(value);
                 }
-                Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items }))
+                let value = Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items }));
+                if self.guesses() == guesses && self.is_start(&value) {
+                    self.starts.insert(key, value.clone());
+                }
+                value
             }
             Ty::Array(item, count) => {
                 let one = self.default_value(item, zero, at)?;
@@ -69,6 +79,26 @@ impl Machine<'_> {
             Ty::Ptr(_) | Ty::Func => Value::Null,
             Ty::Void | Ty::Unknown => Value::Uninit,
         })
+    }
+
+    /// Whether an object starts so wherever it is made: with literals, or with nothing known.
+    fn is_start(&self, value: &Value) -> bool {
+        let literal = |field: &Field| match field.init.as_ref().map(|init| &init.kind) {
+            None | Some(ExprKind::Int(..) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Null) => true,
+            Some(_) => false,
+        };
+        match value {
+            Value::Int(_, 0, _) | Value::Float(_) | Value::Null | Value::Uninit => true,
+            Value::Unset(_, from) => *from == Span::default(),
+            Value::Agg(agg) => {
+                let plain = match &agg.shape {
+                    Shape::Array => true,
+                    Shape::Struct(of) => of.args.is_empty() && self.program.members(&of.of).fields.iter().all(literal),
+                };
+                plain && agg.items.iter().all(|item| self.is_start(item))
+            }
+            _ => false,
+        }
     }
 
     /// `{...}` for an object of a type.

@@ -14,7 +14,10 @@ const MAX_SEQUENCE: usize = 256;
 
 impl<'p> Machine<'p> {
     /// Runs a function. With plain numbers as arguments its result is remembered: it can depend on nothing else.
-    pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, values: Vec<Value>, at: Span) -> Run<Value> {
+    pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, mut values: Vec<Value>, at: Span) -> Run<Value> {
+        for value in &mut values {
+            self.make_plain(value);
+        }
         let program = self.program;
         let Some(function) = program.function(index) else { return Ok(Value::Opaque(at)) };
         if self.trace_stop == Some(function.name)

@@ -5,7 +5,7 @@ use super::handoff::{Decision, Handoff};
 use super::input_window::Window;
 use super::rows::Rows;
 use super::symbolic_int::{Followed, SymbolicInt};
-use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Value};
+use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Ty, Value};
 use crate::Program;
 use crate::View;
 use crate::ast::{Expr, Function};
@@ -98,6 +98,10 @@ pub struct Machine<'p> {
     /// The same by the enum's number, whoever asks.
     pub(super) enums: FxMap<(u32, Sym), (i64, IntTy)>,
     pub(super) memo: FxMap<MemoKey, Value>,
+    /// What objects of plain structs start as, by where the struct stands; and whether they are zeroed.
+    pub(super) starts: FxMap<(usize, bool), Value>,
+    /// What a name without template arguments means as a type, by unit.
+    pub(super) named_types: FxMap<(Sym, u32), Ty>,
     /// Room for the next key, so that a result that is known costs no allocation.
     pub(super) scratch: Vec<i64>,
     pub(super) picks: FxMap<(Sym, usize, usize, View), Option<u32>>,
@@ -156,6 +160,8 @@ pub struct Machine<'p> {
     pub(super) symbolic: Vec<SymbolicInt>,
     pub(super) first_symbolic: i64,
     pub(super) followed: Followed,
+    /// Numbers that were taken for plain ones because they are the same throughout the window.
+    pub(super) made_plain: u64,
 }
 
 impl std::fmt::Debug for Machine<'_> {
@@ -179,6 +185,8 @@ impl<'p> Machine<'p> {
             enum_values: FxMap::default(),
             enums: FxMap::default(),
             memo: FxMap::default(),
+            starts: FxMap::default(),
+            named_types: FxMap::default(),
             scratch: Vec::new(),
             picks: FxMap::default(),
             rows: FxMap::default(),
@@ -219,6 +227,7 @@ impl<'p> Machine<'p> {
             symbolic: Vec::new(),
             first_symbolic: 0,
             followed: Followed::default(),
+            made_plain: 0,
         }
     }
 
@@ -238,6 +247,8 @@ impl<'p> Machine<'p> {
         self.handoffs.clear();
         if !self.guessed_globals.is_empty() {
             self.memo.clear();
+            self.starts.clear();
+            self.named_types.clear();
         }
         self.forget_statics(0);
         for index in self.guessed_globals.drain(..) {

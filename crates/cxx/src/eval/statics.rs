@@ -17,7 +17,7 @@ impl Machine<'_> {
                 id
             }
             None => {
-                let (guesses, reads) = (self.guesses(), self.env_reads.len());
+                let (guesses, reads, settled) = (self.guesses(), self.env_reads.len(), self.settled_so_far());
                 self.ran.begin_lasting();
                 let value = self.initial(var);
                 self.ran.end_lasting();
@@ -27,7 +27,7 @@ impl Machine<'_> {
                     self.env_of_statics.insert(key, reads.to_vec());
                 }
                 // One that hangs on the input of its first call holds for this very run.
-                let varies = self.peek(place).is_some_and(Value::varies);
+                let varies = self.has_settled(settled) || self.peek(place).is_some_and(Value::varies);
                 if varies {
                     self.hold_point();
                 }

@@ -7,6 +7,7 @@ use super::value::{CURVED, Value};
 use crate::ast::Binary;
 use crate::integer::IntTy;
 use crate::sym::FxMap;
+use std::cell::RefCell;
 
 /// A value at the count of the run, and how it depends on the count: 0 not at all, a slope, the number of a symbolic integer, or CURVED.
 pub(super) type Number = (i64, i64);
@@ -15,6 +16,8 @@ pub(super) type Number = (i64, i64);
 const SYMBOLIC: i64 = i64::MIN / 2;
 /// Operations in one of them; beyond, a decision holds for one count only.
 const MAX_SIZE: u32 = 64;
+/// Wanted counts at which numbers are kept; only few of them are looked at one by one.
+const MAX_KEPT: usize = 64;
 /// Pieces that one decision is followed through.
 const MAX_PIECES: usize = 4096;
 
@@ -22,6 +25,8 @@ const MAX_PIECES: usize = 4096;
 pub(super) struct SymbolicInt {
     kind: Kind,
     size: u32,
+    /// What it is at the wanted counts, by their place: once somebody asked, and None in it where it has no value there.
+    known: RefCell<Vec<Option<Option<Piece>>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,7 +39,7 @@ pub(super) enum Kind {
 }
 
 /// Linear for `more` counts after the one that was asked for.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub value: i64,
     slope: i64,
@@ -172,6 +177,45 @@ impl Machine<'_> {
         now
     }
 
+    /// A number that is the same at every count of this window is a plain one, as long as the window lasts: when the run goes back to
+    /// a wider one, all that was made of it is made anew.
+    pub(super) fn make_plain(&mut self, value: &mut Value) {
+        if let Value::Int(number, dependence, _) = value
+            && *dependence != 0
+            && let Some(same) = self.same_throughout((*number, *dependence))
+        {
+            (*number, *dependence) = (same, 0);
+            self.made_plain += 1;
+        }
+    }
+
+    /// How far the input has had a part in what is plain now.
+    pub(super) fn settled_so_far(&self) -> (i64, u64) {
+        (self.until, self.made_plain)
+    }
+
+    /// Whether it had a part since then in what lasts longer than a window: then no other window follows in this run.
+    pub(super) fn has_settled(&mut self, before: (i64, u64)) -> bool {
+        let settled = self.settled_so_far() != before;
+        self.exploring &= !settled;
+        settled
+    }
+
+    fn same_throughout(&self, number: Number) -> Option<i64> {
+        let first = self.at(number, self.from.saturating_sub(self.input))?.value;
+        if self.from == self.until {
+            return Some(first);
+        }
+        // Whether it changes between two counts is of interest where these are.
+        let start = self.wanted.partition_point(|&count| count <= self.from);
+        let wanted = self.wanted.iter().enumerate().skip(start).take_while(|(_, count)| **count <= self.until);
+        let value = |(index, count): (usize, &i64)| {
+            let at = (count.saturating_sub(self.input), Some(index));
+            self.at_wanted(number, at).map(|piece| piece.value)
+        };
+        (self.points && !self.wanted.is_empty() && wanted.map(value).all(|value| value == Some(first))).then_some(first)
+    }
+
     fn add_symbolic(&mut self, kind: Kind, size: u32, parts: &[i64]) -> i64 {
         if size >= MAX_SIZE || parts.contains(&CURVED) {
             return CURVED;
@@ -179,7 +223,7 @@ impl Machine<'_> {
         if let Some(known) = self.followed.numbers.get(&kind) {
             return *known;
         }
-        self.symbolic.push(SymbolicInt { kind, size: size + 1 });
+        self.symbolic.push(SymbolicInt { kind, size: size + 1, known: RefCell::default() });
         let number = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
         let number = if is_linear(CURVED.saturating_add(number)) { CURVED } else { CURVED + number };
         self.followed.numbers.insert(kind, number);
@@ -292,7 +336,7 @@ impl Machine<'_> {
         let first = self.wanted.partition_point(|&count| count.saturating_sub(self.input) < at);
         // The window's first count is one of them, or known already.
         let mut held = at.saturating_sub(1).max(self.from.saturating_sub(self.input));
-        for &count in self.wanted.iter().skip(first) {
+        for (index, &count) in self.wanted.iter().enumerate().skip(first) {
             let at = count.saturating_sub(self.input);
             if at > last {
                 break;
@@ -300,7 +344,8 @@ impl Machine<'_> {
             if at <= held {
                 continue;
             }
-            let (Some(a), Some(b)) = (self.at(left, at), self.at(right, at)) else { return (held, true) };
+            let [a, b] = [left, right].map(|number| self.at_wanted(number, (at, Some(index))));
+            let (Some(a), Some(b)) = (a, b) else { return (held, true) };
             if test.of(a.value, b.value) != truth {
                 return (held, true);
             }
@@ -310,22 +355,44 @@ impl Machine<'_> {
     }
 
     /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
-    pub(super) fn at(&self, (value, dependence): Number, at: i64) -> Option<Piece> {
+    pub(super) fn at(&self, number: Number, at: i64) -> Option<Piece> {
+        self.at_wanted(number, (at, None))
+    }
+
+    /// The same, of a count that may be one of the wanted: what it is there is kept.
+    fn at_wanted(&self, (value, dependence): Number, at: (i64, Option<usize>)) -> Option<Piece> {
         if is_linear(dependence) {
-            let value = value.wrapping_add(dependence.wrapping_mul(at));
+            let value = value.wrapping_add(dependence.wrapping_mul(at.0));
             return Some(Piece { value, slope: dependence, more: i64::MAX });
         }
-        match &self.symbolic_int(dependence)?.kind {
+        let symbolic = self.symbolic_int(dependence)?;
+        let Some(index) = at.1.filter(|index| *index < MAX_KEPT) else { return self.computed_at(&symbolic.kind, at) };
+        if let Some(known) = symbolic.known.borrow().get(index).copied().flatten() {
+            return known;
+        }
+        let piece = self.computed_at(&symbolic.kind, at);
+        let mut known = symbolic.known.borrow_mut();
+        if index >= known.len() {
+            known.resize(index + 1, None);
+        }
+        if let Some(place) = known.get_mut(index) {
+            *place = Some(piece);
+        }
+        piece
+    }
+
+    fn computed_at(&self, kind: &Kind, at: (i64, Option<usize>)) -> Option<Piece> {
+        match kind {
             Kind::Binary(op, unsigned, left, right) => {
-                combine(*op, *unsigned, self.at(*left, at)?, self.at(*right, at)?)
+                combine(*op, *unsigned, self.at_wanted(*left, at)?, self.at_wanted(*right, at)?)
             }
             Kind::Not(inner) => {
-                let inner = self.at(*inner, at)?;
+                let inner = self.at_wanted(*inner, at)?;
                 let slope = inner.slope.checked_neg()?;
                 Some(Piece { value: !inner.value, slope, more: inner.more })
             }
             Kind::Wrap(ty, inner) => {
-                let inner = self.at(*inner, at)?;
+                let inner = self.at_wanted(*inner, at)?;
                 let value = ty.wrap(inner.value);
                 // Up to the next edge of the type's range it goes on as it was.
                 let room = match (ty.limits(), inner.slope) {

@@ -79,6 +79,22 @@ impl Machine<'_> {
     }
 
     fn named(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
+        if !args.is_empty() {
+            return self.find_named(name, args);
+        }
+        let key = (name, self.view().unit);
+        if let Some(known) = self.named_types.get(&key) {
+            return Ok(known.clone());
+        }
+        let guesses = self.guesses();
+        let ty = self.find_named(name, args)?;
+        if self.guesses() == guesses {
+            self.named_types.insert(key, ty.clone());
+        }
+        Ok(ty)
+    }
+
+    fn find_named(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
         let program = self.program;
         if let (sym::ARRAY, [Value::Type(item), Value::Int(count, 0, _)]) = (name, args.as_slice()) {
             let count = usize::try_from(*count).ok().filter(|&count| count <= MAX_ITEMS);
