@@ -1,4 +1,4 @@
-//! Bodies of functions stand in a unit as a single token between their braces: a header is mostly bodies, and of these a question
+//! Bodies of functions stand in a unit as a single token between their braces, and so do long lists of numbers with theirs: a header is mostly bodies, and of these a question
 //! runs a few. A body that a header brought into one unit is not copied into the next, and one that no directive stands in
 //! is not even expanded before somebody looks at it: no macro can become another on the way through it, so the names that may
 //! be met in it are kept with what each stood for.
@@ -7,6 +7,7 @@ use super::ast::Function;
 use super::files::Files;
 use super::lex::{Kind, Tok};
 use super::macros::{Macro, Macros};
+use super::parse::Declared;
 use super::preprocess::{MAX_TOKENS, Preprocessor};
 use super::program::{Nothing, Program};
 use super::sym::{self, Interner, Sym};
@@ -92,11 +93,18 @@ impl Elided {
         Some(Tok { kind: Kind::Body, flags: 0, sym: sym::BODY, off, len: 0, ..*first })
     }
 
-    /// Gives functions the bodies that tokens of theirs stand for. False where one stands anywhere else: such a unit must be
+    /// Gives functions and variables what tokens of theirs stand for. False where one stands anywhere else: such a unit must be
     /// parsed as a [whole](Elided::whole).
-    pub(super) fn give_back(&self, toks: &[Tok], functions: &mut [Function]) -> bool {
+    pub(super) fn give_back(&self, toks: &[Tok], declared: &mut Declared) -> bool {
         let mut left = toks.iter().filter(|tok| tok.kind == Kind::Body).count();
-        for function in functions.iter_mut().filter(|function| function.inits.is_none()) {
+        for global in declared.globals.iter_mut() {
+            let Some(range) = global.list.as_ref().filter(|range| range.len() == 1) else { continue };
+            if let Some(home) = toks.get(range.start).and_then(|tok| self.get(tok)) {
+                global.home = Some(home.clone());
+                left = left.saturating_sub(1);
+            }
+        }
+        for function in declared.functions.iter_mut().filter(|function| function.inits.is_none()) {
             let Some(range) = function.body.as_ref().filter(|range| range.len() == 1) else { continue };
             if let Some(home) = toks.get(range.start).and_then(|tok| self.get(tok)) {
                 function.home = Some((home.clone(), 0..usize::MAX));
@@ -118,17 +126,28 @@ impl Elided {
         out
     }
 
-    /// What of a unit is taken over by others (`wanted`), without the long bodies of its functions.
+    /// The long bodies of functions, and the long lists that variables begin as, in the order of the unit that they stand in.
+    pub(super) fn long(declared: &Declared) -> Vec<Range<usize>> {
+        let functions = declared.functions.iter();
+        let own = functions.filter(|function| function.home.is_none() && function.inits.is_none());
+        let lists = declared.globals.iter().filter(|global| global.home.is_none());
+        let all = own.filter_map(|function| function.body.clone());
+        let all = all.chain(lists.filter_map(|global| global.list.clone()));
+        let mut all: Vec<Range<usize>> = all.filter(|range| range.len() >= LONG).collect();
+        all.sort_unstable_by_key(|range| range.start);
+        all
+    }
+
+    /// What of a unit is taken over by others (`wanted`), without what is long in it.
     pub(super) fn shorten(
         &mut self,
         toks: &Arc<Vec<Tok>>,
-        functions: &[Function],
+        long: Vec<Range<usize>>,
         wanted: impl Iterator<Item = Range<usize>>,
     ) -> Short {
         let mut wanted: Vec<Range<usize>> = wanted.collect();
         wanted.sort_unstable_by_key(|range| (range.start, usize::MAX - range.end));
-        let own = functions.iter().filter(|function| function.home.is_none() && function.inits.is_none());
-        let mut bodies = own.filter_map(|function| function.body.clone()).filter(|body| body.len() >= LONG).peekable();
+        let mut bodies = long.into_iter().peekable();
         let mut short = Short { toks: Arc::default(), stretches: Vec::new() };
         let (mut out, mut done): (Vec<Tok>, usize) = (Vec::new(), 0);
         for range in wanted {

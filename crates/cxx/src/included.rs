@@ -4,7 +4,6 @@
 //!
 //! Only an include between two declarations is kept: one within the arguments of a macro, or a file that ends within them, goes the long way.
 
-use super::ast::Function;
 use super::elided::Elided;
 use super::lex::{Kind, Tok};
 use super::macros::{Defined, Macro, Macros};
@@ -191,9 +190,9 @@ impl Preprocessor<'_> {
 }
 
 impl Included {
-    /// A unit has been read and parsed: what its headers came to can be taken over by the next, without the bodies of its functions.
-    pub(super) fn keep(&mut self, done: Done, toks: &Arc<Vec<Tok>>, functions: &[Function]) {
-        let short = self.elided.shorten(toks, functions, done.iter().map(|(_, outcome)| outcome.toks.clone()));
+    /// A unit has been read and parsed: what its headers came to can be taken over by the next, without what is long in it.
+    pub(super) fn keep(&mut self, done: Done, toks: &Arc<Vec<Tok>>, long: Vec<Range<usize>>) {
+        let short = self.elided.shorten(toks, long, done.iter().map(|(_, outcome)| outcome.toks.clone()));
         for (file, outcome) in done {
             let list = self.of_file.entry(file).or_default();
             if list.len() < MAX_OUTCOMES {

@@ -3,7 +3,7 @@
 
 use crate::ast::{Body, Enum, Function, Initial, Members, Struct, Type};
 use crate::dialect::Dialect;
-use crate::elided::Home;
+use crate::elided::{Elided, Home};
 use crate::files::{Files, LoadError, Sources, Span, Unreadable};
 use crate::lex::{Kind, Tok};
 use crate::macros::{Macro, Macros};
@@ -154,10 +154,10 @@ impl Program {
         let room = std::mem::take(&mut self.room);
         let mut declared = parse::declarations(&toks, &self.names, &self.interner, unit, room, &mut self.seen);
         let included = &mut self.macros.included;
-        if included.elided.give_back(&toks, &mut declared.functions) {
-            included.keep(done, &toks, &declared.functions);
+        if included.elided.give_back(&toks, &mut declared) {
+            included.keep(done, &toks, Elided::long(&declared));
         } else {
-            included.keep(done, &toks, &[]);
+            included.keep(done, &toks, Vec::new());
             toks = Arc::new(self.macros.included.elided.whole(&toks));
             declared.functions.clear();
             let room = declared.functions;
@@ -299,7 +299,11 @@ impl Program {
     pub fn initial<'a>(&'a self, global: &'a Global) -> &'a Initial {
         match &global.list {
             Some(list) => global.parsed.get_or_init(|| {
-                parse::list(list.clone(), self.toks(global.unit), &self.names, &self.interner, global.unit)
+                let stands = match &global.home {
+                    Some(home) => (home.toks(), 0..home.toks().len()),
+                    None => (self.toks(global.unit), list.clone()),
+                };
+                parse::list(global, stands, &self.names, &self.interner)
             }),
             None => &global.init,
         }

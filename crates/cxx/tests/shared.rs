@@ -76,6 +76,28 @@ fn a_header_that_is_read_within_a_function_is_all_there() {
 }
 
 #[test]
+fn a_long_list_that_another_unit_has_is_read_with_the_names_of_its_own() {
+    let numbers = "own, 2, ".repeat(120);
+    let part =
+        format!("static const int list[] = {{ {numbers} 7 }}, more[] = {{ {numbers} own }};\nstatic int after = 3;\n");
+    let own = |value: i64, name: &str| {
+        format!(
+            "enum {{ own = {value} }};\n#include \"part.hpp\"\nint {name}() {{ return list[0] * 100 + list[240] + more[240] * 10000 + after; }}\n"
+        )
+    };
+    let (a, b) = (own(4, "from_a"), own(5, "from_b"));
+    let files = texts(&[
+        ("part.hpp", &part),
+        ("a.cpp", &a),
+        ("b.cpp", &b),
+        ("c.cpp", "struct holder {\n    enum { own = 6 };\n#include \"part.hpp\"\n};\nint from_c() { return 1; }\n"),
+    ]);
+    let program = loaded(&files, &["a.cpp", "b.cpp", "c.cpp"], &[]);
+    let given = ["from_a", "from_b", "from_c"].map(|name| gives(&program, name));
+    assert_eq!(given, [Some(40410), Some(50510), Some(1)]);
+}
+
+#[test]
 fn a_variable_that_a_shared_body_writes_to_is_not_known() {
     let files = texts(&[
         ("part.hpp", "static int state = 4;\nstatic int kept = 5;\nstatic void part() { LONG state = f; }\n"),

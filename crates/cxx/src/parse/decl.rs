@@ -3,6 +3,7 @@
 use super::types::Specifiers;
 use super::{Names, Parsed, Parser, Seen, Stuck};
 use crate::ast::{Enum, Function, Initial, Struct, TemplateParam, Type};
+use crate::elided::Home;
 use crate::files::Span;
 use crate::lex::{Kind, Tok};
 use crate::sym::{self, Interner, Sym};
@@ -19,6 +20,8 @@ pub struct Global {
     pub init: Initial,
     /// Where a long list stands that it begins as, and what it says once that was asked.
     pub list: Option<Range<usize>>,
+    /// What the token that stands there means.
+    pub home: Option<Arc<Home>>,
     pub parsed: OnceLock<Initial>,
     pub span: Span,
     /// `extern` with no value: it is defined elsewhere.
@@ -228,10 +231,15 @@ impl Parser<'_> {
 
     /// Past a list in braces that is too long to be parsed before anybody asks for it.
     fn long_list(&mut self) -> Option<Range<usize>> {
+        let start = self.pos;
+        // It was left out before.
+        if self.peek().is_some_and(|tok| tok.kind == Kind::Body) {
+            self.pos += 1;
+            return Some(start..self.pos);
+        }
         if !self.at(sym::LBRACE) {
             return None;
         }
-        let start = self.pos;
         self.skip_balanced();
         let ends = self.at(sym::COMMA) || self.at(sym::SEMI);
         if ends && self.pos - start > LONG {
@@ -279,6 +287,7 @@ impl Parser<'_> {
                 ty,
                 init,
                 list,
+                home: None,
                 parsed: OnceLock::new(),
                 span,
                 external,

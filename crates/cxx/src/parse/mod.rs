@@ -279,8 +279,14 @@ pub fn body(function: &Function, (toks, range): (&[Tok], Range<usize>), names: &
 }
 
 /// A list in braces, parsed when a global's value is first asked for; one that is not understood says nothing.
-pub fn list(range: Range<usize>, toks: &[Tok], names: &Names, interner: &Interner, unit: u32) -> super::ast::Initial {
-    let mut parser = Parser::new(toks, range, names, interner, unit);
+pub fn list(
+    of: &Global,
+    (toks, range): (&[Tok], Range<usize>),
+    names: &Names,
+    interner: &Interner,
+) -> super::ast::Initial {
+    let mut parser = Parser::new(toks, range, names, interner, of.unit);
+    parser.home.clone_from(&of.home);
     parser.init_list().map_or(super::ast::Initial::None, super::ast::Initial::Value)
 }
 
