@@ -2,6 +2,9 @@
 //!
 //! A launch under capture launches nothing; each replay of its graph launches it once. The host reads a result back at the
 //! end of each evaluation (a prompt, or one decoded token), so that is where the sequence is cut.
+//!
+//! This reader keeps the order, of a finished trace whose graphs were all seen made. The one that counts as launches come, and says what it
+//! did not see, is `watch::Graphs`; `crates/watch/tests/replays.rs` holds the two against each other.
 
 use crate::record::graph;
 use crate::trace::{Event, Trace};
@@ -19,7 +22,8 @@ pub struct Evaluation {
 /// Rejected launches are not launches: they are left out here and counted by the caller.
 pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
     let mut graphs: HashMap<u32, Vec<usize>> = HashMap::new();
-    let mut execs: HashMap<u32, u32> = HashMap::new();
+    // As the graph was when it was instantiated: what is captured into it afterwards is not in it.
+    let mut execs: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut done = Vec::new();
     let mut now = Evaluation::default();
     for (place, event) in trace.events.iter().enumerate() {
@@ -37,10 +41,12 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
             },
             Event::Graph(record) if record.status != 0 => {}
             Event::Graph(record) => match record.what {
-                graph::INSTANTIATE | graph::UPDATE => drop(execs.insert(record.exec, record.graph)),
+                graph::INSTANTIATE | graph::UPDATE => {
+                    execs.insert(record.exec, graphs.get(&record.graph).cloned().unwrap_or_default());
+                }
                 graph::LAUNCH => {
-                    let graph = execs.get(&record.exec).copied().unwrap_or(record.graph);
-                    now.items.extend(graphs.get(&graph).into_iter().flatten());
+                    let made = execs.get(&record.exec).or_else(|| graphs.get(&record.graph));
+                    now.items.extend(made.into_iter().flatten());
                 }
                 _ => {}
             },
