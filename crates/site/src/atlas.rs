@@ -3,15 +3,15 @@
 //! Texts in, texts out, as the rest of this room: who writes them is elsewhere.
 
 use crate::csv;
-use crate::frame::document;
+use crate::frame::{bar, document};
 use crate::parts::{Col, mono, table};
 use crate::svg::{Stretch, axis, strip};
-use crate::words::Words;
+use crate::words::{Words, shown};
 use crate::write::{SCRIPT, STYLE, TOKENS};
 use maud::{Markup, html};
-use source::atlas::Atlas;
+use source::atlas::{Atlas, Release};
 use source::table::{COLUMNS, Table};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A table to download.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
         ("index.html".to_owned(), index(atlas, &targets, &words)),
     ];
     out.extend(sheets(atlas).into_iter().map(|it| (format!("{}.csv", it.name), csv::file(it.columns, it.rows))));
-    out.extend(targets.iter().map(|target| (page_of(target), target_page(atlas, target, &words))));
+    out.extend(targets.iter().map(|target| (page_of(target), target_page(atlas, &targets, target, &words))));
     out
 }
 
@@ -64,22 +64,65 @@ fn releases(atlas: &Atlas) -> Sheet {
     Sheet { name: "releases", columns, numbers: &[], rows: rows.collect() }
 }
 
-/// Every stretch of column counts of every table.
-fn choices(atlas: &Atlas) -> Sheet {
-    let columns = &["table", "date", "target", "type", "from", "to", "path"];
-    let rows = atlas.tables.iter().flat_map(|table| {
-        table.targets.iter().flat_map(move |(target, of)| {
-            of.types.keys().flat_map(move |ty| {
-                table.stretches(target, ty).into_iter().map(move |(from, to, path)| {
-                    let to = to.unwrap_or(COLUMNS).to_string();
-                    let [table, date] = [&table.version, &table.date].map(Clone::clone);
-                    vec![table, date, target.clone(), ty.clone(), from.to_string(), to, path.to_owned()]
-                })
-            })
-        })
-    });
-    Sheet { name: "choices", columns, numbers: &["from", "to"], rows: rows.collect() }
+/// Releases in a row that one table holds for.
+struct Held<'a> {
+    since: &'a Release,
+    until: &'a Release,
+    table: &'a Table,
+    /// None that could not be read stands between these and those before.
+    follows: bool,
 }
+
+fn held(atlas: &Atlas) -> Vec<Held<'_>> {
+    let tables: BTreeMap<&str, &Table> = atlas.tables.iter().map(|table| (table.version.as_str(), table)).collect();
+    let mut out: Vec<Held<'_>> = Vec::new();
+    let mut follows = false;
+    for release in &atlas.releases {
+        let Some(table) = tables.get(release.table.as_str()) else {
+            follows = false;
+            continue;
+        };
+        match out.last_mut().filter(|last| follows && last.table.version == release.table) {
+            Some(last) => last.until = release,
+            None => out.push(Held { since: release, until: release, table, follows }),
+        }
+        follows = true;
+    }
+    out
+}
+
+/// Every stretch of column counts of every target and type, with the first and the last release in a row that have it so.
+fn choices(atlas: &Atlas) -> Sheet {
+    let columns = &["since", "until", "date", "target", "type", "from", "to", "path"];
+    let all = held(atlas);
+    let cells: BTreeSet<(&str, &str)> = all
+        .iter()
+        .flat_map(|held| held.table.targets.iter())
+        .flat_map(|(target, of)| of.types.keys().map(move |ty| (target.as_str(), ty.as_str())))
+        .collect();
+    let mut rows = Vec::new();
+    for (target, ty) in cells {
+        let mut turns: Vec<(&Release, &Release, Stretches<'_>)> = Vec::new();
+        for held in &all {
+            let now = held.table.stretches(target, ty);
+            match turns.last_mut().filter(|(_, _, before)| held.follows && *before == now) {
+                Some((_, until, _)) => *until = held.until,
+                None => turns.push((held.since, held.until, now)),
+            }
+        }
+        for (since, until, stretches) in turns {
+            rows.extend(stretches.into_iter().map(|(from, to, path)| {
+                let to = to.unwrap_or(COLUMNS).to_string();
+                let [since, until, date] = [&since.name, &until.name, &since.date].map(Clone::clone);
+                vec![since, until, date, target.to_owned(), ty.to_owned(), from.to_string(), to, path.to_owned()]
+            }));
+        }
+    }
+    Sheet { name: "choices", columns, numbers: &["from", "to"], rows }
+}
+
+/// As a table has them: from, to, path.
+type Stretches<'t> = Vec<(i64, Option<i64>, &'t str)>;
 
 fn stretches(table: &Table, target: &str, ty: &str) -> Vec<Stretch> {
     let own = table.stretches(target, ty).into_iter();
@@ -96,6 +139,7 @@ fn changed<'t>(before: Option<&Table>, table: &'t Table, target: &str) -> Option
 fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
     let mut rows = Vec::new();
     let mut before: Option<&Table> = None;
+    let mut lines_only = 0usize;
     for table in &atlas.tables {
         let moved: Vec<(&str, usize)> = targets
             .iter()
@@ -103,29 +147,66 @@ fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
             .collect();
         let what = html! {
             @for (target, count) in &moved { a href=(page_of(target)) { (mono(target)) } " " (count) " " }
-            @if moved.is_empty() { (words.say(if before.is_none() { "atlas-first" } else { "atlas-lines-only" })) }
+            @if before.is_none() { (words.say("atlas-first")) }
         };
-        rows.push(vec![mono(&table.version), html! { (table.date) }, what]);
+        // Lines move at nearly every change of the backend.
+        match moved.is_empty() && before.is_some() {
+            true => lines_only += 1,
+            false => rows.push(vec![mono(&table.version), mono(&table.date), what]),
+        }
         before = Some(table);
     }
     let unreadable = atlas.releases.iter().filter(|release| release.unreadable.is_some()).count();
+    let unread: Vec<Vec<Markup>> = unread(atlas)
+        .into_iter()
+        .map(|(since, until, why)| {
+            let names = if since.name == until.name {
+                since.name.clone()
+            } else {
+                format!("{} – {}", since.name, until.name)
+            };
+            vec![mono(&names), mono(&since.date), html! { (shown(why)) }]
+        })
+        .collect();
     let counts = [
         ("releases", atlas.releases.len().into()),
-        ("tables", atlas.tables.len().into()),
+        ("changed", rows.len().into()),
+        ("lines", lines_only.into()),
         ("unreadable", unreadable.into()),
         ("columns", COLUMNS.unsigned_abs().into()),
     ];
     let body = html! {
         (words.par("lead", "atlas-lead", &counts))
-        p { @for target in targets { a href=(page_of(target)) { (mono(target)) } " " } }
         p.small { a href="choices.csv" download="choices.csv" { "choices.csv" } " " a href="choices.parquet" download="choices.parquet" { "choices.parquet" } " " a href="releases.csv" download="releases.csv" { "releases.csv" } " " a href="releases.parquet" download="releases.parquet" { "releases.parquet" } }
         (table(&[column(words, "atlas-column-release"), column(words, "atlas-column-date"), column(words, "atlas-column-changed")], &rows))
+        @if unreadable > 0 {
+            h2 { (words.say("atlas-unreadable")) }
+            (table(&[column(words, "atlas-column-release"), column(words, "atlas-column-date"), column(words, "atlas-column-why")], &unread))
+        }
         (words.par("small", "atlas-cannot", &[]))
     };
-    page(words, "atlas-title", &[], body)
+    page(words, "atlas-title", &[], targets, "", body)
 }
 
-fn target_page(atlas: &Atlas, target: &str, words: &Words) -> String {
+/// Releases in a row that could not be read for the same reason.
+fn unread(atlas: &Atlas) -> Vec<(&Release, &Release, &str)> {
+    let mut out: Vec<(&Release, &Release, &str)> = Vec::new();
+    let mut follows = false;
+    for release in &atlas.releases {
+        let Some(why) = release.unreadable.as_deref() else {
+            follows = false;
+            continue;
+        };
+        match out.last_mut().filter(|(_, _, last)| follows && *last == why) {
+            Some((_, until, _)) => *until = release,
+            None => out.push((release, release, why)),
+        }
+        follows = true;
+    }
+    out
+}
+
+fn target_page(atlas: &Atlas, targets: &BTreeSet<&str>, target: &str, words: &Words) -> String {
     let types: BTreeSet<&str> = atlas
         .tables
         .iter()
@@ -133,7 +214,6 @@ fn target_page(atlas: &Atlas, target: &str, words: &Words) -> String {
         .flat_map(|of| of.types.keys().map(String::as_str))
         .collect();
     let body = html! {
-        p { a href="index.html" { (words.say("atlas-back")) } }
         @for ty in types {
             section {
                 h2 { (mono(ty)) }
@@ -145,7 +225,7 @@ fn target_page(atlas: &Atlas, target: &str, words: &Words) -> String {
             }
         }
     };
-    page(words, "atlas-target-title", &[("target", target.into())], body)
+    page(words, "atlas-target-title", &[("target", target.into())], targets, target, body)
 }
 
 /// The tables at which a type's paths are others than before.
@@ -168,14 +248,37 @@ fn column(words: &Words, key: &str) -> Col {
     Col { title: words.say(key), label: words.pair(key, &[]), number: false }
 }
 
-fn page(words: &Words, title: &str, args: &[(&'static str, crate::words::Arg)], body: Markup) -> String {
+/// A page with the list of all targets beside it; `current` is the one that it is about.
+fn page(
+    words: &Words,
+    title: &str,
+    args: &[(&'static str, crate::words::Arg)],
+    targets: &BTreeSet<&str>,
+    current: &str,
+    body: Markup,
+) -> String {
+    let here = |name: &str| (name == current).then_some("page");
     let pair = words.pair(title, args);
     let head = html! {
         link rel="stylesheet" href="tokens.css";
         link rel="stylesheet" href="report.css";
         script src="report.js" {}
     };
-    document(&pair.en, &pair.ja, head, html! { main id="main" { h1 { (words.say_with(title, args)) } (body) } })
+    let body = html! {
+        (bar(words, "llama.cpp"))
+        div.shell {
+            aside.side {
+                nav aria-label="Pages / ページ" {
+                    ul {
+                        li { a href="index.html" aria-current=[here("")] { (words.say("atlas-back")) } }
+                        @for target in targets { li { a href=(page_of(target)) aria-current=[here(target)] { (target) } } }
+                    }
+                }
+            }
+            main id="main" { h1 { (words.say_with(title, args)) } (body) }
+        }
+    };
+    document(&pair.en, &pair.ja, head, body)
 }
 
 #[cfg(test)]
@@ -193,7 +296,10 @@ mod tests {
             table: table.to_owned(),
             unreadable: None,
         };
+        let lost = Release { unreadable: Some("no <dispatcher>".to_owned()), ..release("b7999", "") };
+        let lost = [lost.clone(), Release { name: "b8000".to_owned(), ..lost }];
         let releases = vec![release("b8001", "b8001"), release("b8002", "b8001"), release("b9000", "b9000")];
+        let releases = lost.into_iter().chain(releases).collect();
         Atlas { releases, tables, count: source::atlas::Count::default() }
     }
 
@@ -204,7 +310,9 @@ mod tests {
             |name: &str| files.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str()).unwrap_or("");
         assert!(of("gfx1201.html").contains("Q4_K"), "a page of the target");
         assert!(of("index.html").contains("href=\"gfx1201.html\""));
-        assert_eq!(of("releases.csv").lines().count(), 4, "{}", of("releases.csv"));
+        assert_eq!(of("releases.csv").lines().count(), 6, "{}", of("releases.csv"));
+        assert!(of("index.html").contains("b7999 – b8000"), "those that could not be read are named, with why");
+        assert!(of("index.html").contains("no &lt;dispatcher&gt;"));
         assert!(of("releases.csv").contains("b8002,2026-01-01,c,b8001,"));
         let table = source::table::find("b9000").expect("a table that comes with the program");
         let rows: usize = table
@@ -212,6 +320,9 @@ mod tests {
             .iter()
             .flat_map(|(target, of)| of.types.keys().map(|ty| table.stretches(target, ty).len()))
             .sum();
-        assert_eq!(of("choices.csv").lines().filter(|line| line.starts_with("b9000,")).count(), rows);
+        // What b9000 chooses as b8001 did begins there, and holds up to the last release.
+        let held = |line: &&str| line.contains(",b9000,");
+        assert_eq!(of("choices.csv").lines().filter(held).count(), rows, "every stretch of b9000 once");
+        assert!(of("choices.csv").lines().any(|line| line.starts_with("b8001,b8002,")), "what ended before it");
     }
 }

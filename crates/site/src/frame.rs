@@ -2,7 +2,7 @@
 
 use crate::input::Study;
 use crate::pages::NAV;
-use crate::words::shown;
+use crate::words::{Words, shown};
 use crate::write::{self, Page, SCRIPT, STYLE, Site, TOKENS};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -63,7 +63,11 @@ pub fn data(id: &str, value: &serde_json::Value) -> Markup {
 }
 
 fn top(study: &Study<'_>) -> Markup {
-    let subject = study.subject();
+    bar(study.words, &study.subject().join(" · "))
+}
+
+/// The bar at the top: whose page it is, and the switches for language and colours.
+pub fn bar(words: &Words, subject: &str) -> Markup {
     let sets = |key: &str, values: &[(&str, Markup)]| {
         html! {
             @for (value, text) in values {
@@ -71,12 +75,12 @@ fn top(study: &Study<'_>) -> Markup {
             }
         }
     };
-    let themes = ["auto", "light", "dark"].map(|name| (name, study.words.say(&format!("site-theme-{name}"))));
+    let themes = ["auto", "light", "dark"].map(|name| (name, words.say(&format!("site-theme-{name}"))));
     html! {
-        a.skip href="#main" { (study.words.say("site-skip")) }
+        a.skip href="#main" { (words.say("site-skip")) }
         header.top {
             a.name href="index.html" { "whichkernel" }
-            span.subject { (shown(&subject.join(" · "))) }
+            span.subject { (shown(subject)) }
             div.switches {
                 div.switch role="group" aria-label="Language / 言語" {
                     (sets("lang", &[("en", html! { span lang="" { "EN" } }), ("ja", html! { span lang="" { "日本語" } })]))

@@ -8,7 +8,7 @@ use crate::carried::{self, Carried};
 use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
 use crate::op::Shape;
 use crate::reuse::Footprint;
-use crate::rules::RulesError;
+use crate::rules::{Outcome, RulesError};
 use crate::survey::{ALL_TYPES, Overrides, Question, Survey};
 use crate::table::{COLUMNS, Table};
 use crate::tree::{Commit, Series, Tree, TreeError, changes, tags};
@@ -113,10 +113,35 @@ pub fn next_table(
     before: Option<Before>,
     named: [&str; 4],
 ) -> Result<(Table, usize, Option<Carried>), RulesError> {
+    next(tree, question, before, named, |_| Ok(()))
+}
+
+fn next(
+    tree: &Tree,
+    question: &Question,
+    before: Option<Before>,
+    named: [&str; 4],
+    check: impl Fn(&Survey<'_>) -> Result<(), RulesError>,
+) -> Result<(Table, usize, Option<Carried>), RulesError> {
     let (carried, old) = before.unzip();
     let (survey, spared) = carried::survey(tree, question, &Overrides::default(), carried)?;
+    check(&survey)?;
     let table = Table::build_like(&survey, named, old.as_ref().map(|old| (old, &spared)));
     Ok((table, spared.len(), Carried::of(survey)))
+}
+
+/// A tree of which no answer is known has no table: releases before the backend had buffers of its own, for one.
+fn nothing_told(survey: &Survey<'_>) -> Result<(), RulesError> {
+    let mut why = None;
+    for answer in survey.answers.iter().flatten().flatten() {
+        match &answer.outcome {
+            Outcome::Undetermined { place, why: because, either } if either.is_empty() => {
+                why.get_or_insert((place.clone(), because.clone()));
+            }
+            _ => return Ok(()),
+        }
+    }
+    why.map_or(Ok(()), |(place, why)| Err(RulesError::Unreadable { place, why }))
 }
 
 /// The releases `b<number>` of a clone since one of them, oldest first.
@@ -187,7 +212,7 @@ pub fn make(
                 _ => {
                     let tree = series.tree(commit);
                     let named = ["llama.cpp", &release.name, &release.commit, &release.date];
-                    match next_table(&tree, question, before.take(), named) {
+                    match next(&tree, question, before.take(), named, nothing_told) {
                         Ok((table, spared, carried)) => {
                             count.spared += spared;
                             let known = last.as_deref().map(|name| store.table(name)).transpose()?;
