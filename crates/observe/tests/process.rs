@@ -37,7 +37,9 @@ fn wait_for(pid: u32, ready: impl Fn(&Process) -> bool) -> Process {
 #[test]
 fn an_ordinary_child() {
     let child = Running(Command::new("sleep").arg("60").spawn().unwrap());
-    let process = wait_for(child.0.id(), |p| p.name == "sleep" && p.libraries.iter().any(|l| l.soname.is_some()));
+    let process = wait_for(child.0.id(), |p| {
+        p.name == "sleep" && p.libraries.iter().any(|l| l.soname.as_deref() == Some("libc.so.6"))
+    });
     let libc = process.libraries.iter().find(|l| l.soname.as_deref() == Some("libc.so.6")).expect("libc");
     assert_eq!(libc.origin, Origin::System);
     assert!(libc.needed_by.iter().any(|name| name.ends_with("sleep")), "{libc:?}");

@@ -45,7 +45,10 @@ fn main() -> ExitCode {
     let asked = Lang::choose(help::lang_asked(std::env::args_os()).as_deref());
     let mut command = help::command(&asked);
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
-    let parsed = parsed.and_then(|found| Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command)));
+    let parsed = parsed.and_then(|found| {
+        help::check_needs(&found, &mut command)?;
+        Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command))
+    });
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return context::misunderstood(&error, json, &asked),

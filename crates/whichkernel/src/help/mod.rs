@@ -3,9 +3,11 @@
 
 mod examples;
 mod misunderstood;
+mod needs;
 mod translated;
 
 pub use misunderstood::misunderstood;
+pub use needs::check as check_needs;
 
 use crate::Cli;
 use clap::{Command, CommandFactory as _};
