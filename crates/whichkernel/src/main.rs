@@ -40,15 +40,17 @@ struct Cli {
     verb: Option<verbs::Verb>,
 }
 
+fn understood(mut command: clap::Command) -> Result<Cli, clap::Error> {
+    let found = command.try_get_matches_from_mut(std::env::args_os())?;
+    help::check_needs(&found, &mut command)?;
+    Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command))
+}
+
 fn main() -> ExitCode {
     let json = emit::json_asked(std::env::args_os());
     let asked = Lang::choose(help::lang_asked(std::env::args_os()).as_deref());
-    let mut command = help::command(&asked);
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
-    let parsed = parsed.and_then(|found| {
-        help::check_needs(&found, &mut command)?;
-        Cli::from_arg_matches(&found).map_err(|error| error.format(&mut command))
-    });
+    // Help takes longer to write than most command lines to understand: only where it is shown.
+    let parsed = understood(<Cli as clap::CommandFactory>::command()).or_else(|_| understood(help::command(&asked)));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return context::misunderstood(&error, json, &asked),
