@@ -34,6 +34,11 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     assert!(answer["nodes_from"].as_str().is_some_and(|from| from.contains("had ggml compute")), "{model}: {said}");
     assert_eq!(answer["memory"], "where the program had laid its tensors");
     let count = |of: &Value| of.as_u64().unwrap_or(u64::MAX);
+    // Every launch of the run was held against something, or is counted as one that was not.
+    let launched = std::fs::read_to_string(home.join(&trace)).expect("a trace").lines().count() as u64;
+    let held: u64 =
+        answer["evaluations"].as_array().expect("evaluations").iter().map(|it| count(&it["compared"]["seen"])).sum();
+    assert_eq!(held + count(&answer["not_compared"]), launched, "{model}");
     let counts = answer["evaluations"].as_array().expect("evaluations").iter().map(|evaluation| {
         let compared = &evaluation["compared"];
         assert_eq!(compared["different"], Value::Array(Vec::new()), "{model}");

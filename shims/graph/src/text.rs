@@ -82,7 +82,11 @@ impl Text {
         while let Some(rest) = self.bytes.get(done..self.length).filter(|rest| !rest.is_empty()) {
             // SAFETY: a part of the buffer.
             let wrote = unsafe { write(self.file, rest.as_ptr().cast(), rest.len()) };
-            let Some(wrote) = usize::try_from(wrote).ok().filter(|wrote| *wrote > 0) else { break };
+            let Some(wrote) = usize::try_from(wrote).ok().filter(|wrote| *wrote > 0) else {
+                // Nothing more is written: a graph without some of its lines would get an end.
+                self.file = -1;
+                break;
+            };
             done += wrote;
         }
         self.length = 0;

@@ -41,6 +41,7 @@ source-graph-memory-placed = Memory: where the program had laid its tensors.
 source-graph-evaluation-computed = { $target }, on { $backend }: { $nodes } nodes, { $launches } launches named
 source-graph-cut = { $count } graphs of the file have no end, because the program ended within them; they are left out
 source-graph-more = the program had more graphs computed than the { $count } that were written down
+source-graph-not-compared = { $count } launches of the trace are in none of these evaluations and were not compared
 source-graph-evaluation = { $target }, { $columns } columns, { $positions } positions in the KV cache: { $nodes } nodes, { $launches } launches named
 source-graph-evaluation-written = { $target }: { $nodes } nodes, { $launches } launches named
 source-graph-column-node = Node

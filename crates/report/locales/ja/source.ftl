@@ -38,6 +38,7 @@ source-graph-memory-placed = メモリ: プログラムがテンソルを配置�
 source-graph-evaluation-computed = { $target }、{ $backend } 上: ノード { $nodes } 個、判明した起動 { $launches } 回
 source-graph-cut = ファイルのグラフのうち { $count } 個は、途中でプログラムが終わったため末尾がなく、除外しました
 source-graph-more = プログラムは、書き出された { $count } 個より多くのグラフを計算しました
+source-graph-not-compared = トレースの起動のうち { $count } 件はこれらの評価のどれにも入らず、比較していません
 source-graph-evaluation = { $target }、{ $columns } 列、KV キャッシュ { $positions } 位置: ノード { $nodes } 個、判明した起動 { $launches } 回
 source-graph-evaluation-written = { $target }: ノード { $nodes } 個、判明した起動 { $launches } 回
 source-graph-column-node = ノード

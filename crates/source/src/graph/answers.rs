@@ -38,6 +38,8 @@ pub struct GraphAnswer {
     /// Versions of compilers and SDKs that nobody gave, with what they were taken to be; others were not tried.
     pub assumed: BTreeMap<String, String>,
     pub evaluations: Vec<GraphEvaluation>,
+    /// Launches of the trace that are in none of these evaluations, so that nothing was held against them; null without a trace.
+    pub not_compared: Option<u64>,
 }
 
 impl answer::Answer for GraphAnswer {
@@ -215,6 +217,7 @@ fn answer(
         build: crate::declared::build(&backend.preset),
         assumed,
         evaluations,
+        not_compared: None,
     })
 }
 

@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 pub enum WrittenError {
     #[error("line {line} is no tensor (NAME = [OPERATION] TYPE SIZES ...): {what}")]
     Line { line: usize, what: String },
+    #[error("line {line} stands in no graph: {what}")]
+    Outside { line: usize, what: String },
     #[error("line {line} names {name}, which no line above it is about")]
     Unknown { line: usize, name: String },
     #[error("line {0}: a tensor of that size is larger than any memory")]

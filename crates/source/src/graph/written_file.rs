@@ -53,6 +53,9 @@ pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
             continue;
         };
         any = true;
+        if head.is_none() {
+            outside(&lines)?;
+        }
         let words: Vec<&str> = said.split(' ').collect();
         let bad = || WrittenError::Line { line: number, what: said.to_owned() };
         match words.as_slice() {
@@ -71,10 +74,19 @@ pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
             _ => return Err(bad()),
         }
     }
+    if any && head.is_none() {
+        outside(&lines)?;
+    }
     if !any {
         out.push(Graph::of_lines(lines.into_iter())?.into());
     }
     if out.is_empty() { Err(WrittenError::Empty) } else { Ok(out) }
+}
+
+/// Between the graphs of a program stands nothing: a tensor there belongs to none of them.
+fn outside(lines: &[(usize, &str)]) -> Result<(), WrittenError> {
+    let stray = lines.iter().find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    stray.map_or(Ok(()), |(line, what)| Err(WrittenError::Outside { line: *line, what: (*what).to_owned() }))
 }
 
 #[cfg(test)]
@@ -118,6 +130,8 @@ mod tests {
         assert!(told("@ end 5").starts_with("line 1"));
         assert!(told("@ graph of x on ROCm0 from 1").starts_with("line 1"));
         assert!(told("@ what").starts_with("line 1"));
+        assert!(told(&format!("x = F32 4\n{TWO}")).starts_with("line 1"));
+        assert!(told(&format!("{TWO}x = F32 4")).starts_with("line 10"));
         assert!(told("@ refused: the list of nodes lies elsewhere").contains("the list of nodes"));
         assert!(told(&TWO.replace("at 0x2000 ", "")).starts_with("line 3"));
         assert!(told(&TWO.replace("0x2000", "0xffffffffffffffff")).starts_with("line 3"));

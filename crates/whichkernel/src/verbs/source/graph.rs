@@ -57,6 +57,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let mut answer = answer.with_context(|| name.clone())?;
     if let Some(trace) = &args.against {
         let launches = launches(Path::new(trace))?;
+        let mut left: usize = launches.iter().map(|seen| seen.launches.len()).sum();
         for (index, evaluation) in answer.evaluations.iter_mut().enumerate() {
             let ran = ran.get(index).and_then(Option::as_ref);
             let all = launches.iter().flat_map(|seen| &seen.launches);
@@ -73,6 +74,11 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             if !evaluation.against(&seen) {
                 bail!("{trace}: {} launches in one evaluation are too many to compare", seen.len());
             }
+            left = left.saturating_sub(seen.len());
+        }
+        answer.not_compared = Some(left as u64);
+        if left > 0 {
+            context.note(&context.lang.text_with("source-graph-not-compared", &[("count", left.into())]));
         }
     }
     if args.format != Format::Json {
