@@ -276,7 +276,8 @@ impl Request<'_> {
         }
         let graphs = self.variables.iter().any(|(name, _)| name == GRAPHS);
         if graphs {
-            names.push("libwhichkernel-graph.so");
+            // Before the stand-in: it looks at what is read back.
+            names.insert(0, "libwhichkernel-graph.so");
         }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
         // Somebody watches this program by preload: the shim goes on to the one that it starts.

@@ -7,7 +7,7 @@
 mod registers;
 
 use registers::code;
-use source::graph::{Code, GraphAnswer, GraphStep, Seen, ask, dims};
+use source::graph::{Code, Given, GraphAnswer, GraphStep, Seen, ask, dims};
 use source::{Device, Overrides, Tree};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,8 @@ fn with_code(
     let made = gguf::skeleton(&shape, kind, 2, false).expect("a model");
     let model = gguf::Gguf::parse(&made.header).expect("a header");
     let device = Device::find(gpu).expect("known");
-    ask(tree, &device, overrides, ("model.gguf", &model), columns, None, code).expect("evaluates")
+    ask(tree, &device, overrides, ("model.gguf", &model), columns, None, &Given { code, routing: None })
+        .expect("evaluates")
 }
 
 fn tree() -> Option<Tree> {
@@ -169,6 +170,7 @@ fn a_model_that_is_not_of_the_family_is_refused_by_name() {
     let made = gguf::skeleton(&shape, gguf::TensorType::F16, 2, false).expect("a model");
     let model = gguf::Gguf::parse(&made.header).expect("a header");
     let device = Device::find("gfx1100").expect("known");
-    let error = ask(&tree, &device, &Overrides::default(), ("m", &model), &[1], None, None).expect_err("refused");
+    let error =
+        ask(&tree, &device, &Overrides::default(), ("m", &model), &[1], None, &Given::default()).expect_err("refused");
     assert!(error.to_string().contains("`gemma3` is not known here; known are: llama, qwen2"), "{error}");
 }

@@ -6,7 +6,7 @@
 mod registers;
 
 use registers::code;
-use source::graph::{Code, Graph, GraphEvaluation, GraphStep, Seen, ask_written};
+use source::graph::{Code, Given, Graph, GraphEvaluation, GraphStep, Seen, ask_written};
 use source::{Device, Overrides, Tree};
 
 const GOLDEN: &str = include_str!("golden/nodes.txt");
@@ -66,7 +66,8 @@ fn evaluate<'r>(
     let cases: Vec<(&Recorded, &[Seen])> = all.iter().filter_map(seen).collect();
     let graphs = cases.iter().map(|(case, _)| Graph::parse(&case.graph).expect(case.name).into()).collect();
     let device = Device::find(gpu).expect("known");
-    let answer = ask_written(tree, &device, &Overrides::default(), "nodes.txt", graphs, code).expect("evaluates");
+    let answer = ask_written(tree, &device, &Overrides::default(), "nodes.txt", graphs, &Given { code, routing: None })
+        .expect("evaluates");
     let evaluations = answer.evaluations.into_iter().zip(cases);
     evaluations.map(|(evaluation, (case, seen))| (case.name, evaluation, seen)).collect()
 }

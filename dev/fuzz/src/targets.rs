@@ -313,6 +313,11 @@ fn graph(data: &[u8]) {
     let Ok(graphs) = source::graph::parse_all(text) else { return };
     let tensors: usize = graphs.iter().map(|written| written.graph.tensors.len()).sum();
     assert!(tensors <= data.len(), "a tensor takes bytes");
+    let read = |written: &source::graph::Written| -> usize {
+        let reads = written.ran.iter().flat_map(|ran| &ran.reads);
+        reads.filter_map(|read| read.bytes.as_ref()).map(Vec::len).sum()
+    };
+    assert!(graphs.iter().map(read).sum::<usize>() <= 64 << 20, "more bytes than a file may tell of");
     for (id, tensor) in graphs.iter().flat_map(|written| written.graph.tensors.iter().enumerate()) {
         assert!(tensor.bytes() >= 0 && tensor.address >= 0, "sums that do not fit");
         assert!(tensor.sources.iter().flatten().all(|source| *source < id), "made of what comes later");

@@ -75,6 +75,13 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
               y#2 = UNARY F32 64,8 from x#1 with 10 at 0x2000 used 0 flags 16\n@ end 20\n@ more: only the first\n"
                 .to_vec(),
         ),
+        (
+            "graph",
+            "read_back",
+            b"@ graph of 7 on ROCm0 from 10\nx#1 = F32 64,8 at 0x1000\ny#2 = RELU F32 64,8 from x#1 at 0x2000\n\
+              @ read 0x1000 24 3,-1*2,0*3\n@ read 0x1000 9 -\n@ end 20\n"
+                .to_vec(),
+        ),
         ("kernel_name", "ggml", b"_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKcPKiPf".to_vec()),
         (
             "kernel_name",

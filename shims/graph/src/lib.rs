@@ -9,6 +9,7 @@
 
 mod ggml;
 mod numbers;
+mod read_back;
 #[path = "../../common/real.rs"]
 mod real;
 mod text;
@@ -42,9 +43,13 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     let mine = BUSY.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
     // SAFETY: the caller's backend and graph, while nobody else is here.
     let wrote = mine && unsafe { describe(backend, graph.cast()) };
+    if wrote {
+        read_back::by_this_thread(true);
+    }
     // SAFETY: the caller's own call.
     let status = unsafe { real(backend, graph) };
     if mine {
+        read_back::by_this_thread(false);
         if wrote {
             // SAFETY: nobody else is here.
             let text = unsafe { &mut *&raw mut TEXT };

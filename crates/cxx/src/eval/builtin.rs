@@ -188,10 +188,10 @@ impl Machine<'_> {
 
     /// Stores an answer through an output pointer; the call itself succeeded.
     pub fn give(&mut self, target: Option<&Expr>, value: Value) -> Run<Value> {
-        if let Some(target) = target
-            && let Value::Ptr(place) = self.eval(target)?
-        {
-            self.store(place, value)?;
+        match target.map(|target| Ok((self.eval(target)?, target.span))).transpose()? {
+            Some((Value::Ptr(place), _)) => drop(self.store(place, value)?),
+            Some((other, at)) => self.taint_reached(&other, at),
+            None => {}
         }
         Ok(Value::int(0))
     }

@@ -100,6 +100,9 @@ impl<'p> Machine<'p> {
         let values = self.stranger(Some(full), args, at)?;
         if outside == Outside::Work || (outside == Outside::Moves && self.follows) {
             self.hand_to_library(name, at)?;
+            if outside == Outside::Moves {
+                self.moved(&values, at);
+            }
             return Ok(Value::int(0));
         }
         if outside != Outside::Query

@@ -1,5 +1,6 @@
 //! Methods of std's containers and strings, as far as real decisions use them; after any other method the object is unknown.
 
+use super::init::MOST_IN_LIST;
 use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Value};
 use crate::ast::{Binary, Expr};
@@ -7,6 +8,21 @@ use crate::files::Span;
 use crate::sym::Sym;
 
 impl Machine<'_> {
+    /// `list.push_back(x)` where the list lies in memory: nothing is copied. False of anything else, which is not looked at.
+    pub(super) fn grown(&mut self, place: Place, name: Sym, args: &[Expr]) -> Run<bool> {
+        let [item] = args else { return Ok(false) };
+        let length = match self.peek(place) {
+            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => agg.items.len(),
+            _ => return Ok(false),
+        };
+        if length >= MOST_IN_LIST || self.exploring || self.program.text(name) != "push_back" {
+            return Ok(false);
+        }
+        let item = self.eval(item)?;
+        self.append(place, item);
+        Ok(true)
+    }
+
     pub(super) fn container(
         &mut self,
         place: Option<Place>,
@@ -18,21 +34,21 @@ impl Machine<'_> {
         let method = self.program.text(name);
         match value {
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => {
-                let items = agg.items.clone();
-                self.sequence(place, items, method, args, at)
+                let agg = agg.clone();
+                self.sequence(place, &agg.items, method, args, at)
             }
             Value::Str(text) => {
                 let text = text.clone();
                 self.string_method(place, &text, method, args, at)
             }
-            _ => Ok(None),
+            _ => Ok(self.buffer_method(value, method)),
         }
     }
 
     fn sequence(
         &mut self,
         place: Option<Place>,
-        mut items: Vec<Value>,
+        items: &[Value],
         method: &str,
         args: &[Expr],
         at: Span,
@@ -66,6 +82,7 @@ impl Machine<'_> {
                 if !matches!((at_end, end(items.len())), (Value::Ptr(a), Value::Ptr(b)) if a == b) {
                     return Ok(None);
                 }
+                let mut items = items.to_vec();
                 match self.eval(more)? {
                     Value::Agg(list) if matches!(list.shape, Shape::Array) => items.extend(list.items.iter().cloned()),
                     value => items.push(value),
@@ -79,6 +96,10 @@ impl Machine<'_> {
                 let mut values = Vec::new();
                 for arg in args {
                     values.push(self.eval(arg)?);
+                }
+                let mut items = items.to_vec();
+                if items.len() >= MOST_IN_LIST {
+                    return Ok(None);
                 }
                 match (method, values.as_slice()) {
                     ("push_back" | "emplace_back", [only]) => items.push(only.clone()),

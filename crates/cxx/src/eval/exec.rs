@@ -235,6 +235,9 @@ impl Machine<'_> {
                 self.convert(&var.ty, value)
             }
             Initial::Arguments(args) => {
+                if let Some(buffer) = self.buffer(&var.ty, args, var.span)? {
+                    return Ok(buffer);
+                }
                 let ty = self.resolve(&var.ty)?;
                 self.construct(&ty, args, var.span)
             }

@@ -173,6 +173,7 @@ impl Machine<'_> {
             (Unary::Deref, Value::Ptr(place)) => self.read(*place, at),
             (Unary::Deref, Value::Fn(_)) => value,
             (Unary::Deref, Value::Agg(agg)) => agg.items.first().cloned().unwrap_or(Value::Opaque(at)),
+            (Unary::Deref, Value::Pointer(ty, address)) => self.told(ty, *address).unwrap_or(Value::Opaque(at)),
             (Unary::Deref, _) => Value::Opaque(at),
             (Unary::Not, value) => match self.truth(value) {
                 Some(truth) => Value::bool(!truth),
@@ -317,6 +318,10 @@ impl Machine<'_> {
                 let byte = usize::try_from(*by).ok().and_then(|by| text.as_bytes().get(by));
                 Value::char(byte.copied().unwrap_or(0))
             }
+            (Value::Pointer(..), Value::Int(..)) => match self.binary(Binary::Add, &base, &number, at)? {
+                Value::Pointer(ty, address) => self.told(&ty, address).unwrap_or(Value::Opaque(at)),
+                _ => Value::Opaque(at),
+            },
             _ => Value::Opaque(at),
         })
     }
@@ -422,7 +427,10 @@ impl Machine<'_> {
                 Value::Ptr(place) => Some(place),
                 _ => None,
             },
-            ExprKind::Cast(_, inner) => self.place(inner)?,
+            // A pointer into memory that nobody looks into is another by its type.
+            ExprKind::Cast(_, inner) => {
+                self.place(inner)?.filter(|place| !matches!(self.peek(*place), Some(Value::Pointer(..))))
+            }
             // A call is made once: what it returns stands on the stack for as long as the caller runs.
             ExprKind::Call(callee, args) => match self.call_raw(callee, args, expr.span)? {
                 Value::Ref(place) => Some(place),

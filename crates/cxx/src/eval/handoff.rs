@@ -33,6 +33,9 @@ pub struct Decision {
     pub numbers: [i64; 2],
 }
 
+/// More than one node of any graph takes.
+const MOST: usize = 1 << 14;
+
 impl Machine<'_> {
     pub(super) fn names(&self) -> Vec<Sym> {
         self.frames.iter().map(|frame| frame.name).collect()
@@ -135,9 +138,11 @@ impl Machine<'_> {
         if decides && self.exploring {
             self.decision = (self.program.dialect().decision)(self, &handoff);
         }
-        if self.handoffs.len() < 1000 {
-            self.handoffs.push(handoff);
+        // None is left out: what a run hands over is told as all of it.
+        if self.handoffs.len() >= MOST {
+            return Err(self.unsure(handoff.at, "more hand-offs than are followed"));
         }
+        self.handoffs.push(handoff);
         if decides { Err(Stop::Decided) } else { Ok(()) }
     }
 }

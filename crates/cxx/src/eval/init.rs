@@ -12,6 +12,9 @@ use crate::sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// As many as a place can tell apart.
+pub(super) const MOST_IN_LIST: usize = u16::MAX as usize;
+
 impl Machine<'_> {
     /// What a variable of a type holds before anything is stored: zero where `zero`, else nothing known.
     pub(super) fn default_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
@@ -249,7 +252,8 @@ impl Machine<'_> {
                     Value::Int(value, dependence, IntTy::I32) => Value::Int(value, dependence, IntTy::I64),
                     fill => fill,
                 };
-                let size = self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= 4096);
+                let size =
+                    self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= MOST_IN_LIST);
                 Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), |size| Value::array(vec![fill; size])))
             }
             Ty::Named(name) if *name == sym::STRING && args.len() < 2 => match args.first() {

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Instance, Shape, Ty, Value};
-use crate::ast::Expr;
+use crate::ast::{Expr, ExprKind};
 use crate::files::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,6 +69,21 @@ impl Machine<'_> {
         Some((size.checked_next_multiple_of(align)?, align))
     }
 
+    /// Of a member that is declared as an array, how large that is.
+    fn size_of_field(&mut self, expr: &Expr) -> Run<Option<usize>> {
+        let ExprKind::Member { base, name, arrow } = &expr.kind else { return Ok(None) };
+        let object = match self.eval(base)? {
+            Value::Ptr(place) if *arrow => self.peek(place).and_then(Self::instance),
+            value => Self::instance(&value).filter(|_| !arrow),
+        };
+        let Some(instance) = object else { return Ok(None) };
+        let program = self.program;
+        let field = program.members(&instance.of).fields.iter().find(|field| field.name == Some(*name));
+        let Some(field) = field.filter(|field| !field.ty.dims.is_empty()) else { return Ok(None) };
+        let ty = self.within(&instance, |machine| machine.resolve(&field.ty))?;
+        Ok(self.size_of(&ty))
+    }
+
     pub(super) fn size_of_expr(&mut self, inner: &Expr, at: Span) -> Run<Value> {
         let value = match self.place(inner)? {
             Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
@@ -76,7 +91,7 @@ impl Machine<'_> {
         };
         let size = match &value {
             Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) => Some(8),
-            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => None,
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => self.size_of_field(inner)?,
             value => {
                 let ty = value.ty();
                 self.size_of(&ty)

@@ -1,5 +1,6 @@
 //! The machine that functions are run on: memory, the range of inputs that the run stands for, and what it has seen.
 
+use super::arrivals::{Arrival, Block};
 use super::footprint::Footprint;
 use super::handoff::{Decision, Handoff};
 use super::input_window::Window;
@@ -153,6 +154,13 @@ pub struct Machine<'p> {
     /// Where the environment was asked for what a static holds.
     pub(super) env_of_statics: FxMap<(u64, u64), Vec<Span>>,
     pub(super) effects: u64,
+    /// What copies from elsewhere bring, in order; the first that is this run's, and how many came in it.
+    pub arrivals: Rc<[Arrival]>,
+    pub first_arrival: usize,
+    pub arrived: usize,
+    pub(super) blocks: Vec<Block>,
+    /// Steps that runs may take beyond their own where data is told: loops over it are long. All runs together.
+    pub allowance: u64,
     pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
     pub(super) token_rest: Option<String>,
     pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
@@ -221,6 +229,11 @@ impl<'p> Machine<'p> {
             env_reads: Vec::new(),
             env_of_statics: FxMap::default(),
             effects: 0,
+            arrivals: Rc::default(),
+            first_arrival: 0,
+            arrived: 0,
+            blocks: Vec::new(),
+            allowance: 0,
             builtins: super::builtin::table(program),
             token_rest: None,
             layouts: FxMap::default(),
@@ -245,6 +258,8 @@ impl<'p> Machine<'p> {
         self.asked.clear();
         self.forget_symbolic();
         self.handoffs.clear();
+        self.blocks.clear();
+        self.arrived = 0;
         if !self.guessed_globals.is_empty() {
             self.memo.clear();
             self.starts.clear();
@@ -269,6 +284,10 @@ impl<'p> Machine<'p> {
 
     pub(super) fn step(&mut self, at: Span) -> Run<()> {
         self.steps += 1;
+        if self.steps > MAX_STEPS && self.arrived > 0 && self.allowance > 0 {
+            self.allowance = self.allowance.saturating_sub(self.steps - MAX_STEPS);
+            self.steps = MAX_STEPS;
+        }
         if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
             return Err(self.unsure(at, "more steps than any real dispatch takes"));
         }
@@ -370,17 +389,30 @@ impl<'p> Machine<'p> {
         self.put(place, new);
     }
 
-    pub(super) fn put(&mut self, place: Place, new: Value) {
-        let Some(mut value) = self.root_mut(place.root) else { return };
+    /// One more item behind those of a list.
+    pub(super) fn append(&mut self, place: Place, new: Value) {
+        if place.root & GLOBAL_ROOT != 0 {
+            self.effects += 1;
+        }
+        self.remember(place);
+        if let Some(Value::Agg(agg)) = self.held_at(place) {
+            Rc::make_mut(agg).items.push(new);
+        }
+    }
+
+    fn held_at(&mut self, place: Place) -> Option<&mut Value> {
+        let mut value = self.root_mut(place.root)?;
         for &step in place.steps() {
             match value {
-                Value::Agg(agg) => match Rc::make_mut(agg).items.get_mut(usize::from(step)) {
-                    Some(next) => value = next,
-                    None => return,
-                },
-                _ => return,
+                Value::Agg(agg) => value = Rc::make_mut(agg).items.get_mut(usize::from(step))?,
+                _ => return None,
             }
         }
+        Some(value)
+    }
+
+    pub(super) fn put(&mut self, place: Place, new: Value) {
+        let Some(value) = self.held_at(place) else { return };
         // What an integer variable was declared as outlives what it holds.
         *value = match (new, value.int_ty()) {
             (Value::Opaque(at), Some(ty)) => Value::Unset(ty, at),

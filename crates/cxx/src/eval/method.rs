@@ -13,6 +13,11 @@ use std::sync::Arc;
 impl Machine<'_> {
     pub(super) fn call_member(&mut self, base: &Expr, name: Sym, arrow: bool, args: &[Expr], at: Span) -> Run<Value> {
         let place = if arrow { None } else { self.place(base)? };
+        if let Some(place) = place
+            && self.grown(place, name, args)?
+        {
+            return Ok(Value::Void);
+        }
         let value = match place {
             Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
             None => self.eval(base)?,
@@ -39,6 +44,9 @@ impl Machine<'_> {
             }
         } else if let Some(result) = self.container(place, &value, name, args, at)? {
             return Ok(result);
+        } else {
+            // A method that is not known may write to a buffer.
+            self.taint_buffer(&value, at);
         }
         for arg in args {
             let value = self.decayed(arg)?;

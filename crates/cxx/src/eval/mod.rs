@@ -4,6 +4,7 @@
 //! ends the run with its place. Nothing is guessed.
 
 mod arith;
+mod arrivals;
 mod bounds;
 mod builtin;
 mod call;
@@ -30,6 +31,7 @@ mod text;
 mod types;
 mod value;
 
+pub use arrivals::Arrival;
 pub use builtin::Builtin;
 pub use environment::NOT_SET;
 pub use handoff::{Decision, Handoff};

@@ -69,7 +69,7 @@ impl Machine<'_> {
         self.array_around(place).is_some()
     }
 
-    fn array_around(&self, place: Place) -> Option<Place> {
+    pub(super) fn array_around(&self, place: Place) -> Option<Place> {
         let mut whole = place;
         whole.len = whole.len.checked_sub(1)?;
         match self.peek(whole) {
@@ -92,8 +92,9 @@ impl Machine<'_> {
 
     /// Everything that a value lets a stranger write to.
     pub(super) fn taint_reached(&mut self, value: &Value, at: Span) {
-        if let Value::Ptr(place) | Value::Ref(place) = value {
-            self.taint_around(*place, at);
+        match value {
+            Value::Ptr(place) | Value::Ref(place) => self.taint_around(*place, at),
+            value => self.taint_buffer(value, at),
         }
     }
 
@@ -146,6 +147,7 @@ impl Machine<'_> {
             ExprKind::Index(base, _) | ExprKind::Cast(_, base) => match self.place(base)? {
                 Some(place) => match self.peek(place).cloned() {
                     Some(Value::Ptr(inner)) => self.taint_around(inner, at),
+                    Some(Value::Pointer(_, address)) => self.overwritten(address, at),
                     _ => self.taint(place, at),
                 },
                 None => self.lost(base, at)?,

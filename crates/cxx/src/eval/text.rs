@@ -4,7 +4,7 @@
 use super::builtin::Builtin;
 use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Ty, Value};
-use crate::ast::Expr;
+use crate::ast::{Expr, ExprKind};
 use crate::files::Span;
 use crate::integer::IntTy;
 use std::cmp::Ordering;
@@ -83,9 +83,10 @@ impl Machine<'_> {
             }
             (_, Some(place)) => match self.peek(place).cloned() {
                 Some(Value::Ptr(inner)) => self.taint(inner, at),
+                Some(Value::Pointer(_, address)) => self.overwritten(address, at),
                 _ => self.taint(place, at),
             },
-            _ => {}
+            _ => self.overwritten(None, at),
         }
         Ok(Value::Opaque(at))
     }
@@ -125,7 +126,16 @@ impl Machine<'_> {
             Some(bytes) => self.eval(bytes)?,
             None => Value::Opaque(at),
         };
-        let Value::Ptr(to) = to else { return Ok(Value::Void) };
+        let Value::Ptr(to) = to else {
+            self.taint_reached(&to, at);
+            return Ok(Value::Void);
+        };
+        if let (Some(whole), Value::Ptr(from)) = (self.whole_array(to, rest)?, &from)
+            && let Some(items) = self.array_from(*from, whole)
+        {
+            self.write(whole, items);
+            return Ok(Value::Void);
+        }
         let value = match from {
             Value::Ptr(from) => self.read(from, at),
             _ => Value::Opaque(at),
@@ -138,6 +148,30 @@ impl Machine<'_> {
             _ => self.taint_around(to, at),
         }
         Ok(Value::Void)
+    }
+
+    /// The array that begins here, where as many bytes are meant as `sizeof` says of it.
+    fn whole_array(&mut self, to: Place, bytes: &[Expr]) -> Run<Option<Place>> {
+        let [Expr { kind: ExprKind::SizeofExpr(measured), .. }] = bytes else { return Ok(None) };
+        let declared = matches!(measured.kind, ExprKind::Member { .. });
+        let Some(whole) = self.array_around(to).filter(|whole| declared && whole.part(0) == Some(to)) else {
+            return Ok(None);
+        };
+        // Only of a member that is declared as one is the size that of its items.
+        let known = matches!(self.size_of_expr(measured, measured.span)?, Value::Int(..));
+        Ok(self.place(measured)?.filter(|place| known && *place == whole))
+    }
+
+    /// Another array of as many items that begins here.
+    fn array_from(&self, from: Place, like: Place) -> Option<Value> {
+        let other = self.array_around(from).filter(|other| other.part(0) == Some(from))?;
+        match (self.peek(other)?, self.peek(like)?) {
+            (Value::Agg(a), Value::Agg(b)) if a.items.len() == b.items.len() => {
+                let mut pairs = a.items.iter().zip(&b.items);
+                pairs.all(|(new, old)| as_wide(new, old)).then(|| Value::Agg(a.clone()))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn memset(&mut self, args: &[Expr], at: Span) -> Run<Value> {
@@ -157,7 +191,7 @@ impl Machine<'_> {
                     _ => self.taint_around(*place, at),
                 }
             }
-            [Value::Ptr(place), ..] => self.taint_around(*place, at),
+            [target, ..] => self.taint_reached(target, at),
             _ => {}
         }
         Ok(Value::Void)
@@ -303,4 +337,14 @@ fn leading_number(text: &str, radix: u32) -> i64 {
     let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
     let number = text.get(..end).and_then(|digits| i64::from_str_radix(digits, radix).ok()).unwrap_or(0);
     if negative { number.wrapping_neg() } else { number }
+}
+
+/// Whether an item takes as many bytes as the one in whose place it is copied, as far as the two tell.
+fn as_wide(new: &Value, old: &Value) -> bool {
+    match (new, old.int_ty()) {
+        (Value::Int(_, _, ty) | Value::Unset(ty, _), Some(old)) => ty.bits() == old.bits(),
+        // Words of parameters may hold numbers with a fraction.
+        (Value::Float(_), Some(old)) => old.bits() == 32,
+        _ => false,
+    }
 }

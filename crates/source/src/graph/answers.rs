@@ -3,7 +3,7 @@
 use super::code::{Code, CodeUsed};
 use super::compare::Compared;
 use super::run::{Evaluation, Step};
-use super::{Graph, Written, family, run};
+use super::{Data, Graph, Routing, Written, family, run};
 use crate::declared::Build;
 use crate::device::Device;
 use crate::rules::{Launched, RulesError};
@@ -32,6 +32,8 @@ pub struct GraphAnswer {
     pub nodes_from: String,
     /// Where tensors were taken to lie.
     pub memory: String,
+    /// Which experts tokens were taken to go to, where the host reads that back; null where nobody told.
+    pub routing: Option<String>,
     /// The code that registers and shared memory were read from; null where none was given.
     pub code: Option<CodeUsed>,
     pub build: Build,
@@ -60,6 +62,9 @@ pub struct GraphEvaluation {
     pub nodes: usize,
     /// The tree's function that fuses nodes; null where it has none of its own.
     pub fused_by: Option<String>,
+    /// What the program read back from the GPU meanwhile, where that was written down with the graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<GraphReads>,
     /// Launches that are named below.
     pub launches: u64,
     pub steps: Vec<GraphStep>,
@@ -71,6 +76,15 @@ pub struct GraphEvaluation {
     /// What the comparison comes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agrees: Option<Conclusion>,
+}
+
+/// Copies from the GPU to the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GraphReads {
+    /// Written down with the graph.
+    pub given: u64,
+    /// Made by the tree's code, with the same address and length in the same order.
+    pub used: u64,
 }
 
 /// One node, or several that are fused.
@@ -139,8 +153,21 @@ const MEMORY_PLACED: &str = "where the program had laid its tensors";
 const MEMORY: &str =
     "every tensor in memory of its own; ggml's allocator shares memory, which can keep nodes from being fused";
 
+const ROUTING_READ: &str = "as the program read it back from the GPU while it computed these graphs";
+const ROUTING_EVEN: &str = "every token gets the next experts in turn, as was asked for";
+const ROUTING_FIRST: &str = "every token gets the first experts, as was asked for";
+
 /// Positions are given out in steps of this many.
 const STEP: i64 = 256;
+
+/// What whoever asks knows besides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// The code that was built from the tree.
+    pub code: Option<&'a Code>,
+    /// Which experts tokens go to; it goes before what a program read back.
+    pub routing: Option<Routing>,
+}
 
 /// Asks a tree about a model, for each number of columns. `positions`: of the KV cache; else as many as the columns fill.
 pub fn ask(
@@ -150,16 +177,17 @@ pub fn ask(
     model: (&str, &Gguf),
     columns: &[i64],
     positions: Option<i64>,
-    code: Option<&Code>,
+    given: &Given<'_>,
 ) -> Result<GraphAnswer, GraphError> {
     let mut graphs = Vec::new();
     for &columns in columns {
         let filled = columns.saturating_add(STEP - 1) / STEP * STEP;
         let positions = positions.unwrap_or(filled).max(filled);
-        graphs.push((Some((columns, positions)), family::model(model.1, columns, positions)?));
+        let data = given.routing.map_or(Data::Unknown, Data::Routed);
+        graphs.push((Some((columns, positions)), family::model(model.1, columns, positions)?, data));
     }
     let architecture = Some(model.1.architecture().to_owned());
-    answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs, code)
+    answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs, given.code)
 }
 
 /// Asks a tree about graphs that were written down ([`Graph::parse`]).
@@ -169,38 +197,60 @@ pub fn ask_written(
     overrides: &Overrides,
     name: &str,
     graphs: Vec<Written>,
-    code: Option<&Code>,
+    given: &Given<'_>,
 ) -> Result<GraphAnswer, GraphError> {
     let from = if graphs.iter().all(|written| written.ran.is_some()) { NODES_COMPUTED } else { NODES_WRITTEN };
-    let mut answer = answer(
-        tree,
-        device,
-        overrides,
-        (name, None, from),
-        graphs.iter().map(|written| (None, written.graph.clone())).collect(),
-        code,
-    )?;
-    for (evaluation, written) in answer.evaluations.iter_mut().zip(graphs) {
-        evaluation.backend = written.ran.map(|ran| ran.on);
+    let mut backends = Vec::with_capacity(graphs.len());
+    let mut all = Vec::with_capacity(graphs.len());
+    for Written { graph, ran } in graphs {
+        let (on, reads) = ran.map(|ran| (ran.on, ran.reads)).unzip();
+        let data = match (given.routing, reads) {
+            (Some(routing), _) => Data::Routed(routing),
+            (None, Some(reads)) => Data::Read(reads),
+            (None, None) => Data::Unknown,
+        };
+        backends.push(on);
+        all.push((None, graph, data));
+    }
+    let mut answer = answer(tree, device, overrides, (name, None, from), all, given.code)?;
+    for (evaluation, backend) in answer.evaluations.iter_mut().zip(backends) {
+        evaluation.backend = backend;
     }
     Ok(answer)
 }
+
+/// A graph with its columns and positions, where it is a model's, and what is known of its data.
+type Asked = (Option<(i64, i64)>, Graph, Data);
 
 fn answer(
     tree: &Tree,
     device: &Device,
     overrides: &Overrides,
     (model, architecture, nodes_from): (&str, Option<String>, &str),
-    graphs: Vec<(Option<(i64, i64)>, Graph)>,
+    graphs: Vec<Asked>,
     code: Option<&Code>,
 ) -> Result<GraphAnswer, GraphError> {
     let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
     let mut backend = open(tree, device.vendor, overrides, &shape)?;
     let mut evaluations = Vec::new();
-    let memory = if graphs.iter().all(|(_, graph)| graph.placed) { MEMORY_PLACED } else { MEMORY };
-    for (size, graph) in graphs {
-        let found = run::evaluate(&mut backend.rules, device, code, graph)?;
-        evaluations.push(GraphEvaluation::new(size, &found));
+    let memory = if graphs.iter().all(|(_, graph, _)| graph.placed) { MEMORY_PLACED } else { MEMORY };
+    let mut routing = None;
+    for (size, graph, data) in graphs {
+        let found = run::evaluate(&mut backend.rules, device, code, graph, &data)?;
+        let mut evaluation = GraphEvaluation::new(size, &found);
+        let used: usize = found.steps.iter().filter_map(|step| step.read).sum();
+        let told = match &data {
+            Data::Read(reads) if reads.is_empty() => None,
+            Data::Read(reads) => {
+                evaluation.read_back = Some(GraphReads { given: reads.len() as u64, used: used as u64 });
+                reads.iter().any(|read| read.bytes.is_some()).then_some(ROUTING_READ)
+            }
+            Data::Routed(Routing::Even) => Some(ROUTING_EVEN),
+            Data::Routed(Routing::First) => Some(ROUTING_FIRST),
+            Data::Unknown => None,
+        };
+        routing = routing.or(told.filter(|_| used > 0));
+        evaluations.push(evaluation);
     }
     let assumed = backend.preset.assumed().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(GraphAnswer {
@@ -213,6 +263,7 @@ fn answer(
         card: device.card.clone(),
         nodes_from: nodes_from.to_owned(),
         memory: memory.to_owned(),
+        routing: routing.map(str::to_owned),
         code: code.map(|code| code.used.clone()),
         build: crate::declared::build(&backend.preset),
         assumed,
@@ -230,6 +281,7 @@ impl GraphEvaluation {
             columns: size.map(|(columns, _)| columns),
             positions: size.map(|(_, positions)| positions),
             backend: None,
+            read_back: None,
             nodes: found.graph.nodes.len(),
             fused_by: found.fuses.clone(),
             launches,

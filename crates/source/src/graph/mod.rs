@@ -8,6 +8,7 @@ mod answers;
 mod build;
 mod code;
 mod compare;
+mod data;
 mod family;
 mod follow;
 mod memory;
@@ -16,16 +17,18 @@ mod written;
 mod written_file;
 
 pub use answers::{
-    GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphMove, GraphStep, ask, ask_written, dims,
+    Given, GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphMove, GraphReads, GraphStep, ask, ask_written,
+    dims,
 };
 pub use build::Builder;
 pub(crate) use code::resources;
 pub use code::{Code, CodeUsed};
 pub use compare::{Compared, Mismatch, Seen, compare, instance};
+pub use data::{Data, Routing};
 pub use family::{FAMILIES, FamilyError, model};
 pub use run::{Evaluation, Step, evaluate};
 pub use written::WrittenError;
-pub use written_file::{Ran, Written, parse_all};
+pub use written_file::{Ran, Read, Written, parse_all};
 
 use gguf::TensorType;
 use std::borrow::Cow;

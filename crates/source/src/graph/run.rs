@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::follow::{End, GraphSession};
-use super::{Graph, Tensor};
+use super::{Data, Graph, Tensor};
 use crate::before_dispatch::before_dispatch;
 use crate::device::Device;
 use crate::op::Shape;
@@ -27,6 +27,8 @@ pub struct Step {
     pub open: Option<(String, String)>,
     /// Why a grid or block is not known where the kernels are.
     pub unsized_by: Option<(String, String)>,
+    /// Copies from the GPU whose bytes were told; None where that is not the same on every way.
+    pub read: Option<usize>,
 }
 
 /// What one evaluation of a graph launches.
@@ -44,6 +46,7 @@ pub fn evaluate(
     device: &Device,
     code: Option<&Code>,
     graph: Graph,
+    data: &Data,
 ) -> Result<Evaluation, RulesError> {
     // The dispatcher is found by a plain product.
     rules.settle(device, &Shape::MulMat { rows: 4096, k: 4096 }.op("Q4_0", 1))?;
@@ -60,7 +63,7 @@ pub fn evaluate(
         };
         let session = GraphSession::new(&rules.program, rules.entry_index(), fuses, platform, &graph);
         let needed = match session {
-            Ok(mut session) => follow(&mut session, rules, &graph, &fusion, &mut steps, &mut next),
+            Ok(mut session) => follow(&mut session, rules, (&graph, data), &fusion, &mut steps, &mut next),
             Err(Ok(need)) => Some(need.0),
             Err(Err(stop)) => {
                 let open = Some(explain(&rules.program, &stop));
@@ -71,7 +74,11 @@ pub fn evaluate(
         };
         let Some(name) = needed else {
             let name = |index: u32| Some(rules.program.text(rules.program.function(index)?.name).to_owned());
-            return Ok(Evaluation { graph, steps, fuses: fuses.and_then(name) });
+            let fuses = fuses.and_then(name);
+            if let Data::Read(reads) = data {
+                mistaken(&mut steps, reads.len());
+            }
+            return Ok(Evaluation { graph, steps, fuses });
         };
         rules.program.define_function(rules.tree, name)?;
     }
@@ -81,11 +88,12 @@ pub fn evaluate(
 fn follow(
     session: &mut GraphSession<'_>,
     rules: &Rules<'_>,
-    graph: &Graph,
+    (graph, data): (&Graph, &Data),
     fusion: &Fusion,
     steps: &mut Vec<Step>,
     next: &mut usize,
 ) -> Option<cxx::sym::Sym> {
+    session.tell(data);
     let marked = rules.entry().and_then(|entry| left_out(&rules.program, entry));
     while let Some(node) = graph.node(*next) {
         if node.is_view() {
@@ -103,6 +111,7 @@ fn follow(
             *next += 1;
             continue;
         }
+        session.tell_at(data, graph, *next, came(steps));
         let (ends, unknown) = match session.ends(*next) {
             Ok(found) => found,
             Err(need) => return Some(need.0),
@@ -127,7 +136,25 @@ fn follow(
 }
 
 fn unknown_step(node: usize, open: Option<(String, String)>) -> Step {
-    Step { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None }
+    Step { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
+}
+
+/// How many of a program's copies from the GPU were made so far; None where that is not known any more.
+fn came(steps: &[Step]) -> Option<usize> {
+    steps.iter().map(|step| step.read).sum()
+}
+
+/// A step that is open may have read back what was taken for a later one's: copies are told apart by their order, address and
+/// length. Where the steps that must have read have read all there is, none is left for it; else what came behind it is open.
+fn mistaken(steps: &mut [Step], given: usize) {
+    if came(steps) == Some(given) {
+        return;
+    }
+    let Some(first) = steps.iter().position(|step| step.open.is_some() || step.read.is_none()) else { return };
+    for step in steps.iter_mut().skip(first + 1).filter(|step| step.read != Some(0)) {
+        let why = "what the program read back here is not told from what it read back before";
+        *step = unknown_step(step.node, Some((String::new(), why.to_owned())));
+    }
 }
 
 /// What all ways have in common; where they part, it is open.
@@ -137,7 +164,8 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Ste
         return unknown_step(node, unknown.or_else(|| Some(Default::default())));
     };
     let (launches, moves) = (first.launches, Some(first.moves));
-    let mut step = Step { node, nodes: first.nodes, launches, moves, open: first.open, unsized_by: None };
+    let read = Some(first.read);
+    let mut step = Step { node, nodes: first.nodes, launches, moves, open: first.open, unsized_by: None, read };
     for end in ends {
         let same = |(a, b): &(&Launched, &Launched)| a.kernel == b.kernel && a.args == b.args;
         let common = step.launches.iter().zip(&end.launches).take_while(same).count();
@@ -153,6 +181,7 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Ste
         let moved = |moves: &[Launched]| moves.iter().map(|call| (call.kernel.clone(), call.line)).collect::<Vec<_>>();
         step.moves = step.moves.filter(|moves| moved(moves) == moved(&end.moves));
         step.nodes = step.nodes.max(end.nodes);
+        step.read = step.read.filter(|read| *read == end.read);
         step.open = step.open.or(end.open);
         if parts && step.open.is_none() {
             step.open.clone_from(&unknown);

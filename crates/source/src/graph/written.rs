@@ -27,6 +27,8 @@ pub enum WrittenError {
     Unknown { line: usize, name: String },
     #[error("line {0}: a tensor of that size is larger than any memory")]
     TooLarge(usize),
+    #[error("line {line} is nothing that was read back (ADDRESS BYTES WORDS, all of them): {what}")]
+    Read { line: usize, what: String },
     #[error("nothing is computed in it")]
     Empty,
     #[error("line {0}: a tensor that is split over several GPUs, which is not followed")]
@@ -38,7 +40,7 @@ pub enum WrittenError {
 /// More tensors than any model has, and more bytes than any machine.
 const MOST: usize = 1 << 14;
 const MOST_BYTES: i64 = 1 << 46;
-const MOST_ADDRESS: i64 = 1 << 57;
+pub(super) const MOST_ADDRESS: i64 = 1 << 57;
 /// As many sources and parameters as ggml has room for.
 const MOST_SOURCES: usize = 10;
 const MOST_PARAMETERS: usize = 16;

@@ -3,10 +3,12 @@
 //! ```text
 //! @ graph of PROCESS on BACKEND from NANOSECONDS
 //! ...
+//! @ read ADDRESS BYTES WORDS
 //! @ end NANOSECONDS
 //! ```
 //!
-//! Between the two are the lines of one graph, and between the two moments its launches.
+//! Between the two are the lines of one graph, and between the two moments its launches. What the program read back from the GPU
+//! meanwhile stands behind them, in order: words of 32 bits (`3,7,0*126`), or `-` where they were not written down.
 
 use super::{Graph, WrittenError};
 
@@ -25,6 +27,17 @@ pub struct Ran {
     pub on: String,
     pub from_ns: u64,
     pub to_ns: u64,
+    /// What it read back from the GPU, in order.
+    pub reads: Vec<Read>,
+}
+
+/// A copy from the GPU to the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    pub from: i64,
+    pub length: usize,
+    /// None where it was not written down.
+    pub bytes: Option<Vec<u8>>,
 }
 
 impl Ran {
@@ -41,11 +54,42 @@ impl From<Graph> for Written {
     }
 }
 
+/// Copies of one graph, bytes of one of them, and of all in a file.
+const MOST_READS: usize = 1 << 14;
+const MOST_READ: usize = 1 << 22;
+const MOST_READ_IN_ALL: usize = 64 << 20;
+
+impl Read {
+    /// `room`: how many bytes the file may have yet.
+    fn parse(address: &str, length: &str, words: &str, room: &mut usize) -> Option<Read> {
+        let from = address.strip_prefix("0x").and_then(|hex| i64::from_str_radix(hex, 16).ok());
+        let from = from.filter(|from| (1..super::written::MOST_ADDRESS).contains(from))?;
+        let length: usize = length.parse().ok()?;
+        if words == "-" {
+            return Some(Read { from, length, bytes: None });
+        }
+        *room = room.checked_sub(length)?;
+        let mut bytes = Vec::new();
+        for word in words.split(',') {
+            let (word, times) = word.split_once('*').unwrap_or((word, "1"));
+            let (word, times): (i32, usize) = (word.parse().ok()?, times.parse().ok()?);
+            let more = times.checked_mul(4).filter(|more| *more <= length.saturating_sub(bytes.len()))?;
+            let start = bytes.len();
+            bytes.resize(start + more, 0);
+            let words = bytes.get_mut(start..).unwrap_or_default().chunks_exact_mut(4);
+            words.filter(|_| word != 0).for_each(|slot| slot.copy_from_slice(&word.to_le_bytes()));
+        }
+        (bytes.len() == length && length <= MOST_READ).then_some(Read { from, length, bytes: Some(bytes) })
+    }
+}
+
 /// Every graph of a file, in order. One whose end was not written (the program ended within it) is not among them.
 pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
     let mut out = Vec::new();
     let mut lines: Vec<(usize, &str)> = Vec::new();
     let mut head: Option<(u64, &str, u64)> = None;
+    let mut reads: Vec<Read> = Vec::new();
+    let mut room = MOST_READ_IN_ALL;
     let mut any = false;
     for (number, line) in (1..).zip(text.lines()) {
         let Some(said) = line.strip_prefix("@ ") else {
@@ -63,11 +107,19 @@ pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
                 let (process, from) = (process.parse().map_err(|_| bad())?, from.parse().map_err(|_| bad())?);
                 head = Some((process, on, from));
                 lines.clear();
+                reads.clear();
             }
             ["end", to] => {
                 let (process, on, from_ns) = head.take().ok_or_else(bad)?;
-                let ran = Ran { process, on: on.to_owned(), from_ns, to_ns: to.parse().map_err(|_| bad())? };
+                let to_ns = to.parse().map_err(|_| bad())?;
+                let reads = std::mem::take(&mut reads);
+                let ran = Ran { process, on: on.to_owned(), from_ns, to_ns, reads };
                 out.push(Written { graph: Graph::of_lines(lines.drain(..))?, ran: Some(ran) });
+            }
+            ["read", address, length, words] if head.is_some() && reads.len() < MOST_READS => {
+                let read = Read::parse(address, length, words, &mut room);
+                let bad = || WrittenError::Read { line: number, what: format!("{length} bytes from {address}") };
+                reads.push(read.ok_or_else(bad)?);
             }
             ["more:", ..] => {}
             ["refused:", ..] => return Err(WrittenError::Refused(said.trim_start_matches("refused: ").to_owned())),
@@ -121,6 +173,45 @@ mod tests {
         let cut = TWO.split_once("@ end 40").expect("an end").0;
         assert_eq!(parse_all(cut).expect("one").len(), 1);
         assert_eq!(parse_all("x = F32 4\ny = RELU F32 4 from x").expect("one")[0].ran, None);
+    }
+
+    #[test]
+    fn what_was_read_back_comes_in_order() {
+        let with = |lines: &str| TWO.replace("@ end 20", &format!("{lines}\n@ end 20"));
+        let all = parse_all(&with("@ read 0x1000 16 3,-7*2,0\n@ read 0x2000 99999999 -")).expect("two");
+        let reads = |index: usize| all[index].ran.as_ref().map(|ran| ran.reads.as_slice()).unwrap_or_default();
+        let [first, second] = reads(0) else { panic!("{:?}", reads(0)) };
+        let words: Vec<u8> = [3_i32, -7, -7, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!((first.from, first.length, first.bytes.as_ref()), (0x1000, 16, Some(&words)));
+        assert_eq!((second.from, second.bytes.as_ref()), (0x2000, None));
+        assert_eq!(reads(1), []);
+
+        let told = |text: &str| parse_all(&with(text)).expect_err(text).to_string();
+        for bad in [
+            "@ read 0x1000 16 3,-7",
+            "@ read 0x1000 16 3,-7*9",
+            "@ read 0x1000 16 3*4611686018427387905",
+            "@ read 0x1000 16 3*18446744073709551615",
+            "@ read 0x1000 16 3*0,1",
+            "@ read 0x1000 16 ",
+            "@ read 0x1000 16 99999999999,1,1,1",
+            "@ read 0x1000 5 1",
+            "@ read 0x1000 -4 1",
+            "@ read 4096 4 1",
+            "@ read 0x0 4 1",
+            "@ read 0xffffffffffffffff 4 1",
+            "@ read 0x1000 8388608 0*2097152",
+            "@ read 0x1000 99999999999999 0*24999999999999",
+        ] {
+            assert!(told(bad).starts_with("line 4 is nothing that was read back"), "{bad}: {}", told(bad));
+        }
+        for bad in ["@ read 0x1000 4", "@ read", "@ read 0x1000 4 1 2"] {
+            assert!(told(bad).starts_with("line 4"), "{bad}: {}", told(bad));
+        }
+        // More than a file may hold, and more copies than a graph can have.
+        assert!(told(&"@ read 0x1000 4194304 0*1048576\n".repeat(17)).starts_with("line 20"));
+        assert!(told(&"@ read 0x1000 4 1\n".repeat(20_000)).starts_with("line 16388"));
+        assert!(parse_all("@ read 0x1000 4 1\n").expect_err("outside").to_string().starts_with("line 1"));
     }
 
     #[test]

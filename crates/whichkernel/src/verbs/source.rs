@@ -69,6 +69,11 @@ pub struct Args {
     #[arg(long, value_name = "LIBRARY", requires = "graph")]
     pub code: Option<PathBuf>,
 
+    /// With --graph: which experts tokens go to, where the host reads that back and sorts them itself. Every token the next ones in
+    /// turn (even), or every token the first ones; it goes before what a program read back, which a graph that it wrote down has
+    #[arg(long, value_enum, requires = "graph")]
+    pub routing: Option<Routing>,
+
     /// Up to how many columns which path, per GPU and type, instead of single rows
     #[arg(long)]
     pub thresholds: bool,
@@ -88,6 +93,12 @@ pub enum Backend {
     #[default]
     Hip,
     Vulkan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Routing {
+    Even,
+    First,
 }
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {

@@ -163,6 +163,7 @@ mod tests {
         "set",
         "vulkan_device",
         "code",
+        "routing",
         "write_graph",
         "check",
         "no_dryrun",

@@ -8,7 +8,7 @@ use gguf::Gguf;
 use gpu::occupancy::Resources;
 use launch::table::KernelInfo;
 use report::{Column, Lang, Table, conclusion_text};
-use source::graph::{Code, GraphAnswer, GraphEvaluation, Ran, Seen, Written, dims, parse_all};
+use source::graph::{Code, Given, GraphAnswer, GraphEvaluation, Ran, Routing, Seen, Written, dims, parse_all};
 use source::{Device, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,6 +34,11 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let name = model.display().to_string();
     let overrides = args.ask.overrides()?;
     let code = args.code.as_deref().map(|path| code(path, &device, context)).transpose()?;
+    let routing = args.routing.map(|routing| match routing {
+        super::Routing::Even => Routing::Even,
+        super::Routing::First => Routing::First,
+    });
+    let given = Given { code: code.as_ref(), routing };
     let written = written(model, context).with_context(|| name.clone())?;
     let ran: Vec<Option<Ran>> = written.iter().flatten().map(|written| written.ran.clone()).collect();
     let nodes = match ran.first() {
@@ -46,12 +51,12 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             if args.ask.columns()?.is_some() || args.ask.kv.is_some() {
                 bail!(context.lang.text("source-graph-has-its-size"));
             }
-            source::graph::ask_written(tree, &device, &overrides, &name, graphs, code.as_ref())
+            source::graph::ask_written(tree, &device, &overrides, &name, graphs, &given)
         }
         None => {
             let columns = args.ask.columns()?.unwrap_or_else(|| COLUMNS.to_vec());
             let model = (name.as_str(), &header(model)?);
-            source::graph::ask(tree, &device, &overrides, model, &columns, args.ask.kv, code.as_ref())
+            source::graph::ask(tree, &device, &overrides, model, &columns, args.ask.kv, &given)
         }
     };
     let mut answer = answer.with_context(|| name.clone())?;
@@ -84,7 +89,12 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     if args.format != Format::Json {
         tell_skipped(&tree.skipped, context);
         let memory = if nodes.ends_with("computed") { "source-graph-memory-placed" } else { "source-graph-memory" };
-        for key in [nodes, memory] {
+        let routing = answer.routing.as_ref().map(|_| match routing {
+            None => "source-graph-routing-read",
+            Some(Routing::Even) => "source-graph-routing-even",
+            Some(Routing::First) => "source-graph-routing-first",
+        });
+        for key in [nodes, memory].into_iter().chain(routing) {
             tell(format_args!("{}", context.lang.text(key)));
         }
     }
