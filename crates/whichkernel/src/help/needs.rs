@@ -26,6 +26,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("source", "from", "chain"),
     ("source", "from", "to"),
     ("source", "route", "chain"),
+    ("source", "routing", "graph"),
     ("source", "to", "from"),
     ("watch", "with", "certify"),
 ];
@@ -66,6 +67,7 @@ mod tests {
     fn an_option_without_what_it_needs_is_not_passed_over() {
         for (line, missing) in [
             ("whichkernel source t --code f --type Q4_K", "--graph"),
+            ("whichkernel source t --routing even --type Q4_K", "--graph"),
             ("whichkernel source t --graph m --route /x", "--chain"),
             ("whichkernel watch --read f --with w", "--certify"),
             ("whichkernel inspect f --kernels --against p", "--fingerprint"),
