@@ -5,6 +5,7 @@
 
 use crate::grammar;
 use regex::{Regex, RegexBuilder};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -14,11 +15,35 @@ const RANGE: u64 = 4096;
 #[derive(Debug, Clone)]
 pub struct NameFilter {
     text: String,
-    expression: Option<Regex>,
+    expression: Option<Pattern>,
     /// The text as it stands, blanks aside, ranges spelled out.
-    literal: Regex,
+    literal: Pattern,
     /// The kernel's identifier, where the text begins with one and a `<`: most names can be passed over by it.
     identifier: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Pattern {
+    /// Nothing in it means anything else than itself.
+    Text(String),
+    Expression(Regex),
+}
+
+impl Pattern {
+    fn new(expression: &str) -> Result<Self, regex::Error> {
+        const SIZE: usize = 4 << 20;
+        if regex::escape(expression) == expression {
+            return Ok(Pattern::Text(expression.to_owned()));
+        }
+        RegexBuilder::new(expression).size_limit(SIZE).build().map(Pattern::Expression)
+    }
+
+    fn is_in(&self, name: &str) -> bool {
+        match self {
+            Pattern::Text(text) => name.contains(text.as_str()),
+            Pattern::Expression(regex) => regex.is_match(name),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,15 +55,13 @@ pub struct BadFilter {
 
 impl NameFilter {
     pub fn new(text: &str) -> Result<Self, BadFilter> {
-        const SIZE: usize = 4 << 20;
-        let build = |pattern: &str| RegexBuilder::new(pattern).size_limit(SIZE).build();
         let bad = |why: regex::Error| BadFilter { text: text.chars().take(200).collect(), why: why.to_string() };
-        let literal = build(&spelled_out(&blankless(text))).map_err(bad)?;
+        let literal = Pattern::new(&spelled_out(&blankless(text))).map_err(bad)?;
         let start = text.strip_prefix('^').unwrap_or(text);
         let end = start.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(start.len());
         let identifier = start.get(..end).filter(|_| start.get(end..).is_some_and(|rest| rest.starts_with('<')));
         let identifier = identifier.filter(|name| !name.is_empty()).map(str::to_owned);
-        Ok(NameFilter { text: text.to_owned(), expression: build(text).ok(), literal, identifier })
+        Ok(NameFilter { text: text.to_owned(), expression: Pattern::new(text).ok(), literal, identifier })
     }
 
     /// As it was typed.
@@ -56,7 +79,7 @@ impl NameFilter {
     }
 
     fn hits(&self, name: &str) -> bool {
-        self.expression.as_ref().is_some_and(|regex| regex.is_match(name)) || self.literal.is_match(&blankless(name))
+        self.expression.as_ref().is_some_and(|pattern| pattern.is_in(name)) || self.literal.is_in(&blankless(name))
     }
 
     /// The names that come nearest to what was typed, in their readable form: for "nothing matches".
@@ -80,8 +103,12 @@ impl NameFilter {
     }
 }
 
-fn blankless(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
+fn blankless(text: &str) -> Cow<'_, str> {
+    if text.contains(char::is_whitespace) {
+        Cow::Owned(text.chars().filter(|c| !c.is_whitespace()).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The text quoted for an expression, with each `A..B` replaced by the numbers it stands for.

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result, at},
     fetch::targets,
     index::{Index, Package},
-    unpack::{self, Bound, Swollen, Unpacked, Unpacker, unpack_zip},
+    unpack::{self, Bound, Compression, Swollen, Unpacked, Unpacker, decompress, unpack_zip},
 };
 use std::{
     fs,
@@ -173,18 +173,20 @@ fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<
         Some(swollen) => Error::Swollen { path: path.to_owned(), why: swollen.to_string() },
         None => Error::Archive { path: path.to_owned(), member: "its content".to_owned(), source },
     };
+    let compressed =
+        |file, compression| decompress(file, compression).and_then(|mut data| unpacker.unpack_tar(&mut data));
     match packing {
         Packing::Deb => {
-            let data = deb::data(file).map_err(|error| match error {
+            let mut data = deb::data(file).map_err(|error| match error {
                 deb::DebError::Format { what, offset } => Error::Deb { path: path.to_owned(), what, offset },
                 deb::DebError::Io(source) => damaged(source),
             })?;
-            unpacker.unpack_tar(data)
+            unpacker.unpack_tar(&mut data)
         }
-        Packing::Tar => unpacker.unpack_tar(file),
-        Packing::TarGz => unpacker.unpack_tar(flate2::read::MultiGzDecoder::new(file)),
-        Packing::TarXz => unpacker.unpack_tar(liblzma::read::XzDecoder::new_multi_decoder(file)),
-        Packing::TarZst => zstd::stream::read::Decoder::new(file).and_then(|reader| unpacker.unpack_tar(reader)),
+        Packing::Tar => unpacker.unpack_tar(&mut file),
+        Packing::TarGz => compressed(file, Compression::Gzip),
+        Packing::TarXz => compressed(file, Compression::Xz),
+        Packing::TarZst => compressed(file, Compression::Zstd),
         Packing::Zip => {
             file.rewind().map_err(at(path))?;
             unpack_zip(unpacker, file)

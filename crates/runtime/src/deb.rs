@@ -2,6 +2,7 @@
 //!
 //! Streams: a package of 280 MB that unpacks to 4 GB is read once, front to back, and nothing of it is held.
 
+use crate::unpack::{Compression, decompress};
 use std::io::{self, Read};
 
 /// Magic of an ar archive, ar(5).
@@ -101,13 +102,14 @@ pub fn data<'a, R: Read + 'a>(package: R) -> Result<Box<dyn Read + 'a>, DebError
 }
 
 fn unpacked<'a, R: Read + 'a>(reader: R, packing: &str, offset: u64) -> Result<Box<dyn Read + 'a>, DebError> {
-    Ok(match packing {
-        "" => Box::new(reader),
-        ".xz" => Box::new(liblzma::read::XzDecoder::new(reader)),
-        ".zst" => Box::new(zstd::stream::read::Decoder::new(reader)?),
-        ".gz" => Box::new(flate2::read::MultiGzDecoder::new(reader)),
+    let compression = match packing {
+        "" => Compression::None,
+        ".xz" => Compression::Xz,
+        ".zst" => Compression::Zstd,
+        ".gz" => Compression::Gzip,
         _ => return Err(DebError::Format { what: "data.tar packed in an unknown way", offset }),
-    })
+    };
+    Ok(decompress(reader, compression)?)
 }
 
 fn short(error: io::Error, what: &'static str, offset: u64) -> DebError {

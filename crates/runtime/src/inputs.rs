@@ -4,7 +4,7 @@
 //! only what can hold GPU code is written. A static library is not unpacked: its members are parts of it.
 
 use crate::deb;
-use crate::unpack::{Bound, Unpacker, unpack_zip};
+use crate::unpack::{Bound, Compression, Unpacker, decompress, unpack_zip};
 use codeobject::kpack::Reference;
 use inventory::{Contents, File, OpenError, Pack};
 use std::fs;
@@ -172,18 +172,19 @@ pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     let done = match pack {
         Pack::Zip => unpack_zip(&unpacker, file),
         Pack::Deb => {
-            let data = deb::data(file).map_err(|source| InputError::Deb { path: path.to_owned(), source })?;
-            unpacker.unpack_tar(data)
+            let mut data = deb::data(file).map_err(|source| InputError::Deb { path: path.to_owned(), source })?;
+            unpacker.unpack_tar(&mut data)
         }
-        Pack::Tar => unpacker.unpack_tar(file),
+        Pack::Tar => unpacker.unpack_tar(&mut file),
         Pack::Compressed => {
             let mut magic = [0; 4];
             file.read_exact(&mut magic).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(failed)?;
-            match magic {
-                [0x1f, 0x8b, ..] => unpacker.unpack_tar(flate2::read::MultiGzDecoder::new(file)),
-                [0x28, 0xb5, ..] => unpacker.unpack_tar(zstd::stream::read::Decoder::new(file).map_err(failed)?),
-                _ => unpacker.unpack_tar(liblzma::read::XzDecoder::new(file)),
-            }
+            let compression = match magic {
+                [0x1f, 0x8b, ..] => Compression::Gzip,
+                [0x28, 0xb5, ..] => Compression::Zstd,
+                _ => Compression::Xz,
+            };
+            decompress(file, compression).and_then(|mut data| unpacker.unpack_tar(&mut data))
         }
         Pack::Ar | Pack::Rpm => return Err(InputError::Kind { path: path.to_owned(), kind: pack.key() }),
     };

@@ -136,7 +136,7 @@ impl Plan {
             deb::DebError::Format { what, offset } => Error::Deb { path: path.clone(), what, offset },
             deb::DebError::Io(source) => damaged(source),
         })?;
-        unpacker.unpack_tar(BufReader::with_capacity(1 << 20, data)).map_err(damaged)
+        unpacker.unpack_tar(&mut BufReader::with_capacity(1 << 20, data)).map_err(damaged)
     }
 
     /// The same package, linked from the old tree, if what was written of it then is what is wanted now.

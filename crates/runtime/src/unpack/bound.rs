@@ -148,7 +148,7 @@ mod tests {
         header.set_size(1);
         tar.append_data(&mut header, "n/".repeat(4000), &b"x"[..]).expect("an entry");
         let tar = tar.into_inner().expect("an archive");
-        let error = with(2000, |unpacker| unpacker.unpack_tar(tar.as_slice())).expect_err("more than that");
+        let error = with(2000, |unpacker| unpacker.unpack_tar(&mut tar.as_slice())).expect_err("more than that");
         assert!(matches!(Swollen::behind(&error), Some(Swollen::Whole { .. })), "{error}");
     }
 

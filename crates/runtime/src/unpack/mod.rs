@@ -4,10 +4,12 @@
 //! lead outside are refused by their text, and once more by where they really lead when all is written.
 
 mod bound;
+mod compressed;
 mod place;
 mod zip;
 
 pub use bound::{Bound, Swollen};
+pub use compressed::{Compression, decompress};
 pub use place::MERGED;
 pub use zip::unpack_zip;
 
@@ -52,7 +54,7 @@ pub struct Unpacked {
 }
 
 impl Unpacker<'_> {
-    pub fn unpack_tar(&self, reader: impl Read) -> io::Result<Unpacked> {
+    pub fn unpack_tar(&self, reader: &mut dyn Read) -> io::Result<Unpacked> {
         let mut out = Unpacked::default();
         let mut archive = tar::Archive::new(self.bound.counted(reader));
         for entry in archive.entries()? {

@@ -39,9 +39,9 @@ pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
     let mut found = Found { files: BTreeMap::new(), total: 0, members: 0, skipped: Skipped::default() };
     // By content, not by extension: a .crate is a gzipped tar.
     let done = match magic.get(..read).unwrap_or_default() {
-        [0x1f, 0x8b, ..] => tar(flate2::read::GzDecoder::new(io::BufReader::new(file)), &mut found),
+        [0x1f, 0x8b, ..] => tar(&mut flate2::read::GzDecoder::new(io::BufReader::new(file)), &mut found),
         [b'P', b'K', ..] => zip(file, &mut found),
-        _ => tar(io::BufReader::new(file), &mut found),
+        _ => tar(&mut io::BufReader::new(file), &mut found),
     };
     let path = label.to_owned();
     match done {
@@ -71,7 +71,7 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, name: &str, content: impl Read) -> Result<(), Failed> {
+    fn take(&mut self, name: &str, content: &mut dyn Read) -> Result<(), Failed> {
         self.members += 1;
         let name = name.trim_start_matches("./");
         if !wanted(name) {
@@ -115,7 +115,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 /// Long names are read here: the library would take one of any length into memory.
-fn tar(reader: impl Read, found: &mut Found) -> Result<(), Failed> {
+fn tar(reader: &mut dyn Read, found: &mut Found) -> Result<(), Failed> {
     let mut archive = tar::Archive::new(Counted { inner: reader, left: MAX_STREAM });
     let mut long: Option<String> = None;
     for member in archive.entries()?.raw(true) {
@@ -133,7 +133,7 @@ fn tar(reader: impl Read, found: &mut Found) -> Result<(), Failed> {
         }
         let name = long.take().unwrap_or_else(|| String::from_utf8_lossy(&member.path_bytes()).into_owned());
         if kind.is_file() {
-            found.take(&name, member)?;
+            found.take(&name, &mut member)?;
         }
     }
     Ok(())
@@ -152,10 +152,10 @@ fn zip(file: File, found: &mut Found) -> Result<(), Failed> {
         return Err(Failed::Limit("1 GiB or 400,000 files"));
     }
     for index in 0..archive.len() {
-        let member = archive.by_index(index).map_err(text)?;
+        let mut member = archive.by_index(index).map_err(text)?;
         if member.is_file() {
             let name = String::from_utf8_lossy(member.name_raw()).into_owned();
-            found.take(&name, member)?;
+            found.take(&name, &mut member)?;
         }
     }
     Ok(())
