@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 macro_rules! locales {
     ($($name:literal),* $(,)?) => {
-        const EN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../locales/en/", $name, ".ftl")))),*];
-        const JA: &[(&str, &str)] = &[$(($name, include_str!(concat!("../locales/ja/", $name, ".ftl")))),*];
+        const FILES: usize = [$($name),*].len();
+        static EN: [File; FILES] = [$(File::new("en", $name, include_str!(concat!("../locales/en/", $name, ".ftl")))),*];
+        static JA: [File; FILES] = [$(File::new("ja", $name, include_str!(concat!("../locales/ja/", $name, ".ftl")))),*];
     };
 }
 
@@ -42,6 +43,31 @@ locales!(
     "unseen",
     "watch",
 );
+
+/// The texts of one file, read when the first of them is asked for.
+struct File {
+    code: &'static str,
+    name: &'static str,
+    text: &'static str,
+    bundle: OnceLock<FluentBundle<FluentResource>>,
+}
+
+impl File {
+    const fn new(code: &'static str, name: &'static str, text: &'static str) -> File {
+        File { code, name, text, bundle: OnceLock::new() }
+    }
+
+    fn bundle(&self) -> &FluentBundle<FluentResource> {
+        self.bundle.get_or_init(|| {
+            let mut bundle = FluentBundle::new_concurrent(vec![self.code.parse().unwrap_or_default()]);
+            bundle.set_use_isolating(false);
+            // A syntax error is caught by the tests below; at run time the rest of the file still serves.
+            let resource = FluentResource::try_new(self.text.to_owned()).unwrap_or_else(|(resource, _)| resource);
+            bundle.add_resource_overriding(resource);
+            bundle
+        })
+    }
+}
 
 /// The language of everything that a person reads. A key that one language lacks falls back to English.
 pub struct Lang {
@@ -86,7 +112,7 @@ impl Lang {
             };
             fluent.set(*name, value);
         }
-        for bundle in self.bundles() {
+        for bundle in self.files(key).map(File::bundle) {
             if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
                 return bundle.format_pattern(pattern, Some(&fluent), &mut Vec::new()).into_owned();
             }
@@ -94,13 +120,12 @@ impl Lang {
         key.to_owned()
     }
 
-    /// The language's own texts, then the English ones; each is read when the first text is asked of it.
-    fn bundles(&self) -> impl Iterator<Item = &'static FluentBundle<FluentResource>> {
-        static ENGLISH: OnceLock<FluentBundle<FluentResource>> = OnceLock::new();
-        static JAPANESE: OnceLock<FluentBundle<FluentResource>> = OnceLock::new();
-        let japanese = self.is_japanese().then_some(());
-        let japanese = japanese.into_iter().map(|()| JAPANESE.get_or_init(|| load("ja", JA)));
-        japanese.chain(std::iter::once(()).map(|()| ENGLISH.get_or_init(|| load("en", EN))))
+    /// Where a key is looked for: the language's own files, then the English ones; of each first the one that it is named after. No
+    /// message names one of another file, and most runs need one or two of the files.
+    fn files(&self, key: &str) -> impl Iterator<Item = &'static File> {
+        let named = move |file: &&File| key.strip_prefix(file.name).is_some_and(|rest| rest.starts_with('-'));
+        let languages = if self.is_japanese() { [&JA[..], &EN[..]] } else { [&EN[..], &[]] };
+        languages.into_iter().flat_map(move |files| files.iter().filter(named).chain(files))
     }
 }
 
@@ -113,18 +138,6 @@ impl fmt::Debug for Lang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Lang({})", self.code)
     }
-}
-
-fn load(code: &str, files: &[(&str, &str)]) -> FluentBundle<FluentResource> {
-    let id = code.parse().unwrap_or_default();
-    let mut bundle = FluentBundle::new_concurrent(vec![id]);
-    bundle.set_use_isolating(false);
-    for (_, text) in files {
-        // A syntax error is caught by the tests below; at run time the rest of the file still serves.
-        let resource = FluentResource::try_new((*text).to_owned()).unwrap_or_else(|(resource, _)| resource);
-        bundle.add_resource_overriding(resource);
-    }
-    bundle
 }
 
 #[cfg(test)]
@@ -146,17 +159,34 @@ mod tests {
 
     #[test]
     fn both_languages_have_the_same_keys() {
-        for ((name, en), (_, ja)) in EN.iter().zip(JA) {
-            assert_eq!(keys(en), keys(ja), "locales/en/{name}.ftl and locales/ja/{name}.ftl differ");
+        for (en, ja) in EN.iter().zip(&JA) {
+            assert_eq!(keys(en.text), keys(ja.text), "locales/en/{0}.ftl and locales/ja/{0}.ftl differ", en.name);
         }
     }
 
     #[test]
     fn no_key_stands_in_two_files() {
         let mut seen = BTreeSet::new();
-        for (name, text) in EN {
-            for key in keys(text) {
-                assert!(seen.insert(key.clone()), "{key} in {name}.ftl is also in another file");
+        for file in &EN {
+            for key in keys(file.text) {
+                assert!(seen.insert(key.clone()), "{key} in {}.ftl is also in another file", file.name);
+            }
+        }
+    }
+
+    /// A message is formatted with its file alone.
+    #[test]
+    fn every_text_comes_out_whole() {
+        let lang = Lang::new("ja");
+        for file in EN.iter().chain(&JA) {
+            for key in keys(file.text) {
+                assert_ne!(lang.text(&key), key, "{key} of {}.ftl is not found", file.name);
+                let bundle = file.bundle();
+                let pattern = bundle.get_message(&key).and_then(|message| message.value()).expect("a value");
+                let mut errors = Vec::new();
+                let _ = bundle.format_pattern(pattern, None, &mut errors);
+                let other = |error: &&fluent_bundle::FluentError| !format!("{error:?}").contains("Variable");
+                assert!(errors.iter().find(other).is_none(), "{key} of {}.ftl: {errors:?}", file.name);
             }
         }
     }
