@@ -48,7 +48,8 @@ impl Home {
         let mut preprocessor = Preprocessor::new(&Nothing, &mut files, &mut interner, &mut macros);
         let before = self.made.load(Ordering::Relaxed).min(MAX_TOKENS);
         preprocessor.made = before;
-        let toks = preprocessor.expand_list(self.raw()).unwrap_or_default();
+        let mut toks = preprocessor.expand_list(self.raw()).unwrap_or_default();
+        toks.shrink_to_fit();
         let made = preprocessor.made;
         self.made.fetch_add(made - before, Ordering::Relaxed);
         // More than any program has: a brace that closes nothing is no statement that could be understood.
@@ -171,6 +172,7 @@ impl Elided {
             }
             short.add(toks, at..range.end, &mut out);
         }
+        out.shrink_to_fit();
         short.toks = Arc::new(out);
         short
     }

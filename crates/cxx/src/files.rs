@@ -111,9 +111,8 @@ impl Files {
     /// Counted from 1.
     pub fn line(&self, span: Span) -> usize {
         let Some(file) = self.get(span.file) else { return 0 };
-        let lines = file.lines.get_or_init(|| {
-            file.text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32).collect()
-        });
+        let lines =
+            file.lines.get_or_init(|| memchr::memchr_iter(b'\n', file.text.as_bytes()).map(|at| at as u32).collect());
         lines.partition_point(|&newline| newline < span.start) + 1
     }
 

@@ -111,18 +111,24 @@ impl IntTy {
 /// An integer literal with its type ([lex.icon]): the first of its kind that it fits. None for floats, and for what has a
 /// suffix that is not the language's own.
 pub fn literal(text: &str) -> Option<(i64, IntTy)> {
-    let lower: String = text.chars().filter(|&c| c != '\'').collect::<String>().to_ascii_lowercase();
-    let (digits, radix) = match lower.as_bytes() {
-        [b'0', b'x', ..] => (lower.get(2..)?, 16),
-        [b'0', b'b', ..] => (lower.get(2..)?, 2),
-        [b'0', _, ..] => (lower.get(1..)?, 8),
-        _ => (lower.as_str(), 10),
+    let whole;
+    let text = match text.contains('\'') {
+        true => {
+            whole = text.replace('\'', "");
+            whole.as_str()
+        }
+        false => text,
     };
-    let number = digits.trim_end_matches(['u', 'l', 'z']);
+    let (digits, radix) = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (text.get(2..)?, 16),
+        [b'0', b'b' | b'B', ..] => (text.get(2..)?, 2),
+        [b'0', _, ..] => (text.get(1..)?, 8),
+        _ => (text, 10),
+    };
+    let number = digits.trim_end_matches(['u', 'l', 'z', 'U', 'L', 'Z']);
     let suffix = digits.get(number.len()..)?;
-    if !matches!(suffix, "" | "u" | "l" | "ul" | "lu" | "ll" | "ull" | "llu" | "z" | "uz" | "zu") {
-        return None;
-    }
+    let is = |known: &&str| suffix.eq_ignore_ascii_case(known);
+    let suffix = ["", "u", "l", "ul", "lu", "ll", "ull", "llu", "z", "uz", "zu"].into_iter().find(is)?;
     let value = if number.is_empty() { 0 } else { u64::from_str_radix(number, radix).ok()? };
     let (unsigned, long) = (suffix.contains('u'), suffix.contains(['l', 'z']));
     // A decimal literal without a suffix is never unsigned; others may be where they do not fit otherwise.

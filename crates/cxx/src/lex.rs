@@ -1,6 +1,7 @@
 //! Text to tokens. A token remembers its file and byte offset, so every answer can name a line and quote it.
 
 use super::sym::{Interner, Sym};
+use std::num::NonZeroU128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -82,19 +83,44 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
                 }
             }
         };
-        let end = end.clamp(at + 1, bytes.len());
-        // A token that would end inside a character (bytes that are no ASCII) is taken to its end.
-        let ascii = bytes.get(end).is_none_or(u8::is_ascii);
-        let ends = |end: &usize| text.is_char_boundary(*end);
-        let end = if ascii { end } else { (end..=bytes.len()).find(ends).unwrap_or(bytes.len()) };
-        let sym = interner.intern(text.get(at..end).unwrap_or("?"));
+        // A literal that would end inside a character (bytes that are no ASCII) is taken to its end; nothing else can.
+        let end = match kind {
+            Kind::String | Kind::Char => {
+                (end..=bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len())
+            }
+            _ => end,
+        };
+        let spelling = || text.get(at..end).unwrap_or("?");
+        let sym = match short(bytes, at, end) {
+            Some(short) => interner.intern_short(short, spelling),
+            None => interner.intern(spelling()),
+        };
         let len = (end - at).min(usize::from(u16::MAX)) as u16;
         toks.push(Tok { kind, flags, file, sym, off: at as u32, len });
         flags = 0;
         at = end;
     }
+    toks.shrink_to_fit();
     toks
 }
+
+/// A spelling of up to sixteen bytes, none of them zero, as a number.
+fn short(bytes: &[u8], at: usize, end: usize) -> Option<NonZeroU128> {
+    let mask = FIRST.get(end - at)?;
+    let chunk = bytes.get(at..)?.first_chunk::<16>()?;
+    NonZeroU128::new(u128::from_le_bytes(*chunk) & mask)
+}
+
+/// The bits of so many bytes.
+static FIRST: [u128; 17] = {
+    let mut table = [0; 17];
+    let mut count = 1;
+    while count < 17 {
+        table[count] = table[count - 1] << 8 | 0xff;
+        count += 1;
+    }
+    table
+};
 
 /// What a token begins with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,12 +179,15 @@ fn passed_over(rest: &[u8]) -> Option<usize> {
 
 /// A name, or a literal that begins with letters.
 fn named(bytes: &[u8], at: usize) -> (Kind, usize) {
-    let end = word(bytes, at);
-    let prefix = bytes.get(at..end).unwrap_or_default();
-    match bytes.get(end) {
-        Some(b'"') if matches!(prefix, b"R" | b"u8R" | b"LR") => (Kind::String, raw_string(bytes, end)),
-        Some(b'"') if matches!(prefix, b"L" | b"u8" | b"u" | b"U") => (Kind::String, quoted(bytes, end, b'"')),
-        Some(b'\'') if matches!(prefix, b"L" | b"u8" | b"u" | b"U") => (Kind::Char, quoted(bytes, end, b'\'')),
+    let end = word(bytes, at + 1);
+    let quote = match bytes.get(end) {
+        Some(&quote @ (b'"' | b'\'')) => quote,
+        _ => return (Kind::Ident, end),
+    };
+    match (bytes.get(at..end).unwrap_or_default(), quote) {
+        (b"R" | b"u8R" | b"LR", b'"') => (Kind::String, raw_string(bytes, end)),
+        (b"L" | b"u8" | b"u" | b"U", b'"') => (Kind::String, quoted(bytes, end, quote)),
+        (b"L" | b"u8" | b"u" | b"U", _) => (Kind::Char, quoted(bytes, end, quote)),
         _ => (Kind::Ident, end),
     }
 }
@@ -300,4 +329,28 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
         });
     }
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Short ones are remembered by their bytes, in fewer places than there are.
+    #[test]
+    fn every_token_is_spelled_as_it_stands() {
+        let mut text = String::from("a\0b\0\0 \u{e9}\u{e8} L\"\\\u{e9}\" 'x 0x1p-3 1'000 <<<>>>=->* # \u{3042}\n");
+        for number in 0..5000u64 {
+            let name = format!("n{}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            text.push_str(name.get(..1 + number as usize % 21).unwrap_or(&name));
+            text.push_str([" ", "+", "\n", ";"][number as usize % 4]);
+        }
+        text.push('z');
+        let mut interner = Interner::default();
+        let first = lex(0, &text, &mut interner);
+        for tok in &first {
+            assert_eq!(text.get(tok.off as usize..tok.end() as usize), Some(interner.text(tok.sym)));
+        }
+        assert_eq!(lex(0, &text, &mut interner), first);
+        assert!(first.len() > 5000);
+    }
 }

@@ -130,6 +130,7 @@ impl<'a> Preprocessor<'a> {
                 break;
             }
         }
+        self.out.shrink_to_fit();
         let toks = Arc::new(std::mem::take(&mut self.out));
         Ok((toks, std::mem::take(&mut self.recorder.done)))
     }

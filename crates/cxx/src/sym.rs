@@ -2,6 +2,7 @@
 //! matched like constants.
 
 use crate::dialect::Word;
+use std::num::NonZeroU128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sym(pub u32);
@@ -72,6 +73,8 @@ pub struct Interner {
     /// Numbers by the hash of their spelling, each in the first free place from there on: the upper half of the hash, and the number
     /// plus one. Never more than half full.
     table: Vec<(u32, u32)>,
+    /// Short spellings as they were met last, each with its number: a few hundred words are most of a source. An empty place has 0.
+    recent: Vec<(u128, Sym)>,
     /// Spellings of one byte, of which most of a source's tokens are; the number plus one.
     single: [u32; 128],
     /// The words of a dialect: their spellings follow the fixed ones.
@@ -84,8 +87,11 @@ impl Default for Interner {
     }
 }
 
-/// The table of a program that has read nothing; a question to a real one meets some 20,000 spellings.
-const ROOM: usize = 1 << 12;
+/// The table of a program that has read nothing; a question to a real one meets some 13,000 spellings.
+const ROOM: usize = 1 << 15;
+
+/// As a power of two.
+const RECENT: u32 = 10;
 
 impl Interner {
     /// The fixed spellings, and after them those of a dialect.
@@ -94,6 +100,7 @@ impl Interner {
             texts: String::new(),
             ends: Vec::new(),
             table: vec![(0, 0); ROOM],
+            recent: vec![(0, Sym(0)); 1 << RECENT],
             single: [0; 128],
             words: Vec::with_capacity(words.len()),
         };
@@ -111,7 +118,14 @@ impl Interner {
 
     /// No spelling at all: for who makes none.
     pub(crate) fn none() -> Interner {
-        Interner { texts: String::new(), ends: Vec::new(), table: vec![(0, 0)], single: [0; 128], words: Vec::new() }
+        Interner {
+            texts: String::new(),
+            ends: Vec::new(),
+            table: vec![(0, 0)],
+            recent: Vec::new(),
+            single: [0; 128],
+            words: Vec::new(),
+        }
     }
 
     /// What a spelling means in the dialect.
@@ -153,6 +167,25 @@ impl Interner {
             self.grow();
         }
         sym
+    }
+
+    /// The same for a spelling whose bytes, one behind the other, are this number.
+    #[inline]
+    pub(crate) fn intern_short<'t>(&mut self, bytes: NonZeroU128, text: impl Fn() -> &'t str) -> Sym {
+        let bytes = bytes.get();
+        let (first, last) = (bytes as u64, (bytes >> 64) as u64);
+        let mixed = (first ^ last.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let at = (mixed >> (64 - RECENT)) as usize;
+        match self.recent.get(at) {
+            Some((known, sym)) if *known == bytes => *sym,
+            _ => {
+                let sym = self.intern(text());
+                if let Some(place) = self.recent.get_mut(at) {
+                    *place = (bytes, sym);
+                }
+                sym
+            }
+        }
     }
 
     pub fn get(&self, text: &str) -> Option<Sym> {

@@ -62,8 +62,14 @@ impl Program {
         if let [only] = list {
             return Some(*only);
         }
+        // In no namespace, which is most: each unit has its own.
+        let found = |index: u32| self.enums.get(index as usize);
+        if list.iter().all(|(index, _)| found(*index).is_some_and(|found| found.space == 0)) {
+            let own = |(index, _): &&(u32, u32)| found(*index).is_some_and(|found| found.unit == view.unit);
+            return list.iter().find(own).or(list.first()).copied();
+        }
         let home = |index: u32| {
-            let found = self.enums.get(index as usize)?;
+            let found = found(index)?;
             Some(Home { unit: found.unit, space: found.space, internal: false })
         };
         let indices: Vec<u32> = list.iter().map(|(index, _)| *index).collect();

@@ -242,7 +242,8 @@ impl Parser<'_> {
     }
 
     fn path(&mut self, root: Root) -> Parsed<Name> {
-        let mut path = Vec::new();
+        // Most names are one word.
+        let mut path = Vec::with_capacity(1);
         loop {
             self.eat(sym::TEMPLATE);
             self.eat(sym::TILDE);
