@@ -90,7 +90,9 @@ fn mentioning(words: &[&str]) -> Vec<Profile> {
 
 /// `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are one name.
 pub(crate) fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    let mut out = String::with_capacity(name.len());
+    out.extend(name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| char::from(byte.to_ascii_lowercase())));
+    out
 }
 
 /// Without the maker and the series: `AMD Radeon RX 9070 XT`, `9070xt` and `rx-9070-xt` are one card.

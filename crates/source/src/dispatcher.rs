@@ -16,7 +16,8 @@ pub fn dispatchers<'t>(tree: &'t Tree, op: &str) -> impl Iterator<Item = String>
 
 fn units(tree: &Tree) -> Vec<&str> {
     let mut units: Vec<&str> = tree.paths().filter(|path| path.ends_with(".cu") || path.ends_with(".hip")).collect();
-    units.sort_by_key(|path| (!path.ends_with("ggml-cuda.cu"), path.matches('/').count(), path.len()));
+    let depth = |path: &str| memchr::memchr_iter(b'/', path.as_bytes()).count();
+    units.sort_by_cached_key(|path| (!path.ends_with("ggml-cuda.cu"), depth(path), path.len()));
     units
 }
 

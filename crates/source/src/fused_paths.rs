@@ -41,12 +41,12 @@ pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
         let switch = switch(program, &speaks, function).or_else(|| elsewhere.clone());
         for pair in toks.windows(2) {
             let [name, open] = pair else { continue };
-            let text = program.text(name.sym);
-            let asks = ["should", "can_", "fuse", "supports"].iter().any(|word| text.contains(word));
-            if name.kind != Kind::Ident || !open.is(sym::LPAREN) || asks || program.overloads(name.sym).is_empty() {
+            if name.kind != Kind::Ident || !open.is(sym::LPAREN) || program.overloads(name.sym).is_empty() {
                 continue;
             }
-            let Some(path) = family_of_function(text).filter(|path| *path <= Path::Blas) else { continue };
+            let text = program.text(name.sym);
+            let asks = || ["should", "can_", "fuse", "supports"].iter().any(|word| text.contains(word));
+            let Some(path) = family_of_function(text).filter(|path| *path <= Path::Blas && !asks()) else { continue };
             let span = Span { file: name.file, start: name.off, end: name.end() };
             let (file, line) = (program.files.path(span.file).to_owned(), program.files.line(span));
             let caller = program.text(function.name);
@@ -80,7 +80,11 @@ struct Speaks(Vec<bool>);
 
 impl Speaks {
     fn of(program: &Program) -> Speaks {
-        let fus = |text: &str| text.as_bytes().windows(3).any(|part| part.eq_ignore_ascii_case(b"fus"));
+        let fus = |text: &str| {
+            let after = |at: usize| text.as_bytes().get(at + 1..at + 3);
+            let mut starts = memchr::memchr2_iter(b'f', b'F', text.as_bytes());
+            starts.any(|at| after(at).is_some_and(|rest| rest.eq_ignore_ascii_case(b"us")))
+        };
         Speaks(program.interner.texts().map(fus).collect())
     }
 

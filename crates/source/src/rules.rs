@@ -122,6 +122,8 @@ pub struct Rules<'t> {
     /// What `getenv` answers.
     pub environment: Vec<(String, String)>,
     entry: u32,
+    /// The functions that may dispatch the operation, as of when the tree was opened.
+    found: Vec<u32>,
     op: String,
     /// The functions whose definitions were looked for, in that order.
     pub(crate) needed: Vec<String>,
@@ -179,36 +181,35 @@ impl<'t> Rules<'t> {
         for (file, defines) in &preset.of_file {
             program.define_in(file, defines);
         }
-        let mut found = false;
+        let mut found = Vec::new();
         for path in dispatchers(tree, op) {
             program.load(tree, &path)?;
-            found |= !candidates(&program, op).is_empty();
-            if found {
+            found = candidates(&program, op);
+            if !found.is_empty() {
                 break;
             }
         }
-        if !found {
+        let Some(&entry) = found.first() else {
             return Err(RulesError::NoDispatcher { tree: tree.label.clone(), op: op.to_owned(), hint: hint(tree) });
-        }
-        let environment = Vec::new();
-        let mut rules = Rules {
+        };
+        Ok(Rules {
             tree,
             vendor,
             defines,
             program,
-            environment,
-            entry: u32::MAX,
+            environment: Vec::new(),
+            entry,
+            found,
             op: op.to_owned(),
             needed: Vec::new(),
             settled: FxSet::default(),
-        };
-        rules.entry = candidates(&rules.program, op).first().copied().unwrap_or(u32::MAX);
-        Ok(rules)
+        })
     }
 
     /// The functions that dispatch this operation, likeliest first; `settle` keeps the one that launches something.
     pub fn settle(&mut self, device: &Device, op: &Op) -> Result<(), RulesError> {
-        let list = candidates(&self.program, &op.op);
+        let known = op.op == self.op && self.needed.is_empty();
+        let list = if known { self.found.clone() } else { candidates(&self.program, &op.op) };
         let mut last = None;
         for &entry in &list {
             self.entry = entry;
@@ -375,21 +376,7 @@ impl<'t> Rules<'t> {
         }
     }
 
-    /// The conditions that led to the answer at one column count.
-    pub fn reasons(
-        &mut self,
-        device: &Device,
-        op: &dyn Fn(i64) -> Op,
-        columns: i64,
-    ) -> Result<Vec<Reason>, RulesError> {
-        let answer = self.answer(device, op, columns, columns)?;
-        let Ok(mut session) = self.session(device) else { return Ok(Vec::new()) };
-        // The device table is computed once, and not among the reasons.
-        let _ = session.compute_capability();
-        Ok(self.traced(&mut session, op, columns, answer.launch.as_ref()))
-    }
-
-    /// The same for many counts of one device, each with the launch that is known to settle it.
+    /// The conditions that led to the answer at each of these counts of one device, with the launch that is known to settle it.
     pub fn reasons_of<'o>(
         &self,
         device: &Device,
@@ -399,6 +386,7 @@ impl<'t> Rules<'t> {
         let Ok(mut session) = self.session(device) else {
             return asked.map(|_| Vec::new()).collect();
         };
+        // The device table is computed once, and not among the reasons.
         let _ = session.compute_capability();
         asked.map(|(ty, columns, launch)| self.traced(&mut session, &|n| shape.op(ty, n), columns, launch)).collect()
     }

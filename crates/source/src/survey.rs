@@ -119,15 +119,17 @@ impl<'t> Survey<'t> {
         open: impl Fn(Vendor, &Shape) -> Result<Backend<'t>, RulesError> + Sync,
     ) -> Result<Survey<'t>, RulesError> {
         let vendors: BTreeSet<Vendor> = question.devices.iter().map(|device| device.vendor).collect();
-        // Each vendor's sources are read and asked by themselves; a thread that is done helps with the other's devices.
-        let parts: Result<Vec<(Backend<'t>, Part)>, RulesError> = vendors
-            .into_par_iter()
-            .map(|vendor| {
-                let mut backend = open(vendor, &question.shape)?;
-                let part = ask(&question, &mut backend)?;
-                Ok((backend, part))
-            })
-            .collect();
+        let of_vendor = |vendor| {
+            let mut backend = open(vendor, &question.shape)?;
+            let part = ask(&question, &mut backend)?;
+            Ok((backend, part))
+        };
+        // Each vendor's sources are read and asked by themselves; a thread that is done helps with the other's devices. For one alone
+        // no threads are started.
+        let parts: Result<Vec<(Backend<'t>, Part)>, RulesError> = match vendors.len() {
+            ..2 => vendors.into_iter().map(of_vendor).collect(),
+            2.. => vendors.into_par_iter().map(of_vendor).collect(),
+        };
         let mut survey = Survey::empty(question);
         for (backend, part) in parts? {
             survey.add(backend, part);
@@ -178,14 +180,8 @@ impl<'t> Survey<'t> {
     }
 
     /// The conditions behind one answer.
-    pub fn reasons(&mut self, device: usize, ty: usize, columns: i64) -> Result<Vec<Reason>, RulesError> {
-        let (Some(device), Some(ty)) = (self.question.devices.get(device), self.question.types.get(ty)) else {
-            return Ok(Vec::new());
-        };
-        let shape = self.question.shape.clone();
-        let backend = self.backends.iter_mut().find(|backend| backend.preset.vendor == device.vendor);
-        let Some(backend) = backend else { return Ok(Vec::new()) };
-        backend.rules.reasons(device, &|columns| shape.op(ty, columns), columns)
+    pub fn reasons(&self, device: usize, ty: usize, columns: i64) -> Vec<Reason> {
+        self.reasons_of_device(device, &[(ty, columns)]).pop().unwrap_or_default()
     }
 
     /// The conditions behind every row, in the order of the rows: each at its own column count.
@@ -198,16 +194,17 @@ impl<'t> Survey<'t> {
 
     /// The conditions behind these types and column counts of each device.
     pub(crate) fn reasons_at(&self, asked: &[Vec<(usize, i64)>]) -> Vec<Vec<Vec<Reason>>> {
-        let of_device = |(index, asked): (usize, &Vec<(usize, i64)>)| {
-            let device = self.question.devices.get(index)?;
-            let backend = self.backends.iter().find(|backend| backend.preset.vendor == device.vendor)?;
-            let asked = asked.iter().filter_map(|&(ty, columns)| {
-                let launch = self.answer(index, ty, columns).and_then(|answer| answer.launch.as_ref());
-                Some((self.question.types.get(ty)?.as_str(), columns, launch))
-            });
-            Some(backend.rules.reasons_of(device, &self.question.shape, asked))
-        };
-        asked.par_iter().enumerate().map(|device| of_device(device).unwrap_or_default()).collect()
+        asked.par_iter().enumerate().map(|(device, asked)| self.reasons_of_device(device, asked)).collect()
+    }
+
+    fn reasons_of_device(&self, index: usize, asked: &[(usize, i64)]) -> Vec<Vec<Reason>> {
+        let Some(device) = self.question.devices.get(index) else { return Vec::new() };
+        let backend = self.backends.iter().find(|backend| backend.preset.vendor == device.vendor);
+        let asked = asked.iter().filter_map(|&(ty, columns)| {
+            let launch = self.answer(index, ty, columns).and_then(|answer| answer.launch.as_ref());
+            Some((self.question.types.get(ty)?.as_str(), columns, launch))
+        });
+        backend.map_or(Vec::new(), |backend| backend.rules.reasons_of(device, &self.question.shape, asked))
     }
 
     /// The function that chooses between the paths, one below the dispatcher.
@@ -270,7 +267,10 @@ pub(crate) fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part
             let device = question.devices.get(index)?;
             Some((index, rules.device_answers(device, question, &columns)))
         };
-        let results: Vec<_> = open.par_iter().filter_map(answers).collect();
+        let results: Vec<_> = match open.len() {
+            ..2 => open.iter().filter_map(answers).collect(),
+            2.. => open.par_iter().filter_map(answers).collect(),
+        };
         let (mut needed, mut ran) = (BTreeSet::new(), FxSet::default());
         open.clear();
         for (index, result) in results {

@@ -24,6 +24,9 @@ const OPERATORS: &[&str] = &[
     "VERSION_GREATER_EQUAL",
 ];
 
+/// What means something of its own in a pattern.
+const SPECIAL: &[char] = &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
+
 impl Cmake<'_> {
     pub(super) fn test(&self, args: Vec<Arg>) -> bool {
         let words: Vec<(String, bool)> = args
@@ -88,6 +91,14 @@ impl Cmake<'_> {
             "GREATER" => number(&a) > number(&b),
             "LESS_EQUAL" => number(&a) <= number(&b),
             "GREATER_EQUAL" => number(&a) >= number(&b),
+            // Most patterns are a plain word.
+            "MATCHES" if !b.contains(SPECIAL) => {
+                let found = a.contains(&b);
+                if found {
+                    *self.matched.borrow_mut() = vec![b];
+                }
+                found
+            }
             "MATCHES" => {
                 let mut patterns = self.patterns.borrow_mut();
                 let pattern = patterns.entry(b).or_insert_with_key(|pattern| regex::Regex::new(pattern).ok());

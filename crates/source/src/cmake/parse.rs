@@ -184,12 +184,13 @@ fn unquoted(text: &str) -> String {
 /// A bare argument; quotes inside it (`-DX="y"`) keep blanks together.
 fn bare(text: &str) -> usize {
     let mut inside = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            '"' => inside = !inside,
+    let blank = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(char::is_whitespace));
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' => inside = !inside,
             _ if inside => {}
-            '(' | ')' | '#' => return at,
-            _ if c.is_whitespace() => return at,
+            b'(' | b')' | b'#' | b' ' | b'\t'..=b'\r' => return at,
+            0x80.. if blank(at) => return at,
             _ => {}
         }
     }

@@ -20,7 +20,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
     let mut overrides = args.ask.overrides()?;
     let cells = question.devices.len() * question.types.len() * question.columns.len();
     overrides.vary_versions = cells <= FEW_CELLS;
-    let mut survey = Survey::run(tree, question, &overrides)?;
+    let survey = Survey::run(tree, question, &overrides)?;
     if args.format != Format::Json {
         notes(&survey, context).iter().for_each(|line| crate::context::tell(format_args!("{line}")));
         tell_skipped(&tree.skipped, context);
@@ -35,7 +35,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
         (Format::Md, true) => thresholds(&survey, context).markdown(),
         (Format::Text, true) => thresholds(&survey, context).text(context.width),
         (Format::Md, false) => table(&survey, context).markdown(),
-        (Format::Text, false) => text(&mut survey, context)?,
+        (Format::Text, false) => text(&survey, context),
     };
     context.print(&text)?;
     // The process ends here: a fifteenth of its time would go into giving back piece by piece what the system takes as a whole.
@@ -142,7 +142,7 @@ fn table(survey: &Survey<'_>, context: &Context) -> Table {
 }
 
 /// Few questions get their reasons; many get a table.
-fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
+fn text(survey: &Survey<'_>, context: &Context) -> String {
     let mut out = table(survey, context).text(context.width);
     let cells: usize = survey.answers.iter().flatten().map(Vec::len).sum();
     if cells <= 6 {
@@ -158,7 +158,7 @@ fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
                     );
                     let head = context.lang.text_with("source-why", &[("what", title.into())]);
                     let _ = write!(out, "\n{head}\n");
-                    for reason in survey.reasons(device, ty, answer.from)? {
+                    for reason in survey.reasons(device, ty, answer.from) {
                         let _ = writeln!(out, "  {}", line(&reason));
                     }
                     if let Some(launch) = &answer.launch {
@@ -187,7 +187,7 @@ fn text(survey: &mut Survey<'_>, context: &Context) -> anyhow::Result<String> {
         }
     }
     let _ = write!(out, "\n{}\n", context.lang.text("source-cannot-show"));
-    Ok(out)
+    out
 }
 
 /// `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
