@@ -23,6 +23,7 @@
 //! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
 //! | [`clock`] | the time of day as text: the one calendar |
 //! | [`random`] | numbers that nobody can guess, and a seeded sequence |
+//! | [`heap`] | memory in large pages, for who fills much of it and ends |
 //! | [`http`] | one small HTTP client, bounded in time and size |
 //! | [`sha256`] | the hashes of many messages, side by side in wide registers |
 //! | [`fake`] | for tests: a system call that fails as the test says |
@@ -35,6 +36,7 @@ pub mod clock;
 mod dynamic_library;
 pub mod fake;
 pub mod guard;
+pub mod heap;
 pub mod hip_runtime;
 pub mod http;
 pub mod interrupt;

@@ -13,7 +13,11 @@ use std::process::ExitCode;
 /// Up to so many rows the versions that nobody gave are varied.
 const FEW_CELLS: usize = 64;
 
+/// What a question to a tree takes is half of it.
+const HEAP: usize = 64 << 20;
+
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+    sys::heap::in_large_pages(HEAP);
     let mut question = args.ask.question(&args.gpu)?;
     // Rows of single counts: what is between them is not shown.
     question.points = args.format == Format::Csv && !args.thresholds && !args.record;

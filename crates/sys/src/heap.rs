@@ -1,0 +1,31 @@
+//! Memory for who fills tens of megabytes at once and then ends. A page of 4 KiB costs more to be given by the kernel than to be
+//! filled, and a question to a source tree takes six thousand: in pages of 2 MiB it is a dozen.
+
+/// Lets the heap of the first thread grow by so many bytes at once, and asks for large pages there. What is not used of them is never
+/// given by the kernel. Where it is not to be had (another C library, a kernel without large pages), all stays as it is.
+pub fn in_large_pages(bytes: usize) {
+    #[cfg(target_env = "gnu")]
+    {
+        let Ok(pad) = libc::c_int::try_from(bytes) else { return };
+        // SAFETY: sets two numbers of the allocator: by how much it grows its heap, and from what size on it goes past it.
+        let set =
+            unsafe { libc::mallopt(libc::M_TOP_PAD, pad) == 1 && libc::mallopt(libc::M_MMAP_THRESHOLD, pad) == 1 };
+        if !set {
+            return;
+        }
+        // More than is left of what the heap has: it grows now.
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(GROWN)));
+        // SAFETY: asks where the heap ends, and moves nothing.
+        let end = unsafe { libc::sbrk(0) };
+        let start = end.wrapping_byte_sub(bytes).map_addr(|address| address.next_multiple_of(PAGE));
+        // SAFETY: an advice changes no content; where the range is not the heap's, it is refused or concerns pages of ours.
+        unsafe { libc::madvise(start, bytes - PAGE, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(target_env = "gnu")]
+const PAGE: usize = 4096;
+
+/// Twice what glibc grows a heap by where nobody says otherwise.
+#[cfg(target_env = "gnu")]
+const GROWN: usize = 256 << 10;
