@@ -189,7 +189,7 @@ fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<
         Packing::TarZst => compressed(file, Compression::Zstd),
         Packing::Zip => {
             file.rewind().map_err(at(path))?;
-            unpack_zip(unpacker, file)
+            unpack_zip(unpacker, &mut file)
         }
     }
     .map_err(damaged)

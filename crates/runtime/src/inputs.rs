@@ -170,7 +170,7 @@ pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     let unpacker =
         Unpacker { root: dir.inner(), merged_usr: false, keep: &may_hold_code, bound: &bound, progress: &|_| () };
     let done = match pack {
-        Pack::Zip => unpack_zip(&unpacker, file),
+        Pack::Zip => unpack_zip(&unpacker, &mut file),
         Pack::Deb => {
             let mut data = deb::data(file).map_err(|source| InputError::Deb { path: path.to_owned(), source })?;
             unpacker.unpack_tar(&mut data)

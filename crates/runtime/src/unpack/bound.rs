@@ -130,7 +130,7 @@ mod tests {
             zip.write_all(&[0; 4000]).expect("zeros");
             let zip = zip.finish().expect("an archive").into_inner();
             assert!(zip.len() < 400, "{} bytes", zip.len());
-            let unpack = |most: u64| with(most, |unpacker| unpack_zip(unpacker, io::Cursor::new(&zip)));
+            let unpack = |most: u64| with(most, |unpacker| unpack_zip(unpacker, &mut io::Cursor::new(&zip)));
             assert!(unpack(4000).is_ok());
             let error = unpack(3999).expect_err("more than that");
             assert!(

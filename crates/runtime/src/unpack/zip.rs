@@ -6,7 +6,12 @@ use std::io::{self, Read, Seek};
 /// A link's target is a path: nobody needs more than this.
 const LINK_LIMIT: u64 = 4096;
 
-pub fn unpack_zip(unpacker: &Unpacker<'_>, reader: impl Read + Seek) -> io::Result<Unpacked> {
+/// What a zip is read from; behind one type, so that its reader is compiled once.
+pub trait ReadSeek: Read + Seek {}
+
+impl<R: Read + Seek> ReadSeek for R {}
+
+pub fn unpack_zip(unpacker: &Unpacker<'_>, reader: &mut dyn ReadSeek) -> io::Result<Unpacked> {
     let mut out = Unpacked::default();
     let mut archive = ::zip::ZipArchive::new(reader).map_err(io::Error::other)?;
     for i in 0..archive.len() {
