@@ -14,6 +14,7 @@ const FARTHEST: u64 = 160;
 /// So many handles with as many names must agree where the distance is not the usual one.
 const WITNESSES: usize = 3;
 const CHUNK: usize = 1 << 20;
+const PAGE: u64 = 4096;
 /// Of one mapping, and of all: buffers of the GPU's memory are mapped too.
 const LARGEST: u64 = 512 << 20;
 const MOST: u64 = 2 << 30;
@@ -56,7 +57,9 @@ fn search(memory: &Memory, start: u64, end: u64, handles: &BTreeSet<u64>, hits: 
         let len = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
         let bytes = memory.bytes(at, len);
         if bytes.is_empty() {
-            return;
+            // Given back since the maps were read: what lies behind it may still be there.
+            at += PAGE;
+            continue;
         }
         for (place, word) in (0_u64..).zip(bytes.chunks_exact(8)) {
             let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
@@ -160,6 +163,33 @@ mod tests {
         let found = find(std::process::id(), &wanted, &mut distance);
         assert_eq!((found.get(&HANDLE), found.len()), (None, 2));
         drop((held, other));
+    }
+
+    /// A process goes on while it is read: parts of a mapping may be gone by then.
+    #[test]
+    fn what_lies_behind_a_hole_is_found() {
+        let (pointer, len, room) = long(NAMES[0]);
+        let held = [Held { pointer, len, room, between: [1, 2], handle: HANDLE + 0x200_0000 }];
+        let end = held.as_ptr_range().end as u64;
+        // Nobody's address, and 256 of its pages.
+        let mut hits = Vec::new();
+        let memory = Memory::open(std::process::id()).expect("its own memory");
+        assert!(memory.bytes(0, CHUNK).is_empty(), "the first pages are nobody's");
+        search(&memory, 0, 0x10_0000, &BTreeSet::from([held[0].handle]), &mut hits);
+        assert_eq!(hits, []);
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
+        let bounds = |line: &str| {
+            let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+            Some((u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?))
+        };
+        let bounds: Vec<(u64, u64)> = maps.lines().filter_map(bounds).collect();
+        let of_held =
+            bounds.iter().position(|(start, until)| (*start..*until).contains(&(end - 1))).expect("a mapping");
+        // From the nearest hole below it, with a page of the hole.
+        let below =
+            bounds[..=of_held].windows(2).rev().find(|pair| pair[0].1 < pair[1].0).map_or(0, |pair| pair[1].0 - PAGE);
+        search(&memory, below, end, &BTreeSet::from([held[0].handle]), &mut hits);
+        assert!(hits.contains(&(end - 8, held[0].handle)), "{hits:x?}");
     }
 
     #[test]
