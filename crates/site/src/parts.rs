@@ -59,7 +59,7 @@ pub fn raw_evidence(study: &Study<'_>, evidence: &evidence::Evidence) -> Markup 
     let short = evidence.sha256.get(..12).unwrap_or(&evidence.sha256);
     if write::is_copied(evidence.size) && study.raw(evidence).is_some() {
         study.linked.borrow_mut().insert(evidence.sha256.clone());
-        return html! { a.mono href=(write::raw_path(&evidence.sha256)) { (short) } " " span.faint { (shown(&evidence.kind)) ", " (crate::words::thousands(evidence.size)) " B" } };
+        return html! { a.mono href=(write::raw_path(&evidence.sha256)) { (short) } " " span.faint { (shown(&evidence.kind)) ", " (report::thousands(evidence.size)) " B" } };
     }
     html! { span.mono { (short) } " " span.faint { (study.words.say("site-raw-not-copied")) } }
 }

@@ -1,8 +1,10 @@
 //! What the verb polls: one interface for every live observer of launches.
 
 use crate::claims::Claims;
+use crate::preload::Program;
 use crate::{ObserverReport, Tally};
-use std::time::Duration;
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
 use sys::abi;
 
 /// How a source stands after a poll.
@@ -66,6 +68,43 @@ pub struct WatchError {
 impl WatchError {
     pub fn new(what: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
         WatchError { what: what.into(), why: why.into(), fix: fix.into() }
+    }
+}
+
+/// What a program of ours writes down, followed until its end.
+pub(crate) trait Followed {
+    /// What errors name.
+    const NAME: &'static str;
+
+    fn program(&mut self) -> &mut dyn Program;
+
+    /// Takes what was written since; `last` where nothing will follow. Whether there was anything. What is wrong with one file costs that
+    /// file, and is told in the end.
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool;
+
+    fn follow(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
+        /// How often files are looked at while nothing is there.
+        const STEP: Duration = Duration::from_millis(20);
+        let until = Instant::now() + timeout;
+        loop {
+            // Asked before the files are read: what it wrote before its end is then surely taken.
+            let ended = self.program().ended().map_err(|e| WatchError::new(Self::NAME, e.to_string(), ""))?;
+            let any = self.drain(tally, false);
+            if let Some(status) = ended {
+                return Ok(State::Ended(match status.signal() {
+                    Some(signal) => Ended::Signal(signal),
+                    None => Ended::Code(status.code().unwrap_or(-1)),
+                }));
+            }
+            if any {
+                return Ok(State::Busy);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(State::Quiet);
+            }
+            std::thread::sleep(left.min(STEP));
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The census of a file for whoever prints it, and why there is none: `isa` and `diff` count the same way.
 
-use crate::bytes::digits;
 use crate::context::Context;
 use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, FileReport, Options, inspect};
 use launch::NameFilter;
 use observe::census::{By, Census, Groups, Select, Unread};
+use report::thousands;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ pub fn nothing(
         ("target", target.unwrap_or_default().to_owned().into()),
         ("there", there.join(", ").into()),
         ("taken", taken.unwrap_or_default().to_owned().into()),
-        ("modules", digits(report.modules.len() as u64).into()),
+        ("modules", thousands(report.modules.len() as u64).into()),
         ("why", groups.unread.first().map(|unread| unread.why.clone()).unwrap_or_default().into()),
     ];
     let key = match (groups.unread.is_empty(), target, taken) {
@@ -80,7 +80,7 @@ pub fn census(
             && last.elapsed() > Duration::from_secs(1)
         {
             last = Instant::now();
-            let words = [("index", bundle.index.into()), ("offset", digits(bundle.offset).into())];
+            let words = [("index", bundle.index.into()), ("offset", thousands(bundle.offset).into())];
             context.progress(&context.lang.text_with("isa-progress", &words));
         }
         anyhow::Ok(())

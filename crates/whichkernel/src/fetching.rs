@@ -1,8 +1,8 @@
 //! A runtime is brought: its sizes said, a person asked, fetched with progress. For `runtime fetch` and `investigate`.
 
-use crate::bytes::bytes;
 use crate::context::Context;
 use anyhow::bail;
+use report::bytes;
 use runtime::fetch::{Plan, Planned, Progress, Request, plan};
 use runtime::index::LeftOut;
 use runtime::{Cache, Index};

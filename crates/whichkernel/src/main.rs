@@ -8,7 +8,6 @@ mod advice_tests;
 mod answers;
 mod asked;
 mod backends;
-mod bytes;
 mod context;
 mod counting;
 mod emit;

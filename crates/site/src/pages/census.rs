@@ -4,10 +4,11 @@ use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col, num};
 use crate::svg;
-use crate::words::{shown, thousands};
+use crate::words::shown;
 use crate::write::Page;
 use evidence::Rung;
 use maud::{Markup, html};
+use report::thousands;
 
 /// Rows of one file in the page; the CSV has all.
 const MOST: usize = 200;

@@ -8,10 +8,11 @@ use crate::input::{Study, card_title};
 use crate::parts::{self, Col, col};
 use crate::plain_table::with_csv;
 use crate::svg::{self, Stretch};
-use crate::words::{Arg, Pair, shown, thousands};
+use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
 use evidence::{Finding, Rung};
 use maud::{Markup, html};
+use report::thousands;
 use source::table::COLUMNS;
 use std::collections::{BTreeMap, BTreeSet};
 

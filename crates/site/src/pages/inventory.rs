@@ -8,10 +8,11 @@ use crate::input::Study;
 use crate::kernels::Kernels;
 use crate::packed;
 use crate::parts::{self, col, num};
-use crate::words::{Arg, shown, thousands};
+use crate::words::{Arg, shown};
 use crate::write::Page;
 use evidence::{Finding, Recorded, Rung};
 use maud::{Markup, html};
+use report::thousands;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A file that somebody looked at: what its sweep says of coverage, and its bundles.

@@ -5,15 +5,12 @@ use crate::growing_trace::files;
 use crate::layer::Session;
 use crate::layer::process::Process;
 use crate::preload::Program;
-use crate::{Ended, Gap, ObserverKind, ObserverReport, Seen, Source, State, Tally, Unseen, WatchError, Word};
+use crate::source::Followed;
+use crate::{Gap, ObserverKind, ObserverReport, Seen, Source, State, Tally, Unseen, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// How often the files are looked at while nothing is there.
-const STEP: Duration = Duration::from_millis(20);
 
 type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
 
@@ -62,35 +59,6 @@ impl<'a> LayerSource<'a> {
     /// Tells every single dispatch, in the order of the submissions.
     pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'a) {
         self.each = Some(Box::new(each));
-    }
-
-    /// What is wrong with one file costs that file, and is told in the end.
-    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
-        for path in files(self.session.path()) {
-            if self.processes.contains_key(&path) || self.refused.contains_key(&path) {
-                continue;
-            }
-            match Process::open(&path) {
-                Ok(Some(process)) => drop(self.processes.insert(path, process)),
-                Ok(None) => {}
-                Err(error) => drop(self.refused.insert(path, error.to_string())),
-            }
-        }
-        let mut any = false;
-        for process in self.processes.values_mut().filter(|process| process.broken.is_none()) {
-            let quiet = process.counted.stream.run().program.is_empty();
-            let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
-            match process.drain(tally, last, &mut each) {
-                Ok(taken) => any |= taken,
-                Err(error) => process.broken = Some(error.to_string()),
-            }
-            process.look_at_device(self.session.path(), tally);
-            let program = &process.counted.stream.run().program;
-            if quiet && !program.is_empty() {
-                self.news.push(format!("process {} ({program})", process.trace.pid));
-            }
-        }
-        any
     }
 
     fn gaps(&self, tally: &Tally) -> Vec<Unseen> {
@@ -148,28 +116,45 @@ impl<'a> LayerSource<'a> {
     }
 }
 
+impl Followed for LayerSource<'_> {
+    const NAME: &'static str = "layer";
+
+    fn program(&mut self) -> &mut dyn Program {
+        self.program.as_mut()
+    }
+
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
+        for path in files(self.session.path()) {
+            if self.processes.contains_key(&path) || self.refused.contains_key(&path) {
+                continue;
+            }
+            match Process::open(&path) {
+                Ok(Some(process)) => drop(self.processes.insert(path, process)),
+                Ok(None) => {}
+                Err(error) => drop(self.refused.insert(path, error.to_string())),
+            }
+        }
+        let mut any = false;
+        for process in self.processes.values_mut().filter(|process| process.broken.is_none()) {
+            let quiet = process.counted.stream.run().program.is_empty();
+            let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            match process.drain(tally, last, &mut each) {
+                Ok(taken) => any |= taken,
+                Err(error) => process.broken = Some(error.to_string()),
+            }
+            process.look_at_device(self.session.path(), tally);
+            let program = &process.counted.stream.run().program;
+            if quiet && !program.is_empty() {
+                self.news.push(format!("process {} ({program})", process.trace.pid));
+            }
+        }
+        any
+    }
+}
+
 impl Source for LayerSource<'_> {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
-        let until = Instant::now() + timeout;
-        loop {
-            // Asked before the files are read: what it wrote before its end is then surely taken.
-            let ended = self.program.ended().map_err(|e| WatchError::new("layer", e.to_string(), ""))?;
-            let any = self.drain(tally, false);
-            if let Some(status) = ended {
-                return Ok(State::Ended(match status.signal() {
-                    Some(signal) => Ended::Signal(signal),
-                    None => Ended::Code(status.code().unwrap_or(-1)),
-                }));
-            }
-            if any {
-                return Ok(State::Busy);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(State::Quiet);
-            }
-            std::thread::sleep(left.min(STEP));
-        }
+        self.follow(tally, timeout)
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {

@@ -3,10 +3,10 @@
 use crate::Seen;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
-use crate::{Ended, Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, Unseen, WatchError, Word};
+use crate::source::Followed;
+use crate::{Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, Unseen, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -59,9 +59,6 @@ impl Drop for PreloadSource<'_> {
     }
 }
 
-/// How often the files are looked at while nothing is there.
-const STEP: Duration = Duration::from_millis(20);
-
 impl<'a> PreloadSource<'a> {
     /// `known`: the kernels of the libraries whose layouts the session has.
     pub fn new(session: Session, known: Known, program: Box<dyn Program + 'a>) -> PreloadSource<'a> {
@@ -110,38 +107,6 @@ impl<'a> PreloadSource<'a> {
         } else {
             Canary::None
         }
-    }
-
-    /// What is wrong with one file costs that file, and is told in the end.
-    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
-        for path in files(self.session.path()) {
-            if self.tails.contains_key(&path) || self.refused.contains_key(&path) {
-                continue;
-            }
-            match Tail::open(&path) {
-                Ok(Some(tail)) => drop(self.tails.insert(path, tail)),
-                Ok(None) => {}
-                Err(error) => drop(self.refused.insert(path, error.to_string())),
-            }
-        }
-        let mut any = false;
-        for tail in self.tails.values_mut().filter(|tail| tail.broken.is_none()) {
-            let quiet = tail.program.is_empty();
-            let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
-            match tail.drain(tally, &self.known, last, &mut each) {
-                Ok(taken) => {
-                    any |= taken;
-                    if taken && tail.records > 0 {
-                        look_at_device(tail, self.session.path(), tally);
-                    }
-                }
-                Err(error) => tail.broken = Some(error.to_string()),
-            }
-            if quiet && !tail.program.is_empty() {
-                self.news.push(format!("process {} ({})", tail.pid, tail.program));
-            }
-        }
-        any
     }
 
     /// What a process did that its record cannot show.
@@ -207,28 +172,48 @@ fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
     }
 }
 
+impl Followed for PreloadSource<'_> {
+    const NAME: &'static str = "preload";
+
+    fn program(&mut self) -> &mut dyn Program {
+        self.program.as_mut()
+    }
+
+    fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
+        for path in files(self.session.path()) {
+            if self.tails.contains_key(&path) || self.refused.contains_key(&path) {
+                continue;
+            }
+            match Tail::open(&path) {
+                Ok(Some(tail)) => drop(self.tails.insert(path, tail)),
+                Ok(None) => {}
+                Err(error) => drop(self.refused.insert(path, error.to_string())),
+            }
+        }
+        let mut any = false;
+        for tail in self.tails.values_mut().filter(|tail| tail.broken.is_none()) {
+            let quiet = tail.program.is_empty();
+            let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            match tail.drain(tally, &self.known, last, &mut each) {
+                Ok(taken) => {
+                    any |= taken;
+                    if taken && tail.records > 0 {
+                        look_at_device(tail, self.session.path(), tally);
+                    }
+                }
+                Err(error) => tail.broken = Some(error.to_string()),
+            }
+            if quiet && !tail.program.is_empty() {
+                self.news.push(format!("process {} ({})", tail.pid, tail.program));
+            }
+        }
+        any
+    }
+}
+
 impl Source for PreloadSource<'_> {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
-        let until = Instant::now() + timeout;
-        loop {
-            // Asked before the files are read: what it wrote before its end is then surely taken.
-            let ended = self.program.ended().map_err(|e| WatchError::new("preload", e.to_string(), ""))?;
-            let any = self.drain(tally, false);
-            if let Some(status) = ended {
-                return Ok(State::Ended(match status.signal() {
-                    Some(signal) => Ended::Signal(signal),
-                    None => Ended::Code(status.code().unwrap_or(-1)),
-                }));
-            }
-            if any {
-                return Ok(State::Busy);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(State::Quiet);
-            }
-            std::thread::sleep(left.min(STEP));
-        }
+        self.follow(tally, timeout)
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {

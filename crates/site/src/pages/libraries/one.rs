@@ -7,10 +7,11 @@ use crate::input::Study;
 use crate::pages::slug;
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
-use crate::words::{Arg, Pair, shown, thousands};
+use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
 use evidence::Rung;
 use maud::{Markup, html};
+use report::thousands;
 use std::collections::BTreeMap;
 
 /// So many families and facts stand in the page; the table to download has all.

@@ -1,12 +1,12 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
-use crate::bytes::digits;
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::counting::{census, nothing, parse_target};
 use anyhow::bail;
 use inventory::File;
 use launch::NameFilter;
 use observe::census::{By, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
+use report::thousands;
 use report::{Column, Table};
 use std::path::Path;
 use std::process::ExitCode;
@@ -86,7 +86,7 @@ fn more(all: usize, context: &Context) -> String {
     if rest == 0 {
         return String::new();
     }
-    format!("\n{}\n", context.lang.text_with("isa-more", &[("count", digits(rest as u64).into())]))
+    format!("\n{}\n", context.lang.text_with("isa-more", &[("count", thousands(rest as u64).into())]))
 }
 
 fn table(rows: &[KernelDifference], context: &Context) -> Table {
@@ -113,11 +113,11 @@ fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], found: &KernelDiff, context: &Co
     let differing: Vec<&Pair<'_>> = both.clone().filter(|pair| !pair.differences.is_empty()).collect();
     let both = both.count();
     let words = [
-        ("both", digits(both as u64).into()),
-        ("same", digits((both - differing.len()) as u64).into()),
-        ("differ", digits(differing.len() as u64).into()),
-        ("a", digits(only(true).count() as u64).into()),
-        ("b", digits(only(false).count() as u64).into()),
+        ("both", thousands(both as u64).into()),
+        ("same", thousands((both - differing.len()) as u64).into()),
+        ("differ", thousands(differing.len() as u64).into()),
+        ("a", thousands(only(true).count() as u64).into()),
+        ("b", thousands(only(false).count() as u64).into()),
     ];
     out += &format!("{}\n", lang.text_with("diff-kernel-summary", &words));
     for pair in differing.iter().take(SHOWN) {
@@ -127,7 +127,7 @@ fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], found: &KernelDiff, context: &Co
             Column::right("b", "B"),
         ]);
         for row in &pair.differences {
-            let cell = |value: Option<u64>| value.map_or("-".to_owned(), digits);
+            let cell = |value: Option<u64>| value.map_or("-".to_owned(), thousands);
             table.row([row.what.clone(), cell(row.a), cell(row.b)]);
         }
         out += &format!("\n{}\n{}", pair.name, table.text(context.width));

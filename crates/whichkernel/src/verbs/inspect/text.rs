@@ -1,11 +1,11 @@
 //! The inventory for people.
 
 use super::select::Select;
-pub use crate::bytes::digits as count;
 use crate::context::Context;
 use codeobject::Compression;
 use evidence::Word;
 use inventory::{FileReport, Form};
+pub use report::thousands as count;
 use report::{Column, Table, conclusion_text, plain};
 use std::collections::BTreeMap;
 use std::path::Path;

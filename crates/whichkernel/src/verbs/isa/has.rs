@@ -1,12 +1,12 @@
 //! `--has`: is there any of it?
 
 use super::text;
-use crate::bytes::digits;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::Context as _;
 use evidence::Word;
 use observe::answers::{Has, HasAnswer};
 use observe::census::{Groups, Question};
+use report::thousands;
 use std::process::ExitCode;
 
 /// 0 all of it is there, 1 something is not, 2 nobody can say.
@@ -27,11 +27,11 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
             Word::Partly | Word::NotKnown => ("isa-has-unknown", COULD_NOT_RUN),
         };
         code = code.max(this);
-        let words = [("what", what.clone().into()), ("count", digits(answer.count).into())];
+        let words = [("what", what.clone().into()), ("count", thousands(answer.count).into())];
         lines += &format!("{}\n", context.lang.text_with(key, &words));
         if answer.count == 0 && !answer.related.is_empty() {
             let beside = answer.related.iter();
-            let list: Vec<String> = beside.map(|(family, count)| format!("{family} {}", digits(*count))).collect();
+            let list: Vec<String> = beside.map(|(family, count)| format!("{family} {}", thousands(*count))).collect();
             lines += &format!("{}\n", context.lang.text_with("isa-has-beside", &[("list", list.join(", ").into())]));
         }
         answers.push(answer);

@@ -1,10 +1,10 @@
 //! The census as tables: one row per group for people, one row per count for programs.
 
-use crate::bytes::digits;
 use crate::context::Context;
 use isa::Family;
 use isa::census::Tally;
 use observe::census::{By, Group, Groups, Key};
+use report::thousands;
 use report::{Column, Table};
 
 /// Columns of the overview: families that belong together are added up.
@@ -66,10 +66,10 @@ pub fn of(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
             let proved = || group.proof.map_or("", isa::Proof::key).to_owned();
             row.push(group.stub.map_or_else(proved, |stub| stub.to_string()));
         } else {
-            row.extend([digits(group.kernels), digits(group.stubs)]);
+            row.extend([thousands(group.kernels), thousands(group.stubs)]);
         }
         // Nothing of it could be counted: that is no zero.
-        let number = |count: u64| if group.is_uncounted() { "-".to_owned() } else { digits(count) };
+        let number = |count: u64| if group.is_uncounted() { "-".to_owned() } else { thousands(count) };
         row.push(number(tally.instructions));
         row.extend(COLUMNS.iter().map(|(_, families)| number(families.iter().map(|f| tally.family(*f)).sum())));
         row.push(number(group.sum.undecoded()));
@@ -91,7 +91,7 @@ fn counts(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
         for (mnemonic, family, count) in lines(&group.sum.tally(), mnemonics) {
             let mut row = if single { Vec::new() } else { key_cells(groups.by, key, group) };
             row.extend(mnemonic.map(str::to_owned));
-            row.extend([family.key().to_owned(), digits(count)]);
+            row.extend([family.key().to_owned(), thousands(count)]);
             table.row(row);
         }
     }

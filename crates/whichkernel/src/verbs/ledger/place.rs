@@ -1,8 +1,8 @@
 //! `ledger where`: the two directories that this program ever writes to, with their sizes.
 
-use crate::bytes::bytes;
 use crate::context::Context;
 use crate::labelled::labelled;
+use report::bytes;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! `runtime add`: a directory or archives into the cache.
 
-use crate::bytes::bytes;
 use crate::context::Context;
 use anyhow::Context as _;
+use report::bytes;
 use runtime::{Cache, add};
 use std::{cell::Cell, path::PathBuf, process::ExitCode};
 

@@ -1,8 +1,8 @@
 //! `runtime fetch`: says what it would bring and how big it is, asks, and brings it.
 
-use crate::bytes::bytes;
 use crate::context::{Context, Format};
 use crate::fetching::bring;
+use report::bytes;
 use runtime::fetch::Request;
 use runtime::{Cache, Index};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! `runtime find`: Ollama, llama.cpp, ROCm and CUDA on this machine.
 
-use crate::bytes::bytes;
 use crate::context::{Context, Format};
 use crate::emit::Show;
+use report::bytes;
 use report::{Column, Lang, Table};
 use runtime::Findings;
 use std::{path::Path, process::ExitCode};

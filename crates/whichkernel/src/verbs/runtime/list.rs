@@ -1,8 +1,8 @@
 //! `runtime list`: what is in the cache, with sizes and versions.
 
-use crate::bytes::bytes;
 use crate::context::{Context, Format};
 use crate::emit::Show;
+use report::bytes;
 use report::{Column, Lang, Table};
 use runtime::{Cache, Holdings, Index, State};
 use std::process::ExitCode;

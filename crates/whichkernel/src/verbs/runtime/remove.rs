@@ -1,9 +1,9 @@
 //! `runtime remove`: takes a runtime out of the cache.
 
-use crate::bytes::bytes;
 use crate::context::Context;
 use crate::near::near;
 use anyhow::bail;
+use report::bytes;
 use runtime::{Cache, index};
 use std::process::ExitCode;
 

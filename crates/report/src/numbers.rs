@@ -1,4 +1,4 @@
-//! Sizes as people read them.
+//! Sizes and counts as people read them.
 
 /// `1.27 GB`: decimal units, as package managers print them.
 pub fn bytes(n: u64) -> String {
@@ -12,8 +12,8 @@ pub fn bytes(n: u64) -> String {
     if value < 10.0 { format!("{value:.2} {name}") } else { format!("{value:.0} {name}") }
 }
 
-/// 1,270,539,728
-pub fn digits(value: u64) -> String {
+/// `1,270,539,728`
+pub fn thousands(value: u64) -> String {
     let plain = value.to_string();
     let mut out = String::with_capacity(plain.len() + plain.len() / 3);
     for (i, digit) in plain.chars().enumerate() {
@@ -27,12 +27,12 @@ pub fn digits(value: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::digits;
+    use super::thousands;
 
     #[test]
     fn digits_stand_in_groups_of_three() {
-        assert_eq!(digits(0), "0");
-        assert_eq!(digits(999), "999");
-        assert_eq!(digits(1_270_539_728), "1,270,539,728");
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1_270_539_728), "1,270,539,728");
     }
 }
