@@ -58,9 +58,9 @@ impl Home {
     }
 
     /// Whether there may be such a token in it, wherever it comes from; false only where there is none.
-    fn may_have(&self, is: &dyn Fn(&Tok) -> bool) -> bool {
+    fn may_have(&self, is: impl Fn(&Tok) -> bool) -> bool {
         let bodies = self.macros.iter().map(|(_, made)| made.body.as_slice());
-        self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(is)
+        self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(&is)
             || (self.expanded.get().is_none() && bodies.into_iter().flatten().any(is))
     }
 }
@@ -215,7 +215,7 @@ impl Program {
 
     /// Whether a name stands in a function's body.
     pub fn mentions(&self, function: &Function, name: Sym) -> bool {
-        self.has_tok(function, |tok| tok.kind == Kind::Ident && tok.sym == name)
+        self.has_tok(function, |tok| tok.sym == name && tok.kind == Kind::Ident)
     }
 
     /// Whether there is such a token in a function's body.
@@ -226,7 +226,7 @@ impl Program {
     /// All tokens of a unit in their order, in stretches, of which bodies are some; those in which a name may stand.
     pub(crate) fn stretches(&self, unit: u32, name: Sym) -> impl Iterator<Item = &[Tok]> {
         let (toks, elided) = (self.unit_toks(unit), &self.macros.included.elided);
-        let named = move |tok: &Tok| tok.kind == Kind::Ident && tok.sym == name;
+        let named = move |tok: &Tok| tok.sym == name && tok.kind == Kind::Ident;
         let (mut at, mut body) = (0, None);
         std::iter::from_fn(move || {
             if let Some(body) = body.take() {
@@ -236,7 +236,7 @@ impl Program {
             let next = rest.iter().position(|tok| tok.kind == Kind::Body);
             at += next.unwrap_or(rest.len()) + 1;
             let home = next.and_then(|next| rest.get(next)).and_then(|tok| elided.get(tok));
-            body = home.filter(|home| home.may_have(&named)).map(|home| home.toks());
+            body = home.filter(|home| home.may_have(named)).map(|home| home.toks());
             rest.get(..next.unwrap_or(rest.len()))
         })
     }

@@ -5,7 +5,7 @@ use super::files::Span;
 use super::included::Included;
 use super::lex::Tok;
 use super::relevance::Group;
-use super::sym::{FxMap, FxSet, Sym};
+use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub(super) struct Table {
     by_name: Vec<Option<Arc<Macro>>>,
     /// Those of a single body.
     few: FxMap<Sym, Arc<Macro>>,
+    /// The names that stand for anything.
+    names: SymSet,
 }
 
 impl Table {
@@ -54,7 +56,7 @@ impl Table {
     }
 
     pub fn has(&self, name: Sym) -> bool {
-        self.get(name).is_some()
+        self.names.contains(name)
     }
 
     /// What it stood for before.
@@ -63,6 +65,10 @@ impl Table {
         if at >= self.by_name.len() {
             made.as_ref()?;
             self.by_name.resize(at + 1 + at / 2, None);
+        }
+        match &made {
+            Some(_) => drop(self.names.insert(name)),
+            None => self.names.remove(name),
         }
         self.by_name.get_mut(at).and_then(|slot| std::mem::replace(slot, made))
     }
@@ -108,8 +114,9 @@ pub struct Macros {
 impl Macros {
     /// These and nothing else.
     pub(super) fn of(few: &[(Sym, Arc<Macro>)]) -> Macros {
-        let few = few.iter().cloned().collect();
-        Macros { table: Table { by_name: Vec::new(), few }, ..Macros::default() }
+        let mut table = Table { few: few.iter().cloned().collect(), ..Table::default() };
+        table.names.extend(few.iter().map(|(name, _)| *name));
+        Macros { table, ..Macros::default() }
     }
 
     /// A new unit: nothing of the one before is left.

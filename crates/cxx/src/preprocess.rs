@@ -217,9 +217,8 @@ impl<'a> Preprocessor<'a> {
             if source.is_live() {
                 return Ok(Some(tok));
             }
-            while source.toks.get(source.at).is_some_and(|tok| !(tok.bol() && tok.is(sym::HASH))) {
-                source.at += 1;
-            }
+            let rest = source.toks.get(source.at..).unwrap_or_default();
+            source.at += rest.iter().position(|tok| tok.is(sym::HASH) && tok.bol()).unwrap_or(rest.len());
         }
     }
 

@@ -37,6 +37,14 @@ impl SymSet {
         fresh
     }
 
+    pub fn remove(&mut self, name: Sym) {
+        if let Some(word) = self.words.get_mut(name.0 as usize / 64) {
+            let bit = 1 << (name.0 % 64);
+            self.len -= usize::from(*word & bit != 0);
+            *word &= !bit;
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }
