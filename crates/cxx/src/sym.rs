@@ -236,6 +236,23 @@ impl Interner {
         self.texts.as_bytes().get(*from as usize..*self.ends.get(at)? as usize)
     }
 
+    /// The spellings that have a word in them, in either case.
+    pub fn having(&self, word: &str) -> SymSet {
+        let (all, word) = (self.texts.as_bytes(), word.as_bytes());
+        let mut found = SymSet::default();
+        let Some(first) = word.first() else { return found };
+        for at in memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), all) {
+            if all.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)) {
+                // Not one that begins in a spelling and ends in the next.
+                let number = self.ends.partition_point(|end| *end as usize <= at);
+                if self.ends.get(number).is_some_and(|end| at + word.len() <= *end as usize) {
+                    found.insert(Sym(number as u32));
+                }
+            }
+        }
+        found
+    }
+
     /// All spellings by their number.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len() as u32).map(|number| self.text(Sym(number)))
@@ -320,4 +337,19 @@ fixed! {
     UINT32_T "uint32_t" UINT64_T "uint64_t" SIZE_T "size_t" SSIZE_T "ssize_t" PTRDIFF_T "ptrdiff_t" INTPTR_T "intptr_t"
     UINTPTR_T "uintptr_t"
     NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc" BODY "<body>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_within_a_spelling_and_in_no_two() {
+        let mut interner = Interner::default();
+        let names = ["try_FUSE", "half", "us", "f", "fus", "Confused", "fu", "s"].map(|name| interner.intern(name));
+        let found = interner.having("fus");
+        assert_eq!(names.map(|name| found.contains(name)), [true, false, false, false, true, true, false, false]);
+        assert_eq!(found.len(), 3);
+        assert!(interner.having("").is_empty());
+    }
 }

@@ -82,7 +82,9 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
 /// reading them all takes longer than a whole question.
 fn mentioning(words: &[&str]) -> Vec<Profile> {
     static PLAIN: OnceLock<Vec<String>> = OnceLock::new();
-    let plain = PLAIN.get_or_init(|| TEXTS.iter().map(|text| plain(text)).collect());
+    // All of them stand before the first table.
+    let head = |text: &'static str| text.split_once("\n[").map_or(text, |(head, _)| head);
+    let plain = PLAIN.get_or_init(|| TEXTS.iter().map(|text| plain(head(text))).collect());
     let mentions = |plain: &str| words.iter().any(|word| plain.contains(word));
     let texts = TEXTS.iter().zip(plain).filter(|(_, plain)| mentions(plain));
     texts.filter_map(|(text, _)| Profile::parse(text).ok()).collect()

@@ -76,19 +76,14 @@ fn switch(program: &Program, speaks: &Speaks, function: &Function) -> Option<Str
 }
 
 /// Which spellings have "fus" in them, in either case.
-struct Speaks(Vec<bool>);
+struct Speaks(sym::SymSet);
 
 impl Speaks {
     fn of(program: &Program) -> Speaks {
-        let fus = |text: &str| {
-            let after = |at: usize| text.as_bytes().get(at + 1..at + 3);
-            let mut starts = memchr::memchr2_iter(b'f', b'F', text.as_bytes());
-            starts.any(|at| after(at).is_some_and(|rest| rest.eq_ignore_ascii_case(b"us")))
-        };
-        Speaks(program.interner.texts().map(fus).collect())
+        Speaks(program.interner.having("fus"))
     }
 
     fn of_fusion(&self, name: sym::Sym) -> bool {
-        self.0.get(name.0 as usize).copied().unwrap_or_default()
+        self.0.contains(name)
     }
 }

@@ -7,9 +7,10 @@ pub fn in_large_pages(bytes: usize) {
     #[cfg(target_env = "gnu")]
     {
         let Ok(pad) = libc::c_int::try_from(bytes) else { return };
+        let past = pad.min(MOST);
         // SAFETY: sets two numbers of the allocator: by how much it grows its heap, and from what size on it goes past it.
         let set =
-            unsafe { libc::mallopt(libc::M_TOP_PAD, pad) == 1 && libc::mallopt(libc::M_MMAP_THRESHOLD, pad) == 1 };
+            unsafe { libc::mallopt(libc::M_TOP_PAD, pad) == 1 && libc::mallopt(libc::M_MMAP_THRESHOLD, past) == 1 };
         if !set {
             return;
         }
@@ -25,6 +26,10 @@ pub fn in_large_pages(bytes: usize) {
 
 #[cfg(target_env = "gnu")]
 const PAGE: usize = 4096;
+
+/// The largest size that older ones take for what goes past the heap (malloc/malloc.c, HEAP_MAX_SIZE / 2).
+#[cfg(target_env = "gnu")]
+const MOST: libc::c_int = 32 << 20;
 
 /// Twice what glibc grows a heap by where nobody says otherwise.
 #[cfg(target_env = "gnu")]
