@@ -124,7 +124,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("ggml_backend_buffer_get_usage", Builtin::Answer(buffer_usage)),
     ("ggml_hash_find", Builtin::Answer(hash_find)),
     ("ggml_backend_buffer_get_alloc_size", Builtin::Unknown),
-    ("init_fastdiv_values", Builtin::Unknown),
+    ("init_fastdiv_values", Builtin::UnlessFollowed),
 ];
 
 /// Memory pools and guards have no part in a choice; the backend's context hands out streams and handles, and nothing in

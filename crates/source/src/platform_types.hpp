@@ -1,6 +1,7 @@
 struct dim3 { unsigned x = 1; unsigned y = 1; unsigned z = 1; };
 struct uint2 { unsigned x; unsigned y; };
 struct uint3 { unsigned x; unsigned y; unsigned z; };
+uint3 make_uint3(unsigned x, unsigned y, unsigned z) { uint3 v; v.x = x; v.y = y; v.z = z; return v; }
 struct int2 { int x; int y; };
 struct int3 { int x; int y; int z; };
 struct int4 { int x; int y; int z; int w; };

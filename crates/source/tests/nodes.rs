@@ -164,3 +164,25 @@ const EXPECTED: [&str; 4] = [
     "gfx1201: 177 = 154 + 13 + 10",
     "gfx90a: 184 = 169 + 9 + 6",
 ];
+
+/// Since 0.28 a norm with its weights asks whether they are as long as a row, by the third of the numbers that `init_fastdiv_values` packs
+/// (norm.cu, `rms_norm_f32_dispatch`): a row of 1152 is 288 times four, which takes 512 threads; 1150 is no multiple of four.
+#[test]
+fn a_fused_norm_follows_what_divisions_are_packed_with() {
+    let Some(dir) = test_artifacts::need(NEWER_TREE) else { return };
+    let tree = Tree::open(&dir.display().to_string()).expect("opens");
+    let kernels = |width: i64| {
+        let text = format!(
+            "x = F32 {width},4\nw = F32 {width} weights\nn = RMS_NORM F32 {width},4 from x with 1e-6f\ny = MUL F32 {width},4 from n,w\n"
+        );
+        let graphs = vec![Graph::parse(&text).expect("a graph").into()];
+        let device = Device::find("gfx1100").expect("known");
+        let answer = ask_written(&tree, &device, &Overrides::default(), "norm.txt", graphs, &Given::default());
+        let steps = answer.expect("evaluates").evaluations.remove(0).steps;
+        let [step] = steps.as_slice() else { panic!("{steps:?}") };
+        assert_eq!((step.undetermined.as_deref(), step.operations.len()), (None, 2));
+        step.launches.iter().map(|launch| format!("{} {:?}", launch.instance(), launch.block)).collect::<Vec<_>>()
+    };
+    assert_eq!(kernels(1152), ["rms_norm_f32<512,1,1,1,0,0> Some([512, 1, 1])"]);
+    assert!(kernels(1150)[0].starts_with("rms_norm_f32<1024,"), "{:?}", kernels(1150));
+}

@@ -23,6 +23,8 @@ pub enum Builtin {
     Getenv,
     /// Returns what is not known, and writes nothing.
     Unknown,
+    /// The same, but run where hand-offs are followed to their end.
+    UnlessFollowed,
     /// Stores this number where its first argument points, and returns 0.
     Give(i64),
     /// The dialect's own.
@@ -123,7 +125,8 @@ impl Machine<'_> {
             Builtin::Give(number) => self.give(first, Value::int(number))?,
             Builtin::Answer(answer) => answer(self, args, at)?,
             Builtin::Getenv => self.getenv(first, at)?,
-            Builtin::Unknown => Value::Opaque(at),
+            Builtin::UnlessFollowed if self.follows => return Ok(None),
+            Builtin::Unknown | Builtin::UnlessFollowed => Value::Opaque(at),
             Builtin::Same => match first {
                 Some(expr) => self.eval(expr)?,
                 None => Value::Void,
