@@ -1,7 +1,7 @@
 //! The tensors of one layer, by architecture: names and extents as llama.cpp's loaders ask for them (src/models/*.cpp).
 
 use crate::Error;
-use crate::shape::{Experts, Latent};
+use crate::shape::{Experts, Latent, StateSpace};
 use crate::skeleton::Plan;
 
 impl Plan<'_> {
@@ -9,6 +9,9 @@ impl Plan<'_> {
         let at = |name: &str| format!("blk.{layer}.{name}");
         let width = u64::from(self.shape.width);
         self.plain(&at("attn_norm.weight"), &[width])?;
+        if let Some(space) = self.shape.state_space {
+            return self.state_space(&at, space);
+        }
         match self.shape.latent {
             Some(latent) => self.latent(&at, latent)?,
             None => self.attention(&at)?,
@@ -16,7 +19,7 @@ impl Plan<'_> {
         match self.shape.architecture {
             // The norm behind attention is the only one in front of the experts.
             "gpt-oss" => self.plain(&at("post_attention_norm.weight"), &[width])?,
-            "gemma3" => {
+            "gemma2" | "gemma3" => {
                 self.plain(&at("post_attention_norm.weight"), &[width])?;
                 self.plain(&at("ffn_norm.weight"), &[width])?;
                 self.plain(&at("post_ffw_norm.weight"), &[width])?;
@@ -34,9 +37,13 @@ impl Plan<'_> {
         let shape = self.shape;
         let (width, head) = (u64::from(shape.width), u64::from(shape.head));
         let (q, kv) = (u64::from(shape.heads) * head, u64::from(shape.kv_heads) * head);
-        self.weight(&at("attn_q.weight"), &[width, q])?;
-        self.weight(&at("attn_k.weight"), &[width, kv])?;
-        self.weight(&at("attn_v.weight"), &[width, kv])?;
+        if shape.architecture == "phi3" {
+            self.weight(&at("attn_qkv.weight"), &[width, q + 2 * kv])?;
+        } else {
+            self.weight(&at("attn_q.weight"), &[width, q])?;
+            self.weight(&at("attn_k.weight"), &[width, kv])?;
+            self.weight(&at("attn_v.weight"), &[width, kv])?;
+        }
         self.weight(&at("attn_output.weight"), &[q, width])?;
         if matches!(shape.architecture, "qwen2" | "qwen2moe" | "gpt-oss") {
             self.plain(&at("attn_q.bias"), &[q])?;
@@ -52,6 +59,21 @@ impl Plan<'_> {
             self.plain(&at("attn_k_norm.weight"), &[head])?;
         }
         Ok(())
+    }
+
+    fn state_space(&mut self, at: &dyn Fn(&str) -> String, space: StateSpace) -> Result<(), Error> {
+        let width = u64::from(self.shape.width);
+        let [kernel, inner, state, heads, groups] =
+            [space.kernel, space.inner, space.state, space.heads, space.groups].map(u64::from);
+        let mixed = inner + 2 * groups * state;
+        self.weight(&at("ssm_in.weight"), &[width, inner + mixed + heads])?;
+        self.plain(&at("ssm_conv1d.weight"), &[kernel, mixed])?;
+        self.plain(&at("ssm_conv1d.bias"), &[mixed])?;
+        self.plain(&at("ssm_dt.bias"), &[heads])?;
+        self.plain(&at("ssm_a"), &[1, heads])?;
+        self.plain(&at("ssm_d"), &[1, heads])?;
+        self.plain(&at("ssm_norm.weight"), &[inner / groups.max(1), groups])?;
+        self.weight(&at("ssm_out.weight"), &[inner, width])
     }
 
     fn latent(&mut self, at: &dyn Fn(&str) -> String, latent: Latent) -> Result<(), Error> {
@@ -92,9 +114,13 @@ impl Plan<'_> {
         if shared > 0 { self.gated(at, "_shexp", shared) } else { Ok(()) }
     }
 
-    /// Gate, up and down of one feed-forward network.
+    /// Gate, up and down of one feed-forward network; Phi 3 has the first two in one matrix.
     fn gated(&mut self, at: &dyn Fn(&str) -> String, of: &str, inner: u64) -> Result<(), Error> {
         let width = u64::from(self.shape.width);
+        if self.shape.architecture == "phi3" {
+            self.weight(&at("ffn_up.weight"), &[width, 2 * inner])?;
+            return self.weight(&at("ffn_down.weight"), &[inner, width]);
+        }
         self.weight(&at(&format!("ffn_gate{of}.weight")), &[width, inner])?;
         self.weight(&at(&format!("ffn_up{of}.weight")), &[width, inner])?;
         self.weight(&at(&format!("ffn_down{of}.weight")), &[inner, width])

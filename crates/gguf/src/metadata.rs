@@ -43,6 +43,25 @@ pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words
     }
     writer.float(&format!("{arch}.attention.layer_norm_rms_epsilon"), 1e-6);
     writer.float(&format!("{arch}.rope.freq_base"), 1_000_000.0);
+    match arch {
+        "gemma2" => {
+            writer.float("gemma2.attn_logit_softcapping", 50.0);
+            writer.float("gemma2.final_logit_softcapping", 30.0);
+        }
+        "phi3" => writer.number("phi3.rope.scaling.original_context_length", 4096),
+        _ => {}
+    }
+    if let Some(space) = shape.state_space {
+        for (key, value) in [
+            ("conv_kernel", space.kernel),
+            ("inner_size", space.inner),
+            ("state_size", space.state),
+            ("time_step_rank", space.heads),
+            ("group_count", space.groups),
+        ] {
+            writer.number(&format!("{arch}.ssm.{key}"), value);
+        }
+    }
     if shape.window > 0 {
         writer.number(&format!("{arch}.attention.sliding_window"), shape.window);
     }

@@ -110,6 +110,12 @@ impl Mix {
             "output" | "token_embd" if part == "output" || shape.tied => {
                 kind(if row.is_multiple_of(256) { "Q6_K" } else { "Q8_0" })
             }
+            "attn_qkv" => kind(match self {
+                Mix::Q3KM => "Q4_K",
+                Mix::Q4KM => "Q5_K",
+                Mix::Q5KM => "Q6_K",
+                _ => base,
+            }),
             "attn_v" if eight => kind("Q8_0"),
             // Eight heads share them in the models of 70 billion, which are known by their 80 layers.
             "attn_v" if layers == 80 && shape.heads > shape.kv_heads => {

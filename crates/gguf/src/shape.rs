@@ -26,11 +26,23 @@ pub struct Latent {
     pub value: u32,
 }
 
+/// A state space in attention's place (Mamba 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateSpace {
+    /// Tokens that the convolution looks at.
+    pub kernel: u32,
+    pub inner: u32,
+    pub state: u32,
+    pub heads: u32,
+    pub groups: u32,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// What `--arch-of` takes.
     pub name: &'static str,
-    /// llama.cpp's architecture: `llama`, `qwen2`, `qwen2moe`, `qwen3`, `qwen3moe`, `gemma3`, `gpt-oss`, `deepseek2`.
+    /// llama.cpp's architecture: `llama`, `qwen2`, `qwen2moe`, `qwen3`, `qwen3moe`, `gemma2`, `gemma3`, `phi3`,
+    /// `gpt-oss`, `deepseek2`, `mamba2`.
     pub architecture: &'static str,
     pub layers: u32,
     pub width: u32,
@@ -42,6 +54,7 @@ pub struct Shape {
     pub vocabulary: u32,
     pub experts: Option<Experts>,
     pub latent: Option<Latent>,
+    pub state_space: Option<StateSpace>,
     /// The head is the token embedding once more.
     pub tied: bool,
     /// Tokens that a layer with a window looks back on; 0: all do.
@@ -74,6 +87,7 @@ const fn dense(
         vocabulary,
         experts: None,
         latent: None,
+        state_space: None,
         tied: false,
         window: 0,
         rope_factors: false,
@@ -131,6 +145,12 @@ const SHAPES: &[Shape] = &[
         experts: Some(Experts { count: 256, used: 8, width: 2048, shared: 2048 }),
         latent: Some(Latent { query: 1536, key_value: 512, rotated: 64, plain: 128, value: 128 }),
         ..dense("deepseek-r1", "deepseek2", [61, 7168, 128, 1, 192, 18432, 129_280])
+    },
+    Shape { tied: true, window: 4096, ..dense("gemma-2-2b", "gemma2", [26, 2304, 8, 4, 256, 9216, 256_000]) },
+    Shape { window: 2047, ..dense("phi-3-mini", "phi3", [32, 3072, 32, 32, 96, 8192, 32_064]) },
+    Shape {
+        state_space: Some(StateSpace { kernel: 4, inner: 5120, state: 128, heads: 80, groups: 1 }),
+        ..dense("mamba2-2.7b", "mamba2", [64, 2560, 0, 0, 64, 0, 50_288])
     },
 ];
 

@@ -88,7 +88,7 @@ fn a_run_without_a_graph_is_said_behind_what_the_program_did() {
     assert!(said.contains("failed to load model"), "{said}");
 }
 
-const EXPECTED: [&str; 14] = [
+const EXPECTED: [&str; 18] = [
     "gemma-3-1b Q4_K gfx1100: 56 = 56 + 0 + 0, 53 = 53 + 0 + 0",
     "gemma-3-4b Q6_K gfx1030: 56 = 56 + 0 + 0, 53 = 53 + 0 + 0",
     "gpt-oss-20b MXFP4_MOE gfx1100: 77 = 77 + 0 + 0, 59 = 59 + 0 + 0",
@@ -102,6 +102,10 @@ const EXPECTED: [&str; 14] = [
     "llama-3.1-8b Q4_K_M gfx1100 -fa 0: 65 = 65 + 0 + 0, 46 = 46 + 0 + 0",
     "gpt-oss-20b MXFP4_MOE gfx1030 -fa 0: 91 = 91 + 0 + 0, 61 = 61 + 0 + 0",
     "gemma-3-1b Q4_K gfx90a -ctk q8_0 -ctv q8_0 -fa 1: 79 = 79 + 0 + 0, 59 = 59 + 0 + 0",
+    "gemma-2-2b Q4_K gfx1100: 57 = 57 + 0 + 0, 54 = 54 + 0 + 0",
+    "phi-3-mini Q4_K gfx1030: 42 = 42 + 0 + 0, 40 = 40 + 0 + 0",
+    "mamba2-2.7b Q4_K gfx1100: 41 = 41 + 0 + 0, 40 = 40 + 0 + 0",
+    "mamba2-2.7b F16 gfx90a: 40 = 40 + 0 + 0, 35 = 35 + 0 + 0",
     // Micro-batches: those before the last have an output of no rows.
     "llama-3.1-8b Q4_K_M gfx1100 -ub 128 -p 300: 38 = 38 + 0 + 0, 38 = 38 + 0 + 0, 49 = 49 + 0 + 0, 38 = 38 + 0 + 0, 49 = 49 + 0 + 0, 44 = 44 + 0 + 0",
 ];
