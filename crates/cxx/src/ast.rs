@@ -19,7 +19,7 @@ pub struct Expr {
 #[derive(Debug, Clone)]
 pub enum ExprKind {
     Int(i64, IntTy),
-    Float(f64),
+    Float(f64, u8),
     Str(Arc<str>),
     Bool(bool),
     Null,
@@ -103,6 +103,31 @@ pub enum Binary {
     BitOr,
     And,
     Or,
+}
+
+impl Binary {
+    /// The first character of it, or all: as the lexer gives it.
+    pub fn spelled(self) -> &'static str {
+        match self {
+            Binary::Mul => "*",
+            Binary::Div => "/",
+            Binary::Rem => "%",
+            Binary::Add => "+",
+            Binary::Sub => "-",
+            Binary::Shl => "<<",
+            Binary::Shr | Binary::Gt => ">",
+            Binary::Lt => "<",
+            Binary::Le => "<=",
+            Binary::Ge => ">=",
+            Binary::Eq => "==",
+            Binary::Ne => "!=",
+            Binary::BitAnd => "&",
+            Binary::BitXor => "^",
+            Binary::BitOr => "|",
+            Binary::And => "&&",
+            Binary::Or => "||",
+        }
+    }
 }
 
 /// A name that no local scope declares: `a`, `a<1>`, `std::min`, `traits<type>::qk`, `T::value`.
@@ -190,6 +215,8 @@ pub enum Stmt {
     Continue,
     Block(Vec<Stmt>),
     Case(Expr),
+    /// `case 1 ... 8:`.
+    Cases(Box<[Expr; 2]>),
     Default,
     Empty,
     Unparsed(Span),
@@ -199,6 +226,8 @@ pub enum Stmt {
 pub struct Switch {
     pub value: Expr,
     pub body: Vec<Stmt>,
+    /// A label that stands within another statement, or that could not be read.
+    pub hidden: bool,
     /// Label to statement, once it is known that all labels are the same in every run.
     pub jumps: OnceLock<Jumps>,
 }
@@ -234,6 +263,8 @@ pub struct Lambda {
     /// `[n = x + 1]`: variables of its own, with what they start as.
     pub own: Vec<(u32, Expr)>,
     pub params: Vec<Param>,
+    /// `-> T`.
+    pub ret: Option<Type>,
     pub body: Vec<Stmt>,
 }
 
@@ -264,6 +295,8 @@ pub const HERE: u8 = 2;
 pub const REMOTE: u8 = 4;
 /// `static`.
 pub const INTERNAL: u8 = 8;
+/// `__attribute__((weak))`: another unit's takes its place.
+pub const WEAK: u8 = 16;
 
 /// What a function's declaration says, whichever unit reads it.
 #[derive(Debug)]
@@ -353,6 +386,8 @@ pub struct Members {
     pub methods: Vec<Arc<Function>>,
     pub types: Vec<(Sym, Type)>,
     pub enumerators: Vec<Enumerator>,
+    /// It has a destructor that does something.
+    pub destroyed: bool,
     /// Its `alignas`, where it has one; None in it: one that is not understood.
     pub aligned: Option<Option<Expr>>,
 }
@@ -362,6 +397,8 @@ pub struct Field {
     pub name: Option<Sym>,
     pub ty: Type,
     pub init: Option<Expr>,
+    /// `int n : 3`: what of a number is left in it is not followed.
+    pub bits: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -373,6 +410,8 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Enum {
     pub name: Option<Sym>,
+    /// `enum class`: its enumerators are named with it alone.
+    pub scoped: bool,
     /// `enum x : uint8_t`.
     pub underlying: Option<Type>,
     pub list: Vec<Enumerator>,

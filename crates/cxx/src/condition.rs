@@ -62,8 +62,43 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
             }
         }
     }
-    let ready = pp.expand_list(&ready)?;
+    let mut ready = pp.expand_list(&ready)?;
+    if ready.iter().any(|tok| tok.kind == Kind::Ident && tok.sym == sym::DEFINED) {
+        ready = defined_after(pp, &ready);
+    }
     Ok(holds(&ready, pp.interner))
+}
+
+/// `defined(X)` that a macro brought along: X is still a name where nothing defines it, else whatever it was replaced by.
+fn defined_after(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Vec<Tok> {
+    let mut ready = Vec::with_capacity(line.len());
+    let mut toks = line.iter().peekable();
+    while let Some(tok) = toks.next() {
+        if tok.kind != Kind::Ident || tok.sym != sym::DEFINED {
+            ready.push(*tok);
+            continue;
+        }
+        let mut inner = Vec::new();
+        if toks.next_if(|tok| tok.is(sym::LPAREN)).is_some() {
+            let mut depth = 1usize;
+            for tok in toks.by_ref() {
+                depth += usize::from(tok.is(sym::LPAREN));
+                depth -= usize::from(tok.is(sym::RPAREN));
+                if depth == 0 {
+                    break;
+                }
+                inner.push(*tok);
+            }
+        } else {
+            inner.extend(toks.next_if(|tok| tok.kind != Kind::Punct));
+        }
+        let defined = match inner.as_slice() {
+            [name] if name.kind == Kind::Ident => pp.defined(name),
+            _ => true,
+        };
+        ready.push(Tok { kind: Kind::Number, sym: Sym(0), flags: u8::from(defined), ..*tok });
+    }
+    ready
 }
 
 /// The operators that C++ also writes as words, which no macro can be called.

@@ -267,8 +267,12 @@ fn raw_string(bytes: &[u8], quote: usize) -> usize {
     at.map_or(bytes.len(), |at| quote + 1 + at + close.len())
 }
 
-pub fn float(text: &str) -> Option<f64> {
-    text.trim_end_matches(['f', 'F', 'l', 'L']).parse().ok()
+/// A number with a fraction and how many bits it has; one of more than 64 is none.
+pub fn float(text: &str) -> Option<(f64, u8)> {
+    match text.strip_suffix(['f', 'F']) {
+        Some(single) => single.parse().ok().map(|value: f32| (f64::from(value), 32)),
+        None => text.parse().ok().map(|value| (value, 64)),
+    }
 }
 
 /// The value of a character literal; None where it is not one character.

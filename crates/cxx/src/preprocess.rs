@@ -354,6 +354,10 @@ impl<'a> Preprocessor<'a> {
         let push = match self.interner.text(what.sym) {
             "push_macro" => true,
             "pop_macro" => false,
+            "pack" => {
+                self.macros.packed.insert(what.file);
+                return;
+            }
             _ => return,
         };
         let Some(name) = line.iter().find(|tok| tok.kind == Kind::String) else { return };

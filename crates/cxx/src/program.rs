@@ -9,7 +9,7 @@ use crate::lex::{Kind, Tok};
 use crate::macros::{Macro, Macros};
 use crate::parse::{self, Declared, Global, Names, Seen};
 use crate::preprocess::Preprocessor;
-use crate::sym::{FxMap, FxSet, Interner, Sym};
+use crate::sym::{self, FxMap, FxSet, Interner, Sym};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Their macros are left alone and answered as calls: they have no part in a decision.
@@ -33,11 +33,15 @@ pub struct Program {
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
     pub enums: Vec<Enum>,
+    /// Operators that are defined by functions, with the names in their parameters.
+    operators: Vec<(Sym, Vec<Sym>)>,
     enum_names: FxSet<Sym>,
     enumerators: FxMap<Sym, Vec<(u32, u32)>>,
     pub globals: Vec<Global>,
     global_names: FxMap<Sym, Vec<u32>>,
     spaces: Vec<Vec<Sym>>,
+    /// `using a::name`, by unit.
+    pub(crate) brought: FxSet<(u32, Sym)>,
     /// `using namespace`, by unit.
     opened: FxSet<(u32, Sym)>,
     loaded: FxSet<Sym>,
@@ -102,6 +106,7 @@ impl Program {
             self.macros.system.clone_from(&before.system);
             self.macros.quoted.clone_from(&before.quoted);
             self.macros.absent.clone_from(&before.absent);
+            self.macros.packed.clone_from(&before.packed);
         }
         if self.files.number("<prelude>").is_none() {
             self.files.add("<prelude>", dialect.prelude.into(), &mut self.interner)?;
@@ -176,6 +181,8 @@ impl Program {
         let spaces: Vec<u32> =
             std::mem::take(&mut declared.spaces).into_iter().map(|path| self.numbered(path)).collect();
         let space = |local: u32| spaces.get(local as usize).copied().unwrap_or(0);
+        self.brought.extend(declared.brought.iter().map(|name| (unit, *name)));
+        self.operators.append(&mut declared.operators);
         self.opened.extend(declared.opened.into_iter().map(|name| (unit, name)));
         self.names.types.add(&declared.names.types);
         self.names.templates.add(&declared.names.templates);
@@ -255,6 +262,23 @@ impl Program {
         list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
     }
 
+    /// Whether a unit has several aliases of that name, in namespaces of their own.
+    pub fn is_several(&self, name: Sym, unit: u32) -> bool {
+        let Some(list) = self.aliases.get(&name).filter(|list| list.len() > 1) else { return false };
+        let mut own = list.iter().filter(|(of, _)| *of == unit).map(|(_, ty)| ty);
+        own.next().is_some_and(|first| own.any(|other| !crate::eval::same_type(first, other)))
+    }
+
+    /// Whether a function defines what an operator does with an enum.
+    pub fn defines_operator(&self, operator: &str) -> bool {
+        let of_enum = |names: &[Sym]| names.iter().any(|name| self.is_enum(*name));
+        self.operators.iter().any(|(known, names)| self.text(*known) == operator && of_enum(names))
+    }
+
+    pub fn has_operators(&self) -> bool {
+        !self.operators.is_empty()
+    }
+
     pub fn is_enum(&self, name: Sym) -> bool {
         self.enum_names.contains(&name)
     }
@@ -293,6 +317,25 @@ impl Program {
     pub fn members<'a>(&'a self, of: &'a Struct) -> &'a Members {
         let toks = || of.home.as_ref().map_or_else(|| self.toks(of.unit), |home| home.toks());
         of.members.get_or_init(|| parse::members(of, toks(), &self.names, &self.interner))
+    }
+
+    /// Whether words in or around a struct change how it lies in memory: packed, aligned members, virtual functions; or it has
+    /// nothing in it.
+    pub fn is_laid_out_otherwise(&self, of: &Struct) -> bool {
+        let toks = of.home.as_ref().map_or_else(|| self.toks(of.unit), |home| home.toks());
+        let words = [sym::ALIGNAS, sym::ALIGN, sym::ATTRIBUTE, sym::VIRTUAL, sym::DECLSPEC];
+        let is = |tok: &Tok| tok.kind == Kind::Ident && words.contains(&tok.sym);
+        let body = toks.get(of.body.clone()).unwrap_or_default();
+        // Its own `alignas` is known; `struct __attribute__((packed)) name {`, `} __attribute__((packed))`.
+        let before = toks.get(of.body.start.saturating_sub(12)..of.body.start).unwrap_or_default();
+        let starts = |tok: &&Tok| !matches!(tok.sym, sym::STRUCT | sym::UNION | sym::CLASS | sym::SEMI);
+        let mut head = before.iter().rev().take_while(starts);
+        let after = toks.get(of.body.end + 1);
+        body.is_empty()
+            || body.iter().any(is)
+            || head.any(|tok| tok.sym == sym::ATTRIBUTE || tok.sym == sym::DECLSPEC)
+            || after.is_some_and(is)
+            || self.macros.packed.contains(&of.span.file)
     }
 
     /// What a global begins as; a long list is parsed when somebody asks for it, and most are tables of numbers that nobody does.

@@ -335,7 +335,12 @@ fixed! {
     ELIFNDEF "elifndef" ENDIF "endif" PRAGMA_DIR "pragma" ONCE "once"
     INT8_T "int8_t" INT16_T "int16_t" INT32_T "int32_t" INT64_T "int64_t" UINT8_T "uint8_t" UINT16_T "uint16_t"
     UINT32_T "uint32_t" UINT64_T "uint64_t" SIZE_T "size_t" SSIZE_T "ssize_t" PTRDIFF_T "ptrdiff_t" INTPTR_T "intptr_t"
-    UINTPTR_T "uintptr_t"
+    UINTPTR_T "uintptr_t" CHAR8_T "char8_t" CHAR16_T "char16_t" CHAR32_T "char32_t" WCHAR_T "wchar_t"
+    INTMAX_T "intmax_t" UINTMAX_T "uintmax_t" INT_FAST8_T "int_fast8_t" INT_FAST16_T "int_fast16_t"
+    INT_FAST32_T "int_fast32_t" INT_FAST64_T "int_fast64_t" UINT_FAST8_T "uint_fast8_t" UINT_FAST16_T "uint_fast16_t"
+    UINT_FAST32_T "uint_fast32_t" UINT_FAST64_T "uint_fast64_t" INT_LEAST8_T "int_least8_t" INT_LEAST16_T "int_least16_t"
+    INT_LEAST32_T "int_least32_t" INT_LEAST64_T "int_least64_t" UINT_LEAST8_T "uint_least8_t"
+    UINT_LEAST16_T "uint_least16_t" UINT_LEAST32_T "uint_least32_t" UINT_LEAST64_T "uint_least64_t"
     NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc" BODY "<body>"
 }
 

@@ -1,7 +1,7 @@
 //! What a name means where it stands: in which unit and in which namespace. Units are compiled by themselves, so a `static`, a
 //! constant or an enum of one is not another's, whatever it is called.
 
-use crate::ast::{INTERNAL, Segment};
+use crate::ast::{Enum, INTERNAL, Segment};
 use crate::program::Program;
 use crate::sym::{self, Sym};
 
@@ -32,6 +32,10 @@ impl Program {
             let function = self.function(index)?;
             Some(Home { unit: function.unit, space: function.space, internal: function.attrs & INTERNAL != 0 })
         };
+        // Which namespace's it is then is not followed: all of them, and more than one is none.
+        if path.is_empty() && self.brought.contains(&(view.unit, name)) {
+            return self.overloads(name).to_vec();
+        }
         self.visible(self.overloads(name), path, view, home)
     }
 
@@ -59,7 +63,19 @@ impl Program {
     /// The enum that an enumerator belongs to, and its place in it.
     pub fn visible_enumerator(&self, name: Sym, path: &[Segment], view: View) -> Option<(u32, u32)> {
         let list = self.enumerators_named(name);
-        if let [only] = list {
+        let of = |(index, _): &(u32, u32)| self.enums.get(*index as usize);
+        // Of the enum that is named before it; of a scoped one only so.
+        let enum_name = path.last().map(|segment| segment.sym).filter(|name| self.is_enum(*name));
+        let belongs = |found: &Enum| match enum_name {
+            Some(_) => found.name == enum_name,
+            None => !found.scoped,
+        };
+        let (list, path) = match list.iter().all(|item| of(item).is_none_or(belongs)) {
+            true => (list.to_vec(), path),
+            false => (list.iter().copied().filter(|item| of(item).is_none_or(belongs)).collect(), path),
+        };
+        let path = path.get(..path.len().saturating_sub(usize::from(enum_name.is_some()))).unwrap_or_default();
+        if let [only] = list.as_slice() {
             return Some(*only);
         }
         // In no namespace, which is most: each unit has its own.

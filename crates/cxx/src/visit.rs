@@ -14,7 +14,7 @@ pub struct Call<'a> {
 
 /// All calls of a list of statements, in the order of the text.
 pub fn calls(stmts: &[Stmt]) -> Vec<Call<'_>> {
-    let mut visit = Visit { out: Vec::new(), guards: Vec::new() };
+    let mut visit = Visit { out: Vec::new(), guards: Vec::new(), slots: None };
     stmts.iter().for_each(|stmt| visit.stmt(stmt));
     visit.out
 }
@@ -29,12 +29,19 @@ pub fn names<'a>(expr: &'a Expr, out: &mut Vec<&'a Name>) {
     }
 }
 
-struct Visit<'a> {
+/// Every slot that statements and the lambdas in them write to: by assignment, or by giving it away.
+pub(crate) fn locals(stmts: &[Stmt], out: &mut Vec<u32>) {
+    let mut visit = Visit { out: Vec::new(), guards: Vec::new(), slots: Some(out) };
+    stmts.iter().for_each(|stmt| visit.stmt(stmt));
+}
+
+struct Visit<'a, 's> {
+    slots: Option<&'s mut Vec<u32>>,
     out: Vec<Call<'a>>,
     guards: Vec<&'a Expr>,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> Visit<'a, '_> {
     fn stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::Expr(expr) | Stmt::Return(Some(expr), _) | Stmt::Case(expr) => self.expr(expr),
@@ -79,12 +86,16 @@ impl<'a> Visit<'a> {
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Default
+            | Stmt::Cases(_)
             | Stmt::Empty
             | Stmt::Unparsed(_) => {}
         }
     }
 
     fn expr(&mut self, expr: &'a Expr) {
+        if let Some(slots) = &mut self.slots {
+            given(expr, slots);
+        }
         match &expr.kind {
             ExprKind::Call(callee, args) => {
                 if let ExprKind::Name(name) = &callee.kind {
@@ -104,6 +115,32 @@ impl<'a> Visit<'a> {
         for part in parts(expr) {
             self.expr(part);
         }
+    }
+}
+
+/// The variables that this very expression may change.
+fn given(expr: &Expr, out: &mut Vec<u32>) {
+    match &expr.kind {
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => root(target, out),
+        ExprKind::Unary(crate::ast::Unary::Address, inner) => root(inner, out),
+        ExprKind::Call(callee, args) => {
+            args.iter().for_each(|arg| root(arg, out));
+            if let ExprKind::Member { base, .. } = &callee.kind {
+                root(base, out);
+            }
+        }
+        ExprKind::Construct(_, args) => args.iter().for_each(|arg| root(arg, out)),
+        _ => {}
+    }
+}
+
+fn root(expr: &Expr, out: &mut Vec<u32>) {
+    match &expr.kind {
+        ExprKind::Local(slot, _) => out.push(*slot),
+        ExprKind::Member { base, .. } | ExprKind::Index(base, _) | ExprKind::Cast(_, base) => root(base, out),
+        ExprKind::Unary(crate::ast::Unary::Deref, base) => root(base, out),
+        ExprKind::Ternary(parts) => parts.iter().skip(1).for_each(|part| root(part, out)),
+        _ => {}
     }
 }
 
@@ -129,7 +166,7 @@ pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
         ExprKind::Construct(_, args) => args.iter().collect(),
         ExprKind::Init(items) => items.iter().map(|(_, value)| value).collect(),
         ExprKind::Int(..)
-        | ExprKind::Float(_)
+        | ExprKind::Float(..)
         | ExprKind::Str(_)
         | ExprKind::Bool(_)
         | ExprKind::Null

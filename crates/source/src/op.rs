@@ -91,7 +91,8 @@ impl Shape {
                 let sources = vec![Some(query), Some(cache(head)), Some(cache(head_v)), mask];
                 let scale = 1.0 / (head.max(1) as f64).sqrt();
                 // scale, max_bias, logit_softcap, precision.
-                let params = vec![Value::Float(scale), Value::Float(0.0), Value::Float(0.0), Value::int(0)];
+                let [scale, bias, cap] = [scale, 0.0, 0.0].map(|value: f64| Value::Float(f64::from(value as f32), 32));
+                let params = vec![scale, bias, cap, Value::int(0)];
                 (sources, tensor("F32", [fixed(head_v), fixed(heads), n, one]), params)
             }
             Shape::Rope { head, heads, mode } => {
@@ -104,7 +105,7 @@ impl Shape {
                 let turned = if mode == VISION { head / 2 } else { head };
                 let section = if mode & 8 != 0 { head / 4 } else { 0 };
                 let ints = [0, turned, mode, 0, 0].map(Value::int);
-                let floats = [10_000.0, 1.0, 0.0, 1.0, 32.0, 1.0].map(Value::Float);
+                let floats = [10_000.0, 1.0, 0.0, 1.0, 32.0, 1.0].map(|value| Value::Float(value, 32));
                 let params = ints.into_iter().chain(floats).chain([section; 4].map(Value::int));
                 (sources, tensor(ty, [fixed(head), fixed(heads), n, one]), params.collect())
             }

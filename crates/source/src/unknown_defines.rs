@@ -3,8 +3,40 @@
 use crate::preset::Preset;
 use crate::rules::Rules;
 
-/// What compilers and systems define that these builds do not run on, or that a release build always has.
-const OTHERS: &[&str] = &["NDEBUG", "WIN32", "_WIN32", "MUSART_VERSION"];
+/// What compilers and systems define that these builds do not run on.
+const OTHERS: &[&str] = &["WIN32", "_WIN32", "MUSART_VERSION"];
+
+/// What compilers define by themselves: which, and as what, is nothing that a tree says.
+const COMPILERS: &[&str] = &[
+    "__GNUC__",
+    "__GNUC_MINOR__",
+    "__clang__",
+    "__clang_major__",
+    "__clang_minor__",
+    "__linux__",
+    "__unix__",
+    "__x86_64__",
+    "__amd64__",
+    "__aarch64__",
+    "__LP64__",
+    "__SSE2__",
+    "__AVX__",
+    "__AVX2__",
+    "__AVX512F__",
+    "__FMA__",
+    "__F16C__",
+    "__OPTIMIZE__",
+    "__FAST_MATH__",
+    "__SIZEOF_INT128__",
+    "__SIZEOF_POINTER__",
+    "__EXCEPTIONS",
+    "__VERSION__",
+];
+
+/// Whether a name is one that compilers define.
+pub fn is_compilers(name: &str) -> bool {
+    COMPILERS.contains(&name) || name.starts_with("__cpp_")
+}
 
 /// What follows each `define` and `undef` of a text.
 fn written(text: &str) -> impl Iterator<Item = &str> {
@@ -36,7 +68,7 @@ impl Rules<'_> {
         };
         let others = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let known = |name: &str| {
-            (name.starts_with('_') && !name.starts_with("__has_"))
+            (name.starts_with('_') && !name.starts_with("__has_") && !is_compilers(name))
                 // GGML_USE_X says which backend is built: another vendor's is not.
                 || name.starts_with("GGML_USE_")
                 || negated(name)
@@ -55,10 +87,7 @@ impl Rules<'_> {
                 paths.any(|path| path.starts_with(&home) && device_code(path))
             })
             .map(|(name, _)| name.to_owned())
-            .filter(|name| {
-                !known(name) && !OTHERS.contains(&name.as_str()) && !name.starts_with("_")
-                    || name.starts_with("__has_") && !known(name)
-            })
+            .filter(|name| !known(name) && !OTHERS.contains(&name.as_str()))
             .collect();
         // What is left is looked for in the texts: mostly nothing is.
         if !names.is_empty() {
@@ -66,7 +95,8 @@ impl Rules<'_> {
             names.retain(|name| !written.iter().any(|text| text.starts_with(name.as_str())));
         }
         names.retain(|name| has_part(name));
-        names.retain(|name| !self.is_mentioned(&home, name));
+        // The kind of build is the builder's choice, whatever build files say of it.
+        names.retain(|name| name == "NDEBUG" || !self.is_mentioned(&home, name));
         names.sort();
         names
     }

@@ -6,6 +6,7 @@
 use crate::path::Choice;
 use crate::rules::{Answer, Outcome, RulesError};
 use crate::survey::{Backend, Question, Survey};
+use crate::unknown_defines::is_compilers;
 use cxx::Relevance;
 use cxx::sym::FxSet;
 use std::cell::OnceCell;
@@ -109,7 +110,8 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     for name in unknown {
         let Some(hanging) = relevance.hangs_on(&name) else { continue };
         // A version is asked how large it is; another only whether it is there.
-        let values = if name.contains("VERSION") { values(&hanging.turns, None) } else { vec![1] };
+        let values =
+            if name.contains("VERSION") || is_compilers(&name) { values(&hanging.turns, None) } else { vec![1] };
         let why = format!("no build file says whether {name} is defined; without it and with it");
         out.extend(values.into_iter().map(|value| Variant {
             name: name.clone(),

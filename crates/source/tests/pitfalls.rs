@@ -76,7 +76,7 @@ fn what_an_unknown_call_may_write_is_unknown() {
         "id = name.unknown_method();",
         "unknown_index() && (id = 5);",
         "declared_only(id);",
-        "id = two(1);",
+        "id = two(unknown_index());",
     ] {
         let tree = with_parser(&format!(
             r#"void declared_only(int & number);

@@ -1,5 +1,6 @@
 //! Arithmetic and comparison, with the dependence on the input carried through.
 
+use super::convert::rounded;
 use super::machine::{Machine, Run};
 use super::symbolic_int::{Number, is_linear, linear, plain};
 use super::value::{Ty, Value};
@@ -12,9 +13,13 @@ impl Machine<'_> {
         use Value::{Agg, Float, Fn, Int, Null, Opaque, Pointer, Ptr, Str, Type};
         Ok(match (left, right) {
             (&Int(a, s, x), &Int(b, t, y)) => self.integers(op, ((a, s), x), ((b, t), y), at)?,
-            (&Float(a), &Float(b)) => floats(op, a, b),
-            (&Float(a), &Int(_, _, ty)) => self.settle(right).map_or(Opaque(at), |b| floats(op, a, ty.as_float(b))),
-            (&Int(_, _, ty), &Float(b)) => self.settle(left).map_or(Opaque(at), |a| floats(op, ty.as_float(a), b)),
+            (&Float(a, x), &Float(b, y)) => floats(op, (a, x), (b, y), at),
+            (&Float(a, x), &Int(_, _, ty)) => {
+                self.settle(right).map_or(Opaque(at), |b| floats(op, (a, x), (ty.as_float(b), x), at))
+            }
+            (&Int(_, _, ty), &Float(b, y)) => {
+                self.settle(left).map_or(Opaque(at), |a| floats(op, (ty.as_float(a), y), (b, y), at))
+            }
             // Pointers: whether they are null is known, where they point mostly is not.
             (Null, Null) => return Ok(equality(op, true).unwrap_or(Opaque(at))),
             (Null, Ptr(_) | Pointer(..) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_))
@@ -177,12 +182,19 @@ fn first_unknown(left: &Value, right: &Value, at: Span) -> Span {
     }
 }
 
-fn floats(op: Binary, a: f64, b: f64) -> Value {
+/// Both are brought to the wider of the two, computed there, and rounded to it.
+fn floats(op: Binary, (a, x): (f64, u8), (b, y): (f64, u8), at: Span) -> Value {
+    let bits = x.max(y);
+    let (a, b) = (rounded(a, bits), rounded(b, bits));
+    if a.is_nan() || b.is_nan() {
+        return Value::Opaque(at);
+    }
+    let number = |value: f64| Value::Float(rounded(value, bits), bits);
     match op {
-        Binary::Add => Value::Float(a + b),
-        Binary::Sub => Value::Float(a - b),
-        Binary::Mul => Value::Float(a * b),
-        Binary::Div => Value::Float(a / b),
+        Binary::Add => number(a + b),
+        Binary::Sub => number(a - b),
+        Binary::Mul => number(a * b),
+        Binary::Div => number(a / b),
         Binary::Lt => Value::bool(a < b),
         Binary::Gt => Value::bool(a > b),
         Binary::Le => Value::bool(a <= b),
@@ -191,7 +203,7 @@ fn floats(op: Binary, a: f64, b: f64) -> Value {
         Binary::Ne => Value::bool(a != b),
         Binary::And => Value::bool(a != 0.0 && b != 0.0),
         Binary::Or => Value::bool(a != 0.0 || b != 0.0),
-        _ => Value::Float(f64::NAN),
+        _ => Value::Opaque(at),
     }
 }
 

@@ -137,8 +137,8 @@ impl Machine<'_> {
             Builtin::Memset => self.memset(args, at)?,
             Builtin::Memcpy => self.memcpy(args, at)?,
             Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
-                Some(Value::Float(value)) => Value::Float(function(value)),
-                Some(Value::Int(value, 0, ty)) => Value::Float(function(ty.as_float(value))),
+                Some(Value::Float(value, bits)) => Value::Float(super::convert::rounded(function(value), bits), bits),
+                Some(Value::Int(value, 0, ty)) => Value::Float(function(ty.as_float(value)), 64),
                 _ => Value::Opaque(at),
             },
             _ => self.c_string(builtin, args, at)?,
@@ -233,9 +233,8 @@ impl Machine<'_> {
             "SIZE_MAX" | "UINT64_MAX" | "ULONG_MAX" => Value::typed(-1, IntTy::U64),
             // As the searches that find nothing give it.
             "npos" => Value::typed(super::text::NPOS, IntTy::U64),
-            "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
-            "INFINITY" => Value::Float(f64::INFINITY),
-            "__func__" | "__FUNCTION__" | "__FILE__" => Value::Str("".into()),
+            "FLT_MAX" => Value::Float(f64::from(f32::MAX), 32),
+            "INFINITY" => Value::Float(f64::INFINITY, 32),
             "is_same_v" | "is_same" => {
                 let Some(args) = name.path.last().and_then(|segment| segment.args.as_ref()) else {
                     return Ok(Value::Opaque(at));

@@ -221,9 +221,13 @@ impl<'p> Machine<'p> {
             self.set_slot(root, value.clone());
         }
         // No declared return type: the value is taken as it comes.
-        self.enter(Frame { function: None, name, view, base, this }, at)?;
+        let reference = closure.lambda.ret.as_ref().is_some_and(|ret| ret.reference);
+        self.enter(Frame { function: None, name, view, base, this, reference }, at)?;
         let _ = function;
-        let flow = self.block(&closure.lambda.body);
+        let flow = match (self.block(&closure.lambda.body), &closure.lambda.ret) {
+            (Ok(Flow::Return(value)), Some(ty)) => self.convert(ty, value).map(Flow::Return),
+            (flow, _) => flow,
+        };
         self.frames.pop();
         for (root, value) in around {
             self.set_slot(root, value);
@@ -291,9 +295,9 @@ impl<'p> Machine<'p> {
         let spread = args.iter().any(|arg| matches!(arg.kind, ExprKind::Pack(_)));
         let (picked, values) = if spread {
             let values = self.arguments(args, None)?;
-            (self.pick(called, values.len(), &explicit, at)?, values)
+            (self.pick(called, (values.len(), &[]), &explicit, at)?, values)
         } else {
-            let picked = self.pick(called, args.len(), &explicit, at)?;
+            let picked = self.pick(called, (args.len(), args), &explicit, at)?;
             let function = picked.and_then(|index| self.program.function(index));
             (picked, self.arguments(args, function)?)
         };

@@ -2,23 +2,25 @@
 
 use super::init::MOST_IN_LIST;
 use super::machine::{Machine, Run};
-use super::value::{Place, Shape, Value};
+use super::value::{Agg, Place, Shape, Ty, Value};
 use crate::ast::{Binary, Expr};
 use crate::files::Span;
 use crate::sym::Sym;
+use std::rc::Rc;
 
 impl Machine<'_> {
     /// `list.push_back(x)` where the list lies in memory: nothing is copied. False of anything else, which is not looked at.
     pub(super) fn grown(&mut self, place: Place, name: Sym, args: &[Expr]) -> Run<bool> {
         let [item] = args else { return Ok(false) };
-        let length = match self.peek(place) {
-            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => agg.items.len(),
+        let (length, of) = match self.peek(place) {
+            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => (agg.items.len(), agg.item.clone()),
             _ => return Ok(false),
         };
         if length >= MOST_IN_LIST || self.exploring || self.program.text(name) != "push_back" {
             return Ok(false);
         }
         let item = self.eval(item)?;
+        let item = self.as_item(of.as_deref(), item)?;
         self.append(place, item);
         Ok(true)
     }
@@ -35,7 +37,7 @@ impl Machine<'_> {
         match value {
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => {
                 let agg = agg.clone();
-                self.sequence(place, &agg.items, method, args, at)
+                self.sequence(place, (&agg.items, agg.item.clone()), method, args, at)
             }
             Value::Str(text) => {
                 let text = text.clone();
@@ -48,7 +50,7 @@ impl Machine<'_> {
     fn sequence(
         &mut self,
         place: Option<Place>,
-        items: &[Value],
+        (items, of): (&[Value], Option<Rc<Ty>>),
         method: &str,
         args: &[Expr],
         at: Span,
@@ -83,19 +85,25 @@ impl Machine<'_> {
                     return Ok(None);
                 }
                 let mut items = items.to_vec();
-                match self.eval(more)? {
-                    Value::Agg(list) if matches!(list.shape, Shape::Array) => items.extend(list.items.iter().cloned()),
-                    value => items.push(value),
+                let more = match self.eval(more)? {
+                    Value::Agg(list) if matches!(list.shape, Shape::Array) => list.items.clone(),
+                    value => vec![value],
+                };
+                for value in more {
+                    items.push(self.as_item(of.as_deref(), value)?);
                 }
                 if let Some(place) = place {
-                    self.write(place, Value::array(items));
+                    self.write(place, listed(items, of));
                 }
                 Value::Void
             }
             "push_back" | "emplace_back" | "clear" | "pop_back" | "resize" | "assign" | "fill" => {
                 let mut values = Vec::new();
-                for arg in args {
-                    values.push(self.eval(arg)?);
+                for (position, arg) in args.iter().enumerate() {
+                    let value = self.eval(arg)?;
+                    // The first of `resize` and of `assign` is how many.
+                    let counts = position == 0 && matches!(method, "resize" | "assign");
+                    values.push(if counts { value } else { self.as_item(of.as_deref(), value)? });
                 }
                 let mut items = items.to_vec();
                 if items.len() >= MOST_IN_LIST {
@@ -106,26 +114,44 @@ impl Machine<'_> {
                     ("push_back" | "emplace_back", _) => items.push(unknown),
                     ("clear", _) => items.clear(),
                     ("pop_back", _) => drop(items.pop()),
-                    ("fill", [value]) => items.iter_mut().for_each(|item| *item = value.clone()),
+                    ("fill", [value]) => {
+                        for item in &mut items {
+                            *item = match item.int_ty() {
+                                Some(ty) => self.convert_to(&Ty::of(ty), value.clone())?,
+                                None => value.clone(),
+                            };
+                        }
+                    }
                     ("resize" | "assign", [Value::Int(count @ 0..=4096, 0, _), fill @ ..]) => {
                         if method == "assign" {
                             items.clear();
                         }
-                        items.resize(
-                            *count as usize,
-                            fill.first().cloned().unwrap_or(Value::typed(0, crate::IntTy::I64)),
-                        );
+                        let fill = match (fill.first(), &of) {
+                            (Some(fill), _) => fill.clone(),
+                            (None, Some(of)) => self.default_value(of, true, at)?,
+                            (None, None) => return Ok(None),
+                        };
+                        items.resize(*count as usize, fill);
                     }
                     _ => return Ok(None),
                 }
                 if let Some(place) = place {
-                    self.write(place, Value::array(items));
+                    self.write(place, listed(items, of));
                 }
                 Value::Void
             }
             _ => return Ok(None),
         }))
     }
+
+    /// What putting a value into a list makes of it.
+    fn as_item(&mut self, of: Option<&Ty>, value: Value) -> Run<Value> {
+        match of {
+            Some(of) => self.convert_to(of, value),
+            None => Ok(value),
+        }
+    }
+
     /// `std::equal(from, to, from, to)`: two ranges, item by item.
     pub(super) fn ranges_equal(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let mut ends = Vec::with_capacity(args.len());
@@ -182,4 +208,8 @@ impl Machine<'_> {
         }
         Ok(Value::Void)
     }
+}
+
+fn listed(items: Vec<Value>, item: Option<Rc<Ty>>) -> Value {
+    Value::Agg(Rc::new(Agg { shape: Shape::Array, items, item }))
 }

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Run};
 use super::value::{Place, Shape, Ty, Value};
 use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Segment, Type};
+use crate::ast::{Base, Expr, ExprKind, Root, Segment, Type};
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::sym::{self, Sym};
@@ -28,6 +28,10 @@ impl Machine<'_> {
         if ty.pointers > 0 || ty.reference || !ty.dims.is_empty() {
             return Ok(match value {
                 Value::Int(0, 0, _) if ty.pointers > 0 => Value::Null,
+                // Where that array lies was not told.
+                Value::Agg(agg) if ty.pointers > 0 && !ty.reference && matches!(agg.shape, Shape::Array) => {
+                    Value::Opaque(ty.span)
+                }
                 value => value,
             });
         }
@@ -36,9 +40,14 @@ impl Machine<'_> {
             Base::Int { bits, signed } => self.convert_to(&Ty::Int(*bits, *signed), value),
             Base::Float(bits) => self.convert_to(&Ty::Float(*bits), value),
             // A name may stand for an integer type, and a template's parameter too.
-            Base::Name(_) | Base::Local(_) | Base::Decltype(_) if matches!(value, Value::Int(..) | Value::Float(_)) => {
-                let ty = self.resolve(ty)?;
-                self.convert_to(&ty, value)
+            Base::Name(_) | Base::Local(_) | Base::Decltype(_)
+                if matches!(value, Value::Int(..) | Value::Float(..)) =>
+            {
+                let found = self.resolve(ty)?;
+                match self.keeps(ty, &found, &value) {
+                    true => self.convert_to(&found, value),
+                    false => Ok(Value::Opaque(ty.span)),
+                }
             }
             _ => Ok(value),
         }
@@ -57,7 +66,7 @@ impl Machine<'_> {
             (Ty::Int(bits, signed), Value::Int(value, dependence, _)) => {
                 self.wrap_symbolic(IntTy::new(*bits, *signed), (value, dependence))
             }
-            (Ty::Int(bits, signed), Value::Float(value)) => {
+            (Ty::Int(bits, signed), Value::Float(value, _)) => {
                 let ty = IntTy::new(*bits, *signed);
                 // Out of range it is whatever the machine makes of it.
                 match ty.limits().is_none_or(|(least, most)| value >= least as f64 && value <= most as f64) {
@@ -66,12 +75,15 @@ impl Machine<'_> {
                     false => Value::Opaque(Span::default()),
                 }
             }
-            (Ty::Enum, Value::Float(value)) => Value::int(value as i64),
+            (Ty::Enum, Value::Float(value, _)) => Value::int(value as i64),
+            (Ty::Float(bits), Value::Int(..)) if *bits > 64 => Value::Opaque(Span::default()),
             (Ty::Float(bits), value @ Value::Int(_, _, ty)) => match self.settle(&value) {
-                Some(number) => Value::Float(rounded(ty.as_float(number), *bits)),
+                Some(number) => Value::Float(rounded(ty.as_float(number), *bits), *bits),
                 None => value,
             },
-            (Ty::Float(bits), Value::Float(value)) => Value::Float(rounded(value, *bits)),
+            // More digits than are kept here.
+            (Ty::Float(bits), Value::Float(..)) if *bits > 64 => Value::Opaque(Span::default()),
+            (Ty::Float(bits), Value::Float(value, _)) => Value::Float(rounded(value, *bits), *bits),
             (_, value) => value,
         })
     }
@@ -92,7 +104,10 @@ impl Machine<'_> {
     /// Stores into a variable, which keeps the type that it was declared with.
     pub fn store(&mut self, place: Place, new: Value) -> Run<Value> {
         let new = match (self.peek(place), new) {
-            (Some(Value::Float(_)), new @ Value::Int(..)) => self.convert_to(&Ty::Float(64), new)?,
+            (Some(Value::Float(_, bits)), new @ (Value::Int(..) | Value::Float(..))) => {
+                let ty = Ty::Float(*bits);
+                self.convert_to(&ty, new)?
+            }
             (Some(Value::Str(_)), new @ (Value::Agg(_) | Value::Ptr(_))) => {
                 self.text_of(&new).map_or(new, |text| Value::Str(text.into()))
             }
@@ -104,6 +119,19 @@ impl Machine<'_> {
         };
         self.write(place, new.clone());
         Ok(new)
+    }
+
+    /// Whether a number is the same number as a type that may not be known here. A small one is, in all that a platform's
+    /// headers define under a plain name that does not speak of bytes; what a template or `std` makes of it is not known.
+    fn keeps(&self, ty: &Type, found: &Ty, value: &Value) -> bool {
+        let Base::Name(name) = &ty.base else { return true };
+        if !matches!(found, Ty::Named(_) | Ty::Unknown) || !matches!(value, Value::Int(..) | Value::Float(..)) {
+            return true;
+        }
+        let (Root::Global, [only]) = (&name.root, name.path.as_slice()) else { return false };
+        let text = self.program.text(only.sym);
+        let wide = !(text.contains('8') || text.contains("char") || text.contains("byte"));
+        only.args.is_none() && wide && matches!(value, Value::Int(0..=0x7fff, 0, _))
     }
 
     pub(super) fn cast(&mut self, ty: &Type, value: Value) -> Run<Value> {
@@ -122,6 +150,7 @@ impl Machine<'_> {
                 }
                 value => value,
             },
+            (target, value) if !self.keeps(ty, target, &value) => Value::Opaque(ty.span),
             (target, value) => {
                 let target = target.clone();
                 self.convert_to(&target, value)?
@@ -155,6 +184,7 @@ impl Machine<'_> {
                     view: View { unit: found.unit, space: found.space },
                     base,
                     this: None,
+                    reference: false,
                 };
                 self.enter(frame, found.span)?;
                 let value = self.eval(expr);
@@ -264,7 +294,7 @@ impl Machine<'_> {
     pub fn show(&self, value: &Value) -> String {
         match value {
             Value::Int(value, _, ty) => ty.show(*value),
-            Value::Float(value) => value.to_string(),
+            Value::Float(value, _) => value.to_string(),
             Value::Null => "nullptr".to_owned(),
             Value::Str(text) => format!("{text:?}"),
             Value::Fn(found) => self.program.text(found.name).to_owned(),

@@ -2,11 +2,14 @@
 
 use super::machine::{Machine, Run, Step, Stop};
 use super::value::{GLOBAL_ROOT, Place, Shape, Ty, Value};
-use crate::ast::{Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Type, Var};
+use crate::ast::{Base, Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Type, Var};
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::sym::FxMap;
 use std::rc::Rc;
+
+/// Values that one label may stand for.
+const MAX_LABELS: i64 = 4096;
 
 pub(super) enum Flow {
     On,
@@ -111,7 +114,7 @@ impl Machine<'_> {
             }
             Stmt::Break => return Ok(Flow::Break),
             Stmt::Continue => return Ok(Flow::Continue),
-            Stmt::Case(_) | Stmt::Default | Stmt::Empty => {}
+            Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default | Stmt::Empty => {}
             Stmt::Unparsed(at) => return Err(self.unsure(*at, "a statement that is not understood")),
         }
         Ok(Flow::On)
@@ -140,14 +143,20 @@ impl Machine<'_> {
             let ty = self.resolve(&function.ret)?;
             return self.initialise(&ty, value);
         }
-        // A reference stays one: `return info;` of a static must not copy it per call.
-        if function.is_some_and(|function| function.ret.reference)
+        // A reference stays one: `return info;` of a static must not copy it per call, and what a caller's variable is
+        // written through is written.
+        let own = self.frames.last().is_some_and(|frame| frame.reference);
+        let lambda = own && self.frames.last().is_some_and(|frame| frame.this.is_none());
+        if (own || function.is_some_and(|function| function.ret.reference))
             && let Some(place) = self.place(value)?
-            && place.root & GLOBAL_ROOT != 0
+            && (lambda || place.root & GLOBAL_ROOT != 0 || (place.root as usize) < self.base())
         {
             return Ok(Value::Ref(place));
         }
-        let result = self.eval(value)?;
+        let result = match function.is_some_and(|function| function.ret.pointers > 0) {
+            true => self.decayed(value)?,
+            false => self.eval(value)?,
+        };
         match function {
             Some(function) if !matches!(result, Value::Opaque(_)) => self.convert(&function.ret, result),
             _ => Ok(result),
@@ -230,8 +239,20 @@ impl Machine<'_> {
                 let ty = self.resolve(&var.ty)?;
                 self.initialise(&ty, init)
             }
+            // An array is the address of its first item.
+            Initial::Value(init) if var.ty.pointers > 0 => {
+                let value = self.decayed(init)?;
+                self.convert(&var.ty, value)
+            }
             Initial::Value(init) => {
                 let value = self.eval(init)?;
+                // `auto p = array`: that address, or where it is an object a copy of it.
+                let array =
+                    matches!(&value, Value::Agg(agg) if matches!(agg.shape, Shape::Array) && agg.item.is_none());
+                let named = matches!(init.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. });
+                if array && named && matches!(var.ty.base, Base::Auto) && !var.ty.constant {
+                    return Ok(Value::Opaque(var.span));
+                }
                 self.convert(&var.ty, value)
             }
             Initial::Arguments(args) => {
@@ -249,6 +270,9 @@ impl Machine<'_> {
     }
 
     fn switch(&mut self, switch: &Switch) -> Run<Flow> {
+        if switch.hidden {
+            return Err(self.unsure(switch.value.span, "a switch with labels that are not followed"));
+        }
         let value = self.eval(&switch.value)?;
         let Value::Int(number, slope, ty) = value else {
             let Value::Opaque(from) = value else {
@@ -296,6 +320,20 @@ impl Machine<'_> {
                         return Err(self.unsure(label.span, "a label that is not known"));
                     };
                     jumps.entry(value).or_insert(position);
+                }
+                Stmt::Cases(ends) => {
+                    let [first, last] = ends.as_ref();
+                    fixed &= self.is_fixed(first) && self.is_fixed(last);
+                    let (from, to) = (self.eval(first)?, self.eval(last)?);
+                    let (Some(from), Some(to)) = (self.settle(&from), self.settle(&to)) else {
+                        return Err(self.unsure(first.span, "a label that is not known"));
+                    };
+                    if to.saturating_sub(from) >= MAX_LABELS {
+                        return Err(self.unsure(first.span, "a label for more values than are followed"));
+                    }
+                    (from..=to).for_each(|value| {
+                        jumps.entry(value).or_insert(position);
+                    });
                 }
                 Stmt::Default => default = Some(position),
                 _ => {}

@@ -54,7 +54,7 @@ impl Machine<'_> {
     fn value(&mut self, expr: &Expr) -> Run<Value> {
         Ok(match &expr.kind {
             ExprKind::Int(value, ty) => Value::typed(*value, *ty),
-            ExprKind::Float(value) => Value::Float(*value),
+            ExprKind::Float(value, bits) => Value::Float(*value, *bits),
             ExprKind::Bool(value) => Value::bool(*value),
             ExprKind::Str(text) => Value::Str(text.as_ref().into()),
             ExprKind::Null => Value::Null,
@@ -83,6 +83,9 @@ impl Machine<'_> {
                     first = self.decayed(left)?;
                 }
                 let right = self.eval(right)?;
+                if self.program.has_operators() && self.program.defines_operator(op.spelled()) {
+                    return Ok(Value::Opaque(expr.span));
+                }
                 self.binary(*op, &first, &right, expr.span)?
             }
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span)?,
@@ -146,8 +149,10 @@ impl Machine<'_> {
             ExprKind::Lambda(lambda) => self.closure(lambda)?,
             ExprKind::Init(_) => self.initialise(&Ty::Unknown, expr)?,
             ExprKind::Comma(left, right) => {
-                self.discard(left)?;
-                self.eval(right)?
+                let first = self.eval(left)?;
+                let second = self.eval(right)?;
+                // Objects may have a comma of their own.
+                if Self::instance(&first).is_some() { Value::Opaque(expr.span) } else { second }
             }
             ExprKind::Pack(inner) => self.eval(inner)?,
             ExprKind::Fold { op, pattern, slots, left } => self.fold(*op, pattern, slots, *left, expr.span)?,
@@ -172,7 +177,9 @@ impl Machine<'_> {
         Ok(match (op, &value) {
             (Unary::Deref, Value::Ptr(place)) => self.read(*place, at),
             (Unary::Deref, Value::Fn(_)) => value,
-            (Unary::Deref, Value::Agg(agg)) => agg.items.first().cloned().unwrap_or(Value::Opaque(at)),
+            (Unary::Deref, Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => {
+                agg.items.first().cloned().unwrap_or(Value::Opaque(at))
+            }
             (Unary::Deref, Value::Pointer(ty, address)) => self.told(ty, *address).unwrap_or(Value::Opaque(at)),
             (Unary::Deref, _) => Value::Opaque(at),
             (Unary::Not, value) => match self.truth(value) {
@@ -180,7 +187,7 @@ impl Machine<'_> {
                 None => value.clone(),
             },
             (Unary::Neg, Value::Int(..)) => self.binary(Binary::Sub, &Value::int(0), &value, at)?,
-            (Unary::Neg, Value::Float(a)) => Value::Float(-a),
+            (Unary::Neg, Value::Float(a, bits)) => Value::Float(-a, *bits),
             (Unary::Plus, Value::Int(a, s, ty)) => Value::Int(*a, *s, ty.promoted()),
             (Unary::Plus, _) => value,
             (Unary::BitNot, Value::Int(a, s, ty)) => self.complement((*a, *s), ty.promoted()),
@@ -273,6 +280,15 @@ impl Machine<'_> {
                 let ty = self.peek(place).map_or(Ty::Unknown, Value::ty);
                 self.initialise(&ty, value)?
             }
+            // To a pointer, an array is the address of its first item.
+            (_, Some(place))
+                if matches!(
+                    self.peek(place),
+                    Some(Value::Ptr(_) | Value::Null | Value::Pointer(..) | Value::Uninit)
+                ) =>
+            {
+                self.decayed(value)?
+            }
             _ => self.eval(value)?,
         };
         let Some(place) = place else {
@@ -346,6 +362,8 @@ impl Machine<'_> {
             return Ok(self.read(field, at));
         }
         Ok(match &value {
+            // What an object's own `operator->` gives.
+            Value::Agg(_) if arrow => Value::Opaque(at),
             Value::Agg(agg) => {
                 self.field_of(agg, name).or_else(|| self.static_member(&value, name)).unwrap_or(Value::Opaque(at))
             }
@@ -378,7 +396,14 @@ impl Machine<'_> {
     fn field_place(&self, place: Place, name: Sym) -> Option<Place> {
         let Some(Value::Agg(agg)) = self.peek(place) else { return None };
         let Shape::Struct(instance) = &agg.shape else { return None };
-        place.part(self.field_index(instance, name)?)
+        let index = self.field_index(instance, name)?;
+        let bits = self.program.members(&instance.of).fields.get(index).is_some_and(|field| field.bits);
+        let part = place.part(index).filter(|_| !bits)?;
+        // A reference is what it refers to.
+        match self.peek(part) {
+            Some(Value::Ref(inner)) => Some(*inner),
+            _ => Some(part),
+        }
     }
 
     /// The place that an expression names. None for values without one, and for what is not in our memory.

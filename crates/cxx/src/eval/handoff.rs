@@ -108,7 +108,8 @@ impl Machine<'_> {
         if let Some(function) = function {
             let base = self.stack.len();
             self.stack.resize(base + function.templates.len() + function.params.len(), Value::Uninit);
-            let frame = Frame { function: None, name: remote.name, view: function.view(), base, this: None };
+            let frame =
+                Frame { function: None, name: remote.name, view: function.view(), base, this: None, reference: false };
             self.enter(frame, at)?;
             let bound = self.bind_templates(function, remote.args.clone(), &[]);
             let values = self.stack.get(base..base + function.templates.len()).unwrap_or_default().to_vec();

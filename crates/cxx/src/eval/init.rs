@@ -3,7 +3,7 @@
 use super::machine::{Machine, Run};
 use super::types::MAX_ITEMS;
 use super::value::{Agg, Instance, Place, Shape, Ty, Value};
-use crate::ast::{Designator, Expr, ExprKind, Field, Initial};
+use crate::ast::{Base, Designator, Expr, ExprKind, Field, Function, Initial, Unary};
 use crate::dialect::Role;
 use crate::files::Span;
 use crate::integer::IntTy;
@@ -58,7 +58,7 @@ impl Machine<'_> {
                     };
                     items.push(value);
                 }
-                let value = Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items }));
+                let value = Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items, item: None }));
                 if self.guesses() == guesses && self.is_start(&value) {
                     self.starts.insert(key, value.clone());
                 }
@@ -68,8 +68,9 @@ impl Machine<'_> {
                 let one = self.default_value(item, zero, at)?;
                 Value::array(vec![one; (*count).min(MAX_ITEMS)])
             }
+            Ty::List(item) => Value::list(Vec::new(), item.clone()),
             Ty::Named(name) => match *name {
-                sym::VECTOR => Value::array(Vec::new()),
+                sym::VECTOR => Value::Opaque(at),
                 sym::STRING => Value::Str("".into()),
                 _ => Value::Opaque(at),
             },
@@ -77,8 +78,10 @@ impl Machine<'_> {
                 let ty = ty.int_ty().unwrap_or(IntTy::I32);
                 if zero { Value::typed(0, ty) } else { Value::Unset(ty, Span::default()) }
             }
+            // It has its type, and is no number yet.
+            Ty::Float(bits) if !zero => Value::Float(f64::NAN, *bits),
             _ if !zero => Value::Uninit,
-            Ty::Float(_) => Value::Float(0.0),
+            Ty::Float(bits) => Value::Float(0.0, *bits),
             Ty::Ptr(_) | Ty::Func => Value::Null,
             Ty::Void | Ty::Unknown => Value::Uninit,
         })
@@ -87,11 +90,11 @@ impl Machine<'_> {
     /// Whether an object starts so wherever it is made: with literals, or with nothing known.
     fn is_start(&self, value: &Value) -> bool {
         let literal = |field: &Field| match field.init.as_ref().map(|init| &init.kind) {
-            None | Some(ExprKind::Int(..) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Null) => true,
+            None | Some(ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Null) => true,
             Some(_) => false,
         };
         match value {
-            Value::Int(_, 0, _) | Value::Float(_) | Value::Null | Value::Uninit => true,
+            Value::Int(_, 0, _) | Value::Float(..) | Value::Null | Value::Uninit => true,
             Value::Unset(_, from) => *from == Span::default(),
             Value::Agg(agg) => {
                 let plain = match &agg.shape {
@@ -113,6 +116,11 @@ impl Machine<'_> {
         match ty {
             Ty::Struct(instance) => {
                 let program = self.program;
+                // It may keep what it is given, and write to it.
+                if instance.of.role == Role::Foreign {
+                    let args: Vec<Expr> = items.iter().map(|(_, value)| value.clone()).collect();
+                    return self.construct(ty, &args, init.span);
+                }
                 let members = program.members(&instance.of);
                 let has_constructor = members.methods.iter().any(|method| Some(method.name) == instance.of.name);
                 if has_constructor && !items.is_empty() && items.iter().all(|(designator, _)| designator.is_none()) {
@@ -129,12 +137,29 @@ impl Machine<'_> {
                     }
                     let Some(field) = members.fields.get(next) else { break };
                     let value = match &value.kind {
+                        _ if field.bits => {
+                            self.eval(value)?;
+                            Value::Opaque(init.span)
+                        }
+                        _ if field.ty.reference && matches!(value.kind, ExprKind::Local(..) | ExprKind::Name(_)) => {
+                            match self.place(value)? {
+                                Some(place) => Value::Ref(place),
+                                None => self.eval(value)?,
+                            }
+                        }
                         ExprKind::Init(_) => {
                             let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
                             self.initialise(&ty, value)?
                         }
                         _ => {
-                            let value = self.eval(value)?;
+                            let value = match field.ty.pointers > 0 {
+                                true => self.decayed(value)?,
+                                false => self.eval(value)?,
+                            };
+                            // Braces that were left out: what follows belongs to this field too.
+                            if matches!(value, Value::Int(..) | Value::Float(..)) && self.has_parts(instance, field)? {
+                                return Ok(Value::Opaque(init.span));
+                            }
                             self.convert(&field.ty, value)?
                         }
                     };
@@ -143,20 +168,82 @@ impl Machine<'_> {
                     }
                     next += 1;
                 }
-                Ok(Value::Agg(object))
+                let object = Value::Agg(object);
+                self.at_its_end(instance, &object, init.span)?;
+                Ok(object)
             }
             Ty::Array(item, count) => self.initialise_array(item, *count, items, init.span),
+            Ty::List(item) => {
+                let mut values = Vec::with_capacity(items.len());
+                for (_, value) in items {
+                    values.push(self.initialise(item, value)?);
+                }
+                Ok(Value::list(values, item.clone()))
+            }
             Ty::Unknown | Ty::Named(_) => {
                 let mut values = Vec::with_capacity(items.len());
                 for (_, value) in items {
                     values.push(self.eval(value)?);
                 }
-                Ok(Value::array(values))
+                // What a type that is not known makes of a list: an order, a size, a truth of its own.
+                let known = !matches!(ty, Ty::Named(name) if self.program.text(*name) != "initializer_list");
+                Ok(if known { Value::array(values) } else { Value::Opaque(init.span) })
             }
             _ => match items.first() {
                 Some((_, value)) => self.initialise(ty, value),
                 None => self.default_value(ty, true, init.span),
             },
+        }
+    }
+
+    /// What an object with a destructor refers to may be written to at an end that is not followed.
+    fn at_its_end(&self, instance: &Instance, object: &Value, at: Span) -> Run<()> {
+        if self.program.members(&instance.of).destroyed
+            && instance.of.role == Role::Plain
+            && let Value::Agg(object) = object
+        {
+            for item in &object.items {
+                if let Value::Ref(place) | Value::Ptr(place) = item
+                    && !matches!(self.peek(*place), None | Some(Value::Opaque(_) | Value::Uninit))
+                {
+                    return Err(self.unsure(at, "a destructor that is not followed"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a variable that holds a number, or where it lies, is among what is given.
+    fn gives_number(&mut self, args: &[Expr]) -> Run<bool> {
+        for arg in args {
+            let inner = match &arg.kind {
+                ExprKind::Unary(Unary::Address, inner) => inner,
+                _ => arg,
+            };
+            if matches!(inner.kind, ExprKind::Local(..))
+                && let Some(place) = self.place(inner)?
+                && matches!(self.peek(place), Some(Value::Int(..) | Value::Float(..)))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a field is an array or an object.
+    fn has_parts(&mut self, instance: &Rc<Instance>, field: &Field) -> Run<bool> {
+        if field.ty.pointers > 0 || field.ty.reference {
+            return Ok(false);
+        }
+        if !field.ty.dims.is_empty() {
+            return Ok(true);
+        }
+        match field.ty.base {
+            Base::Name(_) | Base::Inline(_) | Base::Local(_) => {
+                let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
+                Ok(matches!(ty, Ty::Struct(_) | Ty::Array(..)))
+            }
+            _ => Ok(false),
         }
     }
 
@@ -200,7 +287,14 @@ impl Machine<'_> {
     /// The type of a global, where it can be told.
     pub(super) fn resolve_in(&mut self, global: &Global) -> Option<Ty> {
         let base = self.stack.len();
-        let frame = super::machine::Frame { function: None, name: global.name, view: global.view(), base, this: None };
+        let frame = super::machine::Frame {
+            function: None,
+            name: global.name,
+            view: global.view(),
+            base,
+            this: None,
+            reference: false,
+        };
         self.enter(frame, global.span).ok()?;
         let ty = self.resolve(&global.ty).ok();
         self.frames.pop();
@@ -209,7 +303,14 @@ impl Machine<'_> {
 
     pub(super) fn initial_global(&mut self, global: &Global) -> Run<Value> {
         let base = self.stack.len();
-        let frame = super::machine::Frame { function: None, name: global.name, view: global.view(), base, this: None };
+        let frame = super::machine::Frame {
+            function: None,
+            name: global.name,
+            view: global.view(),
+            base,
+            this: None,
+            reference: false,
+        };
         self.enter(frame, global.span)?;
         let value = self.global_value(global);
         self.frames.pop();
@@ -238,23 +339,26 @@ impl Machine<'_> {
         }
         match ty {
             Ty::Struct(instance) if instance.of.role != Role::Foreign => self.construct_struct(instance, args, at),
-            Ty::Named(name) if *name == sym::VECTOR => {
+            Ty::List(item) => {
                 let size = match args.first() {
                     Some(size) => self.eval(size)?,
                     None => Value::int(0),
                 };
                 let fill = match args.get(1) {
-                    Some(fill) => self.eval(fill)?,
-                    None => Value::typed(0, IntTy::I64),
+                    Some(fill) => {
+                        let fill = self.eval(fill)?;
+                        self.convert_to(item, fill)?
+                    }
+                    None => self.default_value(item, true, at)?,
                 };
-                // Of what type its items are is not kept: the widest loses nothing.
-                let fill = match fill {
-                    Value::Int(value, dependence, IntTy::I32) => Value::Int(value, dependence, IntTy::I64),
-                    fill => fill,
-                };
+                // Of another, or from one place to another: what it holds then.
+                if let Value::Agg(_) = size {
+                    return Ok(if args.len() == 1 { size } else { Value::Opaque(at) });
+                }
                 let size =
                     self.settle(&size).and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= MOST_IN_LIST);
-                Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), |size| Value::array(vec![fill; size])))
+                let made = |size| Value::list(vec![fill; size], item.clone());
+                Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), made))
             }
             Ty::Named(name) if *name == sym::STRING && args.len() < 2 => match args.first() {
                 Some(text) => {
@@ -263,10 +367,11 @@ impl Machine<'_> {
                 }
                 None => Ok(Value::Str("".into())),
             },
+            // A guard writes at its end to what it was given.
+            Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, "an object that is not followed")),
+            // A constructor that is not known may write to what it is given, and keep it.
             Ty::Struct(_) | Ty::Named(_) | Ty::Unknown => {
-                for arg in args {
-                    self.eval(arg)?;
-                }
+                self.stranger(None, args, at)?;
                 Ok(Value::Opaque(at))
             }
             _ => match args.first() {
@@ -283,10 +388,30 @@ impl Machine<'_> {
         let program = self.program;
         let methods = &program.members(&instance.of).methods;
         let fits = |required: usize, most: usize| (required..=most).contains(&args.len());
-        let found = methods.iter().find(|method| {
-            let required = method.params.iter().filter(|param| param.default.is_none()).count();
-            Some(method.name) == instance.of.name && fits(required, method.params.len())
-        });
+        let mut found: Vec<&Function> = methods
+            .iter()
+            .filter(|method| {
+                let required = method.params.iter().filter(|param| param.default.is_none()).count();
+                Some(method.name) == instance.of.name && fits(required, method.params.len())
+            })
+            .map(|method| method.as_ref())
+            .collect();
+        // One that copies takes another object.
+        let copies = |method: &Function| matches!(method.params.first().map(|param| &param.ty.base), Some(Base::Name(name)) if name.path.last().map(|last| last.sym) == instance.of.name);
+        if found.len() > 1 {
+            found.retain(|method| !copies(method));
+        }
+        let found = match found.as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            several => match self.by_types(several, args).and_then(|position| several.get(position)) {
+                Some(chosen) => Some(*chosen),
+                None => {
+                    self.stranger(None, args, at)?;
+                    return Ok(Value::Opaque(at));
+                }
+            },
+        };
         let object = self.default_value(&Ty::Struct(instance.clone()), false, at)?;
         if let Some(constructor) = found {
             if constructor.body.is_none() {
@@ -296,6 +421,7 @@ impl Machine<'_> {
             self.call_method(constructor, instance, place, args, at)?;
             let object = self.read(place, at);
             self.drop_temporary(place);
+            self.at_its_end(instance, &object, at)?;
             return Ok(object);
         }
         // T t(a, b): an aggregate by its fields in order.

@@ -41,7 +41,14 @@ impl<'p> Machine<'p> {
         self.ran.run(self.caller(), index);
         let body = program.body(function);
         let base = self.stack.len();
-        let frame = Frame { function: Some(index), name: function.name, view: function.view(), base, this: None };
+        let frame = Frame {
+            function: Some(index),
+            name: function.name,
+            view: function.view(),
+            base,
+            this: None,
+            reference: false,
+        };
         self.stack.resize(base + body.slots as usize, Value::Uninit);
         self.enter(frame, at)?;
         let (effects, guesses) = (self.effects, self.guesses());
@@ -227,7 +234,7 @@ impl<'p> Machine<'p> {
         let Some(sym) = self.program.interner.get(name) else {
             return Err(self.unsure(at, format!("the tree has no function {name}")));
         };
-        match self.pick((sym, &[], View::ANYWHERE), values.len(), &[], at)? {
+        match self.pick((sym, &[], View::ANYWHERE), (values.len(), &[]), &[], at)? {
             Some(index) => self.invoke(index, Vec::new(), values, at),
             None if self.program.missing.contains(&sym) => {
                 Err(self.unsure(at, format!("the tree defines {name} nowhere, or not with these arguments")))

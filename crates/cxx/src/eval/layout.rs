@@ -40,12 +40,16 @@ impl Machine<'_> {
                 layout
             }
             Ty::Struct(instance) => self.struct_layout(instance, depth),
-            Ty::Void | Ty::Named(_) | Ty::Unknown => None,
+            Ty::List(_) | Ty::Void | Ty::Named(_) | Ty::Unknown => None,
         }
     }
 
     fn struct_layout(&mut self, instance: &Rc<Instance>, depth: usize) -> Option<(usize, usize)> {
         let program = self.program;
+        // What it has from others comes first.
+        if !instance.of.bases.is_empty() || program.is_laid_out_otherwise(&instance.of) {
+            return None;
+        }
         let (mut size, mut align) = (0usize, 1usize);
         for field in &program.members(&instance.of).fields {
             let ty = self.within(instance, |machine| machine.resolve(&field.ty)).ok()?;
@@ -85,6 +89,10 @@ impl Machine<'_> {
     }
 
     pub(super) fn size_of_expr(&mut self, inner: &Expr, at: Span) -> Run<Value> {
+        // It is not evaluated.
+        if super::taint::changes(inner) {
+            return Ok(Value::Opaque(at));
+        }
         let value = match self.place(inner)? {
             Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
             None => self.eval(inner)?,

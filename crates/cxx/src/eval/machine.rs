@@ -50,6 +50,8 @@ pub(super) struct Frame {
     pub view: View,
     pub base: usize,
     pub this: Option<Place>,
+    /// What is no function of the program's list returns a reference.
+    pub reference: bool,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -463,7 +465,7 @@ impl<'p> Machine<'p> {
     pub(super) fn truth(&mut self, value: &Value) -> Option<bool> {
         match value {
             Value::Int(value, slope, _) => Some(!self.equal((*value, *slope), (0, 0))),
-            Value::Float(value) => Some(*value != 0.0),
+            Value::Float(value, _) => (!value.is_nan()).then_some(*value != 0.0),
             Value::Null => Some(false),
             Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
             // An array is an address; what an object is as a condition is for its own operator to say.

@@ -80,12 +80,25 @@ impl Machine<'_> {
     ) -> Run<Option<Value>> {
         let program = self.program;
         let methods = &program.members(&instance.of).methods;
-        let found = methods.iter().find(|method| {
+        let fits = |method: &&Arc<Function>| {
             let required = method.params.iter().filter(|param| param.default.is_none()).count();
             let arity = (required..=method.params.len()).contains(&args.len());
-            method.name == name && arity && method.body.is_some() && !method.is_elsewhere_only()
-        });
-        match found {
+            method.name == name && arity && !method.is_elsewhere_only()
+        };
+        let found: Vec<&Function> = methods.iter().filter(fits).map(|method| method.as_ref()).collect();
+        let found = match found.as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            several if instance.of.role != Role::Context => match self.by_types(several, args) {
+                Some(position) => several.get(position).copied(),
+                None => {
+                    let name = program.text(name);
+                    return Err(self.unsure(at, format!("which {name} of several is called is not known")));
+                }
+            },
+            [first, ..] => Some(*first),
+        };
+        match found.filter(|method| method.body.is_some()) {
             // A context hands out handles: nothing in them decides.
             Some(method) if instance.of.role != Role::Context => {
                 self.call_method(method, instance, this, args, at).map(Some)
@@ -115,7 +128,8 @@ impl Machine<'_> {
         let base = self.stack.len();
         self.stack.resize(base + self.program.body(&method).slots as usize, Value::Uninit);
         let name = instance.of.name.unwrap_or(method.name);
-        self.enter(Frame { function: None, name, view: method.view(), base, this: Some(this) }, at)?;
+        let reference = method.ret.reference;
+        self.enter(Frame { function: None, name, view: method.view(), base, this: Some(this), reference }, at)?;
         let result = self.bind_and_run(&method, instance.args.clone(), values);
         self.frames.pop();
         self.drop_temporary(this);
@@ -135,7 +149,8 @@ impl Machine<'_> {
         let body = program.body(method);
         let base = self.stack.len();
         self.stack.resize(base + body.slots as usize, Value::Uninit);
-        let frame = Frame { function: None, name: method.name, view: method.view(), base, this: Some(this) };
+        let reference = method.ret.reference;
+        let frame = Frame { function: None, name: method.name, view: method.view(), base, this: Some(this), reference };
         self.enter(frame, at)?;
         let result = self.run_method(method, instance, this, values);
         self.frames.pop();
@@ -182,17 +197,28 @@ impl Machine<'_> {
         let body = program.body(method);
         for (name, args) in &body.inits {
             let Some(index) = self.field_index(instance, *name) else { continue };
+            let field = program.members(&instance.of).fields.get(index);
+            let bits = field.is_some_and(|field| field.bits);
+            if field.is_some_and(|field| field.ty.reference)
+                && let [only] = args.as_slice()
+                && let (Some(to), Some(part)) = (self.place(only)?, this.part(index))
+            {
+                self.write(part, Value::Ref(to));
+                continue;
+            }
             let value = match args.as_slice() {
+                [only] if field.is_some_and(|field| field.ty.pointers > 0) => self.decayed(only)?,
                 [only] => self.eval(only)?,
                 _ => Value::Opaque(method.span),
             };
+            let value = if bits { Value::Opaque(method.span) } else { value };
             if let Some(place) = this.part(index) {
                 self.store(place, value)?;
             }
         }
-        Ok(match self.block(&body.stmts)? {
-            Flow::Return(value) => value,
-            _ => Value::Void,
-        })
+        match self.block(&body.stmts)? {
+            Flow::Return(value) => self.convert(&method.ret, value),
+            _ => Ok(Value::Void),
+        }
     }
 }

@@ -37,4 +37,5 @@ pub use environment::NOT_SET;
 pub use handoff::{Decision, Handoff};
 pub use input_window::Window;
 pub use machine::{Machine, Platform, Property, Run, Step, Stop};
+pub(crate) use overload::same_type;
 pub use value::{Agg, CURVED, FnValue, Instance, Place, Shape, Ty, Value};

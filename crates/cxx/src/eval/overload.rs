@@ -1,10 +1,11 @@
 //! Which function a call means, among those of one name.
 
 use super::machine::{Machine, Run};
-use super::value::Value;
+use super::value::{Ty, Value};
 use crate::View;
-use crate::ast::{Base, Expr, Function, Segment, Type};
+use crate::ast::{Base, Expr, ExprKind, Function, Param, Segment, Type, WEAK};
 use crate::files::Span;
+use crate::integer::IntTy;
 use crate::sym::Sym;
 
 impl<'p> Machine<'p> {
@@ -12,7 +13,7 @@ impl<'p> Machine<'p> {
     pub(super) fn pick(
         &mut self,
         (name, path, view): (Sym, &[Segment], View),
-        args: usize,
+        (args, given): (usize, &[Expr]),
         explicit: &[Value],
         at: Span,
     ) -> Run<Option<u32>> {
@@ -27,11 +28,13 @@ impl<'p> Machine<'p> {
         let mut declared: Vec<&Function> = Vec::new();
         for index in visible {
             let Some(function) = program.function(index) else { continue };
-            let required = function.params.iter().filter(|p| p.default.is_none() && !p.pack).count();
             let open = function.variadic || function.params.iter().any(|param| param.pack);
             // A definition may leave its defaults to the declaration in the header.
-            let needed = if self.has_defaults(name, function.params.len()) { 0 } else { required };
-            let arity = args >= needed.min(required) && (args <= function.params.len() || open);
+            let given = |(position, param): &(usize, &Param)| {
+                param.pack || param.default.is_some() || self.declared_default(function, *position).is_some()
+            };
+            let required = function.params.iter().enumerate().filter(|param| !given(param)).count();
+            let arity = args >= required && (args <= function.params.len() || open);
             let templates = explicit.len() <= function.templates.len() || function.templates.iter().any(|t| t.pack);
             if !arity || !(templates || function.special.is_some()) || function.is_elsewhere_only() {
                 continue;
@@ -54,7 +57,10 @@ impl<'p> Machine<'p> {
             }
             fits.push((index, function));
         }
-        let picked = self.best(&fits, args, view, at)?;
+        let (picked, by_types) = self.best(&fits, (args, given), view, at)?;
+        if let Some(chosen) = picked.and_then(|index| program.function(index)) {
+            self.is_the_only_one(chosen, &fits, at)?;
+        }
         // A second one of as many parameters is declared here and defined elsewhere: the types of the arguments decide.
         let chosen = picked.and_then(|index| program.function(index));
         if let Some(chosen) = chosen
@@ -63,7 +69,7 @@ impl<'p> Machine<'p> {
             let (name, place) = (program.text(name), program.files.place(other.span));
             return Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")));
         }
-        if picked.is_some() && !specialised && path.is_empty() {
+        if picked.is_some() && !specialised && !by_types && path.is_empty() {
             self.picks.insert(key, picked);
         }
         Ok(picked)
@@ -71,50 +77,163 @@ impl<'p> Machine<'p> {
 
     /// A default that only a declaration of the same function has.
     pub(super) fn declared_default(&self, function: &Function, position: usize) -> Option<&'p Expr> {
-        let same = |other: &&Function| other.params.len() == function.params.len();
+        let same = |other: &&Function| other.params.len() == function.params.len() && same_parameters(function, other);
         let program = self.program;
         let mut others =
             program.overloads(function.name).iter().filter_map(|&index| program.function(index)).filter(same);
         others.find_map(|other| other.params.get(position)?.default.as_ref())
     }
 
-    fn has_defaults(&self, name: Sym, params: usize) -> bool {
-        self.program.overloads(name).iter().filter_map(|&index| self.program.function(index)).any(|function| {
-            function.params.len() == params && function.params.iter().any(|param| param.default.is_some())
-        })
-    }
-
-    fn best(&self, fits: &[(u32, &Function)], args: usize, view: View, at: Span) -> Run<Option<u32>> {
+    /// The one that fits best, and whether that hangs on the types of the arguments.
+    fn best(
+        &mut self,
+        fits: &[(u32, &Function)],
+        (args, given): (usize, &[Expr]),
+        view: View,
+        at: Span,
+    ) -> Run<(Option<u32>, bool)> {
         let score = |function: &Function| {
             let exact = function.params.len() == args && !function.params.iter().any(|param| param.pack);
             (function.unit == view.unit, exact, function.templates.is_empty())
         };
-        let Some(top) = fits.iter().map(|(_, function)| score(function)).max() else { return Ok(None) };
+        let Some(top) = fits.iter().map(|(_, function)| score(function)).max() else { return Ok((None, false)) };
         let mut ties = fits.iter().filter(|(_, function)| score(function) == top);
-        let Some(&(index, first)) = ties.next() else { return Ok(None) };
-        // A header is read once per unit: the same function again.
-        match ties.find(|(_, other)| other.span != first.span) {
-            Some((_, other)) => {
+        let Some(&(index, first)) = ties.next() else { return Ok((None, false)) };
+        // A header is read once per unit: the same function again. Those of other units are not seen from here.
+        let mut rivals: Vec<(u32, &Function)> = Vec::new();
+        for &(index, function) in fits.iter().filter(|(_, function)| score(function).0 == top.0) {
+            if rivals.iter().all(|(_, known)| known.span != function.span) {
+                rivals.push((index, function));
+            }
+        }
+        let alike =
+            |other: &Function| first.span == other.span || (score(other) != top && same_given(first, other, args));
+        if rivals.iter().all(|(_, other)| alike(other)) {
+            return Ok((Some(index), false));
+        }
+        let list: Vec<&Function> = rivals.iter().map(|(_, function)| *function).collect();
+        match self.by_types(&list, given) {
+            Some(position) => Ok((rivals.get(position).map(|(index, _)| *index), true)),
+            None => {
+                let other = list.iter().find(|other| other.span != first.span).unwrap_or(&first);
                 let (name, place) = (self.program.text(other.name), self.program.files.place(other.span));
                 Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")))
             }
-            None => Ok(Some(index)),
         }
     }
+
+    /// What a linker may take another one for: a weak one, or one that units define differently.
+    fn is_the_only_one(&self, chosen: &Function, fits: &[(u32, &Function)], at: Span) -> Run<()> {
+        if chosen.is_internal() {
+            return Ok(());
+        }
+        let other = |other: &&Function| {
+            other.unit != chosen.unit
+                && other.span != chosen.span
+                && !other.is_internal()
+                && other.space == chosen.space
+                && other.params.len() == chosen.params.len()
+                && other.templates.len() == chosen.templates.len()
+                && same_parameters(chosen, other)
+        };
+        let other = fits.iter().map(|(_, function)| *function).find(other);
+        if chosen.attrs & WEAK == 0 && other.is_none() {
+            return Ok(());
+        }
+        let (name, place) = (self.program.text(chosen.name), self.program.files.place(chosen.span));
+        Err(self.unsure(at, format!("{name} at {place} may not be the one that is linked")))
+    }
+
+    /// Which of several functions takes these arguments with the least conversion; None where that cannot be told.
+    pub(super) fn by_types(&mut self, list: &[&Function], args: &[Expr]) -> Option<usize> {
+        // How far each argument is from each function's parameter: itself, promoted, converted.
+        let mut ranks: Vec<Vec<u8>> = vec![Vec::with_capacity(args.len()); list.len()];
+        for (position, arg) in args.iter().enumerate() {
+            let params: Vec<Option<&Type>> = list.iter().map(|function| parameter(function, position)).collect();
+            if params.iter().all(|param| matches!((param, params.first()), (Some(a), Some(Some(b))) if same_type(a, b)))
+            {
+                continue;
+            }
+            let ty = self.static_type(arg)?;
+            for (function, (param, ranks)) in list.iter().zip(params.iter().zip(&mut ranks)) {
+                let param = param.filter(|param| param.pointers == 0 && param.dims.is_empty())?;
+                let templates = function.templates.len();
+                ranks.push(match (&param.base, ty.int_ty()) {
+                    (Base::Local(slot), _) if (*slot as usize) < templates && certain(arg, &ty) => 0,
+                    (Base::Bool, Some(IntTy::Bool)) => 0,
+                    (Base::Int { bits, signed }, Some(mine)) => {
+                        let theirs = IntTy::new(*bits, *signed);
+                        match mine {
+                            _ if mine == theirs => 0,
+                            _ if mine.promoted() == theirs => 1,
+                            _ => 2,
+                        }
+                    }
+                    (Base::Bool | Base::Float(_), Some(_)) => 2,
+                    (Base::Bool | Base::Int { .. }, None) if matches!(ty, Ty::Float(_)) => 2,
+                    _ => return None,
+                });
+            }
+        }
+        let better = |a: usize, b: usize| {
+            let (x, y) = (ranks.get(a)?, ranks.get(b)?);
+            let (left, right) = (list.get(a)?, list.get(b)?);
+            if !x.iter().zip(y).all(|(x, y)| x <= y) {
+                return Some(false);
+            }
+            let plain = |function: &Function| {
+                (function.templates.is_empty(), !function.variadic && !function.params.iter().any(|param| param.pack))
+            };
+            Some(x.iter().zip(y).any(|(x, y)| x < y) || plain(left) > plain(right))
+        };
+        let mut all = (0..list.len())
+            .filter(|&one| (0..list.len()).filter(|&other| other != one).all(|other| better(one, other) == Some(true)));
+        all.next().filter(|_| all.next().is_none())
+    }
+}
+
+fn parameter(function: &Function, position: usize) -> Option<&Type> {
+    match function.params.get(position) {
+        Some(param) => Some(&param.ty),
+        None => function.params.last().filter(|last| last.pack).map(|last| &last.ty),
+    }
+}
+
+/// Whether an expression is of the very type that its number has: a variable of an enum's is kept as an int.
+fn certain(expr: &Expr, ty: &Ty) -> bool {
+    let computed = matches!(
+        expr.kind,
+        ExprKind::Int(..)
+            | ExprKind::Bool(_)
+            | ExprKind::Binary(..)
+            | ExprKind::SizeofType(_)
+            | ExprKind::SizeofExpr(_)
+    );
+    computed || matches!(ty.int_ty(), Some(IntTy::I64 | IntTy::U64 | IntTy::Bool))
+}
+
+/// Whether the parameters of two functions that so many arguments are given to are spelled alike.
+fn same_given(a: &Function, b: &Function, args: usize) -> bool {
+    (0..args).all(|position| match (parameter(a, position), parameter(b, position)) {
+        (Some(x), Some(y)) => same_type(x, y),
+        _ => false,
+    })
 }
 
 /// Whether two declarations are of one function, as far as their parameters' types are spelled.
 fn same_parameters(a: &Function, b: &Function) -> bool {
-    let same = |x: &Type, y: &Type| {
-        let base = match (&x.base, &y.base) {
-            (Base::Int { bits, signed }, Base::Int { bits: b, signed: s }) => bits == b && signed == s,
-            (Base::Float(a), Base::Float(b)) => a == b,
-            (Base::Name(a), Base::Name(b)) => {
-                a.path.last().map(|segment| segment.sym) == b.path.last().map(|segment| segment.sym)
-            }
-            (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
-        };
-        base && x.pointers == y.pointers && x.reference == y.reference
+    a.params.len() != b.params.len() || a.params.iter().zip(&b.params).all(|(x, y)| same_type(&x.ty, &y.ty))
+}
+
+/// Whether two types are spelled alike.
+pub(crate) fn same_type(x: &Type, y: &Type) -> bool {
+    let base = match (&x.base, &y.base) {
+        (Base::Int { bits, signed }, Base::Int { bits: b, signed: s }) => bits == b && signed == s,
+        (Base::Float(a), Base::Float(b)) => a == b,
+        (Base::Name(a), Base::Name(b)) => {
+            a.path.last().map(|segment| segment.sym) == b.path.last().map(|segment| segment.sym)
+        }
+        (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
     };
-    a.params.len() != b.params.len() || a.params.iter().zip(&b.params).all(|(x, y)| same(&x.ty, &y.ty))
+    base && x.pointers == y.pointers && x.reference == y.reference
 }

@@ -21,12 +21,16 @@ impl Machine<'_> {
     }
 
     /// None where it cannot be told.
+    pub(super) fn static_type(&mut self, expr: &Expr) -> Option<Ty> {
+        self.type_of(expr)
+    }
+
     fn type_of(&mut self, expr: &Expr) -> Option<Ty> {
         let int = |ty: IntTy| Some(Ty::of(ty));
         match &expr.kind {
             ExprKind::Int(_, ty) => int(*ty),
             ExprKind::Bool(_) => int(IntTy::Bool),
-            ExprKind::Float(_) => Some(Ty::Float(64)),
+            ExprKind::Float(_, bits) => Some(Ty::Float(*bits)),
             ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) | ExprKind::SizeofPack(_) | ExprKind::AlignofType(_) => {
                 int(IntTy::U64)
             }

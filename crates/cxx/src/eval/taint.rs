@@ -2,7 +2,7 @@
 //! happened. A value is never kept because a call, a method or a target was not recognised.
 
 use super::machine::{Machine, Run};
-use super::value::{Place, Shape, Value};
+use super::value::{Closure, Place, Shape, Value};
 use crate::ast::{Base, Expr, ExprKind, Function, Name, Unary};
 use crate::files::Span;
 use crate::sym;
@@ -94,7 +94,32 @@ impl Machine<'_> {
     pub(super) fn taint_reached(&mut self, value: &Value, at: Span) {
         match value {
             Value::Ptr(place) | Value::Ref(place) => self.taint_around(*place, at),
+            Value::Lambda(closure) => self.taint_written(&closure.clone(), at),
             value => self.taint_buffer(value, at),
+        }
+    }
+
+    /// What a lambda may write to, of the variables around it, when somebody calls it whom nobody follows.
+    fn taint_written(&mut self, closure: &Closure, at: Span) {
+        let mut slots = Vec::new();
+        crate::visit::locals(&closure.lambda.body, &mut slots);
+        slots.sort_unstable();
+        slots.dedup();
+        let own = |slot: u32| {
+            let kept = closure.lambda.copies.as_ref().is_none_or(|copies| copies.contains(&slot));
+            kept || closure.lambda.params.iter().any(|param| param.slot == slot)
+                || closure.lambda.own.iter().any(|(known, _)| *known == slot)
+        };
+        for slot in slots.into_iter().filter(|slot| !own(*slot)) {
+            let root = closure.base.saturating_add(slot as usize);
+            match self.stack.get(root) {
+                Some(Value::Ref(place)) => {
+                    let place = *place;
+                    self.taint(place, at);
+                }
+                Some(Value::Type(_) | Value::Pack(_) | Value::Lambda(_) | Value::Fn(_)) | None => {}
+                Some(_) => self.taint(Place::new(root as u32), at),
+            }
         }
     }
 
@@ -117,8 +142,8 @@ impl Machine<'_> {
             }
             values.push(value);
         }
-        if !pure {
-            for value in &values {
+        for value in &values {
+            if !pure || matches!(value, Value::Lambda(_)) {
                 self.taint_reached(value, at);
             }
         }

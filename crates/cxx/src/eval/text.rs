@@ -140,7 +140,25 @@ impl Machine<'_> {
             Value::Ptr(from) => self.read(from, at),
             _ => Value::Opaque(at),
         };
+        // The bits of a zero are a zero's.
+        let value = match (&value, self.peek(to)) {
+            (Value::Int(0, 0, ty), Some(Value::Float(_, bits))) if ty.bits() == *bits => Value::Float(0.0, *bits),
+            _ => value,
+        };
         let ty = value.ty();
+        // The bytes of one type are another number in another.
+        let held = self.peek(to).cloned().unwrap_or_default();
+        let same = match (&value, &held) {
+            (Value::Opaque(_), _) | (_, Value::Uninit | Value::Opaque(_)) => true,
+            (Value::Float(_, a), Value::Float(_, b)) => a == b,
+            (Value::Int(..), Value::Int(..) | Value::Unset(..)) => value.int_ty() == held.int_ty(),
+            (Value::Int(..) | Value::Float(..), _) | (_, Value::Int(..) | Value::Unset(..) | Value::Float(..)) => false,
+            _ => true,
+        };
+        if !same {
+            self.taint_around(to, at);
+            return Ok(Value::Void);
+        }
         match (self.size_of(&ty), self.settle(&bytes)) {
             (Some(size), Some(bytes)) if bytes <= size as i64 => self.write(to, value),
             (None, _) | (_, None) if !self.in_array(to) => self.write(to, value),
@@ -342,9 +360,9 @@ fn leading_number(text: &str, radix: u32) -> i64 {
 /// Whether an item takes as many bytes as the one in whose place it is copied, as far as the two tell.
 fn as_wide(new: &Value, old: &Value) -> bool {
     match (new, old.int_ty()) {
-        (Value::Int(_, _, ty) | Value::Unset(ty, _), Some(old)) => ty.bits() == old.bits(),
+        (Value::Int(_, _, ty) | Value::Unset(ty, _), Some(old)) => *ty == old,
         // Words of parameters may hold numbers with a fraction.
-        (Value::Float(_), Some(old)) => old.bits() == 32,
+        (Value::Float(_, bits), Some(old)) => old.bits() == *bits,
         _ => false,
     }
 }

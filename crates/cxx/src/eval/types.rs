@@ -3,7 +3,7 @@
 use super::machine::{Machine, Run};
 use super::value::{Instance, Shape, Ty, Value};
 use crate::View;
-use crate::ast::{Base, Name, Root, Type};
+use crate::ast::{Base, Enum, Name, Root, Type};
 use crate::files::Span;
 use crate::sym::{self, Sym};
 use std::rc::Rc;
@@ -100,6 +100,12 @@ impl Machine<'_> {
             let count = usize::try_from(*count).ok().filter(|&count| count <= MAX_ITEMS);
             return Ok(count.map_or(Ty::Unknown, |count| Ty::Array(item.clone(), count)));
         }
+        if let (sym::VECTOR, [Value::Type(item), ..]) = (name, args.as_slice()) {
+            return Ok(Ty::List(item.clone()));
+        }
+        if program.is_several(name, self.view().unit) {
+            return Ok(Ty::Unknown);
+        }
         if let Some(alias) = program.alias(name, self.view().unit)
             && program.structs(name).is_empty()
         {
@@ -110,10 +116,16 @@ impl Machine<'_> {
         let unit = self.view().unit;
         let own = all.iter().any(|of| of.unit == unit);
         if all.is_empty() {
-            return Ok(match program.is_enum(name) {
-                true => Ty::Enum,
-                false => Ty::Named(name),
-            });
+            if !program.is_enum(name) {
+                return Ok(Ty::Named(name));
+            }
+            // As its own type says it keeps numbers.
+            let with = |found: &&Enum| found.name == Some(name) && found.underlying.is_some();
+            let own = program.enums.iter().filter(with).find(|found| found.unit == unit);
+            return match own.or_else(|| program.enums.iter().find(with)).and_then(|found| found.underlying.as_ref()) {
+                Some(underlying) => self.resolve(underlying),
+                None => Ok(Ty::Enum),
+            };
         }
         let mut general = None;
         for of in all.iter().filter(|of| !own || of.unit == unit) {
@@ -174,6 +186,7 @@ impl Machine<'_> {
             view: View { unit: instance.of.unit, space: 0 },
             base,
             this: None,
+            reference: false,
         };
         self.enter(frame, instance.of.span)?;
         let result = run(self);
@@ -196,6 +209,10 @@ impl Machine<'_> {
         let members = program.members(&instance.of);
         if let Some(field) = members.statics.iter().find(|field| field.name == Some(name)) {
             let Some(init) = &field.init else { return Ok(None) };
+            // One that can be written to is whatever was written.
+            if !field.ty.constant {
+                return Ok(Some(Value::Opaque(field.ty.span)));
+            }
             return self.within(instance, |machine| {
                 let value = machine.eval(init)?;
                 machine.convert(&field.ty, value).map(Some)

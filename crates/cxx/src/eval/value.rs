@@ -22,7 +22,8 @@ pub enum Value {
     Null,
     /// At the input of the run, how it depends on the input, and its type.
     Int(i64, i64, IntTy),
-    Float(f64),
+    /// With the number of its bits: 32 or 64.
+    Float(f64, u8),
     Str(Rc<str>),
     Ptr(Place),
     Ref(Place),
@@ -61,6 +62,8 @@ pub struct Closure {
 pub struct Agg {
     pub shape: Shape,
     pub items: Vec<Value>,
+    /// What the items of a list that grows are.
+    pub item: Option<Rc<Ty>>,
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +87,8 @@ pub enum Ty {
     Float(u8),
     Ptr(Rc<Ty>),
     Array(Rc<Ty>, usize),
+    /// `std::vector`.
+    List(Rc<Ty>),
     Struct(Rc<Instance>),
     Enum,
     Named(Sym),
@@ -158,7 +163,11 @@ impl Value {
     }
 
     pub fn array(items: Vec<Value>) -> Value {
-        Value::Agg(Rc::new(Agg { shape: Shape::Array, items }))
+        Value::Agg(Rc::new(Agg { shape: Shape::Array, items, item: None }))
+    }
+
+    pub fn list(items: Vec<Value>, item: Rc<Ty>) -> Value {
+        Value::Agg(Rc::new(Agg { shape: Shape::Array, items, item: Some(item) }))
     }
 
     /// Whether any number in it depends on the input.
@@ -175,13 +184,13 @@ impl Value {
     pub fn ty(&self) -> Ty {
         match self {
             Value::Pointer(ty, _) => Ty::Ptr(ty.clone()),
-            Value::Float(_) => Ty::Float(32),
+            Value::Float(_, bits) => Ty::Float(*bits),
             Value::Int(_, _, IntTy::Bool) | Value::Unset(IntTy::Bool, _) => Ty::Bool,
             Value::Int(_, _, ty) | Value::Unset(ty, _) => Ty::Int(ty.bits(), ty.signed()),
             Value::Fn(_) | Value::Lambda(_) => Ty::Func,
             Value::Agg(agg) => match &agg.shape {
                 Shape::Struct(instance) => Ty::Struct(instance.clone()),
-                Shape::Array => Ty::Unknown,
+                Shape::Array => agg.item.clone().map_or(Ty::Unknown, Ty::List),
             },
             _ => Ty::Unknown,
         }
@@ -222,6 +231,7 @@ impl Ty {
             (Ty::Float(a), Ty::Float(b)) => a == b,
             (Ty::Ptr(a), Ty::Ptr(b)) => return a.same(b),
             (Ty::Array(a, n), Ty::Array(b, m)) => return if n == m { a.same(b) } else { Some(false) },
+            (Ty::List(a), Ty::List(b)) => return a.same(b),
             (Ty::Named(a), Ty::Named(b)) => a == b,
             (Ty::Struct(a), Ty::Struct(b)) => {
                 if a.of.name != b.of.name || a.args.len() != b.args.len() {

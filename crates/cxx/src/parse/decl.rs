@@ -54,6 +54,10 @@ pub struct Declared {
     pub spaces: Vec<Vec<Sym>>,
     /// `using namespace x;`, by the last word.
     pub opened: Vec<Sym>,
+    /// `using a::f;`: names that mean another's.
+    pub brought: Vec<Sym>,
+    /// Operators that are defined for types of the tree's own: which, and the names in their parameters.
+    pub operators: Vec<(Sym, Vec<Sym>)>,
 }
 
 /// Everything that one unit declares; `functions` is an empty list with room for them.
@@ -261,6 +265,18 @@ impl Parser<'_> {
             let mut ty = base.clone();
             self.stars(&mut ty);
             self.skip_attributes(&mut specifiers);
+            if self.at(sym::OPERATOR) {
+                let operator = self.ahead(1).map(|tok| tok.sym);
+                while self.peek().is_some_and(|tok| !tok.is(sym::LPAREN)) {
+                    self.pos += 1;
+                }
+                let from = self.pos;
+                self.skip_balanced();
+                let words = self.toks.get(from..self.pos).unwrap_or_default();
+                let words = words.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym).collect();
+                out.operators.extend(operator.map(|operator| (operator, words)));
+                return Err(Stuck);
+            }
             let name = self.ident()?;
             let special = if self.at(sym::LT) { Some(self.try_template_args().ok_or(Stuck)?) } else { None };
             if self.at(sym::LPAREN) {

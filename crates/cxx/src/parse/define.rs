@@ -30,6 +30,13 @@ impl Parser<'_> {
             if !templated {
                 out.aliases.push((name, ty));
             }
+        } else if !self.at(sym::STD) {
+            let mut last = None;
+            while let Some(tok) = self.peek().filter(|tok| !tok.is(sym::SEMI)) {
+                last = Some(tok.sym);
+                self.pos += 1;
+            }
+            out.brought.extend(last);
         }
         self.recover();
         Ok(())
@@ -122,7 +129,7 @@ impl Parser<'_> {
     fn enum_definition(&mut self) -> Parsed<Enum> {
         let span = self.span();
         self.want(sym::ENUM)?;
-        let _ = self.eat(sym::CLASS) || self.eat(sym::STRUCT);
+        let scoped = self.eat(sym::CLASS) || self.eat(sym::STRUCT);
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
         let name = if self.is_ident(0) { Some(self.ident()?) } else { None };
@@ -139,7 +146,7 @@ impl Parser<'_> {
             }
         }
         self.want(sym::RBRACE)?;
-        Ok(Enum { name, underlying, list, span, unit: self.unit, space: self.space })
+        Ok(Enum { name, scoped, underlying, list, span, unit: self.unit, space: self.space })
     }
 
     pub(super) fn struct_definition(&mut self, templates: Vec<TemplateParam>) -> Parsed<Arc<Struct>> {

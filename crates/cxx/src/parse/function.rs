@@ -57,7 +57,7 @@ impl Parser<'_> {
     pub(super) fn function(
         &mut self,
         name: Sym,
-        ret: Type,
+        mut ret: Type,
         mut specifiers: Specifiers,
         templates: Vec<TemplateParam>,
         special: Option<Vec<TemplateArg>>,
@@ -107,7 +107,7 @@ impl Parser<'_> {
                 }
                 sym::ARROW => {
                     self.pos += 1;
-                    self.type_id()?;
+                    ret = self.type_id()?;
                 }
                 sym::CONST | sym::NOEXCEPT | sym::OVERRIDE | sym::FINAL | sym::AMP | sym::ANDAND => self.pos += 1,
                 sym::LPAREN => self.skip_balanced(),
@@ -169,13 +169,20 @@ impl Parser<'_> {
         if self.at(sym::LPAREN) {
             // A pointer to a function: ret (*name)(params).
             self.pos += 1;
-            while self.eat(sym::STAR) || self.eat(sym::AMP) || self.eat(sym::CONST) {}
+            let reference = self.at(sym::AMP) || self.at(sym::ANDAND);
+            while self.eat(sym::STAR) || self.eat(sym::AMP) || self.eat(sym::ANDAND) || self.eat(sym::CONST) {}
             if self.is_ident(0) {
                 name = Some(self.ident()?);
             }
             self.want(sym::RPAREN)?;
-            self.skip_balanced();
-            ty.base = Base::Function;
+            // An array by reference, or a pointer to one: `int (&name)[2]`.
+            if self.at(sym::LBRACKET) {
+                ty.reference |= reference;
+                self.dims(&mut ty)?;
+            } else {
+                self.skip_balanced();
+                ty.base = Base::Function;
+            }
         } else if self.is_ident(0) {
             name = Some(self.ident()?);
         }

@@ -98,7 +98,16 @@ impl Parser<'_> {
                 out.methods.extend(Some(Arc::new(found?)).filter(|_| methods));
                 return Ok(());
             }
-            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT | sym::TILDE => {
+            sym::TILDE => {
+                self.destructor(out);
+                return Err(Stuck);
+            }
+            sym::VIRTUAL if self.at_ahead(1, sym::TILDE) => {
+                self.pos += 1;
+                self.destructor(out);
+                return Err(Stuck);
+            }
+            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT => {
                 return Err(Stuck);
             }
             sym::ENUM if self.at_ahead(1, sym::LBRACE) || self.at_ahead(2, sym::LBRACE) => {
@@ -135,7 +144,7 @@ impl Parser<'_> {
             ty.base = Base::Inline(inner);
             if self.eat(sym::SEMI) {
                 if !named {
-                    out.fields.push(Field { name: None, ty, init: None });
+                    out.fields.push(Field { name: None, ty, init: None, bits: false });
                 }
                 return Ok(());
             }
@@ -159,7 +168,7 @@ impl Parser<'_> {
                 self.want(sym::RPAREN)?;
                 self.skip_balanced();
                 ty.base = Base::Function;
-                out.fields.push(Field { name: Some(name), ty, init: None });
+                out.fields.push(Field { name: Some(name), ty, init: None, bits: false });
                 return self.want(sym::SEMI);
             }
             let name = self.ident()?;
@@ -173,6 +182,7 @@ impl Parser<'_> {
             }
             self.dims(&mut ty)?;
             self.skip_attributes(&mut specifiers);
+            let bits = self.at(sym::COLON);
             let init = match self.peek() {
                 Some(tok) if tok.is(sym::ASSIGN) => {
                     self.pos += 1;
@@ -180,7 +190,6 @@ impl Parser<'_> {
                 }
                 Some(tok) if tok.is(sym::LBRACE) => Some(self.init_list()?),
                 Some(tok) if tok.is(sym::COLON) => {
-                    // A bit field: what of a number is left in it is not followed.
                     self.pos += 1;
                     self.assignment()?;
                     ty.base = Base::Auto;
@@ -189,11 +198,21 @@ impl Parser<'_> {
                 _ => None,
             };
             let list = if specifiers.is_static { &mut out.statics } else { &mut out.fields };
-            list.push(Field { name: Some(name), ty, init });
+            list.push(Field { name: Some(name), ty, init, bits });
             if !self.eat(sym::COMMA) {
                 return self.want(sym::SEMI);
             }
         }
+    }
+
+    /// `~name()`, whose body is looked for elsewhere where it is none: one that is empty or the default does nothing.
+    fn destructor(&mut self, out: &mut Members) {
+        self.pos += 2;
+        self.skip_balanced();
+        let rest = (0..8).take_while(|&by| !self.at_ahead(by, sym::SEMI) && !self.at_ahead(by, sym::LBRACE)).count();
+        let nothing = self.at_ahead(rest, sym::LBRACE) && self.at_ahead(rest + 1, sym::RBRACE);
+        let chosen = (0..rest).any(|by| self.at_ahead(by, sym::DEFAULT) || self.at_ahead(by, sym::DELETE));
+        out.destroyed |= !nothing && !chosen;
     }
 
     /// `template <...> ret operator()(...) {...}`; other templates among the members are not read.

@@ -93,6 +93,8 @@ pub(crate) struct Parser<'a> {
     /// Inside a template argument list `>` closes; inside a configuration (`f<<<a, b>>>(x)`) three of them do.
     angle: bool,
     configured: bool,
+    /// A label of a switch could not be read.
+    lost_label: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -121,6 +123,7 @@ impl<'a> Parser<'a> {
             more: Names::default(),
             angle: false,
             configured: false,
+            lost_label: false,
         }
     }
 

@@ -19,7 +19,7 @@ impl Parser<'_> {
         let literal = match tok.kind {
             Kind::Number => Some(match literal(text) {
                 Some((value, ty)) => ExprKind::Int(value, ty),
-                None => ExprKind::Float(float(text).ok_or(Stuck)?),
+                None => float(text).map(|(value, bits)| ExprKind::Float(value, bits)).ok_or(Stuck)?,
             }),
             Kind::Char => Some(ExprKind::Int(character(text).ok_or(Stuck)?, IntTy::I8)),
             Kind::String => {
@@ -206,8 +206,16 @@ impl Parser<'_> {
                 param.slot = self.declare(param.name);
             }
         }
+        let mut ret = None;
         while !self.at(sym::LBRACE) {
             match self.peek() {
+                Some(tok) if tok.is(sym::ARROW) => {
+                    self.pos += 1;
+                    let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
+                    let found = self.type_id();
+                    (self.angle, self.configured) = (angle, configured);
+                    ret = Some(found?);
+                }
                 Some(tok) if tok.is(sym::LPAREN) => self.skip_balanced(),
                 // It would keep what one call leaves for the next.
                 Some(tok) if tok.is(sym::MUTABLE) => return Err(Stuck),
@@ -217,6 +225,6 @@ impl Parser<'_> {
         }
         let body = self.block()?;
         self.scopes.truncate(scope);
-        Ok(self.node(ExprKind::Lambda(Arc::new(Lambda { copies, own, params, body })), start))
+        Ok(self.node(ExprKind::Lambda(Arc::new(Lambda { copies, own, params, ret, body })), start))
     }
 }

@@ -23,6 +23,7 @@ impl Parser<'_> {
                 self.rewind(mark);
                 self.slots = slots;
                 (self.angle, self.configured) = (false, false);
+                self.lost_label |= self.at(sym::CASE) || self.at(sym::DEFAULT);
                 self.skip_statement();
                 Stmt::Unparsed(self.since(start))
             }
@@ -58,7 +59,7 @@ impl Parser<'_> {
     pub(super) fn block(&mut self) -> Parsed<Vec<Stmt>> {
         self.deeper()?;
         self.want(sym::LBRACE)?;
-        let (scope, types) = (self.scopes.len(), self.local_types.len());
+        let (scope, types, structs) = (self.scopes.len(), self.local_types.len(), self.local_structs.len());
         let mut stmts = Vec::new();
         while !self.at(sym::RBRACE) {
             if self.peek().is_none() {
@@ -68,6 +69,7 @@ impl Parser<'_> {
         }
         self.scopes.truncate(scope);
         self.local_types.truncate(types);
+        self.local_structs.truncate(structs);
         self.pos += 1;
         self.depth -= 1;
         Ok(stmts)
@@ -75,6 +77,10 @@ impl Parser<'_> {
 
     fn try_statement(&mut self) -> Parsed<Stmt> {
         self.deeper()?;
+        // `[[fallthrough]];`, `[[likely]] {...}`.
+        while self.at(sym::LBRACKET) && self.at_ahead(1, sym::LBRACKET) {
+            self.skip_balanced();
+        }
         let start = self.span();
         let Some(&tok) = self.peek() else { return Err(Stuck) };
         if tok.kind == Kind::Ident || tok.kind == Kind::Punct {
@@ -124,6 +130,11 @@ impl Parser<'_> {
                 sym::CASE => {
                     self.pos += 1;
                     let label = self.expression()?;
+                    if self.eat(sym::ELLIPSIS) {
+                        let last = self.expression()?;
+                        self.want(sym::COLON)?;
+                        return Ok(Stmt::Cases(Box::new([label, last])));
+                    }
                     self.want(sym::COLON)?;
                     return Ok(Stmt::Case(label));
                 }
@@ -138,12 +149,17 @@ impl Parser<'_> {
                         Ok(stmt) => Ok(stmt),
                         Err(Stuck) => {
                             self.rewind(mark);
+                            // `using a::f;`: f means another from here on.
+                            if tok.sym == sym::USING && !self.at_ahead(1, sym::NAMESPACE) && !self.at_ahead(1, sym::STD)
+                            {
+                                return Err(Stuck);
+                            }
                             self.passed_over()
                         }
                     };
                 }
                 sym::STRUCT | sym::UNION | sym::CLASS if self.local_definition() => return self.local_struct(),
-                sym::ENUM if self.local_definition() => return self.passed_over(),
+                sym::ENUM if self.local_definition() => return self.local_enum(),
                 sym::GOTO | sym::TRY | sym::CATCH => return Err(Stuck),
                 _ => {}
             }
@@ -225,6 +241,56 @@ impl Parser<'_> {
         Ok(Stmt::Empty)
     }
 
+    /// `enum name { a = 1, b };` inside a function: constants of its own, one after the other.
+    fn local_enum(&mut self) -> Parsed<Stmt> {
+        let start = self.span();
+        self.want(sym::ENUM)?;
+        let name = if self.is_ident(0) { Some(self.ident()?) } else { None };
+        let mut ty = self.unknown_type(start);
+        ty.base = crate::ast::Base::Int { bits: 32, signed: true };
+        let fixed = self.eat(sym::COLON);
+        if fixed {
+            ty = self.type_id()?;
+        }
+        let mut stmts = Vec::new();
+        if let Some(name) = name {
+            let slot = self.declare(Some(name));
+            self.local_types.push(name);
+            stmts.push(Stmt::Alias(slot, Box::new(ty.clone())));
+        }
+        // Without a type of its own it has that of its numbers.
+        let ty = if fixed { ty } else { self.unknown_type(start) };
+        self.want(sym::LBRACE)?;
+        let mut vars: Vec<Var> = Vec::new();
+        while !self.at(sym::RBRACE) {
+            let from = self.span();
+            let name = self.ident()?;
+            let value = match (self.eat(sym::ASSIGN), vars.last()) {
+                (true, _) => self.assignment()?,
+                (false, None) => self.node(ExprKind::Int(0, crate::IntTy::I32), from),
+                (false, Some(last)) => {
+                    let (slot, name) = (last.slot, last.name);
+                    self.mark_used(slot);
+                    let last = self.node(ExprKind::Local(slot, name), from);
+                    let one = self.node(ExprKind::Int(1, crate::IntTy::I32), from);
+                    self.node(ExprKind::Binary(crate::ast::Binary::Add, Box::new(last), Box::new(one)), from)
+                }
+            };
+            let slot = self.declare(Some(name));
+            let span = self.since(from);
+            let init = Initial::Value(value);
+            vars.push(Var { slot, name, ty: ty.clone(), init, fixed: true, is_static: false, span });
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        self.want(sym::RBRACE)?;
+        // Variables of the enum right behind it are not followed.
+        self.want(sym::SEMI)?;
+        stmts.push(Stmt::Decl(vars));
+        Ok(Stmt::Block(stmts))
+    }
+
     /// `struct name { ... };` or `struct { ... } variable;` inside a function.
     fn local_struct(&mut self) -> Parsed<Stmt> {
         let defined = self.struct_definition(Vec::new())?;
@@ -296,10 +362,27 @@ impl Parser<'_> {
     fn switch_statement(&mut self) -> Parsed<Stmt> {
         self.pos += 1;
         self.want(sym::LPAREN)?;
+        let scope = self.scopes.len();
+        let mut init = None;
+        let mark = self.mark();
+        if self.declares() {
+            match self.condition_declaration() {
+                Ok((declared, None)) => init = Some(declared),
+                _ => self.rewind(mark),
+            }
+        }
         let value = self.expression()?;
         self.want(sym::RPAREN)?;
+        let lost = std::mem::take(&mut self.lost_label);
         let body = self.block()?;
-        Ok(Stmt::Switch(Arc::new(Switch { value, body, jumps: OnceLock::new() })))
+        let hidden =
+            std::mem::replace(&mut self.lost_label, lost) || body.iter().any(|stmt| !is_label(stmt) && has_label(stmt));
+        self.scopes.truncate(scope);
+        let switch = Stmt::Switch(Arc::new(Switch { value, body, hidden, jumps: OnceLock::new() }));
+        Ok(match init {
+            Some(init) => Stmt::Block(vec![init, switch]),
+            None => switch,
+        })
     }
 
     fn for_statement(&mut self) -> Parsed<Stmt> {
@@ -450,10 +533,26 @@ impl Parser<'_> {
             // Declared after its initialiser: `int x = x;` is rare, shadowing with the outer value is not.
             let slot = self.declare(Some(name));
             let span = self.since(start);
-            vars.push(Var { slot, name, ty, init, fixed: specifiers.fixed, is_static: specifiers.is_static, span });
+            let is_static = specifiers.is_static || specifiers.thread;
+            vars.push(Var { slot, name, ty, init, fixed: specifiers.fixed, is_static, span });
             if !self.eat(sym::COMMA) {
                 return Ok(vars);
             }
         }
+    }
+}
+
+fn is_label(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default)
+}
+
+/// Whether a label of the switch around it stands somewhere in a statement.
+fn has_label(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default => true,
+        Stmt::Block(stmts) => stmts.iter().any(has_label),
+        Stmt::If { then, other, .. } => has_label(then) || other.as_deref().is_some_and(has_label),
+        Stmt::For { body, .. } | Stmt::Each { body, .. } | Stmt::While { body, .. } => has_label(body),
+        _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Types: specifiers in any order, qualified and templated names, pointers, references, arrays.
 
 use super::{Parsed, Parser, Stuck};
-use crate::ast::{Base, INTERNAL, Name, Root, Segment, TemplateArg, Type};
+use crate::ast::{Base, INTERNAL, Name, Root, Segment, TemplateArg, Type, WEAK};
 use crate::dialect::Word;
 use crate::files::Span;
 use crate::sym::{self, Sym};
@@ -13,6 +13,8 @@ pub(super) struct Specifiers {
     pub is_static: bool,
     pub fixed: bool,
     pub external: bool,
+    /// `thread_local`: in a function it lasts as a static does.
+    pub thread: bool,
 }
 
 impl Parser<'_> {
@@ -27,13 +29,13 @@ impl Parser<'_> {
                 }
                 sym::CONST | sym::CONSTEXPR | sym::CONSTEVAL | sym::CONSTINIT => into.fixed = true,
                 sym::EXTERN => into.external = true,
+                sym::THREAD_LOCAL => into.thread = true,
                 sym::INLINE
                 | sym::VOLATILE
                 | sym::REGISTER
                 | sym::MUTABLE
                 | sym::VIRTUAL
                 | sym::EXPLICIT
-                | sym::THREAD_LOCAL
                 | sym::FORCEINLINE
                 | sym::NOINLINE
                 | sym::INLINE_GNU
@@ -44,7 +46,12 @@ impl Parser<'_> {
                 | sym::RESTRICT_MS
                 | sym::TYPENAME => {}
                 sym::ATTRIBUTE | sym::DECLSPEC | sym::ALIGNAS | sym::ALIGN => {
+                    let from = self.pos;
                     self.skip_with_arguments();
+                    let words = self.toks.get(from..self.pos).unwrap_or_default();
+                    if words.iter().any(|tok| matches!(self.interner.text(tok.sym), "weak" | "__weak__")) {
+                        into.attrs |= WEAK;
+                    }
                     continue;
                 }
                 sym::LBRACKET if self.at_ahead(1, sym::LBRACKET) => {
@@ -163,7 +170,7 @@ impl Parser<'_> {
                 Some(sym::VOID) => Base::Void,
                 Some(sym::BOOL | sym::BOOL_C) => Base::Bool,
                 Some(sym::FLOAT) => Base::Float(32),
-                Some(sym::DOUBLE) => Base::Float(64),
+                Some(sym::DOUBLE) => Base::Float(if longs > 0 { 128 } else { 64 }),
                 Some(sym::CHAR) => int(8),
                 _ if short => int(16),
                 _ if longs > 0 => int(64),
@@ -390,14 +397,16 @@ impl Parser<'_> {
 
 pub(super) fn fixed_width(name: Sym) -> Option<(u8, bool)> {
     Some(match name {
-        sym::INT8_T => (8, true),
-        sym::INT16_T => (16, true),
-        sym::INT32_T => (32, true),
-        sym::INT64_T | sym::SSIZE_T | sym::PTRDIFF_T | sym::INTPTR_T => (64, true),
-        sym::UINT8_T => (8, false),
-        sym::UINT16_T => (16, false),
-        sym::UINT32_T => (32, false),
-        sym::UINT64_T | sym::SIZE_T | sym::UINTPTR_T => (64, false),
+        sym::INT8_T | sym::INT_FAST8_T | sym::INT_LEAST8_T => (8, true),
+        sym::INT16_T | sym::INT_LEAST16_T => (16, true),
+        sym::INT32_T | sym::INT_LEAST32_T | sym::WCHAR_T => (32, true),
+        sym::INT64_T | sym::SSIZE_T | sym::PTRDIFF_T | sym::INTPTR_T | sym::INTMAX_T => (64, true),
+        sym::INT_LEAST64_T | sym::INT_FAST16_T | sym::INT_FAST32_T | sym::INT_FAST64_T => (64, true),
+        sym::UINT8_T | sym::UINT_FAST8_T | sym::UINT_LEAST8_T | sym::CHAR8_T => (8, false),
+        sym::UINT16_T | sym::UINT_LEAST16_T | sym::CHAR16_T => (16, false),
+        sym::UINT32_T | sym::UINT_LEAST32_T | sym::CHAR32_T => (32, false),
+        sym::UINT64_T | sym::SIZE_T | sym::UINTPTR_T | sym::UINTMAX_T => (64, false),
+        sym::UINT_LEAST64_T | sym::UINT_FAST16_T | sym::UINT_FAST32_T | sym::UINT_FAST64_T => (64, false),
         _ => return None,
     })
 }

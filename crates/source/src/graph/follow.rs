@@ -210,7 +210,7 @@ fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Pl
     for param in &tensor.params {
         params.push(match param {
             Param::Int(value) => Value::int(*value),
-            Param::Float(value) => Value::Float(f64::from(*value as f32)),
+            Param::Float(value) => Value::Float(f64::from(*value as f32), 32),
             Param::Named(name) => number(name)?,
         });
     }
