@@ -6,7 +6,7 @@ use crate::cmake::Cmake;
 use crate::device::Vendor;
 use crate::rules::Defines;
 use crate::tree::Tree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone)]
 pub struct Preset {
@@ -25,6 +25,10 @@ pub struct Preset {
     pub origin: BTreeMap<String, String>,
     /// CMake options met on the way; a define of such a name that is not set is off, not unknown.
     pub options: BTreeMap<String, String>,
+    /// Defines that build files speak of without saying for certain whether they are set.
+    pub unsure: BTreeSet<String>,
+    /// Those of them whose value is not known.
+    pub unsure_value: BTreeSet<String>,
 }
 
 /// Where a define comes from that the compiler or a header of the SDK gives.
@@ -79,6 +83,8 @@ impl Preset {
             of_file: Vec::new(),
             origin: BTreeMap::new(),
             options: BTreeMap::new(),
+            unsure: BTreeSet::new(),
+            unsure_value: BTreeSet::new(),
         };
         if let Some(root) = root(tree, dispatcher) {
             let build = Cmake::run(tree, &root, &vars);
@@ -96,6 +102,8 @@ impl Preset {
                 };
                 preset.of_file.push((file, vec![(name, Some(value))]));
             }
+            preset.unsure = build.unsure;
+            preset.unsure_value = build.unsure_value;
             preset.options = build.options;
             preset.by_cmake = true;
             preset.name = match () {
@@ -158,14 +166,20 @@ impl Preset {
     /// `-D NAME[=VALUE]`.
     pub fn define(&mut self, text: &str) {
         let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+        self.unsure.remove(name);
         self.undefine(name);
         self.defines.retain(|(known, _)| known != name);
         self.defines.push((name.to_owned(), Some(value.to_owned())));
         self.origin.insert(name.to_owned(), "-D".to_owned());
     }
 
+    pub fn is_set(&self, name: &str) -> bool {
+        self.defines.iter().any(|(known, value)| known == name && value.is_some())
+    }
+
     /// `-U NAME`.
     pub fn undefine(&mut self, name: &str) {
+        self.unsure.remove(name);
         self.defines.retain(|(known, _)| known != name);
         self.defines.push((name.to_owned(), None));
         self.origin.insert(name.to_owned(), "-U".to_owned());

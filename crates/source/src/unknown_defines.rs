@@ -97,7 +97,9 @@ impl Rules<'_> {
         names.retain(|name| has_part(name));
         // The kind of build is the builder's choice, whatever build files say of it.
         names.retain(|name| name == "NDEBUG" || !self.is_mentioned(&home, name));
+        names.extend(preset.unsure.iter().filter(|name| !name.starts_with("GGML_USE_") && has_part(name)).cloned());
         names.sort();
+        names.dedup();
         names
     }
 

@@ -83,7 +83,12 @@ impl Survey<'_> {
             points: self.question.points,
         };
         let mut preset = backend.preset.clone();
-        variant.defines.iter().for_each(|define| preset.define(define));
+        for define in &variant.defines {
+            match define.strip_prefix('!') {
+                Some(name) => preset.undefine(name),
+                None => preset.define(define),
+            }
+        }
         let open = |_, _: &_| {
             let rules = backend.rules.again(&preset)?;
             Ok(Backend { preset: preset.clone(), rules, ran: BTreeMap::new(), cc_ran: BTreeMap::new() })
@@ -110,12 +115,20 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     for name in unknown {
         let Some(hanging) = relevance.hangs_on(&name) else { continue };
         // A version is asked how large it is; another only whether it is there.
-        let values =
-            if name.contains("VERSION") || is_compilers(&name) { values(&hanging.turns, None) } else { vec![1] };
+        let by_size = name.contains("VERSION") || is_compilers(&name) || backend.preset.unsure_value.contains(&name);
+        let values = if by_size { values(&hanging.turns, None) } else { vec![1] };
         let why = format!("no build file says whether {name} is defined; without it and with it");
-        out.extend(values.into_iter().map(|value| Variant {
+        let set = backend.preset.is_set(&name);
+        let mut others: Vec<String> = Vec::new();
+        if set {
+            others.push(format!("!{name}"));
+        }
+        if !set || backend.preset.unsure_value.contains(&name) {
+            others.extend(values.into_iter().map(|value| format!("{name}={value}")));
+        }
+        out.extend(others.into_iter().map(|define| Variant {
             name: name.clone(),
-            defines: vec![format!("{name}={value}")],
+            defines: vec![define],
             why: why.clone(),
             functions: hanging.functions.clone(),
         }));
@@ -126,7 +139,11 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
         let names: Vec<&str> = together.iter().map(|(name, _)| name.as_str()).collect();
         let name = names.join(", ");
         let why = format!("no build file says whether {name} are defined; without them and with them");
-        let defines = names.iter().map(|name| format!("{name}=1")).collect();
+        let turned = |name: &&str| match backend.preset.is_set(name) {
+            true => format!("!{name}"),
+            false => format!("{name}=1"),
+        };
+        let defines = names.iter().map(turned).collect();
         let functions: Option<Vec<FxSet<u32>>> = together.into_iter().map(|(_, functions)| functions).collect();
         let functions = functions.map(|all| all.into_iter().flatten().collect());
         out.push(Variant { name, defines, why, functions });

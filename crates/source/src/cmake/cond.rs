@@ -76,6 +76,9 @@ impl Cmake<'_> {
         if !quoted && let Some(value) = self.question(&left, reader) {
             return value;
         }
+        if !quoted && self.vague.contains(&left) {
+            self.asked_vague.set(true);
+        }
         let value = |text: &str, quoted: bool| match self.vars.get(text) {
             Some(value) if !quoted => value.clone(),
             _ => text.to_owned(),
@@ -125,8 +128,17 @@ impl Cmake<'_> {
         let name = reader.next().map(|(name, _)| name).unwrap_or_default();
         Some(match word {
             // The environment of a build is not known: nothing in it counts as set.
-            "DEFINED" => self.vars.contains_key(&name),
+            "DEFINED" => {
+                if self.vague.contains(&name) {
+                    self.asked_vague.set(true);
+                }
+                self.vars.contains_key(&name)
+            }
             "EXISTS" => {
+                // What is installed on a machine is not known.
+                if name.starts_with('/') && !name.starts_with("/<root>") {
+                    self.asked_vague.set(true);
+                }
                 let path = self.resolve(&name);
                 let inside = format!("{path}/");
                 self.tree.has(&path) || self.tree.paths().any(|known| known.starts_with(&inside))

@@ -1,17 +1,20 @@
 //! The part of CMake that decides compile definitions: options and their defaults, variables, conditions, functions,
 //! subdirectories. Nothing is run and nothing is looked for on this machine: a package that the wanted backend needs
-//! counts as found, `execute_process` has no result.
+//! counts as found. What is not known of a build, or is said in a way that is not followed, is kept as such.
 
+mod commands;
 mod cond;
 mod parse;
+mod uncertain;
 
 use crate::tree::Tree;
 use cxx::sym::FxMap;
 use parse::{Arg, Command, parse};
 use regex::Regex;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use uncertain::VAGUE;
 
 /// What evaluating a build came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,31 +27,15 @@ pub struct Build {
     pub files: Vec<String>,
     /// The names of all options met, with the value they have.
     pub options: BTreeMap<String, String>,
+    /// Defines of which these files do not say for certain whether the backend is compiled with them: what decides is not in the
+    /// tree, or is said in a way that is not followed.
+    pub unsure: BTreeSet<String>,
+    /// Those of them whose value is not known.
+    pub unsure_value: BTreeSet<String>,
 }
 
 const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
-
-/// The commands that have a part in what is defined.
-const COMMANDS: &[&str] = &[
-    "option",
-    "cmake_dependent_option",
-    "set",
-    "unset",
-    "list",
-    "string",
-    "add_compile_definitions",
-    "target_compile_definitions",
-    "add_definitions",
-    "set_source_files_properties",
-    "set_property",
-    "add_subdirectory",
-    "include",
-    "find_package",
-    "find_library",
-    "check_language",
-    "enable_language",
-];
 
 pub struct Cmake<'t> {
     tree: &'t Tree,
@@ -60,6 +47,11 @@ pub struct Cmake<'t> {
     matched: RefCell<Vec<String>>,
     functions: BTreeMap<String, Rc<Function>>,
     found: BTreeSet<String>,
+    /// Variables of which nobody here knows what they are; and whether the last condition asked for one.
+    vague: BTreeSet<String>,
+    asked_vague: Cell<bool>,
+    /// What a function sets for whoever called it.
+    for_caller: Vec<(String, String)>,
     build: Build,
     steps: usize,
     depth: usize,
@@ -91,6 +83,9 @@ impl<'t> Cmake<'t> {
             matched: RefCell::default(),
             functions: BTreeMap::new(),
             found: BTreeSet::new(),
+            vague: VAGUE.iter().map(|name| (*name).to_owned()).collect(),
+            asked_vague: Cell::new(false),
+            for_caller: Vec::new(),
             build: Build::default(),
             steps: 0,
             depth: 0,
@@ -167,7 +162,11 @@ impl<'t> Cmake<'t> {
                     }
                     at = end;
                 }
-                "while" => at = matching(commands, at, "while", "endwhile"),
+                "while" => {
+                    let end = matching(commands, at, "while", "endwhile");
+                    self.either_way(commands.get(at + 1..end).unwrap_or_default(), 0);
+                    at = end;
+                }
                 "function" | "macro" => {
                     let close = format!("end{}", command.name);
                     let end = matching(commands, at, &command.name, &close);
@@ -191,7 +190,9 @@ impl<'t> Cmake<'t> {
     fn branch(&mut self, commands: &[Command], start: usize, end: usize) -> Flow {
         let mut depth = 0;
         let mut from = start;
+        self.asked_vague.set(false);
         let mut live = commands.get(start).is_some_and(|command| self.test(command.args()));
+        let mut vague = self.asked_vague.get();
         let mut taken = live;
         for at in start + 1..=end {
             let Some(command) = commands.get(at) else { break };
@@ -200,15 +201,24 @@ impl<'t> Cmake<'t> {
                 "endif" if depth > 0 => depth -= 1,
                 "elseif" | "else" | "endif" if depth == 0 => {
                     if live {
-                        return self.block(commands.get(from + 1..at).unwrap_or_default());
+                        let flow = self.block(commands.get(from + 1..at).unwrap_or_default());
+                        if vague {
+                            self.either_branch(commands, start, end, 0);
+                        }
+                        return flow;
                     }
+                    self.asked_vague.set(false);
                     live =
                         !taken && (command.name == "else" || (command.name == "elseif" && self.test(command.args())));
+                    vague |= self.asked_vague.get();
                     taken |= live;
                     from = at;
                 }
                 _ => {}
             }
+        }
+        if vague {
+            self.either_branch(commands, start, end, 0);
         }
         Flow::On
     }
@@ -232,111 +242,6 @@ impl<'t> Cmake<'t> {
             }
         }
         Flow::On
-    }
-
-    fn command(&mut self, command: &Command) {
-        // Most commands say what is built, and not how.
-        if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
-            return;
-        }
-        let args = self.expand(command.args());
-        let first = args.first().cloned().unwrap_or_default();
-        match command.name.as_str() {
-            "option" => {
-                let value = args.get(2).cloned().unwrap_or_else(|| "OFF".to_owned());
-                self.option(first, value);
-            }
-            "cmake_dependent_option" => {
-                let holds = args.get(3).is_none_or(|condition| {
-                    let parts = condition.split([';', ' ']).filter(|part| !part.is_empty());
-                    let parts: Vec<Arg> =
-                        parts.map(|text| Arg { text: text.to_owned(), quoted: false, raw: false }).collect();
-                    self.test(parts)
-                });
-                let value = args.get(if holds { 2 } else { 4 }).cloned().unwrap_or_default();
-                self.option(first, value);
-            }
-            "set" => self.set(&first, args.get(1..).unwrap_or_default()),
-            "unset" => {
-                self.remove(&first);
-            }
-            "list" if first == "APPEND" => {
-                let name = args.get(1).cloned().unwrap_or_default();
-                let mut list = self.vars.get(&name).cloned().unwrap_or_default();
-                for item in args.get(2..).unwrap_or_default() {
-                    if !list.is_empty() {
-                        list.push(';');
-                    }
-                    list.push_str(item);
-                }
-                self.put(&name, list);
-            }
-            "string" => self.string(&args),
-            "add_compile_definitions" => self.define(&args, command.line),
-            "target_compile_definitions" => self.define(args.get(1..).unwrap_or_default(), command.line),
-            "add_definitions" => {
-                let list: Vec<String> =
-                    args.iter().filter_map(|arg| arg.strip_prefix("-D")).map(str::to_owned).collect();
-                self.define(&list, command.line);
-            }
-            "set_source_files_properties" => {
-                let split = args.iter().position(|arg| arg == "PROPERTIES").unwrap_or(args.len());
-                let (files, properties) =
-                    (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
-                for pair in properties.chunks(2) {
-                    let [name, value] = pair else { continue };
-                    self.of_files(files, name, std::slice::from_ref(value));
-                }
-            }
-            "set_property" if first == "SOURCE" => {
-                let split = args.iter().position(|arg| arg == "PROPERTY").unwrap_or(args.len());
-                let files: Vec<String> =
-                    args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();
-                let rest = args.get(split + 1..).unwrap_or_default();
-                if let Some((name, values)) = rest.split_first() {
-                    self.of_files(&files, name, values);
-                }
-            }
-            "add_subdirectory" => {
-                let dir = self.resolve(&first);
-                self.enter(&join(&dir, "CMakeLists.txt"), &dir);
-            }
-            "include" if first.ends_with(".cmake") => {
-                let file = self.resolve(&first);
-                let dir = self.dir.clone();
-                self.enter(&file, &dir);
-            }
-            "find_package" | "find_library" | "check_language" | "enable_language" => {
-                self.found.insert(first.clone());
-                self.put(&format!("{first}_FOUND"), "TRUE".to_owned());
-            }
-            name => {
-                let Some(function) = self.functions.get(name).cloned() else { return };
-                self.call(&function, args);
-            }
-        }
-    }
-
-    /// `COMPILE_DEFINITIONS`, or `-D` among a file's flags.
-    fn of_files(&mut self, files: &[String], property: &str, values: &[String]) {
-        let words = values.iter().flat_map(|value| value.split([';', ' '])).filter(|word| !word.is_empty());
-        let defines: Vec<&str> = match property {
-            "COMPILE_DEFINITIONS" => words.map(|word| word.strip_prefix("-D").unwrap_or(word)).collect(),
-            "COMPILE_FLAGS" | "COMPILE_OPTIONS" => words.filter_map(|word| word.strip_prefix("-D")).collect(),
-            _ => return,
-        };
-        for file in files {
-            let path = self.resolve(file);
-            let path = if self.tree.has(&path) { path } else { file.rsplit('/').next().unwrap_or(file).to_owned() };
-            for define in &defines {
-                self.build.of_file.push((path.clone(), (*define).to_owned()));
-            }
-        }
-    }
-
-    fn option(&mut self, name: String, value: String) {
-        let value = self.or_put(&name, value);
-        self.build.options.insert(name, value);
     }
 
     fn call(&mut self, function: &Rc<Function>, args: Vec<String>) {
@@ -363,6 +268,9 @@ impl<'t> Cmake<'t> {
                 Some(value) => self.vars.insert(name, value),
                 None => self.vars.remove(&name),
             };
+        }
+        for (name, value) in std::mem::take(&mut self.for_caller) {
+            self.put(&name, value);
         }
         let other = |(name, value): &(&String, &String)| self.vars.get(*name) != Some(value);
         let others: Vec<(String, String)> =
@@ -400,63 +308,9 @@ impl<'t> Cmake<'t> {
         }
     }
 
-    fn set(&mut self, name: &str, values: &[String]) {
-        if name.starts_with("ENV{") {
-            return;
-        }
-        let cache = values.iter().position(|value| value == "CACHE");
-        let keep = values.get(..cache.unwrap_or(values.len())).unwrap_or_default();
-        let keep: Vec<&str> = keep.iter().map(String::as_str).filter(|value| *value != "PARENT_SCOPE").collect();
-        let force = values.last().is_some_and(|value| value == "FORCE");
-        if cache.is_some() {
-            if force {
-                self.put(name, keep.join(";"));
-            }
-            let value = self.or_put(name, keep.join(";"));
-            self.build.options.insert(name.to_owned(), value);
-        } else if keep.is_empty() {
-            self.remove(name);
-        } else {
-            self.put(name, keep.join(";"));
-            if let Some(option) = self.build.options.get_mut(name) {
-                *option = keep.join(";");
-            }
-        }
-    }
-
-    fn string(&mut self, args: &[String]) {
-        let [what, text, into, ..] = args else { return };
-        if what == "REPLACE" {
-            let input = args.get(4..).unwrap_or_default().concat();
-            if let Some(output) = args.get(3) {
-                self.put(output, input.replace(text.as_str(), into));
-            }
-            return;
-        }
-        let value = match what.as_str() {
-            "STRIP" => text.trim().to_owned(),
-            "TOUPPER" => text.to_ascii_uppercase(),
-            "TOLOWER" => text.to_ascii_lowercase(),
-            _ => return,
-        };
-        self.put(into, value);
-    }
-
-    fn define(&mut self, list: &[String], line: usize) {
-        for define in list {
-            // Generator expressions depend on configurations and languages; none decides what we ask about.
-            let word = matches!(define.as_str(), "PUBLIC" | "PRIVATE" | "INTERFACE");
-            let define = define.strip_prefix("-D").unwrap_or(define);
-            let plain = define.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-            if !word && plain && !self.build.defines.iter().any(|(known, _)| known == define) {
-                self.build.defines.push((define.to_owned(), format!("{}:{line}", self.file)));
-            }
-        }
-    }
-
     fn resolve(&self, path: &str) -> String {
         match path.strip_prefix("/<root>") {
-            Some(rest) => rest.trim_start_matches('/').to_owned(),
+            Some(rest) => join("", rest),
             None => join(&self.dir, path),
         }
     }
@@ -480,6 +334,9 @@ impl<'t> Cmake<'t> {
     }
 
     fn value(&self, name: &str) -> String {
+        if self.vague.contains(name) {
+            self.asked_vague.set(true);
+        }
         match name.strip_prefix("CMAKE_MATCH_").and_then(|number| number.parse::<usize>().ok()) {
             Some(number) => self.matched.borrow().get(number).cloned().unwrap_or_default(),
             None => self.vars.get(name).cloned().unwrap_or_default(),
@@ -487,6 +344,15 @@ impl<'t> Cmake<'t> {
     }
 
     fn substitute(&self, text: String, depth: usize) -> String {
+        // The environment of a build is not known: nothing in it counts as set.
+        if depth == 0
+            && let Some(open) = text.find("$ENV{")
+            && let Some(close) = text.get(open..).and_then(|rest| rest.find('}'))
+        {
+            let (before, after) =
+                (text.get(..open).unwrap_or_default(), text.get(open + close + 1..).unwrap_or_default());
+            return self.substitute(format!("{before}{after}"), 0);
+        }
         let Some(open) = memchr::memmem::rfind(text.as_bytes(), b"${") else { return text };
         let tail = text.get(open + 2..).unwrap_or_default();
         let Some(close) = tail.find('}') else { return text };

@@ -1,0 +1,308 @@
+//! What each command comes to.
+
+use super::parse::{Arg, Command, parse};
+use super::uncertain::{OWN_SDK, is_name};
+use super::{Cmake, join};
+
+/// The commands that have a part in what is defined.
+pub(super) const COMMANDS: &[&str] = &[
+    "option",
+    "cmake_dependent_option",
+    "set",
+    "unset",
+    "list",
+    "string",
+    "add_compile_definitions",
+    "target_compile_definitions",
+    "add_definitions",
+    "set_source_files_properties",
+    "set_property",
+    "add_subdirectory",
+    "include",
+    "find_package",
+    "find_library",
+    "check_language",
+    "enable_language",
+    "add_compile_options",
+    "target_compile_options",
+    "remove_definitions",
+    "set_target_properties",
+    "math",
+    "execute_process",
+    "try_compile",
+    "try_run",
+    "find_program",
+    "find_path",
+    "find_file",
+    "file",
+    "get_filename_component",
+    "get_property",
+    "get_target_property",
+    "separate_arguments",
+    "cmake_path",
+    "cmake_host_system_information",
+    "pkg_check_modules",
+];
+
+impl Cmake<'_> {
+    pub(super) fn command(&mut self, command: &Command) {
+        // What a compiler can do is not known here.
+        if command.name.starts_with("check_") && command.name != "check_language" {
+            let args = self.expand(command.args());
+            self.vague.extend(args.into_iter().filter(|arg| is_name(arg)));
+            return;
+        }
+        // Most commands say what is built, and not how.
+        if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
+            return;
+        }
+        self.asked_vague.set(false);
+        let args = self.expand(command.args());
+        let vague = self.asked_vague.get();
+        let first = args.first().cloned().unwrap_or_default();
+        match command.name.as_str() {
+            // Made of what nobody knows.
+            "set" | "option" | "cmake_dependent_option" if vague => drop(self.vague.insert(first.clone())),
+            "list" | "string" if vague => self.vague.extend(args.iter().skip(1).filter(|arg| is_name(arg)).cloned()),
+            "add_compile_definitions" | "target_compile_definitions" | "add_definitions" if vague => {
+                args.iter().for_each(|define| self.unknown_value(define));
+            }
+            "set_source_files_properties" | "set_property" if vague => self.changes_unknown(&command.name, &args),
+            "set" => drop(self.vague.remove(&first)),
+            _ => {}
+        }
+        match command.name.as_str() {
+            "option" => {
+                let value = args.get(2).cloned().unwrap_or_else(|| "OFF".to_owned());
+                self.option(first, value);
+            }
+            "cmake_dependent_option" => {
+                let holds = args.get(3).is_none_or(|condition| {
+                    let parts = condition.split([';', ' ']).filter(|part| !part.is_empty());
+                    let parts: Vec<Arg> =
+                        parts.map(|text| Arg { text: text.to_owned(), quoted: false, raw: false }).collect();
+                    self.test(parts)
+                });
+                let value = args.get(if holds { 2 } else { 4 }).cloned().unwrap_or_default();
+                self.option(first, value);
+            }
+            "set" => self.set(&first, args.get(1..).unwrap_or_default()),
+            "unset" => {
+                self.remove(&first);
+            }
+            "list" if first == "APPEND" => {
+                let name = args.get(1).cloned().unwrap_or_default();
+                let mut list = self.vars.get(&name).cloned().unwrap_or_default();
+                for item in args.get(2..).unwrap_or_default() {
+                    if !list.is_empty() {
+                        list.push(';');
+                    }
+                    list.push_str(item);
+                }
+                self.put(&name, list);
+            }
+            "list" => self.changes_unknown("list", &args),
+            "add_compile_options" | "target_compile_options" | "remove_definitions" | "set_target_properties" => {
+                self.changes_unknown(&command.name, &args);
+            }
+            "math"
+            | "execute_process"
+            | "try_compile"
+            | "try_run"
+            | "find_program"
+            | "find_path"
+            | "find_file"
+            | "file"
+            | "get_filename_component"
+            | "get_property"
+            | "get_target_property"
+            | "separate_arguments"
+            | "cmake_path"
+            | "cmake_host_system_information"
+            | "pkg_check_modules" => self.changes_unknown(&command.name, &args),
+            "set_property" if first != "SOURCE" => self.changes_unknown("set_property", &args),
+            "string" => self.string(&args),
+            "add_compile_definitions" => self.define(&args, command.line),
+            "target_compile_definitions" => {
+                let rest = args.get(1..).unwrap_or_default();
+                self.define(rest, command.line);
+                // Another part of ggml: whether the backend is compiled with it hangs on how they are linked. With ggml-base all are.
+                let ours = ["hip", "cuda", "musa"].iter().any(|name| first.contains(name));
+                let public = rest.first().is_some_and(|word| word == "PUBLIC" || word == "INTERFACE");
+                if first.starts_with("ggml-") && !ours && !(public && first == "ggml-base") {
+                    rest.iter().for_each(|define| self.not_certain(define));
+                }
+            }
+            "add_definitions" => {
+                let list: Vec<String> =
+                    args.iter().filter_map(|arg| arg.strip_prefix("-D")).map(str::to_owned).collect();
+                self.define(&list, command.line);
+            }
+            "set_source_files_properties" => {
+                let split = args.iter().position(|arg| arg == "PROPERTIES").unwrap_or(args.len());
+                let (files, properties) =
+                    (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
+                for pair in properties.chunks(2) {
+                    let [name, value] = pair else { continue };
+                    self.of_files(files, name, std::slice::from_ref(value));
+                }
+            }
+            "set_property" if first == "SOURCE" => {
+                let split = args.iter().position(|arg| arg == "PROPERTY").unwrap_or(args.len());
+                let files: Vec<String> =
+                    args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();
+                let rest = args.get(split + 1..).unwrap_or_default();
+                if let Some((name, values)) = rest.split_first() {
+                    self.of_files(&files, name, values);
+                }
+            }
+            "add_subdirectory" => {
+                let dir = self.resolve(&first);
+                self.enter(&join(&dir, "CMakeLists.txt"), &dir);
+            }
+            // A module of the tree's own, wherever it looks for such.
+            "include" if !first.ends_with(".cmake") && !first.is_empty() => {
+                let end = format!("/{first}.cmake");
+                let found: Vec<String> =
+                    self.tree.paths().filter(|path| path.ends_with(&end)).map(str::to_owned).collect();
+                for path in found {
+                    if let Ok(text) = self.tree.text(&path) {
+                        self.either_way(&parse(&text), 0);
+                    }
+                }
+            }
+            "include" if first.ends_with(".cmake") => {
+                let file = self.resolve(&first);
+                let dir = self.dir.clone();
+                self.enter(&file, &dir);
+            }
+            "find_package" | "find_library" | "check_language" | "enable_language" => {
+                self.found.insert(first.clone());
+                let found = format!("{first}_FOUND");
+                let needed = args.iter().any(|arg| arg == "REQUIRED") || OWN_SDK.contains(&first.as_str());
+                if command.name == "find_package" && !needed {
+                    self.vague.insert(found.clone());
+                }
+                self.put(&found, "TRUE".to_owned());
+            }
+            name => {
+                let Some(function) = self.functions.get(name).cloned() else { return };
+                self.call(&function, args);
+            }
+        }
+    }
+
+    /// `COMPILE_DEFINITIONS`, or `-D` among a file's flags.
+    fn of_files(&mut self, files: &[String], property: &str, values: &[String]) {
+        let words = values.iter().flat_map(|value| value.split([';', ' '])).filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.collect();
+        // Which files a list is of was not looked at; and what is taken back is not followed.
+        let listed = files.is_empty() || files.iter().any(|file| file.contains(['$', '*', '<']));
+        let properties = matches!(property, "COMPILE_DEFINITIONS" | "COMPILE_FLAGS" | "COMPILE_OPTIONS");
+        for word in words.iter().filter(|_| properties) {
+            let define = word.strip_prefix("-D").or_else(|| word.strip_prefix("-U"));
+            if listed || word.starts_with("-U") || word.starts_with('$') {
+                match (define, property) {
+                    (Some(define), _) => self.not_certain(define),
+                    (None, "COMPILE_DEFINITIONS") => self.not_certain(word),
+                    _ => {}
+                }
+            }
+        }
+        let words = words.into_iter();
+        let defines: Vec<&str> = match property {
+            "COMPILE_DEFINITIONS" => words.map(|word| word.strip_prefix("-D").unwrap_or(word)).collect(),
+            "COMPILE_FLAGS" | "COMPILE_OPTIONS" => words.filter_map(|word| word.strip_prefix("-D")).collect(),
+            _ => return,
+        };
+        for file in files {
+            let path = self.resolve(file);
+            let path = if self.tree.has(&path) { path } else { file.rsplit('/').next().unwrap_or(file).to_owned() };
+            for define in &defines {
+                self.build.of_file.push((path.clone(), (*define).to_owned()));
+            }
+        }
+    }
+
+    fn option(&mut self, name: String, value: String) {
+        let value = self.or_put(&name, value);
+        self.build.options.insert(name, value);
+    }
+
+    fn set(&mut self, name: &str, values: &[String]) {
+        if name.starts_with("ENV{") {
+            return;
+        }
+        let cache = values.iter().position(|value| value == "CACHE");
+        let keep = values.get(..cache.unwrap_or(values.len())).unwrap_or_default();
+        let for_caller = keep.iter().any(|value| value == "PARENT_SCOPE");
+        let keep: Vec<&str> = keep.iter().map(String::as_str).filter(|value| *value != "PARENT_SCOPE").collect();
+        if for_caller && !self.scopes.is_empty() {
+            self.for_caller.push((name.to_owned(), keep.join(";")));
+            return;
+        }
+        self.flags(name, &keep);
+        let force = values.last().is_some_and(|value| value == "FORCE");
+        if cache.is_some() {
+            if force {
+                self.put(name, keep.join(";"));
+            }
+            let value = self.or_put(name, keep.join(";"));
+            self.build.options.insert(name.to_owned(), value);
+        } else if keep.is_empty() {
+            self.remove(name);
+        } else {
+            self.put(name, keep.join(";"));
+            if let Some(option) = self.build.options.get_mut(name) {
+                *option = keep.join(";");
+            }
+        }
+    }
+
+    fn string(&mut self, args: &[String]) {
+        if !matches!(args.first().map(String::as_str), Some("REPLACE" | "STRIP" | "TOUPPER" | "TOLOWER" | "APPEND")) {
+            self.changes_unknown("string", args);
+        }
+        // `string(APPEND CMAKE_HIP_FLAGS " -DX")`.
+        if let [what, name, values @ ..] = args
+            && what == "APPEND"
+        {
+            let mut value = self.vars.get(name).cloned().unwrap_or_default();
+            values.iter().for_each(|more| value.push_str(more));
+            self.flags(name, &[value.as_str()]);
+            self.put(name, value);
+            return;
+        }
+        let [what, text, into, ..] = args else { return };
+        if what == "REPLACE" {
+            let input = args.get(4..).unwrap_or_default().concat();
+            if let Some(output) = args.get(3) {
+                self.put(output, input.replace(text.as_str(), into));
+            }
+            return;
+        }
+        let value = match what.as_str() {
+            "STRIP" => text.trim().to_owned(),
+            "TOUPPER" => text.to_ascii_uppercase(),
+            "TOLOWER" => text.to_ascii_lowercase(),
+            _ => return,
+        };
+        self.put(into, value);
+    }
+
+    fn define(&mut self, list: &[String], line: usize) {
+        for define in list {
+            // Generator expressions depend on configurations and languages; what a folder below the backend's defines is not for its files.
+            let below = ["/ggml-hip/", "/ggml-cuda/", "/ggml-musa/"].iter().any(|of| self.dir.contains(of));
+            if define.contains("$<") || below {
+                self.not_certain(define);
+            }
+            let word = matches!(define.as_str(), "PUBLIC" | "PRIVATE" | "INTERFACE");
+            let define = define.strip_prefix("-D").unwrap_or(define);
+            let plain = define.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+            if !word && plain && !self.build.defines.iter().any(|(known, _)| known == define) {
+                self.build.defines.push((define.to_owned(), format!("{}:{line}", self.file)));
+            }
+        }
+    }
+}
