@@ -185,6 +185,19 @@ impl Preset {
         self.origin.insert(name.to_owned(), "-U".to_owned());
     }
 
+    /// The defines, and what the compilers of such a build add unless somebody says otherwise: it is a release build, as CMake's files
+    /// here have it by default, and HIP's compiler is clang.
+    pub(crate) fn with_compilers(&self) -> Defines {
+        let mut all = self.defines.clone();
+        let clang = (self.vendor == Vendor::Hip).then_some("__clang__");
+        for name in ["NDEBUG"].into_iter().chain(clang) {
+            if !all.iter().any(|(known, _)| known == name) {
+                all.push((name.to_owned(), Some("1".to_owned())));
+            }
+        }
+        all
+    }
+
     /// Versions of an SDK that nobody gave: names, and what they are taken to be.
     pub fn assumed(&self) -> impl Iterator<Item = (&str, &str)> {
         let of_sdk = |name: &str| self.origin.get(name).is_some_and(|origin| origin == SDK);

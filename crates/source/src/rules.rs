@@ -154,13 +154,13 @@ pub struct DeviceAnswers {
 
 impl<'t> Rules<'t> {
     pub fn open(tree: &'t Tree, vendor: Vendor, preset: &Preset, op: &str) -> Result<Rules<'t>, RulesError> {
-        let program = Program::new(&GGML, &preset.defines)?;
+        let program = Program::new(&GGML, &preset.with_compilers())?;
         Rules::read(tree, vendor, preset, op, program)
     }
 
     /// The same tree under another build: what was read of it is not read again.
     pub(crate) fn again(&self, preset: &Preset) -> Result<Rules<'t>, RulesError> {
-        let program = self.program.again(&preset.defines)?;
+        let program = self.program.again(&preset.with_compilers())?;
         let mut rules = Rules::read(self.tree, self.vendor, preset, &self.op, program)?;
         rules.environment.clone_from(&self.environment);
         Ok(rules)

@@ -69,6 +69,8 @@ impl Rules<'_> {
         let others = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let known = |name: &str| {
             (name.starts_with('_') && !name.starts_with("__has_") && !is_compilers(name))
+                // nvcc compiles by gcc unless it is told otherwise; HIP's compiler says it.
+                || name == "__clang__"
                 // GGML_USE_X says which backend is built: another vendor's is not.
                 || name.starts_with("GGML_USE_")
                 || negated(name)
@@ -95,8 +97,7 @@ impl Rules<'_> {
             names.retain(|name| !written.iter().any(|text| text.starts_with(name.as_str())));
         }
         names.retain(|name| has_part(name));
-        // The kind of build is the builder's choice, whatever build files say of it.
-        names.retain(|name| name == "NDEBUG" || !self.is_mentioned(&home, name));
+        names.retain(|name| !self.is_mentioned(&home, name));
         names.extend(preset.unsure.iter().filter(|name| !name.starts_with("GGML_USE_") && has_part(name)).cloned());
         names.sort();
         names.dedup();

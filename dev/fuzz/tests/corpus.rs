@@ -219,7 +219,7 @@ fn the_corpus_is_what_is_made() {
             fs::write(&path, &bytes).unwrap();
         }
         // Compressors may change from version to version; everything else is the same to the byte.
-        if target != "ccob" && target != "nvidia" {
+        if target != "ccob" && target != "nvidia" && name != "zstd" {
             assert_eq!(fs::read(&path).unwrap_or_default(), bytes, "{}", path.display());
         }
     }
