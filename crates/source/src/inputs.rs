@@ -8,6 +8,10 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
+    #[error(
+        "{tree}: what the backend is compiled with is not known, its build files are not followed to their end ({why})"
+    )]
+    Unread { tree: String, why: String },
     #[error("--cmake {name}: no CMake file of {tree} has such an option{near}")]
     Option { name: String, tree: String, near: String },
     #[error("--cmake {name}: {tree} is not built by CMake here (preset {preset}); set the define itself with -D")]
@@ -18,6 +22,9 @@ pub enum InputError {
 
 pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Overrides) -> Result<(), InputError> {
     let label = || tree.label.clone();
+    if let Some(why) = &preset.unread {
+        return Err(InputError::Unread { tree: label(), why: why.clone() });
+    }
     for (name, _) in &given.cmake {
         if !preset.by_cmake {
             return Err(InputError::NoCmake { name: name.clone(), tree: label(), preset: preset.name.clone() });

@@ -29,6 +29,8 @@ pub struct Preset {
     pub unsure: BTreeSet<String>,
     /// Those of them whose value is not known.
     pub unsure_value: BTreeSet<String>,
+    /// Where the reading of build files stopped.
+    pub unread: Option<String>,
 }
 
 /// Where a define comes from that the compiler or a header of the SDK gives.
@@ -59,17 +61,10 @@ impl Preset {
         };
         let mut vars: Vec<(String, String)> =
             switches.iter().map(|name| ((*name).to_owned(), "ON".to_owned())).collect();
-        match vendor {
-            Vendor::Hip => {
-                vars.push(("CMAKE_HIP_COMPILER".to_owned(), "hipcc".to_owned()));
-                vars.push(("hip_VERSION".to_owned(), "6.3.0".to_owned()));
-                vars.push(("CMAKE_HIP_PLATFORM".to_owned(), "amd".to_owned()));
-            }
-            Vendor::Cuda => {
-                vars.push(("CMAKE_CUDA_COMPILER".to_owned(), "nvcc".to_owned()));
-                vars.push(("CUDAToolkit_VERSION".to_owned(), "12.8".to_owned()));
-                vars.push(("CMAKE_CUDA_COMPILER_VERSION".to_owned(), "12.8".to_owned()));
-            }
+        let (hip, cuda) = if vendor == Vendor::Hip { ("hipcc", "") } else { ("", "nvcc") };
+        for (name, value) in [("CMAKE_HIP_COMPILER", hip), ("CMAKE_CUDA_COMPILER", cuda), ("CMAKE_HIP_PLATFORM", "amd")]
+        {
+            vars.push((name.to_owned(), value.to_owned()));
         }
         let debian = debian_options(tree);
         vars.extend(debian.iter().cloned());
@@ -85,6 +80,7 @@ impl Preset {
             options: BTreeMap::new(),
             unsure: BTreeSet::new(),
             unsure_value: BTreeSet::new(),
+            unread: None,
         };
         if let Some(root) = root(tree, dispatcher) {
             let build = Cmake::run(tree, &root, &vars);
@@ -104,6 +100,7 @@ impl Preset {
             }
             preset.unsure = build.unsure;
             preset.unsure_value = build.unsure_value;
+            preset.unread = build.unread;
             preset.options = build.options;
             preset.by_cmake = true;
             preset.name = match () {

@@ -3,8 +3,8 @@
 
 mod ours;
 
-use ours::{files, plain, tree};
-use source::Path;
+use ours::{changed, files, plain, tree};
+use source::{Device, Overrides, Path, Shape, Survey};
 
 const RULE: &str = "    return ne11 < 64;";
 const AT: &str = "    add_compile_definitions(GGML_USE_HIP)\n";
@@ -56,6 +56,8 @@ fn what_build_files_say_plainly_is_followed() {
             false,
         ),
         ("return()\nadd_compile_definitions(EDITED)", false),
+        ("set(P _USE)\nset(EDIT${P}D ED)\nadd_compile_definitions(${EDIT${P}D}ITED)", true),
+        ("set(P [[${Q}]])\nset(Q EDITED)\nadd_compile_definitions(\"OTHER=${P}\")", false),
     ] {
         assert_eq!(defined(commands), Some(wanted), "{commands}");
     }
@@ -74,6 +76,8 @@ fn what_no_tree_says_is_open() {
         "HAS_HEADER",
         "SAID MATCHES \"7\"",
         "COPIED",
+        "hipblas_VERSION_MAJOR GREATER 2",
+        "CMAKE_HIP_COMPILER_ID STREQUAL \"Clang\"",
     ] {
         let asked = "find_package(editlib QUIET)\ncheck_cxx_source_compiles(\"int main() {}\" HAS_IT)\n\
             check_include_file(\"hip/hip_fp8.h\" HAS_HEADER)\nexecute_process(COMMAND hipconfig OUTPUT_VARIABLE SAID)\nset(COPIED ${HAS_IT})\n";
@@ -85,6 +89,33 @@ fn what_no_tree_says_is_open() {
             assert_eq!(defined(&set), None, "{set}");
         }
     }
+    for then in [
+        "foreach(d ED OTH)\nadd_compile_definitions(${d}ITED)\nendforeach()",
+        "function(f name)\nadd_compile_definitions(${name})\nendfunction()\nf(EDITED)",
+        "include(${CMAKE_CURRENT_SOURCE_DIR}/edit.cmake)",
+    ] {
+        let file = [("edit.cmake", "add_compile_definitions(EDITED)\n")];
+        for condition in ["GPU_TARGETS", "NOT GPU_TARGETS"] {
+            let commands = format!("if ({condition})\nset(GPU_TARGETS x)\n{then}\nendif()");
+            assert_eq!(seen("#ifdef EDITED", &commands, &file), None, "{commands}");
+        }
+    }
+    // What comes behind a way out that may be taken.
+    for condition in ["CMAKE_VERSION VERSION_LESS 3.20", "NOT CMAKE_VERSION VERSION_LESS 3.20"] {
+        for around in ["if (TRUE)\nIF\nendif()\nadd_compile_definitions(EDITED)", "IF\nadd_compile_definitions(EDITED)"]
+        {
+            let commands = around.replace("IF", &format!("if ({condition})\nreturn()\nendif()"));
+            assert_eq!(defined(&commands), None, "{commands}");
+        }
+    }
+    let again = "add_compile_definitions(EDITED)\nif (GPU_TARGETS)\nadd_compile_definitions(EDITED)\nendif()";
+    assert_eq!(defined(again), Some(true), "once more changes nothing");
+    let other = "add_compile_definitions(EDITED)\nif (GPU_TARGETS)\nadd_compile_definitions(EDITED=0)\nendif()";
+    assert_eq!(seen("#if EDITED", other, &[]), None);
+    let local = "function(f)\nset(GPU_TARGETS x)\nendfunction()\nf()\nif (GPU_TARGETS)\nadd_compile_definitions(EDITED)\nendif()";
+    assert_eq!(defined(local), None, "what a function sets is its own");
+    let left = "function(f)\nif (CMAKE_VERSION VERSION_LESS 3.20)\nreturn()\nendif()\nendfunction()\nf()\nadd_compile_definitions(EDITED)";
+    assert_eq!(defined(left), Some(true), "the function alone is left");
 }
 
 #[test]
@@ -130,5 +161,20 @@ fn a_value_that_is_computed_is_never_wrong() {
         "set(N 3)\nadd_compile_definitions(EDITED=${N})",
     ] {
         assert!(seen("#if EDITED >= 3", commands, &[]).is_none_or(|found| found), "{commands}");
+    }
+}
+
+#[test]
+fn what_is_too_much_to_follow_is_refused() {
+    let loops = "foreach(a 1 2 3 4 5 6 7 8 9 10)\n".repeat(7) + "set(x 1)\n" + &"endforeach()\n".repeat(7);
+    let doubled = "set(x aa)\n".to_owned() + &"set(x ${x}${x})\n".repeat(40);
+    let deep = "function(f)\nf()\nendfunction()\nf()\n".to_owned();
+    for (commands, wanted) in [(loops, "200000 commands"), (doubled, "1048576 bytes"), (deep, "60 deep")] {
+        let question = Shape::MulMat { rows: 4096, k: 4096 };
+        let question =
+            question.question(vec![Device::find("gfx1030").expect("known")], vec!["Q4_K".to_owned()], vec![1]);
+        let tree = changed(AT, &format!("{commands}{AT}"));
+        let error = Survey::run(&tree, question, &Overrides::default()).expect_err("refused").to_string();
+        assert!(error.contains(wanted), "{error}");
     }
 }

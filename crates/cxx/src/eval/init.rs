@@ -286,22 +286,15 @@ impl Machine<'_> {
 
     /// The type of a global, where it can be told.
     pub(super) fn resolve_in(&mut self, global: &Global) -> Option<Ty> {
-        let base = self.stack.len();
-        let frame = super::machine::Frame {
-            function: None,
-            name: global.name,
-            view: global.view(),
-            base,
-            this: None,
-            reference: false,
-        };
-        self.enter(frame, global.span).ok()?;
-        let ty = self.resolve(&global.ty).ok();
-        self.frames.pop();
-        ty
+        self.of_global(global, |machine| machine.resolve(&global.ty)).ok()
     }
 
     pub(super) fn initial_global(&mut self, global: &Global) -> Run<Value> {
+        self.of_global(global, |machine| machine.global_value(global))
+    }
+
+    /// Where a global stands: what it sees, and nothing of whoever asks.
+    fn of_global<T>(&mut self, global: &Global, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let base = self.stack.len();
         let frame = super::machine::Frame {
             function: None,
@@ -312,9 +305,9 @@ impl Machine<'_> {
             reference: false,
         };
         self.enter(frame, global.span)?;
-        let value = self.global_value(global);
+        let out = run(self);
         self.frames.pop();
-        value
+        out
     }
 
     fn global_value(&mut self, global: &Global) -> Run<Value> {

@@ -68,7 +68,10 @@ impl Cmake<'_> {
                 args.iter().for_each(|define| self.unknown_value(define));
             }
             "set_source_files_properties" | "set_property" if vague => self.changes_unknown(&command.name, &args),
-            "set" => drop(self.vague.remove(&first)),
+            "set" => {
+                self.vague.remove(&first);
+                self.known.insert(first.clone());
+            }
             _ => {}
         }
         match command.name.as_str() {

@@ -33,7 +33,7 @@ impl Cmake<'_> {
             .into_iter()
             .map(|arg| match arg.raw {
                 true => (arg.text, true),
-                false => (self.substitute(arg.text, 0), arg.quoted),
+                false => (self.substitute(arg.text), arg.quoted),
             })
             // A bare reference to an empty variable leaves nothing behind.
             .filter(|(text, quoted)| *quoted || !text.is_empty())
@@ -76,8 +76,8 @@ impl Cmake<'_> {
         if !quoted && let Some(value) = self.question(&left, reader) {
             return value;
         }
-        if !quoted && self.vague.contains(&left) {
-            self.asked_vague.set(true);
+        if !quoted {
+            self.asked(&left);
         }
         let value = |text: &str, quoted: bool| match self.vars.get(text) {
             Some(value) if !quoted => value.clone(),
@@ -129,9 +129,7 @@ impl Cmake<'_> {
         Some(match word {
             // The environment of a build is not known: nothing in it counts as set.
             "DEFINED" => {
-                if self.vague.contains(&name) {
-                    self.asked_vague.set(true);
-                }
+                self.asked(&name);
                 self.vars.contains_key(&name)
             }
             "EXISTS" => {

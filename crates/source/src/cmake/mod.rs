@@ -14,7 +14,6 @@ use regex::Regex;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use uncertain::VAGUE;
 
 /// What evaluating a build came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,10 +31,21 @@ pub struct Build {
     pub unsure: BTreeSet<String>,
     /// Those of them whose value is not known.
     pub unsure_value: BTreeSet<String>,
+    /// Where the reading stopped: what comes behind it is not known at all.
+    pub unread: Option<String>,
 }
 
 const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
+const MAX_ITEMS: usize = 10_000;
+const MAX_VALUE: usize = 1 << 20;
+
+/// What a conditional comes to.
+struct Parts<'c> {
+    live: Option<&'c [Command]>,
+    possible: Vec<&'c [Command]>,
+    certain: bool,
+}
 
 pub struct Cmake<'t> {
     tree: &'t Tree,
@@ -49,7 +59,14 @@ pub struct Cmake<'t> {
     found: BTreeSet<String>,
     /// Variables of which nobody here knows what they are; and whether the last condition asked for one.
     vague: BTreeSet<String>,
+    /// What the tree or the user sets.
+    known: BTreeSet<String>,
     asked_vague: Cell<bool>,
+    swollen: Cell<bool>,
+    /// So many of the defines are there whether or not what is being read is run.
+    certain: usize,
+    /// The file or function that is being run may have been left by now.
+    may_leave: bool,
     /// What a function sets for whoever called it.
     for_caller: Vec<(String, String)>,
     build: Build,
@@ -83,8 +100,12 @@ impl<'t> Cmake<'t> {
             matched: RefCell::default(),
             functions: BTreeMap::new(),
             found: BTreeSet::new(),
-            vague: VAGUE.iter().map(|name| (*name).to_owned()).collect(),
+            vague: BTreeSet::new(),
+            known: given.iter().map(|(name, _)| name.clone()).collect(),
             asked_vague: Cell::new(false),
+            swollen: Cell::new(false),
+            certain: usize::MAX,
+            may_leave: false,
             for_caller: Vec::new(),
             build: Build::default(),
             steps: 0,
@@ -99,6 +120,9 @@ impl<'t> Cmake<'t> {
             ("CMAKE_SYSTEM_PROCESSOR", "x86_64"),
             ("CMAKE_BUILD_TYPE", "Release"),
             ("CMAKE_VERSION", "3.31.0"),
+            ("hip_VERSION", "6.3.0"),
+            ("CUDAToolkit_VERSION", "12.8"),
+            ("CMAKE_CUDA_COMPILER_VERSION", "12.8"),
             ("CMAKE_CXX_COMPILER_ID", "GNU"),
             ("CMAKE_C_COMPILER_ID", "GNU"),
         ] {
@@ -109,15 +133,15 @@ impl<'t> Cmake<'t> {
             cmake.vars.insert(name.to_owned(), at_root(&dir));
         }
         cmake.enter(root, &dir);
+        cmake.is_too_much(0);
         cmake.build
     }
 
     fn enter(&mut self, file: &str, dir: &str) {
-        if self.depth > MAX_DEPTH || !self.tree.has(file) {
+        if self.is_too_much(self.depth) {
             return;
         }
-        let Ok(text) = self.tree.text(file) else { return };
-        let commands = parse(&text);
+        let commands = self.commands_of(file);
         let (old_dir, old_file) =
             (std::mem::replace(&mut self.dir, dir.to_owned()), std::mem::replace(&mut self.file, file.to_owned()));
         self.stand_in(dir);
@@ -125,11 +149,42 @@ impl<'t> Cmake<'t> {
             self.build.files.push(file.to_owned());
         }
         self.depth += 1;
+        let outside = std::mem::take(&mut self.may_leave);
         self.block(&commands);
+        self.may_leave = outside;
         self.depth -= 1;
         (self.dir, self.file) = (old_dir, old_file);
         let dir = self.dir.clone();
         self.stand_in(&dir);
+    }
+
+    /// A file that is not there has none.
+    fn commands_of(&mut self, file: &str) -> Vec<Command> {
+        if !self.tree.has(file) {
+            return Vec::new();
+        }
+        match self.tree.text(file) {
+            Ok(text) => parse(&text),
+            Err(error) => {
+                self.unread(error.to_string());
+                Vec::new()
+            }
+        }
+    }
+
+    fn is_too_much(&mut self, depth: usize) -> bool {
+        if self.steps > MAX_STEPS {
+            self.unread(format!("{} runs more than {MAX_STEPS} commands", self.file));
+        } else if depth > MAX_DEPTH {
+            self.unread(format!("{} calls more than {MAX_DEPTH} deep", self.file));
+        } else if self.swollen.get() {
+            self.unread(format!("{}: a value of more than {MAX_VALUE} bytes", self.file));
+        }
+        self.build.unread.is_some()
+    }
+
+    fn unread(&mut self, why: String) {
+        self.build.unread.get_or_insert(why);
     }
 
     fn stand_in(&mut self, dir: &str) {
@@ -142,15 +197,18 @@ impl<'t> Cmake<'t> {
         let mut at = 0;
         while let Some(command) = commands.get(at) {
             self.steps += 1;
-            if self.steps > MAX_STEPS {
+            if self.is_too_much(self.depth) {
                 return Flow::Return;
             }
             match command.name.as_str() {
                 "if" => {
                     let end = matching(commands, at, "if", "endif");
-                    match self.branch(commands, at, end) {
-                        Flow::On => {}
-                        other => return other,
+                    let flow = self.branch(commands, at, end);
+                    if self.may_leave {
+                        self.either_way(commands.get(end + 1..).unwrap_or_default(), 0);
+                    }
+                    if flow != Flow::On {
+                        return flow;
                     }
                     at = end;
                 }
@@ -167,17 +225,7 @@ impl<'t> Cmake<'t> {
                     self.either_way(commands.get(at + 1..end).unwrap_or_default(), 0);
                     at = end;
                 }
-                "function" | "macro" => {
-                    let close = format!("end{}", command.name);
-                    let end = matching(commands, at, &command.name, &close);
-                    let mut names = command.args().into_iter().map(|arg| arg.text);
-                    if let Some(name) = names.next() {
-                        let body = commands.get(at + 1..end).unwrap_or_default().to_vec();
-                        let function = Function { params: names.collect(), body, is_macro: command.name == "macro" };
-                        self.functions.insert(name.to_ascii_lowercase(), Rc::new(function));
-                    }
-                    at = end;
-                }
+                "function" | "macro" => at = self.learn(commands, at),
                 "return" => return Flow::Return,
                 "break" => return Flow::Break,
                 _ => self.command(command),
@@ -187,54 +235,69 @@ impl<'t> Cmake<'t> {
         Flow::On
     }
 
+    /// Takes a function or macro down; where it ends.
+    fn learn(&mut self, commands: &[Command], at: usize) -> usize {
+        let Some(command) = commands.get(at) else { return at };
+        let end = matching(commands, at, &command.name, &format!("end{}", command.name));
+        let mut names = command.args().into_iter().map(|arg| arg.text);
+        if let Some(name) = names.next() {
+            let body = commands.get(at + 1..end).unwrap_or_default().to_vec();
+            let function = Function { params: names.collect(), body, is_macro: command.name == "macro" };
+            self.functions.insert(name.to_ascii_lowercase(), Rc::new(function));
+        }
+        end
+    }
+
     fn branch(&mut self, commands: &[Command], start: usize, end: usize) -> Flow {
-        let mut depth = 0;
-        let mut from = start;
-        self.asked_vague.set(false);
-        let mut live = commands.get(start).is_some_and(|command| self.test(command.args()));
-        let mut vague = self.asked_vague.get();
-        let mut taken = live;
+        let Parts { live, possible, certain } = self.parts(commands, start, end);
+        let before = self.build.defines.len();
+        let flow = live.map_or(Flow::On, |body| self.block(body));
+        if !certain {
+            let outside = std::mem::replace(&mut self.certain, before);
+            possible.into_iter().for_each(|body| self.either_way(body, 0));
+            self.certain = outside;
+            self.may_leave |= flow == Flow::Return;
+        }
+        flow
+    }
+
+    /// The bodies of a conditional: the one that is run as far as anybody knows, and those that may be.
+    fn parts<'c>(&self, commands: &'c [Command], start: usize, end: usize) -> Parts<'c> {
+        let mut parts = Parts { live: None, possible: Vec::new(), certain: true };
+        let (mut depth, mut from) = (0, start);
         for at in start + 1..=end {
             let Some(command) = commands.get(at) else { break };
             match command.name.as_str() {
                 "if" => depth += 1,
                 "endif" if depth > 0 => depth -= 1,
                 "elseif" | "else" | "endif" if depth == 0 => {
-                    if live {
-                        let flow = self.block(commands.get(from + 1..at).unwrap_or_default());
-                        if vague {
-                            self.either_branch(commands, start, end, 0);
-                        }
-                        return flow;
-                    }
                     self.asked_vague.set(false);
-                    live =
-                        !taken && (command.name == "else" || (command.name == "elseif" && self.test(command.args())));
-                    vague |= self.asked_vague.get();
-                    taken |= live;
+                    let head = commands.get(from);
+                    let holds = head.is_some_and(|head| head.name == "else" || self.test(head.args()));
+                    let vague = self.asked_vague.get();
+                    let body = commands.get(from + 1..at).unwrap_or_default();
+                    if holds || vague {
+                        parts.possible.push(body);
+                    }
+                    if holds && parts.live.is_none() {
+                        parts.live = Some(body);
+                    }
+                    parts.certain &= !vague;
+                    if holds && !vague {
+                        break;
+                    }
                     from = at;
                 }
                 _ => {}
             }
         }
-        if vague {
-            self.either_branch(commands, start, end, 0);
-        }
-        Flow::On
+        parts
     }
 
     fn foreach(&mut self, args: Vec<Arg>, body: &[Command]) -> Flow {
-        let args = self.expand(args);
-        let Some((name, rest)) = args.split_first() else { return Flow::On };
-        let items: Vec<String> = match rest.split_first() {
-            Some((word, lists)) if word == "IN" => {
-                let names = lists.iter().filter(|word| *word != "LISTS" && *word != "ITEMS");
-                names.flat_map(|list| split(self.vars.get(list).map_or(list, String::as_str))).collect()
-            }
-            _ => rest.to_vec(),
-        };
-        for item in items.into_iter().take(500) {
-            self.put(name, item);
+        let (name, items) = self.items(args);
+        for item in items {
+            self.put(&name, item);
             match self.block(body) {
                 Flow::On => {}
                 Flow::Break => break,
@@ -244,10 +307,37 @@ impl<'t> Cmake<'t> {
         Flow::On
     }
 
+    /// The variable of a loop, and what it becomes.
+    fn items(&mut self, args: Vec<Arg>) -> (String, Vec<String>) {
+        let args = self.expand(args);
+        let Some((name, rest)) = args.split_first() else { return Default::default() };
+        let items: Vec<String> = match rest.split_first() {
+            Some((word, lists)) if word == "IN" => {
+                let names = lists.iter().filter(|word| *word != "LISTS" && *word != "ITEMS");
+                names.flat_map(|list| split(self.vars.get(list).map_or(list, String::as_str))).collect()
+            }
+            _ => rest.to_vec(),
+        };
+        if items.len() > MAX_ITEMS {
+            self.unread(format!("{}: a loop over more than {MAX_ITEMS} values", self.file));
+        }
+        (name.clone(), items)
+    }
+
     fn call(&mut self, function: &Rc<Function>, args: Vec<String>) {
-        if self.depth > MAX_DEPTH {
+        self.called(function, args, |cmake, body| {
+            // It leaves the function, and not whoever called it.
+            let outside = std::mem::take(&mut cmake.may_leave);
+            cmake.block(body);
+            cmake.may_leave = outside | (cmake.may_leave && function.is_macro);
+        });
+    }
+
+    fn called(&mut self, function: &Function, args: Vec<String>, run: impl FnOnce(&mut Self, &[Command])) {
+        if self.is_too_much(self.depth) {
             return;
         }
+        let known = self.known.clone();
         // A function's variables are its own; the options and defines that it sets are not.
         if !function.is_macro {
             self.scopes.push(Vec::new());
@@ -258,7 +348,7 @@ impl<'t> Cmake<'t> {
         self.put("ARGN", args.get(function.params.len()..).unwrap_or_default().join(";"));
         self.put("ARGC", args.len().to_string());
         self.depth += 1;
-        self.block(&function.body);
+        run(self, &function.body);
         self.depth -= 1;
         if function.is_macro {
             return;
@@ -269,7 +359,9 @@ impl<'t> Cmake<'t> {
                 None => self.vars.remove(&name),
             };
         }
+        self.known = known;
         for (name, value) in std::mem::take(&mut self.for_caller) {
+            self.known.insert(name.clone());
             self.put(&name, value);
         }
         let other = |(name, value): &(&String, &String)| self.vars.get(*name) != Some(value);
@@ -323,7 +415,7 @@ impl<'t> Cmake<'t> {
                 out.push(arg.text);
                 continue;
             }
-            let text = self.substitute(arg.text, 0);
+            let text = self.substitute(arg.text);
             if arg.quoted || !text.contains(';') && !text.is_empty() {
                 out.push(text);
             } else {
@@ -334,36 +426,43 @@ impl<'t> Cmake<'t> {
     }
 
     fn value(&self, name: &str) -> String {
-        if self.vague.contains(name) {
-            self.asked_vague.set(true);
-        }
+        self.asked(name);
         match name.strip_prefix("CMAKE_MATCH_").and_then(|number| number.parse::<usize>().ok()) {
             Some(number) => self.matched.borrow().get(number).cloned().unwrap_or_default(),
             None => self.vars.get(name).cloned().unwrap_or_default(),
         }
     }
 
-    fn substitute(&self, text: String, depth: usize) -> String {
-        // The environment of a build is not known: nothing in it counts as set.
-        if depth == 0
-            && let Some(open) = text.find("$ENV{")
-            && let Some(close) = text.get(open..).and_then(|rest| rest.find('}'))
-        {
-            let (before, after) =
-                (text.get(..open).unwrap_or_default(), text.get(open + close + 1..).unwrap_or_default());
-            return self.substitute(format!("{before}{after}"), 0);
+    fn substitute(&self, text: String) -> String {
+        if memchr::memchr(b'$', text.as_bytes()).is_none() {
+            return text;
         }
-        let Some(open) = memchr::memmem::rfind(text.as_bytes(), b"${") else { return text };
-        let tail = text.get(open + 2..).unwrap_or_default();
-        let Some(close) = tail.find('}') else { return text };
-        if depth > 50 {
-            return String::new();
+        // What stands within a reference that is not closed yet, the inner ones last, each behind how it began.
+        let mut open: Vec<(&str, String)> = Vec::new();
+        let (mut out, mut rest) = (String::new(), text.as_str());
+        while let Some(next) = rest.chars().next() {
+            let begins = ["${", "$ENV{"].into_iter().find(|begins| rest.starts_with(begins));
+            let length = begins.map_or(next.len_utf8(), str::len);
+            let (taken, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
+            rest = behind;
+            if begins.is_some() {
+                open.push((taken, std::mem::take(&mut out)));
+                continue;
+            }
+            match open.pop_if(|_| next == '}') {
+                // The environment of a build is not known: nothing in it counts as set.
+                Some((begins, before)) => {
+                    let value = if begins == "${" { self.value(&out) } else { String::new() };
+                    out = before + &value;
+                }
+                None => out.push(next),
+            }
+            if out.len() > MAX_VALUE {
+                self.swollen.set(true);
+                return String::new();
+            }
         }
-        // The last one first: an inner reference is replaced before the outer one is looked at.
-        let value = self.value(tail.get(..close).unwrap_or_default());
-        let replaced =
-            format!("{}{value}{}", text.get(..open).unwrap_or_default(), tail.get(close + 1..).unwrap_or_default());
-        self.substitute(replaced, depth + 1)
+        open.into_iter().rev().fold(out, |out, (begins, before)| before + begins + &out)
     }
 }
 

@@ -2,52 +2,25 @@
 //! followed. A define that hangs on one is tried both ways, and an answer that changes is undetermined.
 
 use super::commands::COMMANDS;
-use super::{Cmake, Command, MAX_DEPTH, MAX_STEPS, matching};
+use super::{Cmake, Command, join, matching};
 
 /// Without these there is no backend to ask about.
 pub(super) const OWN_SDK: &[&str] = &["CUDAToolkit", "MUSAToolkit", "hip", "hipblas", "rocblas", "Threads"];
 
-/// Variables that a machine, a compiler or a builder gives: what they are taken to be is no answer.
-pub(super) const VAGUE: &[&str] = &[
-    "hip_VERSION",
-    "CUDAToolkit_VERSION",
-    "CMAKE_CUDA_COMPILER_VERSION",
-    "CMAKE_HIP_COMPILER_VERSION",
-    "CMAKE_VERSION",
-    "CMAKE_CXX_COMPILER_ID",
-    "CMAKE_C_COMPILER_ID",
-    "CMAKE_CXX_COMPILER_VERSION",
-    "CMAKE_C_COMPILER_VERSION",
-    "CMAKE_HIP_ARCHITECTURES",
-    "CMAKE_CUDA_ARCHITECTURES",
-    "GPU_TARGETS",
-    "AMDGPU_TARGETS",
-];
+/// Variables that a builder gives, beside those that a machine or a compiler does.
+const BUILDERS: &[&str] = &["CMAKE_HIP_ARCHITECTURES", "CMAKE_CUDA_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"];
+
+/// What such a variable is taken to be is no answer, unless the tree or the user sets it.
+fn is_outside(name: &str) -> bool {
+    let version = name.ends_with("_VERSION") || name.contains("_VERSION_");
+    version || (name.starts_with("CMAKE_") && name.contains("_COMPILER")) || BUILDERS.contains(&name)
+}
 
 impl Cmake<'_> {
-    /// A conditional of which nobody knows how it turns out, or that stands in one: every part that may be run.
-    pub(super) fn either_branch(&mut self, commands: &[Command], start: usize, end: usize, nested: usize) {
-        let (mut depth, mut from) = (0, start);
-        for at in start + 1..=end {
-            let Some(command) = commands.get(at) else { break };
-            match command.name.as_str() {
-                "if" => depth += 1,
-                "endif" if depth > 0 => depth -= 1,
-                "elseif" | "else" | "endif" if depth == 0 => {
-                    self.asked_vague.set(false);
-                    let head = commands.get(from);
-                    let holds = head.is_some_and(|head| head.name == "else" || self.test(head.args()));
-                    let vague = self.asked_vague.get();
-                    if holds || vague {
-                        self.either_way(commands.get(from + 1..at).unwrap_or_default(), nested + 1);
-                    }
-                    if holds && !vague {
-                        return;
-                    }
-                    from = at;
-                }
-                _ => {}
-            }
+    /// Somebody asks for a variable: is it known?
+    pub(super) fn asked(&self, name: &str) {
+        if self.vague.contains(name) || (is_outside(name) && !self.known.contains(name)) {
+            self.asked_vague.set(true);
         }
     }
 
@@ -56,18 +29,42 @@ impl Cmake<'_> {
         let mut at = 0;
         while let Some(command) = commands.get(at) {
             self.steps += 1;
-            if self.steps > MAX_STEPS || depth > MAX_DEPTH {
+            if self.is_too_much(depth) {
                 return;
             }
             at += 1;
-            if command.name == "if" {
-                let end = matching(commands, at - 1, "if", "endif");
-                self.either_branch(commands, at - 1, end, depth);
-                at = end + 1;
-                continue;
+            match command.name.as_str() {
+                "if" => {
+                    let end = matching(commands, at - 1, "if", "endif");
+                    let possible = self.parts(commands, at - 1, end).possible;
+                    possible.into_iter().for_each(|body| self.either_way(body, depth + 1));
+                    at = end + 1;
+                    continue;
+                }
+                "foreach" => {
+                    let end = matching(commands, at - 1, "foreach", "endforeach");
+                    let (name, items) = self.items(command.args());
+                    for item in items {
+                        self.put(&name, item);
+                        self.either_way(commands.get(at..end).unwrap_or_default(), depth + 1);
+                    }
+                    at = end + 1;
+                    continue;
+                }
+                "function" | "macro" => {
+                    at = self.learn(commands, at - 1) + 1;
+                    continue;
+                }
+                "return" => self.may_leave = true,
+                _ => {}
             }
             if let Some(function) = self.functions.get(&command.name).cloned() {
-                self.either_way(&function.body, depth + 1);
+                let args = self.expand(command.args());
+                self.called(&function, args, |cmake, body| {
+                    let outside = cmake.may_leave;
+                    cmake.either_way(body, depth + 1);
+                    cmake.may_leave = outside | (cmake.may_leave && function.is_macro);
+                });
             }
             if !COMMANDS.contains(&command.name.as_str()) {
                 continue;
@@ -80,12 +77,28 @@ impl Cmake<'_> {
                     self.vague.extend(args.first().cloned());
                 }
                 "add_compile_definitions" | "target_compile_definitions" => {
-                    args.iter().for_each(|arg| self.not_certain(arg))
+                    let new: Vec<&String> = args.iter().filter(|arg| !self.is_defined(arg)).collect();
+                    new.into_iter().for_each(|arg| self.not_certain(arg));
                 }
-                "include" => {}
+                "include" | "add_subdirectory" => {
+                    let path = self.resolve(args.first().map_or("", String::as_str));
+                    let file = if command.name == "include" { path } else { join(&path, "CMakeLists.txt") };
+                    let text = self.commands_of(&file);
+                    let outside = self.may_leave;
+                    self.either_way(&text, depth + 1);
+                    self.may_leave = outside;
+                }
                 _ => self.changes_unknown(&command.name, &args),
             }
         }
+    }
+
+    /// Once more, it changes nothing.
+    fn is_defined(&self, define: &str) -> bool {
+        let define = define.strip_prefix("-D").unwrap_or(define);
+        let name = define.split('=').next().unwrap_or_default();
+        self.build.defines.iter().take(self.certain).any(|(known, _)| known == define)
+            && !self.build.unsure.contains(name)
     }
 
     /// A command that is not followed: the variables that it names are not known, and the defines that it names not certain.
