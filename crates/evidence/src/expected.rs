@@ -44,8 +44,11 @@ impl Expected {
     }
 
     pub fn ask(&self, fact: &Fact) -> Answer {
-        let open = fact.bound == Bound::AtLeast;
-        let value = &fact.value;
+        self.ask_within(fact.bound, &fact.value)
+    }
+
+    pub(crate) fn ask_within(&self, bound: Bound, value: &Value) -> Answer {
+        let open = bound == Bound::AtLeast;
         let decide = |holds: bool| if holds { Answer::Holds } else { Answer::Contradicts };
         // With a lower bound more may be there: only what more cannot undo is said.
         let at_least = |holds_now: bool| if holds_now { Answer::Holds } else { Answer::Silent };

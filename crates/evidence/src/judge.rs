@@ -7,7 +7,7 @@
 use crate::absence::{Quality, missing, weigh};
 use crate::observation_index::ObservationIndex;
 use crate::reading::{Citation, Reading, Step, saw};
-use crate::relevant::{Relevant, speaking};
+use crate::relevant::{Relevant, answering, speaking};
 use crate::unresolved::unresolved;
 use crate::{
     Claim, Completed, Contamination, Declared, FieldOfView, Grade, GradeKind, Launched, Loaded, RULES, Reason,
@@ -284,11 +284,11 @@ fn inferred(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
 
 fn ladder(claim: &Claim, concerning: &[&Recorded]) -> Vec<Step> {
     let mut steps: Vec<Step> = Rung::ALL.into_iter().map(|rung| Step { rung, holds: 0, contradicts: 0 }).collect();
-    let mut speaks = speaking(claim);
+    let (mut speaks, answer) = (speaking(claim), answering(claim));
     for recorded in concerning.iter().filter(|recorded| recorded.contaminated().is_none() && speaks(recorded)) {
         let Some(fact) = recorded.fact() else { continue };
         let Some(step) = steps.iter_mut().find(|step| step.rung == recorded.rung()) else { continue };
-        match claim.expected.ask(fact) {
+        match answer(fact) {
             crate::Answer::Holds => step.holds += 1,
             crate::Answer::Contradicts => step.contradicts += 1,
             crate::Answer::Silent => {}

@@ -1,6 +1,7 @@
 //! What is relevant: everything on one rung that speaks to a claim, laid out before it is judged.
 
-use crate::{About, Answer, Artifact, Claim, Finding, ObserverId, Recorded, RungKind, Seen, Subject};
+use crate::investigation::topics;
+use crate::{About, Answer, Artifact, Bound, Claim, Fact, Finding, ObserverId, Recorded, RungKind, Seen, Subject};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct Relevant<'a, R: RungKind> {
 impl<'a, R: RungKind> Relevant<'a, R> {
     /// `concerning` is sorted by id and holds each observation once, so that the order of arrival does not matter.
     pub fn gather(claim: &Claim, concerning: &[&'a Recorded], wanted: impl Fn(&Subject) -> bool) -> Self {
-        let (mut wanted, mut speaks) = (memo(wanted), speaking(claim));
+        let (mut wanted, mut speaks, answer) = (memo(wanted), speaking(claim), answering(claim));
         let mut relevant = Relevant {
             holds: Vec::new(),
             contradicts: Vec::new(),
@@ -32,7 +33,7 @@ impl<'a, R: RungKind> Relevant<'a, R> {
             let side = match recorded.finding() {
                 _ if recorded.contaminated().is_some() => &mut relevant.contaminated,
                 Finding::Swept => &mut relevant.sweeps,
-                Finding::Saw(fact) => match claim.expected.ask(fact) {
+                Finding::Saw(fact) => match answer(fact) {
                     Answer::Holds => &mut relevant.holds,
                     Answer::Contradicts => &mut relevant.contradicts,
                     Answer::Silent => &mut relevant.silent,
@@ -84,6 +85,15 @@ pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
             *known.entry(fact.about.place()).or_insert_with(|| speaks(claim, recorded))
         }
         _ => speaks(claim, recorded),
+    }
+}
+
+/// What facts that speak to a claim say on it. How many there are of a part is at least so many of the whole.
+pub(crate) fn answering(claim: &Claim) -> impl Fn(&Fact) -> Answer {
+    let counts = topics::counts(&claim.topic);
+    move |fact| {
+        let part = counts && fact.about.0.len() > claim.about.0.len() && fact.value.number().is_some();
+        claim.expected.ask_within(if part { Bound::AtLeast } else { fact.bound }, &fact.value)
     }
 }
 

@@ -69,6 +69,29 @@ fn a_range_must_be_seen_whole() {
 }
 
 #[test]
+fn how_many_of_a_part_is_at_least_so_many_of_the_whole() {
+    let counted = |about: &[(&str, &str)], count: i64| Draft {
+        finding: Finding::Saw(Fact::new("file.modules", About::new(about.iter().copied()), count)),
+        ..saw(Rung::Shipped, "1", true)
+    };
+    let claim = |expected| Claim {
+        topic: "file.modules".to_owned(),
+        about: About::default(),
+        ..claim(Rung::Shipped, "1", expected)
+    };
+    let (whole, part) = (counted(&[], 47).done(), counted(&[("feature", "int8")], 46).done());
+    let both = [whole, part.clone()];
+    assert_eq!(kind(&claim(Expected::Equals(47.into())), &both), GradeKind::Confirmed);
+    assert_eq!(kind(&claim(Expected::Equals(46.into())), &both), GradeKind::Refuted);
+    let part = [part];
+    for expected in [Expected::Equals(46.into()), Expected::Equals(47.into()), Expected::AtMost(46.0)] {
+        assert!(matches!(kind(&claim(expected), &part), GradeKind::Unresolved(_)), "of the whole nobody told");
+    }
+    assert_eq!(kind(&claim(Expected::AtLeast(46.0)), &part), GradeKind::Confirmed);
+    assert_eq!(kind(&claim(Expected::AtMost(45.0)), &part), GradeKind::Refuted);
+}
+
+#[test]
 fn a_contradiction_refutes_and_a_disagreement_is_a_conflict() {
     let against = saw(Rung::Launched, "11", "BLAS").by("preload").done();
     assert_eq!(kind(&mmq(Rung::Launched), std::slice::from_ref(&against)), GradeKind::Refuted);

@@ -4,7 +4,7 @@
 mod file;
 mod place;
 mod slips;
-mod topics;
+pub(crate) mod topics;
 
 use crate::{About, Claim, Expected, Observation, RULES, Rung, Scope, Transfer};
 use schemars::JsonSchema;

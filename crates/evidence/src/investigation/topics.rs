@@ -3,16 +3,25 @@
 
 use std::sync::OnceLock;
 
-fn known() -> &'static [String] {
-    static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
+#[derive(Debug, PartialEq)]
+struct Topic {
+    name: String,
+    /// Its values are numbers of something, of which a part is less than the whole.
+    counts: bool,
+}
+
+fn known() -> &'static [Topic] {
+    static KNOWN: OnceLock<Vec<Topic>> = OnceLock::new();
     KNOWN.get_or_init(|| listed(include_str!("../../../../docs/topics.md")))
 }
 
-/// The first column of every table. In "`bundle.size`, `.role`" the second stands for `bundle.role`.
-fn listed(page: &str) -> Vec<String> {
-    let firsts = page.lines().filter_map(|row| row.strip_prefix("| `")?.split(" | ").next());
+/// The first column of every table, and what the last says of the value. In "`bundle.size`, `.role`" the second stands for `bundle.role`.
+fn listed(page: &str) -> Vec<Topic> {
     let mut all = Vec::new();
-    for first in firsts {
+    for row in page.lines().filter_map(|row| row.strip_prefix("| `")) {
+        let columns: Vec<&str> = row.split(" | ").collect();
+        let first = columns.first().copied().unwrap_or_default();
+        let counts = columns.last().is_some_and(|value| value.starts_with("count"));
         let mut base = String::new();
         for name in first.split('`').step_by(2).filter(|name| !name.is_empty()) {
             let name = match (name.strip_prefix('.'), base.rsplit_once('.')) {
@@ -20,10 +29,14 @@ fn listed(page: &str) -> Vec<String> {
                 _ => name.to_owned(),
             };
             base.clone_from(&name);
-            all.push(name);
+            all.push(Topic { name, counts });
         }
     }
     all
+}
+
+pub(crate) fn counts(topic: &str) -> bool {
+    known().iter().any(|known| known.name == topic && known.counts)
 }
 
 /// An unknown topic is an error that names the nearest known one.
@@ -31,10 +44,10 @@ pub(crate) fn check(topic: &str) -> Result<(), String> {
     if topic.is_empty() {
         return Err("the topic is empty".to_owned());
     }
-    if known().iter().any(|known| known == topic) {
+    if known().iter().any(|known| known.name == topic) {
         return Ok(());
     }
-    let near = known().iter().map(|known| (distance(known, topic), known)).min();
+    let near = known().iter().map(|known| (distance(&known.name, topic), &known.name)).min();
     let hint = match near {
         Some((far, known)) if far <= 3.max(topic.len() / 3) => format!("; did you mean '{known}'?"),
         _ => "; docs/topics.md lists those there are".to_owned(),
@@ -53,9 +66,9 @@ mod tests {
 
     #[test]
     fn the_page_is_read_as_a_person_reads_it() {
-        let rows =
-            "| topic | what |\n|---|---|\n| `a.size`, `.role` | x |\n| `kernel` | `not.this` |\ntext `nor.this`\n";
-        assert_eq!(listed(rows), ["a.size", "a.role", "kernel"]);
+        let rows = "| topic | what |\n|---|---|\n| `a.size`, `.role` | x |\n| `kernel` | `not.this` | count |\ntext `nor.this`\n";
+        let topic = |(name, counts): (&str, bool)| Topic { name: name.to_owned(), counts };
+        assert_eq!(listed(rows), [("a.size", false), ("a.role", false), ("kernel", true)].map(topic));
         assert!(known().len() >= 75, "{}", known().len());
     }
 
