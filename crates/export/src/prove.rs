@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// One ledger's part of a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProvedLedger {
-    /// The table of its observations.
+    /// The table of its observations, or one of another kind that has none beside it.
     pub file: PathBuf,
     /// The ledger's id; empty where the file could not be read.
     pub ledger: String,
@@ -68,31 +68,55 @@ const MOST: u64 = 4 << 30;
 /// Every ledger in the lake. That it has none at all is an error: a proof of nothing proves nothing.
 pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
     let folder = dir.join("observations");
-    let entries = fs::read_dir(&folder)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+    let files =
+        tables(&folder).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+    if files.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("{}: no table of observations", folder.display())));
+    }
+    let mut all: Vec<ProvedLedger> = files.iter().map(|file| one(dir, file)).collect();
+    for beside in ["launches", "claims"] {
+        let found = match tables(&dir.join(beside)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            found => found?,
+        };
+        // Whoever reads all tables of the folder reads these too.
+        let foreign = found.into_iter().filter(|file| !files.iter().any(|known| known.file_name() == file.file_name()));
+        all.extend(foreign.map(|file| {
+            let problem = format!("{}: no table of observations stands behind it", file.display());
+            ProvedLedger { problems: vec![problem], ..ProvedLedger::of(&file) }
+        }));
+    }
+    Ok(all)
+}
+
+fn tables(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in entries {
+    for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "parquet") {
             files.push(path);
         }
     }
     files.sort();
-    if files.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, format!("{}: no table of observations", folder.display())));
+    Ok(files)
+}
+
+impl ProvedLedger {
+    /// Nothing is known of it yet.
+    fn of(file: &Path) -> ProvedLedger {
+        ProvedLedger {
+            file: file.to_owned(),
+            ledger: String::new(),
+            rows: 0,
+            head: None,
+            hashes: Vec::new(),
+            problems: Vec::new(),
+        }
     }
-    Ok(files.iter().map(|file| one(dir, file)).collect())
 }
 
 fn one(dir: &Path, file: &Path) -> ProvedLedger {
-    let mut proved = ProvedLedger {
-        file: file.to_owned(),
-        ledger: String::new(),
-        rows: 0,
-        head: None,
-        hashes: Vec::new(),
-        problems: Vec::new(),
-    };
+    let mut proved = ProvedLedger::of(file);
     if let Err(problem) = check(dir, file, &mut proved) {
         proved.problems.push(problem);
     }
@@ -152,7 +176,7 @@ fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), Strin
             }
             proved.problems.extend(differences("launches", &launches, &made));
         }
-        Err(problem) if made.rows() > 0 => proved.problems.push(problem),
+        Err(problem) if made.rows() > 0 || beside.symlink_metadata().is_ok() => proved.problems.push(problem),
         Err(_) => {}
     }
     Ok(())

@@ -242,6 +242,13 @@ fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
     let dir = tempfile::tempdir().expect("a folder");
     assert!(prove(&dir.path().join("nothing")).is_err());
     let lake = lake(dir.path());
+    for table in ["launches", "claims"] {
+        let foreign = lake.join(table).join("0000.parquet");
+        fs::copy(&tables(&lake, table)[0], &foreign).expect("copied");
+        assert!(problems(&lake).contains("no table of observations stands behind it"), "{}", problems(&lake));
+        fs::remove_file(foreign).expect("gone");
+    }
+    assert_eq!(problems(&lake), "");
     fs::remove_dir_all(lake.join("launches")).expect("gone");
     assert!(problems(&lake).contains("launches"), "{}", problems(&lake));
     let file = tables(&lake, "observations")[0].clone();

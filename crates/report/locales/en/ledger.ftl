@@ -26,6 +26,7 @@ ledger-trust-partial = partial
 ledger-trust-lost = { $count } lost
 ledger-empty = No ledger in { $dir } yet: nothing has been recorded. `whichkernel investigate` begins one.
 ledger-not-found = the ledger has no row '{ $which }'; `whichkernel ledger list` shows them
+ledger-several = '{ $which }' begins the ids of rows { $one } and { $other }, and perhaps of more: give more of it, or the row's number
 ledger-imported = Merged ledger { $from }: { $added } rows added, { $known } were here already.
 ledger-noted = Noted in row { $row }.
 ledger-note-empty = the note is empty

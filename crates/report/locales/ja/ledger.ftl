@@ -26,6 +26,7 @@ ledger-trust-partial = 部分的
 ledger-trust-lost = { $count } 件取りこぼし
 ledger-empty = { $dir } に台帳はまだありません(記録なし)。`whichkernel investigate` で始まります。
 ledger-not-found = 台帳に行「{ $which }」はありません。`whichkernel ledger list` で一覧できます
+ledger-several = 「{ $which }」で始まる id は行 { $one } と { $other } など複数あります。もっと長く書くか、行番号で指定してください
 ledger-imported = 台帳 { $from } を統合: { $added } 行を追加、{ $known } 行は既にありました。
 ledger-noted = { $row } 行目に記録しました。
 ledger-note-empty = メモが空です

@@ -69,7 +69,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         graded.questions.clear();
     }
     let lang = &context.lang;
-    let out = match (args.format, &args.claim, &args.only) {
+    let mut out = match (args.format, &args.claim, &args.only) {
         (Format::Text, Some(_), _) => detail::render(&graded, context),
         (Format::Text, None, Some(only)) if graded.readings.is_empty() => {
             let only = lang.text(&format!("check-only-{only}"));
@@ -77,19 +77,16 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
         (Format::Text, ..) if args.brief => screen::brief(&graded, context),
         (Format::Text, None, only) if only.is_some() || args.all => text::render(&graded, context),
-        (Format::Text, ..) => {
-            let mut out = screen::render(&graded, &[], true, context);
-            if !reader.exists() {
-                let dir = context.ledger.to_string_lossy();
-                out.push_str(&lang.text_with("check-empty-ledger", &[("dir", dir.into())]));
-                out.push('\n');
-            }
-            out
-        }
+        (Format::Text, ..) => screen::render(&graded, &[], true, context),
         (Format::Json, ..) => answer::json(&Checked { readings: Readings::of(&graded) })?,
         (Format::Csv, ..) => csv(&graded, lang),
         (Format::Md, ..) => markdown(&graded, lang),
     };
+    if args.format == Format::Text && !reader.exists() {
+        let dir = context.ledger.to_string_lossy();
+        out.push_str(&lang.text_with("check-empty-ledger", &[("dir", dir.into())]));
+        out.push('\n');
+    }
     context.print(&out)?;
     Ok(if failed > 0 { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A row's number, or the beginning of an observation's id
+    /// A row's number, or the beginning of an observation's id, six digits or more
     #[arg(value_name = "ROW|ID")]
     which: String,
     /// text or json
@@ -25,7 +25,7 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
-    let Some(row) = find(&reader, &args.which)? else {
+    let Some(row) = find(&reader, &args.which, &context.lang)? else {
         anyhow::bail!(context.lang.text_with("ledger-not-found", &[("which", args.which.as_str().into())]));
     };
     if args.raw {
@@ -46,26 +46,31 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn find(reader: &Reader, which: &str) -> anyhow::Result<Option<Row>> {
-    // Short numbers are rows; an id is 64 hexadecimal digits, of which six are enough.
-    if which.len() < 6
-        && let Ok(seq) = which.parse()
-    {
-        return Ok(reader.row(seq)?);
+/// So many digits of an id name it; of fewer there may be many.
+const ENOUGH: usize = 6;
+
+/// A number is a row, where there is one; the rest is the beginning of an id, which only one row may have.
+fn find(reader: &Reader, which: &str, lang: &Lang) -> anyhow::Result<Option<Row>> {
+    let row = match which.parse() {
+        Ok(number) => reader.row(number)?,
+        Err(_) => None,
+    };
+    if row.is_some() || which.len() < ENOUGH {
+        return Ok(row);
     }
-    let mut found = None;
+    let mut found: Vec<Row> = Vec::new();
     reader.rows(0, |row| {
-        let fits = row.observation().ok().flatten().is_some_and(|recorded| recorded.id().as_str().starts_with(which));
-        if fits {
-            found = Some(row);
-            return Ok(ControlFlow::Break(()));
+        let id = row.observation().ok().flatten().map(|recorded| recorded.id().clone());
+        if id.is_some_and(|id| id.as_str().starts_with(which)) {
+            found.push(row);
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(if found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
-    match found {
-        Some(row) => Ok(Some(row)),
-        None => Ok(which.parse().ok().map(|seq| reader.row(seq)).transpose()?.flatten()),
+    if let [one, other, ..] = found.as_slice() {
+        let args = [("which", which.into()), ("one", one.seq.into()), ("other", other.seq.into())];
+        anyhow::bail!(lang.text_with("ledger-several", &args));
     }
+    Ok(found.pop())
 }
 
 impl Show for Shown {
