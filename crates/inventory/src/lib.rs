@@ -5,6 +5,7 @@
 //! order; what is unpacked at one time is held to a budget, and nothing is unpacked twice.
 #![forbid(unsafe_code)]
 
+mod below;
 mod budget;
 mod digest;
 mod embedded;
@@ -20,6 +21,7 @@ mod serves;
 mod sniff;
 mod spirv;
 
+pub use below::{Met, Unread, walk_files};
 pub use digest::Sha256;
 pub use embedded::{Embedded, Outside, Search};
 pub use file::{File, OpenError};
@@ -30,5 +32,5 @@ pub use packed::{DeviceCode, Packed};
 pub use report::{BundleSummary, FileReport, Form, TargetSummary, inspect};
 pub use scan::{BundleReport, Event, Options, scan, scan_object};
 pub use serves::Serves;
-pub use sniff::{Contents, contents};
+pub use sniff::{Contents, Sniff, contents, sniff};
 pub use spirv::SpirvModule;

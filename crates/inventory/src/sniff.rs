@@ -24,43 +24,71 @@ pub enum Contents<'a> {
     Bundles,
 }
 
+/// A file by its first bytes: of a kind that is known, of one that is not, or of a known kind and damaged.
+#[derive(Debug)]
+pub enum Sniff<'a> {
+    Known(Contents<'a>),
+    /// Nothing that holds GPU code begins like this.
+    Other,
+    /// It begins as something that may hold GPU code, and cannot be read as that: nothing may be said of what is in it.
+    Damaged(Error),
+}
+
+pub fn sniff(source: &dyn ReadAt) -> Sniff<'_> {
+    match known(source) {
+        Ok(Some(contents)) => Sniff::Known(contents),
+        Ok(None) => Sniff::Other,
+        Err(error) => Sniff::Damaged(error),
+    }
+}
+
+/// The same where a file of no known kind is an error like any other.
 pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
+    if let Some(contents) = known(source)? {
+        return Ok(contents);
+    }
+    let magic = source.bytes(0, source.len().min(4), "magic")?;
+    if magic.is_empty() {
+        return Err(Error::new(0, "magic", Problem::Truncated { needed: 4, left: 0 }));
+    }
+    let found = magic.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
+    let expected =
+        "an ELF or Windows file, a code object, an offload bundle, a CCOB, a kpack archive or a SPIR-V module";
+    Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
+}
+
+/// None for what begins as nothing that is known here.
+fn known(source: &dyn ReadAt) -> Result<Option<Contents<'_>>> {
     let magic = source.bytes(0, source.len().min(24), "magic")?;
     if magic.starts_with(ccob::MAGIC) || magic.starts_with(bundle::MAGIC) {
-        return Ok(Contents::Bundles);
+        return Ok(Some(Contents::Bundles));
     }
     if magic.starts_with(b"\x7fELF") {
         let elf = Elf::parse(source)?;
         if elf.header.machine == EM_AMDGPU {
-            return Ok(Contents::CodeObject);
+            return Ok(Some(Contents::CodeObject));
         }
         if elf.header.machine == EM_CUDA {
-            return Ok(Contents::Nvidia);
+            return Ok(Some(Contents::Nvidia));
         }
         let fatbins = host::fatbin_sections(&elf).map(|section| host::range_of(&elf, section)).collect();
-        return Ok(Contents::Host { elf, fatbins });
+        return Ok(Some(Contents::Host { elf, fatbins }));
     }
     if magic.starts_with(&nvidia::MAGIC.to_le_bytes()) {
-        return Ok(Contents::Nvidia);
+        return Ok(Some(Contents::Nvidia));
     }
     if spirv_modules::is_header(&magic) && magic.starts_with(&spirv_modules::MAGIC.to_le_bytes()) {
-        return Ok(Contents::Spirv);
+        return Ok(Some(Contents::Spirv));
     }
     if magic.starts_with(kpack::MAGIC) {
-        return Ok(Contents::Kpack(Archive::parse(source)?));
+        return Ok(Some(Contents::Kpack(Archive::parse(source)?)));
     }
     if magic.starts_with(pe::MAGIC) {
         let pe = Pe::parse(source)?;
         let fatbins = pe.fatbins().map(|section| section.range).collect();
-        return Ok(Contents::Windows { pe, fatbins });
+        return Ok(Some(Contents::Windows { pe, fatbins }));
     }
-    if magic.is_empty() {
-        return Err(Error::new(0, "magic", Problem::Truncated { needed: 4, left: 0 }));
-    }
-    let found = magic.iter().take(4).rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
-    let expected =
-        "an ELF or Windows file, a code object, an offload bundle, a CCOB, a kpack archive or a SPIR-V module";
-    Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
+    Ok(None)
 }
 
 /// The same in more words.

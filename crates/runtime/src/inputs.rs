@@ -6,7 +6,7 @@
 use crate::deb;
 use crate::unpack::{Bound, Compression, Unpacker, decompress, unpack_zip};
 use codeobject::kpack::Reference;
-use inventory::{Contents, File, OpenError, Pack};
+use inventory::{Contents, File, Met, OpenError, Pack, Sniff, Unread};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -112,33 +112,31 @@ fn matches(pattern: &[char], name: &str) -> bool {
     reached[pattern.len()]
 }
 
-/// The files below a directory, links not followed, that have device code of AMD's.
-pub fn device_files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut queue = vec![dir.to_owned()];
-    while let Some(dir) = queue.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => queue.push(entry.path()),
-                Ok(kind) if kind.is_file() => {
-                    let Ok(file) = File::open(&entry.path()) else { continue };
-                    let device = match inventory::contents(&file) {
-                        Ok(Contents::Host { fatbins, elf }) => !fatbins.is_empty() || Reference::of_elf(&elf).is_some(),
-                        Ok(Contents::Windows { fatbins, .. }) => !fatbins.is_empty(),
-                        Ok(_) => true,
-                        Err(_) => false,
-                    };
-                    found.extend(device.then(|| entry.path()));
-                }
-                _ => {}
+/// The files below a directory, links not followed, that have device code of AMD's, and what may have some and could not be
+/// looked at: damaged or locked files, archives in it.
+pub fn device_files(dir: &Path) -> (Vec<PathBuf>, Vec<Unread>) {
+    let (mut found, mut packed) = (Vec::new(), Vec::new());
+    let mut unread = inventory::walk_files(dir, &[], &mut |file, what| {
+        let device = match what {
+            Met::Code(Contents::Host { fatbins, elf }) => !fatbins.is_empty() || Reference::of_elf(&elf).is_some(),
+            Met::Code(Contents::Windows { fatbins, .. }) => !fatbins.is_empty(),
+            Met::Code(_) => true,
+            Met::Pack(pack) => {
+                let why = format!("an archive ({}), which was not looked into", pack.key());
+                packed.push(Unread::new(file.path(), why));
+                false
             }
-        }
-    }
+            Met::Other => false,
+        };
+        found.extend(device.then(|| file.path().to_owned()));
+    });
+    unread.extend(packed);
+    unread.sort();
     found.sort();
-    found
+    (found, unread)
 }
 
-/// The members of a static library that hold GPU code, and how many there are in all.
+/// The members of a static library that hold GPU code, or may: one that is damaged is among them. And how many there are.
 pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
     let ar = |source| InputError::Ar { path: file.path().to_owned(), source };
     let all = codeobject::ar::members(file).map_err(ar)?;
@@ -146,13 +144,12 @@ pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
     let mut found = Vec::new();
     for member in all {
         let part = file.part(&member.name, member.range)?;
-        let device = match inventory::contents(&part) {
-            Ok(Contents::Host { fatbins, .. }) => {
-                !fatbins.is_empty()
-                    || codeobject::nvidia::host_sections(&part).is_ok_and(|sections| !sections.is_empty())
+        let device = match inventory::sniff(&part) {
+            Sniff::Known(Contents::Host { fatbins, .. }) => {
+                !fatbins.is_empty() || codeobject::nvidia::host_sections(&part).map_or(true, |it| !it.is_empty())
             }
-            Ok(_) => true,
-            Err(_) => false,
+            Sniff::Known(_) | Sniff::Damaged(_) => true,
+            Sniff::Other => false,
         };
         if device {
             found.push(part);

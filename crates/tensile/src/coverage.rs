@@ -6,6 +6,7 @@ use crate::{
     solution::Solution,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
 
 /// How the contents of a library directory are come by; whoever has the files implements it.
 pub trait Files {
@@ -16,11 +17,35 @@ pub trait Files {
     fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String>;
 }
 
+/// What is wrong with a catalog: that something is not there is known, what stands in a damaged file is not.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trouble {
+    /// It is named and not there.
+    Missing(String),
+    /// It is there and cannot be read: the file and the reason.
+    Unreadable(String),
+}
+
+impl Trouble {
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Trouble::Unreadable(_))
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Trouble::Missing(text) | Trouble::Unreadable(text)) = self;
+        f.write_str(text)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Nothing here is for this target.
     No,
-    /// Some leaves, kernels or helpers are missing.
+    /// What would tell cannot be read or is not understood, and nothing for this target was found beside it.
+    NotKnown,
+    /// Some leaves, kernels or helpers are missing, or cannot be read.
     Partly,
     /// Everything the catalog names for it is there, but only kernels made for any GPU.
     FallbackOnly,
@@ -31,6 +56,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::No => "no",
+            Verdict::NotKnown => "not-known",
             Verdict::Partly => "partly",
             Verdict::FallbackOnly => "fallback-only",
             Verdict::Yes => "yes",
@@ -49,8 +75,10 @@ pub struct Leaf {
     pub objects: Vec<String>,
     /// Kernels that are in none of its objects.
     pub absent: Vec<String>,
+    /// Kernels that are in none of the objects that could be read; another could not be.
+    pub undetermined: Vec<String>,
     /// Why it cannot be used as it should: a missing or unreadable file.
-    pub problems: Vec<String>,
+    pub problems: Vec<Trouble>,
 }
 
 /// Leaves of one data type, together.
@@ -74,20 +102,34 @@ pub struct Service {
     pub leaves: Vec<Leaf>,
     pub families: BTreeMap<String, Family>,
     /// What is wrong beyond single leaves.
-    pub problems: Vec<String>,
+    pub problems: Vec<Trouble>,
     /// Kinds of tree nodes that were not understood: what lies below them is not counted.
     pub unknown_nodes: BTreeSet<String>,
 }
 
 impl Service {
+    /// Solutions for the target were read.
+    pub fn has_solutions(&self) -> bool {
+        self.leaves.iter().any(|leaf| leaf.solutions > 0)
+    }
+
+    /// Everything that is wrong, with the catalog and with its leaves.
+    pub fn troubles(&self) -> impl Iterator<Item = &Trouble> {
+        self.problems.iter().chain(self.leaves.iter().flat_map(|leaf| &leaf.problems))
+    }
+
+    /// Everything that the target would load was read and understood.
+    pub fn is_read(&self) -> bool {
+        self.unknown_nodes.is_empty() && !self.troubles().any(Trouble::is_unreadable)
+    }
+
     pub fn verdict(&self) -> Verdict {
         let own = self.leaves.iter().any(|leaf| !leaf.fallback && leaf.solutions > 0);
-        let any = self.leaves.iter().any(|leaf| leaf.solutions > 0);
-        let broken = !self.problems.is_empty()
-            || self.leaves.iter().any(|leaf| !leaf.problems.is_empty() || !leaf.absent.is_empty());
+        let lacking = self.troubles().next().is_some() || self.leaves.iter().any(|leaf| !leaf.absent.is_empty());
         match () {
-            () if self.root.is_none() || !any => Verdict::No,
-            () if broken => Verdict::Partly,
+            () if !self.has_solutions() && self.is_read() => Verdict::No,
+            () if !self.has_solutions() => Verdict::NotKnown,
+            () if lacking || !self.is_read() => Verdict::Partly,
             () if !own => Verdict::FallbackOnly,
             () => Verdict::Yes,
         }
@@ -122,9 +164,9 @@ pub fn serve(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) ->
     }
     out.root = Some(root.clone());
     if out.helpers.is_empty() {
-        out.problems.push(format!(
+        out.problems.push(Trouble::Missing(format!(
             "Kernels.so-*-{target}.hsaco is missing: beta scaling and split-K reductions have no kernel"
-        ));
+        )));
     }
     progress(&root);
     let catalog = match parse(files, &root) {
@@ -182,12 +224,12 @@ impl Service {
     }
 }
 
-fn parse(files: &dyn Files, name: &str) -> Result<Catalog, String> {
+fn parse(files: &dyn Files, name: &str) -> Result<Catalog, Trouble> {
     if !files.listing().has(name) {
-        return Err(format!("{name} is missing"));
+        return Err(Trouble::Missing(format!("{name} is missing")));
     }
-    let data = files.read(name).map_err(|error| format!("{name}: {error}"))?;
-    Catalog::parse(&data).map_err(|error| format!("{name}: {error}"))
+    let data = files.read(name).map_err(|error| Trouble::Unreadable(format!("{name}: {error}")))?;
+    Catalog::parse(&data).map_err(|error| Trouble::Unreadable(format!("{name}: {error}")))
 }
 
 struct Walk<'a> {
@@ -204,16 +246,20 @@ impl Walk<'_> {
         leaf.kernels = wanted.len();
         leaf.objects = objects;
         if leaf.objects.is_empty() && !wanted.is_empty() {
-            leaf.problems.push(format!("{name} has {} kernels and no code object for {}", wanted.len(), self.target));
+            let why = format!("{name} has {} kernels and no code object for {}", wanted.len(), self.target);
+            leaf.problems.push(Trouble::Missing(why));
         } else {
             let mut absent: BTreeSet<&str> = wanted.clone();
             for object in leaf.objects.clone() {
                 match self.kernels(&object) {
                     Ok(kernels) => absent.retain(|kernel| !kernels.contains(*kernel)),
-                    Err(problem) => leaf.problems.push(format!("{object}: {problem}")),
+                    Err(problem) => leaf.problems.push(Trouble::Unreadable(format!("{object}: {problem}"))),
                 }
             }
-            leaf.absent = absent.into_iter().map(str::to_owned).collect();
+            // A kernel that is in none of the objects may be in the one that could not be read.
+            let unread = leaf.problems.iter().any(Trouble::is_unreadable);
+            let to = if unread { &mut leaf.undetermined } else { &mut leaf.absent };
+            *to = absent.into_iter().map(str::to_owned).collect();
         }
         for family in families(solutions) {
             let entry = out.families.entry(family.0).or_default();

@@ -14,7 +14,7 @@ mod predicate;
 mod solution;
 
 pub use catalog::Catalog;
-pub use coverage::{Family, Files, Leaf, Service, Verdict, serve};
+pub use coverage::{Family, Files, Leaf, Service, Trouble, Verdict, serve};
 pub use layout::{Layout, Listing, Role};
 pub use node::{Node, Row};
 pub use predicate::Predicate;

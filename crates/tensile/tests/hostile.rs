@@ -65,6 +65,30 @@ fn leaves_that_name_each_other_are_walked_once() {
 }
 
 #[test]
+fn of_a_root_or_leaf_that_cannot_be_read_nothing_is_known() {
+    let root = catalog(&placeholder("TensileLibrary_a"));
+    let cut = root[..root.len() - 3].to_vec();
+    let broken = [
+        vec![("TensileLibrary_lazy_gfx1201.dat", cut.clone())],
+        vec![("TensileLibrary_lazy_gfx1201.dat", root.clone()), ("TensileLibrary_a.dat", cut)],
+    ];
+    for files in broken {
+        let service = serve(&Memory::new(files), "gfx1201", &mut |_| ());
+        assert_eq!(service.verdict(), Verdict::NotKnown, "{service:?}");
+        assert!(service.troubles().any(|it| it.is_unreadable() && it.to_string().contains(".dat: ")), "{service:?}");
+    }
+    // A kind of node that nobody knows may lead to solutions; a leaf that is not there leads to none.
+    let mut strange = vec![0x81];
+    text(&mut strange, "type");
+    text(&mut strange, "Oracle");
+    let service =
+        serve(&Memory::new(vec![("TensileLibrary_lazy_gfx1201.dat", catalog(&strange))]), "gfx1201", &mut |_| ());
+    assert_eq!(service.verdict(), Verdict::NotKnown, "{service:?}");
+    let service = serve(&Memory::new(vec![("TensileLibrary_lazy_gfx1201.dat", root)]), "gfx1201", &mut |_| ());
+    assert_eq!(service.verdict(), Verdict::No, "{service:?}");
+}
+
+#[test]
 fn a_claim_of_four_billion_solutions_costs_nothing() {
     let mut bomb = vec![0x81];
     text(&mut bomb, "solutions");

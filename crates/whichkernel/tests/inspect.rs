@@ -328,6 +328,56 @@ fn loose_objects_of_a_directory_are_added_up_and_what_is_locked_is_said() {
 }
 
 #[test]
+fn a_truncated_library_of_a_directory_is_named_and_no_answer_is_given_without_it() {
+    let place = Place::new();
+    let bytes = library().0;
+    place.file("libgood.so", &bytes);
+    place.file("libcut.so", &bytes[..bytes.len() - 40]);
+    let dir = place.0.path();
+    let code = |args: &[&str]| inspect(dir, args).status.code();
+    assert_eq!(code(&["--has-target", "gfx1201"]), Some(0));
+    assert_eq!(code(&["--gpu", "gfx1201", "--strict"]), Some(2));
+    let none = inspect(dir, &["--has-target", "gfx942"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none).contains("Not known: ") && text(&none).contains("libcut.so"), "{}", text(&none));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("libcut.so"));
+    let (value, code, _) = json(dir);
+    assert_eq!((code, value["conclusion"]["says"].as_str()), (2, Some("incomplete")));
+    assert!(value["unread"][0].as_str().unwrap().contains("libcut.so"), "{value}");
+    let isa = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+        command.args(["--lang", "en", "isa"]).arg(dir).args(["--target", "gfx1201"]).args(args).output().unwrap()
+    };
+    let has = isa(&["--has", "mfma"]);
+    assert_eq!(has.status.code(), Some(2), "{}", text(&has));
+    assert!(String::from_utf8_lossy(&has.stderr).contains("libcut.so"));
+    let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &isa(&["--format", "json"]).stdout);
+    assert_eq!(value["answers"][1]["schema"], "whichkernel.error/1", "{value}");
+}
+
+#[test]
+fn strict_passes_only_where_something_serves_and_nothing_was_left_out() {
+    let place = Place::new();
+    let strict = |name: &str| {
+        let output = inspect(&place.0.path().join(name), &["--gpu", "gfx1201", "--strict"]);
+        (output.status.code(), text(&output))
+    };
+    for name in ["cuda", "host", "packed", "good"] {
+        fs::create_dir(place.0.path().join(name)).unwrap();
+    }
+    place.file("cuda/x.fatbin", &make::nvidia_container(&[(1, 90, 0x11, PTX, 0)]));
+    place.file("host/libggml-base.so", &make::elf(62, 0, 0, 0, &[]));
+    place.file("packed/x.whl", b"PK\x03\x04rest");
+    place.file("good/lib.so", &library().0);
+    assert_eq!(strict("good").0, Some(0));
+    assert!(strict("good").1.contains("Yes: everything in it"), "{}", strict("good").1);
+    assert_eq!((strict("cuda").0, strict("host").0, strict("packed").0), (Some(1), Some(1), Some(2)));
+    assert!(strict("cuda").1.contains("No: nothing in "), "{}", strict("cuda").1);
+    place.file("good/x.whl", b"PK\x03\x04rest");
+    assert_eq!(strict("good").0, Some(2));
+}
+
+#[test]
 fn a_file_without_gpu_code_is_no_error() {
     let output = inspect(Path::new(env!("CARGO_BIN_EXE_whichkernel")), &[]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,8 @@
 //! A directory: its GPU libraries and kernel catalogs, and how they serve a GPU.
 
+use crate::libraries::serves;
 use answer::Answer;
+use evidence::Conclusion;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,6 +16,10 @@ pub struct Directory {
     pub gpu: Option<String>,
     pub libraries: Vec<Library>,
     pub catalogs: Vec<Catalog>,
+    /// Is what is listed all there is?
+    pub conclusion: Conclusion,
+    /// How it serves the GPU that was asked about; null where none was.
+    pub serves: Option<Serving>,
     /// What could not be looked at, with the reason.
     pub unread: Vec<String>,
     /// Archives and packages: what is in them was not looked at.
@@ -22,6 +28,15 @@ pub struct Directory {
 
 impl Answer for Directory {
     const SCHEMA: &'static str = "whichkernel.inspect-directory/1";
+}
+
+/// Two questions about a directory and one GPU.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Serving {
+    /// Would the GPU find kernels in anything that lies there?
+    pub any: Conclusion,
+    /// Does everything that lies there for GPUs of its vendor serve it?
+    pub all: Conclusion,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -39,7 +54,8 @@ pub struct Library {
     /// Kernels per target id.
     pub targets: BTreeMap<String, u64>,
     pub stubs: u64,
-    /// SPIR-V modules for Vulkan; looked for in files with device code and in those that need the Vulkan loader.
+    /// SPIR-V modules; looked for in files with device code and in those that need the Vulkan loader, in all where a GPU was asked
+    /// about.
     pub spirv_modules: usize,
     /// null where nobody can say, or nobody asked.
     pub serves: Option<bool>,
@@ -65,7 +81,10 @@ pub struct Catalog {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ServiceAnswer {
     target: String,
+    /// no, not-known, partly, fallback-only or yes.
     verdict: &'static str,
+    /// What the verdict rests on.
+    conclusion: Conclusion,
     files: usize,
     root: Option<String>,
     helpers: Vec<String>,
@@ -115,6 +134,7 @@ impl From<&Service> for ServiceAnswer {
         ServiceAnswer {
             target: service.target.clone(),
             verdict: service.verdict().name(),
+            conclusion: serves(service),
             files: service.files,
             root: service.root.clone(),
             helpers: service.helpers.clone(),

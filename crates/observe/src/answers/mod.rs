@@ -18,7 +18,7 @@ mod process;
 
 pub use bundles::{BundleRow, Bundles, Variant};
 pub use census::{CensusAnswer, census};
-pub use directory::{Catalog, Directory, FamilyService, Library, Pack, ServiceAnswer};
+pub use directory::{Catalog, Directory, FamilyService, Library, Pack, ServiceAnswer, Serving};
 pub use file::{FileAnswer, HasTarget};
 pub use fingerprint::Fingerprinted;
 pub use has::{Has, HasAnswer};

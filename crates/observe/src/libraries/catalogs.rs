@@ -3,10 +3,36 @@
 use crate::libraries::id;
 use crate::{Raw, Sighting};
 use evidence::{
-    About, Artifact, Canary, Coverage, Fact, FieldOfView, Finding, Observation, Refused, Shipped, Subject, View,
+    About, Artifact, Basis, Canary, Conclusion, Coverage, Fact, FieldOfView, Finding, LeftOutWhy, Observation, Refused,
+    Rung, Shipped, Subject, Unit, View,
 };
 use runtime::catalogs::LibraryDir;
-use tensile::{Files, Service};
+use tensile::{Files, Service, Trouble, Verdict};
+
+/// Does it serve the target: is every kernel that its solutions name in a code object? Where it has none, that there are none
+/// for the target. What cannot be read, and kinds of nodes that nobody knows, are left out by name.
+pub fn serves(service: &Service) -> Conclusion {
+    let named: u64 = service.leaves.iter().map(|leaf| leaf.kernels as u64).sum();
+    let open: u64 = service.leaves.iter().map(|leaf| leaf.undetermined.len() as u64).sum();
+    let mut basis = match service.has_solutions() {
+        true => Basis::new(Rung::Shipped, Unit::Kernels, named, named.saturating_sub(open)),
+        // How many there could be nobody says: the names in the directory, and what they lead to, were looked at.
+        false => Basis::live(Rung::Shipped, Unit::Files, service.files as u64),
+    };
+    basis = basis.by(super::NAME);
+    for trouble in service.troubles().filter(|trouble| trouble.is_unreadable()) {
+        basis = basis.without(trouble.to_string(), None, LeftOutWhy::Unreadable);
+    }
+    for kind in &service.unknown_nodes {
+        basis = basis.without(kind.as_str(), None, LeftOutWhy::Undetermined);
+    }
+    if !service.has_solutions() {
+        return basis.presence(0);
+    }
+    let missing = service.troubles().filter(|trouble| matches!(trouble, Trouble::Missing(_))).count() as u64;
+    let absent: u64 = service.leaves.iter().map(|leaf| leaf.absent.len() as u64).sum();
+    basis.of_all(missing + absent)
+}
 
 /// `service` None: nobody asked, or the target's files were left out when the runtime was fetched.
 pub fn catalog(
@@ -38,7 +64,13 @@ pub fn catalog(
         out.push(saw(&target, "catalog.files", &[library], files.into())?);
     }
     let Some((target, service)) = target.zip(service) else { return Ok(out) };
-    out.push(saw(target, "catalog.serves", &[library], service.verdict().name().into())?);
+    // What cannot be known is no observation; what was left out stands in the coverage of the one that is made.
+    if service.verdict() != Verdict::NotKnown {
+        let fact = Fact::new("catalog.serves", About::new([library]), service.verdict().name());
+        let (finding, coverage) = (Finding::Saw(fact), coverage_of(&serves(service)));
+        let seen = Observation::on::<Shipped>(id(), subject(target), finding, coverage, time)?;
+        out.push(seen.into());
+    }
     for name in dir.listing().files_for(target) {
         out.push(saw(target, "catalog.file", &[library, ("name", name)], true.into())?);
     }
@@ -50,4 +82,11 @@ pub fn catalog(
         .canary(canary);
     out.push(Sighting::from(swept).with(Raw::text(names.join("\n"))));
     Ok(out)
+}
+
+/// What a conclusion was made from, as the coverage of an observation.
+fn coverage_of(conclusion: &Conclusion) -> Coverage {
+    let all = conclusion.left_out().iter();
+    let coverage = Coverage::partial(conclusion.unit().key(), conclusion.answered(), conclusion.asked(), Vec::new());
+    all.fold(coverage, |coverage, left| coverage.missing(left.what.as_str(), left.why.key()))
 }

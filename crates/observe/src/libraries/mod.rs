@@ -7,7 +7,7 @@ mod catalogs;
 mod needed;
 mod observer;
 
-pub use crate::libraries::catalogs::catalog;
+pub use crate::libraries::catalogs::{catalog, serves};
 pub use crate::libraries::needed::needed;
 pub use crate::libraries::observer::RuntimeLibraries;
 

@@ -35,3 +35,4 @@ isa-no-such-target = { $file } has no code for { $target }; it has: { $there }
 isa-progress = bundle { $index }, at byte { $offset } ...
 isa-recorded = { $count } observations written to the ledger
 isa-list-stub = a stub ({ $kind }): it computes nothing
+isa-file-unread = not read, so that nothing is said of it: { $path }

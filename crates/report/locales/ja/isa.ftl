@@ -35,3 +35,4 @@ isa-no-such-target = { $file } に { $target } 用のコードはありません
 isa-progress = バンドル { $index }、{ $offset } バイト目 ...
 isa-recorded = { $count } 件の観測を台帳に記録しました
 isa-list-stub = スタブ({ $kind }): 何も計算しません
+isa-file-unread = 読めなかったため、何も言えません: { $path }

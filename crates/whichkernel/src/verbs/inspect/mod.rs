@@ -125,10 +125,8 @@ fn one(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
         Target::Members(path) => members(path, args, context),
         Target::Package(path, pack) => {
             let unpacked = inputs::unpack(path, pack)?;
-            for refused in &unpacked.refused {
-                context.note(&context.lang.text_with("inspect-dir-unread", &[("path", refused.clone().into())]));
-            }
-            directory::run(unpacked.root(), Some(path), args, context)
+            let package = directory::Package { path, refused: &unpacked.refused };
+            directory::run(unpacked.root(), Some(&package), args, context)
         }
         Target::Directory(path) => directory::run(path, None, args, context),
         Target::Fingerprint(path) => fingerprint::run(path, args, context),
@@ -148,6 +146,10 @@ fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     ];
     context.note(&context.lang.text_with("inspect-members", &words));
     let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
+    // Members are looked into where they have device sections: of the others it cannot be said that nothing lies in them.
+    if names.is_empty() {
+        anyhow::bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
+    }
     many::over(&names, args.format == Format::Json, context, |at, _| match found.get(at) {
         Some(file) => file::run(file, args, context),
         None => Ok(ExitCode::SUCCESS),

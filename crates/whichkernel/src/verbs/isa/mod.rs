@@ -10,7 +10,7 @@ use super::many;
 use crate::context::{Context, Format};
 use crate::counting::{census, no_kernel, nothing, parse_target};
 use ::runtime::inputs;
-use inventory::{File, Pack};
+use inventory::{File, Pack, Unread};
 use launch::NameFilter;
 use observe::answers;
 use observe::census::{By, Select};
@@ -70,6 +70,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     many::run(&args.files, json, context, |path| match inputs::pack(path) {
         Some(Pack::Ar) => {
             let (found, _) = inputs::members(&File::open(path)?)?;
+            if found.is_empty() {
+                anyhow::bail!("{}", no_code(path, context));
+            }
             let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
             many::over(&names, json, context, |at, _| {
                 found.get(at).map_or(Ok(ExitCode::SUCCESS), |file| one(file, args, context))
@@ -77,20 +80,38 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
         Some(pack) => {
             let unpacked = inputs::unpack(path, pack)?;
-            below(unpacked.root(), args, context)
+            below(unpacked.root(), &unpacked.refused, args, context)
         }
-        None if path.is_dir() => below(path, args, context),
+        None if path.is_dir() => below(path, &[], args, context),
         None => one(&File::open(path)?, args, context),
     })
 }
 
-/// Every file below a directory that has device code of AMD's.
-fn below(dir: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let found = inputs::device_files(dir);
-    if found.is_empty() {
-        anyhow::bail!("{}", context.lang.text_with("isa-no-code", &[("file", dir.display().to_string().into())]));
+/// Every file below a directory that has device code of AMD's. What may have some and cannot be looked at is an answer of its
+/// own, an error: the others do not speak for it. `refused`: what was not even unpacked.
+fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let (mut found, mut unread) = inputs::device_files(dir);
+    unread.extend(refused.iter().map(|why| Unread::new(dir, why)));
+    if found.is_empty() && unread.is_empty() {
+        anyhow::bail!("{}", no_code(dir, context));
     }
-    many::over(&found, args.format == Format::Json, context, |_, path| one(&File::open(path)?, args, context))
+    let code = found.len();
+    found.extend(unread.iter().map(|one| one.path.clone()));
+    let several = found.len() > 1 && args.format == Format::Text && !args.has.is_empty();
+    many::over(&found, args.format == Format::Json, context, |at, path| {
+        if let Some(unread) = at.checked_sub(code).and_then(|at| unread.get(at)) {
+            let words = [("path", unread.to_string().into())];
+            anyhow::bail!("{}", context.lang.text_with("isa-file-unread", &words));
+        }
+        if several {
+            context.print(&format!("{}\n", path.display()))?;
+        }
+        one(&File::open(path)?, args, context)
+    })
+}
+
+fn no_code(path: &Path, context: &Context) -> String {
+    context.lang.text_with("isa-no-code", &[("file", path.display().to_string().into())])
 }
 
 fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {

@@ -3,21 +3,22 @@
 //! What GPU libraries lie in it, which targets each ships code for, which kernel catalogs there are; with `--gpu`,
 //! whether all that serves one GPU.
 
-mod libraries;
 mod text;
 
 use super::Args;
 use super::select::wanted;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::{Context as _, bail};
+use evidence::{Conclusion, Word};
 use gpu::Arch;
-use inventory::Pack;
-use libraries::{Found, Library};
-use observe::answers::{self, Directory};
+use inventory::{Pack, Unread};
+use observe::answers::{self, Directory, Serving};
+use observe::directory::{CatalogSaid, Library, Place, Survey, survey};
+use observe::libraries::serves;
 use runtime::catalogs::{self, LibraryDir};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tensile::{Files, Service, Verdict, serve};
+use tensile::{Files, Service, serve};
 
 /// A catalog directory, and how it would serve the GPU that was asked about.
 struct Catalog {
@@ -27,17 +28,35 @@ struct Catalog {
     filtered: Option<runtime::Index>,
 }
 
-/// `package`: what was unpacked to `path` for the time of the answer, and is called by its own name.
-pub fn run(path: &Path, package: Option<&Path>, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let shown = package.unwrap_or(path);
+impl Catalog {
+    fn said(&self) -> CatalogSaid<'_> {
+        CatalogSaid {
+            path: self.dir.dir(),
+            files: self.dir.listing().names().count() as u64,
+            serves: self.service.as_ref().map(serves),
+        }
+    }
+}
+
+/// What was unpacked for the time of the answer: it is called by its own name, and what was not written is not known.
+pub struct Package<'a> {
+    pub path: &'a Path,
+    pub refused: &'a [String],
+}
+
+pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+    let shown = package.map_or(path, |package| package.path);
     let arch_asked = args.has_target.as_deref().map(Arch::parse).transpose()?;
     let arch = arch_asked.clone().or(wanted(args)?);
     let target = arch.as_ref().map(processor);
     let found = catalogs::find(path).with_context(|| path.display().to_string())?;
     let skip: Vec<_> = found.iter().map(|dir| dir.dir().to_owned()).collect();
-    let Found { libraries, unread, packs } = libraries::find(path, &skip, arch.as_ref(), context);
-    for place in &unread {
-        context.note(&context.lang.text_with("inspect-dir-unread", &[("path", place.clone().into())]));
+    let mut survey = survey(path, &skip, arch.as_ref(), &mut |path| context.progress(&path.display().to_string()));
+    if let Some(package) = package {
+        named_inside(&mut survey, path, package);
+    }
+    for place in &survey.unread {
+        context.note(&context.lang.text_with("inspect-dir-unread", &[("path", place.to_string().into())]));
     }
     let serve_one = |dir: LibraryDir| {
         let mut progress = |name: &str| context.progress(name);
@@ -47,44 +66,61 @@ pub fn run(path: &Path, package: Option<&Path>, args: &Args, context: &Context) 
         Catalog { dir, service, filtered }
     };
     let catalogs: Vec<Catalog> = found.into_iter().map(serve_one).collect();
-    if libraries.is_empty() && catalogs.is_empty() && packs.is_empty() && unread.is_empty() {
+    let place = Place { survey: &survey, catalogs: catalogs.iter().map(Catalog::said).collect() };
+    let serving = arch.as_ref().map(|arch| Serving { any: place.presence(), all: place.service(arch) });
+    let nothing = survey.libraries.is_empty() && survey.packs.is_empty() && survey.unread.is_empty();
+    if nothing && catalogs.is_empty() && arch_asked.is_none() {
         bail!("{}: no GPU library, code object or kernel catalog lies in it", shown.display());
     }
     if args.record {
         super::record::catalogs(catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())), context)?;
     }
+    let code = match &serving {
+        Some(serving) if arch_asked.is_some() => word(&serving.any),
+        Some(serving) if args.strict => strict(serving),
+        // What could be read was shown; that it is all there is cannot be said.
+        _ if !survey.unread.is_empty() => ExitCode::from(COULD_NOT_RUN),
+        _ => ExitCode::SUCCESS,
+    };
     match args.format {
         Format::Json => {
-            let pack = |(path, pack): &(PathBuf, Pack)| answers::Pack { path: answers::shown(path), kind: pack.key() };
-            let not_looked_into = packs.iter().map(pack).collect();
-            let answer = answer(shown, target.as_deref(), &libraries, &catalogs);
-            context.print(&answer::json(&Directory { unread: unread.clone(), not_looked_into, ..answer })?)?;
+            let answer = answer(shown, target.as_deref(), &survey, &catalogs, place.completeness(), serving);
+            context.print(&answer::json(&answer)?)?;
         }
         Format::Text => {
-            let mut out = text::directory((path, shown), arch.as_ref(), &libraries, &catalogs, context);
-            out += &text::packs(&packs, context);
+            let mut out = text::directory((path, shown), arch.as_ref(), &survey.libraries, &catalogs, context);
+            out += &text::packs(&survey.packs, context);
+            if let (Some(arch), Some(serving)) = (&arch, &serving) {
+                out += &text::serving(shown, arch, serving, arch_asked.is_none(), context);
+            }
             context.print(&out)?;
         }
         Format::Csv | Format::Md => bail!("a directory has the formats text and json"),
     }
-    let served =
-        |catalog: &Catalog| catalog.service.as_ref().is_none_or(|service| service.verdict() >= Verdict::FallbackOnly);
-    let mut loose = libraries.iter().filter(|library| library.loose.is_some()).peekable();
-    let lacks = |library: &Library| arch.as_ref().is_some_and(|arch| library.lacks(arch));
-    let shipped = !libraries.iter().any(lacks)
-        && (target.is_none() || loose.peek().is_none() || loose.any(|library| library.answer() == Some(true)));
-    if arch_asked.is_some() {
-        return Ok(has_target(&libraries, unread.is_empty() && packs.is_empty()));
+    Ok(code)
+}
+
+/// 0 yes, 1 no, 2 nobody can say.
+fn word(conclusion: &Conclusion) -> ExitCode {
+    match conclusion.word() {
+        Word::Yes => ExitCode::SUCCESS,
+        Word::No => ExitCode::from(CHECK_FAILED),
+        Word::Partly | Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
     }
-    // What could be read was shown; that it is all there is cannot be said.
-    if !unread.is_empty() {
-        return Ok(ExitCode::from(COULD_NOT_RUN));
-    }
-    Ok(if args.strict && !(catalogs.iter().all(served) && shipped) {
-        ExitCode::from(CHECK_FAILED)
-    } else {
-        ExitCode::SUCCESS
-    })
+}
+
+/// `--strict`: something serves the GPU, and so does everything else. Where nothing does, or one thing does not, it failed.
+fn strict(serving: &Serving) -> ExitCode {
+    if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { word(&serving.all) }
+}
+
+/// Names as the package has them, not as they lie here for the moment; and what was not unpacked.
+fn named_inside(survey: &mut Survey, root: &Path, package: &Package<'_>) {
+    let inside = |path: &PathBuf| path.strip_prefix(root).map_or_else(|_| path.clone(), |rest| package.path.join(rest));
+    let unread = survey.unread.iter_mut().chain(survey.libraries.iter_mut().flat_map(|library| &mut library.unread));
+    unread.for_each(|one| one.path = inside(&one.path));
+    survey.packs.iter_mut().for_each(|(path, _)| *path = inside(path));
+    survey.unread.extend(package.refused.iter().map(|why| Unread::new(package.path, why)));
 }
 
 /// The index of the cached runtime that `dir` belongs to, if it was fetched for other targets only.
@@ -92,18 +128,6 @@ fn left_out(dir: &Path, target: &str) -> Option<runtime::Index> {
     let dir = dir.canonicalize().ok()?;
     let index = dir.ancestors().find_map(|dir| runtime::Index::read(dir).ok())?;
     (!index.targets.is_empty() && !index.targets.iter().any(|known| known == target)).then_some(index)
-}
-
-/// Whether anything in the directory has kernels for the target that was asked for. 0 yes, 1 no, 2 nobody can say.
-fn has_target(libraries: &[Library], all_read: bool) -> ExitCode {
-    let mut answers = libraries.iter().filter(|library| library.serves.is_some()).map(Library::answer);
-    if answers.clone().any(|answer| answer == Some(true)) {
-        ExitCode::SUCCESS
-    } else if all_read && answers.all(|answer| answer == Some(false)) {
-        ExitCode::from(CHECK_FAILED)
-    } else {
-        ExitCode::from(COULD_NOT_RUN)
-    }
 }
 
 /// Catalogs are sorted by processor: `gfx90a:xnack-` -> `gfx90a`.
@@ -114,7 +138,15 @@ fn processor(arch: &Arch) -> String {
     }
 }
 
-fn answer(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[Catalog]) -> Directory {
+fn answer(
+    path: &Path,
+    target: Option<&str>,
+    survey: &Survey,
+    catalogs: &[Catalog],
+    conclusion: Conclusion,
+    serves: Option<Serving>,
+) -> Directory {
+    let pack = |(path, pack): &(PathBuf, Pack)| answers::Pack { path: answers::shown(path), kind: pack.key() };
     let library = |library: &Library| answers::Library {
         path: answers::shown(&library.path),
         loose_files: library.loose,
@@ -130,7 +162,7 @@ fn answer(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[
         spirv_modules: library.modules,
         serves: library.answer(),
         taken: library.serves.as_ref().and_then(|serves| serves.taken.clone()),
-        problem: library.problem.clone(),
+        problem: library.unread.first().map(ToString::to_string),
     };
     let catalog = |catalog: &Catalog| answers::Catalog {
         path: answers::shown(catalog.dir.dir()),
@@ -144,9 +176,11 @@ fn answer(path: &Path, target: Option<&str>, libraries: &[Library], catalogs: &[
     Directory {
         directory: answers::shown(path),
         gpu: target.map(str::to_owned),
-        libraries: libraries.iter().map(library).collect(),
+        libraries: survey.libraries.iter().map(library).collect(),
         catalogs: catalogs.iter().map(catalog).collect(),
-        unread: Vec::new(),
-        not_looked_into: Vec::new(),
+        conclusion,
+        serves,
+        unread: survey.unread.iter().map(ToString::to_string).collect(),
+        not_looked_into: survey.packs.iter().map(pack).collect(),
     }
 }

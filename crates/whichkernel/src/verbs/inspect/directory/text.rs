@@ -2,9 +2,11 @@
 
 use super::{Catalog, Library};
 use crate::{context::Context, verbs::inspect::text::count};
+use evidence::Word;
 use gpu::Arch;
 use inventory::Pack;
-use report::{Column, Table, plain};
+use observe::answers::Serving;
+use report::{Column, Table, conclusion_text, gaps, plain};
 use std::path::{Path, PathBuf};
 use tensile::{Files, Layout, Service, Verdict};
 
@@ -26,9 +28,12 @@ pub fn directory(
         out += &library_table(path, libraries, target.is_some(), context);
     }
     for library in libraries {
-        if let Some(problem) = &library.problem {
-            let name = library.path.strip_prefix(path).unwrap_or(&library.path);
-            out += &format!("{}\n", plain(&format!("{}: {problem}", name.display())));
+        for unread in library.unread.iter().take(SHOWN) {
+            let name = unread.path.strip_prefix(path).unwrap_or(&unread.path);
+            out += &format!("{}\n", plain(&format!("{}: {}", name.display(), unread.why)));
+        }
+        if let Some(more) = library.unread.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+            out += &format!("{}\n", context.lang.text_with("inspect-more", &[("count", count(more as u64).into())]));
         }
     }
     for catalog in catalogs {
@@ -50,6 +55,28 @@ pub fn directory(
         if libraries.iter().any(|library| library.lacks(arch)) {
             out.push('\n');
         }
+    }
+    out
+}
+
+/// Would the GPU find kernels in anything here; with `--gpu` also whether all of it serves. Why, where that is not whole.
+pub fn serving(shown: &Path, arch: &Arch, serving: &Serving, all: bool, context: &Context) -> String {
+    let lang = &context.lang;
+    let say = |conclusion: &evidence::Conclusion, key: &str| {
+        let word = conclusion.word();
+        let words = [
+            ("target", arch.to_string().into()),
+            ("dir", shown.display().to_string().into()),
+            ("said", conclusion_text(lang, conclusion).into()),
+            ("gaps", gaps(lang, conclusion).unwrap_or_default().into()),
+            ("files", count(conclusion.answered()).into()),
+        ];
+        let said = lang.text_with(&format!("inspect-dir-{key}-{}", word.key()), &words);
+        format!("\n{}: {}\n", lang.text(&format!("answer-{}", word.key())), plain(&said))
+    };
+    let mut out = say(&serving.any, "any");
+    if all && serving.any.word() == Word::Yes {
+        out += say(&serving.all, "all").trim_start();
     }
     out
 }
@@ -175,8 +202,8 @@ fn verdict(service: &Service, context: &Context) -> String {
         ("kernels", count(service.families.values().map(|family| family.kernels as u64).sum()).into()),
     ];
     let mut out = format!("{}\n", lang.text_with(&format!("inspect-serves-{}", service.verdict().name()), &args));
-    if service.verdict() == Verdict::No {
-        return out;
+    if service.verdict() <= Verdict::NotKnown {
+        return out + &troubles(service, context);
     }
     let title = |key: &str| lang.text(key);
     let mut table = Table::new(vec![
@@ -201,9 +228,18 @@ fn verdict(service: &Service, context: &Context) -> String {
         ]);
     }
     out += &table.text(context.width);
-    let mut problems: Vec<String> = service.problems.clone();
+    out + &troubles(service, context)
+}
+
+/// What is missing, unreadable or not understood, one line each.
+fn troubles(service: &Service, context: &Context) -> String {
+    let lang = &context.lang;
+    let mut out = String::new();
+    let mut problems: Vec<String> =
+        service.troubles().map(|trouble| plain(&trouble.to_string()).into_owned()).collect();
+    let nodes = service.unknown_nodes.iter();
+    problems.extend(nodes.map(|kind| lang.text_with("inspect-unknown-node", &[("kind", kind.clone().into())])));
     for leaf in &service.leaves {
-        problems.extend(leaf.problems.iter().cloned());
         if !leaf.absent.is_empty() {
             let args = [
                 ("leaf", leaf.name.clone().into()),

@@ -1,0 +1,201 @@
+//! The GPU libraries of a directory: host files with device code, and the stack's libraries without any.
+
+use codeobject::{ReadAt, elf::Elf, host, kpack::Reference, nvidia};
+use gpu::Arch;
+use inventory::{Contents, File, FileReport, Met, Nothing, Options, Pack, Serves, Unread, inspect, walk_files};
+use runtime::{library_names as stack, linkage::Dynamic};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A library, or all loose code objects and bundles of one directory.
+#[derive(Debug)]
+pub struct Library {
+    /// For loose code objects and bundles: their directory.
+    pub path: PathBuf,
+    /// How many loose code objects and bundles; None for a library.
+    pub loose: Option<usize>,
+    pub size: u64,
+    pub soname: Option<String>,
+    pub part: Option<&'static str>,
+    pub version: Option<String>,
+    pub release: Option<String>,
+    pub bundles: usize,
+    pub kernels: u64,
+    /// Kernels per target id.
+    pub targets: BTreeMap<String, u64>,
+    /// Kernels per target id that compute nothing.
+    pub stubs: u64,
+    /// SPIR-V modules, of those that are looked into for them.
+    pub modules: usize,
+    /// Would the GPU that was asked about find kernels with code? None: not asked, or none needed.
+    pub serves: Option<Serves>,
+    /// The files of it that could not be read whole, each with the first reason.
+    pub unread: Vec<Unread>,
+}
+
+/// The libraries of a directory, and what in it could not be looked at.
+#[derive(Debug, Default)]
+pub struct Survey {
+    pub libraries: Vec<Library>,
+    /// Files and directories, with the reason.
+    pub unread: Vec<Unread>,
+    /// Archives and packages: what is in them was not looked at.
+    pub packs: Vec<(PathBuf, Pack)>,
+    /// Regular files that could be opened, and are no archives.
+    pub files: u64,
+    /// Host files without device sections that nobody read whole, because nobody asked about a GPU: a code object or a
+    /// module may lie in the middle of one.
+    pub unsearched: u64,
+}
+
+/// Every library below `dir`, without the catalog directories in `skip`; links are not followed.
+pub fn survey(dir: &Path, skip: &[PathBuf], target: Option<&Arch>, progress: &mut dyn FnMut(&Path)) -> Survey {
+    let mut found = Survey::default();
+    let mut loose: BTreeMap<PathBuf, Library> = BTreeMap::new();
+    let unread = walk_files(dir, skip, &mut |file, what| {
+        found.files += u64::from(!matches!(what, Met::Pack(_)));
+        match what {
+            Met::Code(Contents::Host { elf, .. }) => found.host(file, Some(&elf), target, progress),
+            Met::Code(Contents::Windows { .. }) => found.host(file, None, target, progress),
+            Met::Code(_) => {
+                let dir = file.path().parent().unwrap_or(dir);
+                let library = loose.entry(dir.to_owned()).or_insert_with(|| Library::loose(dir));
+                library.add(file, target, progress);
+            }
+            Met::Pack(pack) => found.packs.push((file.path().to_owned(), pack)),
+            Met::Other => {}
+        }
+    });
+    found.unread = unread;
+    found.libraries.extend(loose.into_values());
+    found.libraries.sort_by(|a, b| a.path.cmp(&b.path));
+    found.packs.sort();
+    found
+}
+
+impl Library {
+    /// Whether it is for GPUs of this one's vendor, or for none that could be named.
+    pub fn is_for(&self, wanted: &Arch) -> bool {
+        let nvidia = |target: &String| gpu::arch::Nvidia::parse(target).is_some();
+        let same_vendor = self.targets.keys().any(|target| nvidia(target) == matches!(wanted, Arch::Nvidia(_)));
+        self.serves.is_some() && (same_vendor || self.targets.is_empty())
+    }
+
+    /// A library without code for the GPU that was asked about. Loose objects are sorted by target: that one directory
+    /// has others is no fault; and a library for another vendor's GPUs is none either.
+    pub fn lacks(&self, wanted: &Arch) -> bool {
+        self.answer() == Some(false) && self.loose.is_none() && self.is_for(wanted)
+    }
+
+    /// Would the GPU find kernels in it? None where nobody can say, or nobody asked.
+    pub fn answer(&self) -> Option<bool> {
+        self.serves.as_ref().and_then(Serves::answer)
+    }
+
+    /// How many files it is.
+    pub fn files(&self) -> u64 {
+        self.loose.map_or(1, |files| files as u64)
+    }
+
+    fn take(&mut self, file: &File, report: &FileReport, target: Option<&Arch>) {
+        self.bundles += report.bundles.len();
+        self.modules += report.modules.len();
+        for (name, found) in report.targets() {
+            *self.targets.entry(name).or_default() += found.kernels;
+            self.kernels += found.kernels;
+            self.stubs += found.stubs;
+        }
+        if let Some(serves) = target.map(|wanted| report.serves(wanted)) {
+            let before = self.serves.take();
+            self.serves = Some(match before {
+                Some(before) if before.answer() == Some(true) => before,
+                Some(before) if serves.answer() == Some(false) => before,
+                _ => serves,
+            });
+        }
+        let nvidia = report.nvidia.as_ref().is_some_and(|found| !found.is_complete());
+        let why = report.all_problems().next().map(ToString::to_string);
+        let why = why.or_else(|| nvidia.then(|| "NVIDIA fatbins that could not be read whole".to_owned()));
+        self.unread.extend(why.map(|why| Unread::new(file.path(), why)));
+    }
+
+    /// The code objects and bundles that lie in a directory by themselves (amd-aiter ships thousands): one row for all.
+    fn loose(dir: &Path) -> Self {
+        Library {
+            path: dir.to_owned(),
+            loose: Some(0),
+            size: 0,
+            soname: None,
+            part: None,
+            version: None,
+            release: None,
+            bundles: 0,
+            kernels: 0,
+            targets: BTreeMap::new(),
+            stubs: 0,
+            modules: 0,
+            serves: None,
+            unread: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, file: &File, target: Option<&Arch>, progress: &mut dyn FnMut(&Path)) {
+        progress(file.path());
+        self.loose = self.loose.map(|count| count + 1);
+        self.size += file.len();
+        let report = read(file, &Options { threads: 1, ..Options::all() });
+        self.take(file, &report, target);
+    }
+}
+
+fn read(file: &File, options: &Options) -> FileReport {
+    match inspect::<_, std::convert::Infallible>(file, options, false, &Nothing, |_, ()| Ok(())) {
+        Ok(report) => report,
+        Err(never) => match never {},
+    }
+}
+
+/// A file that needs it may carry SPIR-V. Others are not read whole for that where nobody asks about a GPU.
+const VULKAN_LOADER: &str = "libvulkan.so";
+
+impl Survey {
+    /// A host file with device code of either vendor, one that carries SPIR-V or code objects in its middle, or one that
+    /// belongs to a GPU stack by its name.
+    fn host(&mut self, file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, progress: &mut dyn FnMut(&Path)) {
+        let path = file.path();
+        let packed = |elf: &Elf<'_>| Reference::of_elf(elf).is_some();
+        let amd = elf.is_none_or(|elf| host::fatbin_sections(elf).next().is_some() || packed(elf));
+        let device = amd || nvidia::host_sections(file).map_or(true, |sections| !sections.is_empty());
+        let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let part = stack::part(&base);
+        let dynamic = Dynamic::read(file).ok();
+        let needs = dynamic.as_ref().is_some_and(|of| of.needed.iter().any(|name| name.starts_with(VULKAN_LOADER)));
+        let vulkan = needs || part == Some("ggml-vulkan");
+        let mut out = Library {
+            loose: None,
+            size: file.len(),
+            soname: dynamic.and_then(|dynamic| dynamic.soname),
+            part,
+            version: stack::version(&base),
+            release: stack::rocm_release(&base),
+            ..Library::loose(path)
+        };
+        if device || vulkan || target.is_some() {
+            progress(path);
+            out.take(file, &read(file, &Options::all()), target);
+            // A program that only calls the loader is for no GPU in particular.
+            if !device && out.modules == 0 && out.targets.is_empty() && out.unread.is_empty() {
+                out.serves = None;
+            }
+        } else {
+            self.unsearched += 1;
+        }
+        // Every Windows file is opened for this; those without device code are no GPU libraries.
+        let listed = device && elf.is_some()
+            || part.is_some()
+            || out.modules > 0
+            || !out.targets.is_empty()
+            || !out.unread.is_empty();
+        self.libraries.extend(listed.then_some(out));
+    }
+}
