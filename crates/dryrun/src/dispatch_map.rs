@@ -80,6 +80,14 @@ impl<'m> Sheet<'m> {
         Sheet { given, target, map, cells }
     }
 
+    /// The card's name, or what was given where no such card is known.
+    pub fn card(&self) -> String {
+        match self.map {
+            Some(map) => map.plan.card.profile.name.clone(),
+            None => gpu::find(self.given).map_or_else(|_| self.given.to_owned(), |profile| profile.name.clone()),
+        }
+    }
+
     pub fn title(&self) -> String {
         let name = |card: &Card| card.profile.title.clone();
         format!("{} ({})", self.map.map_or_else(|| self.given.to_owned(), |map| name(&map.plan.card)), self.target)
@@ -109,20 +117,17 @@ pub struct DispatchMaps<'m> {
 }
 
 impl Answer for DispatchMaps<'_> {
-    const SCHEMA: &'static str = "whichkernel.map/2";
+    const SCHEMA: &'static str = "whichkernel.map/3";
 }
 
 /// The map of one card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DispatchMap<'m> {
-    /// As it was named.
-    pub gpu: &'m str,
+    pub card: String,
     pub title: String,
     pub target: &'m str,
     /// `selected` where something was run, else `declared`.
     pub rung: Rung,
-    /// None where nothing was run.
-    pub grade: Option<&'static str>,
     /// Whether every cell that was asked for is answered.
     pub reach: Option<Conclusion>,
     /// The libraries have code that the target takes.
@@ -162,11 +167,10 @@ impl<'m> From<&'m Sheet<'m>> for DispatchMap<'m> {
             agree: said.agrees(),
         };
         DispatchMap {
-            gpu: sheet.given,
+            card: sheet.card(),
             title: sheet.title(),
             target: &sheet.target,
             rung: sheet.rung(),
-            grade: sheet.map.map(|map| map.standing().name()),
             reach: sheet.map.map(Map::reach),
             ships: sheet.map.map(|map| map.plan.described.ships),
             metadata_of: sheet.map.and_then(|map| map.plan.described.near.as_deref()),

@@ -1,6 +1,6 @@
 //! What a run plays: a card as the user named it, and the kernels of the runtime's libraries for its target.
 
-use crate::{Described, DryrunError, Place, Played, Standing, describe};
+use crate::{Described, DryrunError, Place, Played, describe};
 use gpu::Profile;
 use std::path::Path;
 
@@ -53,10 +53,6 @@ impl Map {
     /// Are all cells that were asked for answered, by the card's own metadata?
     pub fn reach(&self) -> evidence::Conclusion {
         crate::of_cells(&self.cells, &self.plan.played())
-    }
-
-    pub fn standing(&self) -> Standing {
-        Standing::of(&self.reach())
     }
 
     /// Not one cell was left without an answer, and nothing was lost.

@@ -5,46 +5,10 @@ use crate::kernels::Described;
 use crate::selection::{Selected, evaluations_by_width};
 use crate::session::{Ending, Outcome};
 use crate::sightings::NAME;
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Says, Unit};
+use evidence::{Basis, Conclusion, LeftOutWhy, Reach, Rung, Unit};
 use launch::Phase;
 use launch::grammar::Family;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How well what is shown was seen. Nothing seen is no grade at all; a gap anywhere leaves it limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
-    Unresolved,
-    Limited,
-    Confirmed,
-}
-
-impl Standing {
-    pub fn of(reach: &Conclusion) -> Standing {
-        match reach.says() {
-            _ if reach.answered() == 0 => Standing::Unresolved,
-            Says::Complete => Standing::Confirmed,
-            _ => Standing::Limited,
-        }
-    }
-
-    /// Of its name in the message files.
-    pub fn key(self) -> &'static str {
-        match self {
-            Standing::Unresolved => "check-grade-unresolved",
-            Standing::Limited => "check-grade-limited",
-            Standing::Confirmed => "check-grade-confirmed",
-        }
-    }
-
-    /// As in tables and data.
-    pub fn name(self) -> &'static str {
-        match self {
-            Standing::Unresolved => "Unresolved",
-            Standing::Limited => "Limited",
-            Standing::Confirmed => "Confirmed",
-        }
-    }
-}
 
 /// One device of the machine that was played.
 #[derive(Debug, Clone, Copy)]
@@ -94,15 +58,11 @@ impl Verdict {
         }
     }
 
-    pub fn standing(&self) -> Standing {
-        Standing::of(&self.reach)
-    }
-
     /// Of one device's rows: a device whose target is shipped does not suffer from another one's.
-    pub fn standing_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Standing {
+    pub fn reach_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Reach {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
         let basis = Basis::live(Rung::Selected, Unit::Launches, launches).by(NAME);
-        Standing::of(&around(basis, outcome, std::slice::from_ref(device)).completeness())
+        around(basis, outcome, std::slice::from_ref(device)).completeness().reach()
     }
 }
 
@@ -115,8 +75,8 @@ pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
 }
 
 /// Of one cell.
-pub fn standing_of_cell(cell: &Cell, device: &Played<'_>) -> Standing {
-    Standing::of(&of_cells(std::slice::from_ref(cell), device))
+pub fn reach_of_cell(cell: &Cell, device: &Played<'_>) -> Reach {
+    of_cells(std::slice::from_ref(cell), device).reach()
 }
 
 fn around(basis: Basis, outcome: &Outcome, devices: &[Played<'_>]) -> Basis {

@@ -5,23 +5,20 @@
 use evidence::{Ability, FieldOfView, Rung, View};
 
 /// Verbs whose observations no observer of the registry makes yet: verb, rung, topics. A verb counts where this build has it.
-const RECORDERS: &[(&str, Rung, &[&str])] = &[
-    ("dryrun", Rung::Selected, &["vulkan.*"]),
-    (
-        "source",
-        Rung::Declared,
-        &[
-            "matmul.*",
-            "source.chain",
-            "source.remap",
-            "source.split-mode",
-            "source.split-request",
-            "source.enum",
-            "source.lines",
-            "source.branch",
-        ],
-    ),
-];
+const RECORDERS: &[(&str, Rung, &[&str])] = &[(
+    "source",
+    Rung::Declared,
+    &[
+        "matmul.*",
+        "source.chain",
+        "source.remap",
+        "source.split-mode",
+        "source.split-request",
+        "source.enum",
+        "source.lines",
+        "source.branch",
+    ],
+)];
 
 pub fn abilities(verbs: &[String]) -> Vec<Ability> {
     let known = |verb: &str| verbs.iter().any(|known| known == verb);

@@ -13,6 +13,7 @@ pub fn registry() -> Vec<Box<dyn Observer>> {
         Box::new(observe::libraries::RuntimeLibraries),
         Box::new(observe::census::Isa),
         Box::new(DryrunObserver),
+        Box::new(dryrun::VulkanDryrun),
         Box::new(observe::process::ProcessMaps),
         Box::new(watch::LaunchObserver::PRELOAD),
         Box::new(watch::LaunchObserver::LAYER),

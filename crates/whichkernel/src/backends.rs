@@ -1,11 +1,12 @@
 //! HIP against Vulkan for one card: both dry runs, and how they look side by side. `diff rocm vulkan` and `explain --backend both` ask it.
 
+use crate::asked::dry::reach_line;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::emit::Show;
-use dryrun::{Backends, Blas, Card, Map, Place, Plan, Product, Standing, Survey, Taken, VulkanCard, VulkanSurvey};
+use dryrun::{Backends, Blas, Card, Map, Place, Plan, Product, Survey, Taken, VulkanCard, VulkanSurvey};
 use evidence::Word;
 use gguf::{Shape, TensorType};
-use report::{Column, Lang, Table, conclusion_text};
+use report::{Column, Lang, Table};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -201,9 +202,7 @@ impl Show for Backends {
         if let Some(table) = self.table(lang) {
             out.push_str(&table.text(context.width));
         }
-        let grade = lang.text(Standing::of(&self.reach).key());
-        let args = [("grade", grade.into()), ("reach", conclusion_text(lang, &self.reach).into())];
-        let _ = writeln!(out, "{}", lang.text_with("dryrun-grade", &args));
+        let _ = writeln!(out, "{}", reach_line(&self.reach, lang));
         let _ = writeln!(out, "{}", lang.text("backends-legend"));
         out
     }

@@ -42,7 +42,7 @@ fn rows(output: &Output) -> Vec<Vec<String>> {
     text(output).lines().map(split).collect()
 }
 
-const HEADER: &str = "gpu,target,type,columns,path,kernel,mangled,ne11,grid,block,shmem,file,bundle,count,grade";
+const HEADER: &str = "card,target,type,columns,path,kernel,mangled,ne11,grid,block,shmem,file,bundle,count,reach";
 const TARGETS: &str = "gfx900,gfx906,gfx908,gfx90a,gfx1030,gfx1100,gfx1201";
 
 #[test]
@@ -82,11 +82,11 @@ fn one_row_per_card_type_columns_and_kernel() {
     assert!(seven[5].starts_with("mul_mat_q<Q4_K,16,"), "{seven:?}");
     assert!(seven[6].starts_with("_ZL9mul_mat_qIL9ggml_type12ELi16E"), "{seven:?}");
     assert_eq!(seven[8], "104x1x1", "one workgroup for each of the 104 multiprocessors: {seven:?}");
-    assert_eq!((seven[11].as_str(), seven[14].as_str()), ("libggml-hip.so", "Confirmed"));
+    assert_eq!((seven[11].as_str(), seven[14].as_str()), ("libggml-hip.so", "whole"));
     assert!(seven[12].parse::<u32>().is_ok() && seven[13].parse::<u32>().is_ok(), "{seven:?}");
     assert_eq!(find("gfx90a", "257", "BLAS")[5], "hipblasGemmEx");
     let navi = find("rx-9070-xt", "257", "MMQ");
-    assert_eq!((navi[1].as_str(), navi[14].as_str()), ("gfx1201", "Limited"), "Debian ships no gfx1201");
+    assert_eq!((navi[1].as_str(), navi[14].as_str()), ("gfx1201", "answered"), "Debian ships no gfx1201");
     let mut keys: Vec<_> = rows.iter().map(|row| (&row[0], &row[2], &row[3], &row[6], &row[5])).collect();
     let all = keys.len();
     keys.sort();
@@ -132,7 +132,7 @@ fn what_if_and_the_override_change_what_is_selected() {
     let value = json(&command.args(["--columns", "290", "--format", "json"]).output().expect("it runs"));
     let map = &value["maps"][0];
     assert_eq!((&map["run"]["target"], &map["run"]["overridden_from"]), (&"gfx1100".into(), &"gfx1201".into()));
-    assert_eq!((&map["cells"][0]["label"], &map["run"]["grade"]), (&"BLAS".into(), &"Confirmed".into()));
+    assert_eq!((&map["cells"][0]["label"], &map["run"]["reach"]), (&"BLAS".into(), &"whole".into()));
     let wrong = whichkernel().env("HSA_OVERRIDE_GFX_VERSION", "spam").args(["dryrun"]).output().expect("it runs");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(words(&wrong).contains("MAJOR.MINOR.STEPPING"), "{}", words(&wrong));

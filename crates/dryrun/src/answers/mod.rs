@@ -9,9 +9,9 @@ pub use events::{OutOfMemory, Program, Refusal, RunEvents};
 pub use row::{BlasCall, LaunchNeeds, SelectedRow};
 
 use crate::plan::{Map, Plan};
-use crate::{Cell, Ending, Events, Selected, Standing, Verdict, standing_of_cell};
+use crate::{Cell, Ending, Events, Selected, Verdict, reach_of_cell};
 use answer::Answer;
-use evidence::{Conclusion, DeviceKind, Rung};
+use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct ProgramRun<'r> {
 }
 
 impl Answer for ProgramRun<'_> {
-    const SCHEMA: &'static str = "whichkernel.dryrun/1";
+    const SCHEMA: &'static str = "whichkernel.dryrun/2";
 }
 
 /// Which path each type takes at each column count, on each card: the map of `dryrun` without a program.
@@ -43,7 +43,7 @@ pub struct CardMaps<'r> {
 }
 
 impl Answer for CardMaps<'_> {
-    const SCHEMA: &'static str = "whichkernel.dryrun-map/1";
+    const SCHEMA: &'static str = "whichkernel.dryrun-map/2";
 }
 
 /// The map of one card.
@@ -66,15 +66,13 @@ pub struct MapCell<'r> {
     /// Why there is nothing, in the program's own words.
     pub problem: Option<&'r str>,
     pub lost: u64,
-    pub grade: &'static str,
+    pub reach: Reach,
     pub selected: Vec<SelectedRow<'r>>,
 }
 
 /// What is true of the whole run on one card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DevicePlayed<'r> {
-    /// As it was named.
-    pub gpu: &'r str,
     pub card: &'r str,
     pub title: &'r str,
     pub target: &'r str,
@@ -91,16 +89,16 @@ pub struct DevicePlayed<'r> {
     /// Archives with code that left its library, and that are not here.
     pub missing: &'r [String],
     pub shipped: Vec<&'r str>,
-    pub grade: &'static str,
+    /// How far what is shown of it reaches.
+    pub reach: Reach,
     pub rung: Rung,
     pub device: DeviceKind,
 }
 
 impl<'r> DevicePlayed<'r> {
-    fn new(plan: &'r Plan, standing: Standing) -> DevicePlayed<'r> {
+    fn new(plan: &'r Plan, reach: Reach) -> DevicePlayed<'r> {
         let profile = &plan.card.profile;
         DevicePlayed {
-            gpu: &plan.card.given,
             card: &profile.name,
             title: &profile.title,
             target: &profile.gcn_arch_name,
@@ -111,7 +109,7 @@ impl<'r> DevicePlayed<'r> {
             taken: plan.described.taken.iter().map(String::as_str).collect(),
             missing: &plan.described.missing,
             shipped: plan.described.shipped.iter().map(String::as_str).collect(),
-            grade: standing.name(),
+            reach,
             rung: Rung::Selected,
             device: DeviceKind::StandIn,
         }
@@ -121,7 +119,6 @@ impl<'r> DevicePlayed<'r> {
 /// What may be said of the run as a whole.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunVerdict<'r> {
-    pub grade: &'static str,
     /// Whether what is listed is all that the program would have launched.
     pub reach: &'r Conclusion,
     /// The ways that the products of prompts and of tokens take.
@@ -132,12 +129,12 @@ pub struct RunVerdict<'r> {
     pub launches_per_token: Option<u64>,
 }
 
-/// What the answer about a program is made of; `standings` are of `plans`, in their order.
+/// What the answer about a program is made of; `reaches` are of `plans`, in their order.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'r> {
     pub runtime: &'r str,
     pub plans: &'r [Plan],
-    pub standings: &'r [Standing],
+    pub reaches: &'r [Reach],
     pub verdict: &'r Verdict,
     pub ending: Ending,
     pub interrupted: Option<i32>,
@@ -147,19 +144,17 @@ pub struct Parts<'r> {
 
 impl<'r> From<Parts<'r>> for ProgramRun<'r> {
     fn from(parts: Parts<'r>) -> ProgramRun<'r> {
-        let Parts { plans, standings, verdict, .. } = parts;
-        let devices: Vec<_> =
-            plans.iter().zip(standings).map(|(plan, standing)| DevicePlayed::new(plan, *standing)).collect();
+        let Parts { plans, reaches, verdict, .. } = parts;
+        let devices: Vec<_> = plans.iter().zip(reaches).map(|(plan, reach)| DevicePlayed::new(plan, *reach)).collect();
         let row = |row: &'r Selected| {
             let number = row.device as usize;
-            Some(SelectedRow::new(plans.get(number)?, *standings.get(number)?, row))
+            Some(SelectedRow::new(plans.get(number)?, *reaches.get(number)?, row))
         };
         ProgramRun {
             runtime: parts.runtime.to_owned(),
             run: devices.first().cloned(),
             devices,
             verdict: RunVerdict {
-                grade: verdict.standing().name(),
                 reach: &verdict.reach,
                 prompts: verdict.prompts.as_ref(),
                 tokens: verdict.tokens.as_ref(),
@@ -177,19 +172,19 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
 impl<'r> CardMaps<'r> {
     pub fn new(runtime: String, maps: &'r [Map]) -> CardMaps<'r> {
         let cell = |map: &'r Map, cell: &'r Cell| {
-            let standing = standing_of_cell(cell, &map.plan.played());
+            let reach = reach_of_cell(cell, &map.plan.played());
             MapCell {
                 kind: &cell.kind,
                 columns: cell.columns,
                 label: cell.label(),
                 problem: cell.problem.as_deref(),
                 lost: cell.lost,
-                grade: standing.name(),
-                selected: cell.rows.iter().map(|row| SelectedRow::new(&map.plan, standing, row)).collect(),
+                reach,
+                selected: cell.rows.iter().map(|row| SelectedRow::new(&map.plan, reach, row)).collect(),
             }
         };
         let map = |map: &'r Map| CardMap {
-            run: DevicePlayed::new(&map.plan, map.standing()),
+            run: DevicePlayed::new(&map.plan, map.reach().reach()),
             reach: map.reach(),
             cells: map.cells.iter().map(|one| cell(map, one)).collect(),
         };

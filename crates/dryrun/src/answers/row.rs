@@ -1,6 +1,7 @@
 //! One line of what was selected.
 
-use crate::{Needs, Plan, Selected, Standing};
+use crate::{Needs, Plan, Selected};
+use evidence::Reach;
 use launch::blas::{bench_line, compute_type, data_type};
 use launch::record::{self, lane};
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use serde::Serialize;
 pub struct SelectedRow<'r> {
     /// The number of the device.
     pub device: u32,
-    pub gpu: &'r str,
+    pub card: &'r str,
     pub target: &'r str,
     pub phase: &'static str,
     /// The same as `columns`.
@@ -40,7 +41,8 @@ pub struct SelectedRow<'r> {
     /// Numbers of the BLAS library's solutions.
     pub solutions: &'r [i64],
     pub calls: Vec<BlasCall>,
-    pub grade: &'static str,
+    /// How far what is shown of its device, or of its cell, reaches.
+    pub reach: Reach,
 }
 
 /// What one launch of a kernel takes.
@@ -99,10 +101,10 @@ impl From<&record::Blas> for BlasCall {
 }
 
 impl<'r> SelectedRow<'r> {
-    pub(super) fn new(plan: &'r Plan, standing: Standing, row: &'r Selected) -> SelectedRow<'r> {
+    pub(super) fn new(plan: &'r Plan, reach: Reach, row: &'r Selected) -> SelectedRow<'r> {
         SelectedRow {
             device: row.device,
-            gpu: &plan.card.given,
+            card: &plan.card.profile.name,
             target: plan.card.profile.processor(),
             phase: row.phase.key(),
             width: row.width,
@@ -124,7 +126,7 @@ impl<'r> SelectedRow<'r> {
             needs: row.needs.as_ref().map(LaunchNeeds::from),
             solutions: &row.solutions,
             calls: row.calls.iter().map(BlasCall::from).collect(),
-            grade: standing.name(),
+            reach,
         }
     }
 }

@@ -52,7 +52,8 @@ impl VulkanSelection {
         let (seen_in_all, lost) = (outcome.dispatches() as u64, outcome.lost());
         let refused: u64 = outcome.runs.iter().map(|run| run.refused).sum();
         let gaps: Vec<String> = outcome.runs.iter().flat_map(|run| run.blind.iter().cloned()).collect();
-        let mut basis = Basis::live(Rung::Selected, Unit::Launches, seen_in_all).by("dryrun").lost(lost + refused);
+        let mut basis =
+            Basis::live(Rung::Selected, Unit::Launches, seen_in_all).by(super::sightings::NAME).lost(lost + refused);
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }

@@ -20,7 +20,8 @@ pub use cell::VulkanCell;
 pub use difference::{VulkanDiff, VulkanDifference};
 pub use rows::{Code, VulkanRow, rows};
 pub(crate) use rows::{is_dot, is_matrix};
-pub use sightings::{VulkanRecord, vulkan_library};
+pub(crate) use sightings::NAME;
+pub use sightings::{VulkanDryrun, VulkanRecord, vulkan_library};
 pub use survey::{VulkanMap, VulkanSurvey};
 pub use trace::{VulkanStep, steps as vulkan_steps};
 

@@ -4,13 +4,38 @@
 
 use super::{VulkanCell, VulkanRow, VulkanSelection};
 use crate::Place;
-use crate::sightings::NAME;
 use evidence::{
-    About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
-    Selected as Rung, Subject, View,
+    About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, Refused, Selected as Rung, Subject,
 };
-use observe::{Raw, Sighting};
+use observe::{Observer, Raw, Sighting};
 use std::fmt::Write;
+
+pub(crate) const NAME: &str = "dryrun-vulkan";
+
+/// The real program on a stand-in for Vulkan's driver, asked through `dryrun --backend vulkan`.
+#[derive(Debug)]
+pub struct VulkanDryrun;
+
+impl Observer for VulkanDryrun {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn field_of_view(&self) -> Vec<(evidence::Rung, FieldOfView)> {
+        vec![(evidence::Rung::Selected, field_of_view())]
+    }
+
+    fn verb(&self) -> Option<&'static str> {
+        Some("dryrun")
+    }
+}
+
+fn field_of_view() -> FieldOfView {
+    FieldOfView::topic("vulkan.*")
+        .reach("every compute dispatch of the program and its children through the Vulkan loader, on the stand-in")
+        .blind("what a device would compute: routing, sampling and early stops that depend on results")
+        .blind("operations that ggml computes on the processor")
+}
 
 /// Who, where, on what.
 #[derive(Debug)]
@@ -90,7 +115,7 @@ impl VulkanRecord<'_> {
     }
 
     fn sightings(&self, facts: Vec<Fact>, coverage: Coverage, raw: &str) -> Result<Vec<Sighting>, Refused> {
-        let id = || ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
+        let id = || VulkanDryrun.id();
         let driver = Fact::new("vulkan.driver", About::default(), self.driver);
         let mut list = Vec::new();
         let launched = coverage.seen > 0;
@@ -98,11 +123,8 @@ impl VulkanRecord<'_> {
             let seen = Observation::on::<Rung>(id(), self.subject(), Finding::Saw(fact), coverage.clone(), self.time)?;
             list.push(Sighting::from(seen).with(Raw::text(raw)));
         }
-        let view = FieldOfView::new(["vulkan.*"].map(View::new).to_vec())
-            .reach("every compute dispatch of the program and its children through the Vulkan loader, on the stand-in")
-            .blind("what a device would compute: routing, sampling and early stops that depend on results")
-            .blind("operations that ggml computes on the processor");
-        let swept = Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(view);
+        let swept =
+            Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
         let canary = || Canary::in_target("the dispatches of the run itself passed the layer");
         let swept = if launched { swept.canary(canary()) } else { swept };
         list.push(Sighting::from(swept).with(Raw::text(raw)));

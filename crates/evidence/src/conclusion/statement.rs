@@ -40,6 +40,17 @@ pub enum Reach {
     Whole,
 }
 
+impl Reach {
+    /// As in tables and data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reach::Unknown => "unknown",
+            Reach::Answered => "answered",
+            Reach::Whole => "whole",
+        }
+    }
+}
+
 /// What an answer begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

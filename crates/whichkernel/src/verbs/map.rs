@@ -2,7 +2,7 @@
 
 mod vulkan;
 
-use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, standing_line, survey};
+use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, Context, Format};
 use dryrun::{DispatchMaps, Map, Place, Said, Sheet, agreement};
 use evidence::{Conclusion, Says};
@@ -154,7 +154,7 @@ fn text(
         }
         match sheet.map {
             Some(map) => {
-                for line in problems(map).into_iter().chain([standing_line(map, context)]) {
+                for line in problems(map).into_iter().chain([reach_line(&map.reach(), lang)]) {
                     let _ = writeln!(out, "{line}");
                 }
             }
@@ -205,14 +205,14 @@ fn fit(table: &Table, context: &Context) -> String {
 }
 
 fn csv(sheets: &[Sheet<'_>]) -> String {
-    let keys = ["gpu", "type", "columns", "declared", "selected", "agree", "target", "rung", "grade"];
+    let keys = ["card", "type", "columns", "declared", "selected", "agree", "target", "rung", "reach"];
     let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
     for sheet in sheets {
         for ((kind, columns), said) in &sheet.cells {
             let text = |label: &Option<String>| label.clone().unwrap_or_default();
             let agree = said.agrees().map_or("", |agree| if agree { "yes" } else { "no" });
             table.row([
-                sheet.given.to_owned(),
+                sheet.card(),
                 kind.clone(),
                 columns.to_string(),
                 text(&said.declared),
@@ -220,7 +220,7 @@ fn csv(sheets: &[Sheet<'_>]) -> String {
                 agree.to_owned(),
                 sheet.target.clone(),
                 sheet.rung().name().to_owned(),
-                sheet.map.map(|map| map.standing().name()).unwrap_or_default().to_owned(),
+                sheet.map.map(|map| map.reach().reach().name()).unwrap_or_default().to_owned(),
             ]);
         }
     }

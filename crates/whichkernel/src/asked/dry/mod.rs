@@ -6,8 +6,9 @@ pub mod vulkan;
 
 use crate::context::{Context, Format};
 use dryrun::{Blas, Map, Place, Plan, Survey};
+use evidence::Conclusion;
 use gguf::TensorType;
-use report::conclusion_text;
+use report::{Lang, conclusion_text};
 use std::path::PathBuf;
 
 /// Cards, types, column counts, and where to run.
@@ -153,10 +154,9 @@ pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Ve
 }
 
 /// The rung, the grade, and how far the map reaches.
-pub fn standing_line(map: &Map, context: &Context) -> String {
-    let reach = conclusion_text(&context.lang, &map.reach());
-    let args = [("grade", context.lang.text(map.standing().key()).into()), ("reach", reach.into())];
-    context.lang.text_with("dryrun-grade", &args)
+/// The rung, and how far what is shown reaches.
+pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
+    lang.text_with("dryrun-reach", &[("what", conclusion_text(lang, reach).into())])
 }
 
 pub fn problems(map: &Map) -> Vec<String> {

@@ -1,12 +1,11 @@
 //! The same through Vulkan: where it runs, what it does not heed, the survey, and the lines around a map.
 
-use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds};
+use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use ::source::VulkanProfile;
 use anyhow::Context as _;
-use dryrun::{Place, Standing, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
-use evidence::Conclusion;
-use report::{Lang, conclusion_text};
+use dryrun::{Place, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
+use report::Lang;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
@@ -99,11 +98,4 @@ pub fn tail(map: &VulkanCardMap, out: &mut String, lang: &Lang) {
         }
     }
     let _ = writeln!(out, "{}\n", reach_line(&map.reach, lang));
-}
-
-/// The rung, the grade, and how far it reaches.
-pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
-    let grade = lang.text(Standing::of(reach).key());
-    let args = [("grade", grade.into()), ("reach", conclusion_text(lang, reach).into())];
-    lang.text_with("dryrun-grade", &args)
 }

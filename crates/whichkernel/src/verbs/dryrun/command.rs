@@ -5,9 +5,8 @@ use crate::asked::dry::{Lane, card};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use anyhow::Context as _;
 use dryrun::answers::{Parts, ProgramRun};
-use dryrun::{
-    Described, Ending, Events, GRAPHS, Outcome, Place, Plan, Request, Selected, Standing, Streams, Verdict, select,
-};
+use dryrun::{Described, Ending, Events, GRAPHS, Outcome, Place, Plan, Request, Selected, Streams, Verdict, select};
+use evidence::Reach;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,14 +21,14 @@ pub struct Ran<'a> {
     pub selected: &'a [Selected],
     pub verdict: Verdict,
     pub events: Events,
-    pub standings: Vec<Standing>,
+    pub reaches: Vec<Reach>,
 }
 
 impl Ran<'_> {
     /// The device of a row, and how well its rows were seen.
-    pub fn device(&self, row: &Selected) -> Option<(&Plan, Standing)> {
+    pub fn device(&self, row: &Selected) -> Option<(&Plan, Reach)> {
         let number = row.device as usize;
-        Some((self.plans.get(number)?, *self.standings.get(number)?))
+        Some((self.plans.get(number)?, *self.reaches.get(number)?))
     }
 }
 
@@ -68,7 +67,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         record::run(context, &place, &plans, (&outcome, &selected), &args.command)?;
     }
     let played: Vec<_> = plans.iter().map(Plan::played).collect();
-    let standing = |(number, device)| Verdict::standing_on(&outcome, &selected, number, device);
+    let reach = |(number, device)| Verdict::reach_on(&outcome, &selected, number, device);
     let ran = Ran {
         place: &place,
         plans: &plans,
@@ -76,7 +75,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         selected: &selected,
         verdict: Verdict::of_run(&outcome, &selected, &played),
         events: Events::of(&outcome),
-        standings: (0..).zip(&played).map(standing).collect(),
+        reaches: (0..).zip(&played).map(reach).collect(),
     };
     let out = match args.ask.format {
         _ if args.bench_lines => rows::bench(selected.iter()),
@@ -135,8 +134,8 @@ pub fn shown(args: &Args, place: &Place) -> Vec<PathBuf> {
 fn csv(ran: &Ran<'_>) -> String {
     let mut table = rows::table();
     for row in ran.selected.iter().filter(|row| row.is_multiplication()) {
-        let Some((plan, standing)) = ran.device(row) else { continue };
-        rows::add(&mut table, plan, standing, ("", row.width), row);
+        let Some((plan, reach)) = ran.device(row) else { continue };
+        rows::add(&mut table, plan, reach, ("", row.width), row);
     }
     table.csv()
 }
@@ -146,7 +145,7 @@ fn answer(ran: &Ran<'_>) -> anyhow::Result<String> {
     let parts = Parts {
         runtime: &runtime,
         plans: ran.plans,
-        standings: &ran.standings,
+        reaches: &ran.reaches,
         verdict: &ran.verdict,
         ending: ran.outcome.ending,
         interrupted: ran.outcome.interrupted,

@@ -1,10 +1,10 @@
 //! Without a command: the map of types and column counts, from skeleton models or from a model of the user's.
 
 use super::{Args, record, rows};
-use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, standing_line, survey};
+use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use dryrun::answers::CardMaps;
-use dryrun::{Cell, Map, Place, standing_of_cell};
+use dryrun::{Cell, Map, Place, reach_of_cell};
 use launch::record::lane;
 use report::{Column, Table};
 use std::fmt::Write;
@@ -38,9 +38,9 @@ fn csv(maps: &[Map]) -> String {
     let mut table = rows::table();
     for map in maps {
         for cell in &map.cells {
-            let standing = standing_of_cell(cell, &map.plan.played());
+            let reach = reach_of_cell(cell, &map.plan.played());
             for row in cell.rows.iter().filter(|row| row.is_multiplication()) {
-                rows::add(&mut table, &map.plan, standing, (&cell.kind, cell.columns), row);
+                rows::add(&mut table, &map.plan, reach, (&cell.kind, cell.columns), row);
             }
         }
     }
@@ -59,7 +59,7 @@ fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> Strin
         for problem in problems(map) {
             let _ = writeln!(out, "{problem}");
         }
-        let _ = writeln!(out, "{}\n", standing_line(map, context));
+        let _ = writeln!(out, "{}\n", reach_line(&map.reach(), &context.lang));
     }
     let _ = writeln!(out, "{}", context.lang.text("dryrun-legend"));
     out

@@ -1,6 +1,7 @@
 //! Rows of what was selected, for machines: the contract of `--format csv`.
 
-use dryrun::{Plan, Selected, Standing};
+use dryrun::{Plan, Selected};
+use evidence::Reach;
 use launch::blas::bench_line;
 use launch::record::lane;
 use report::{Column, Table};
@@ -8,16 +9,16 @@ use report::{Column, Table};
 /// One row per card, type, column count and matmul kernel.
 pub fn table() -> Table {
     let keys = [
-        "gpu", "target", "type", "columns", "path", "kernel", "mangled", "ne11", "grid", "block", "shmem", "file",
-        "bundle", "count", "grade",
+        "card", "target", "type", "columns", "path", "kernel", "mangled", "ne11", "grid", "block", "shmem", "file",
+        "bundle", "count", "reach",
     ];
     Table::new(keys.iter().map(|key| Column::left(key, *key)).collect())
 }
 
-pub fn add(table: &mut Table, plan: &Plan, standing: Standing, (kind, columns): (&str, u64), row: &Selected) {
+pub fn add(table: &mut Table, plan: &Plan, reach: Reach, (kind, columns): (&str, u64), row: &Selected) {
     let number = |value: Option<u64>| value.map(|n| n.to_string()).unwrap_or_default();
     table.row([
-        plan.card.given.clone(),
+        plan.card.profile.name.clone(),
         plan.card.profile.processor().to_owned(),
         row.kind.clone().unwrap_or_else(|| kind.to_owned()),
         columns.to_string(),
@@ -31,7 +32,7 @@ pub fn add(table: &mut Table, plan: &Plan, standing: Standing, (kind, columns): 
         row.file.rsplit('/').next().unwrap_or_default().to_owned(),
         number(row.bundle.map(u64::from)),
         row.count.to_string(),
-        standing.name().to_owned(),
+        reach.name().to_owned(),
     ]);
 }
 

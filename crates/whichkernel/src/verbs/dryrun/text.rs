@@ -73,8 +73,7 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
     } else {
         say("dryrun-blas", choice(&verdict.blas));
     }
-    let args = [("grade", lang.text(verdict.standing().key()).into()), ("reach", choice(&verdict.reach).into())];
-    let _ = writeln!(out, "{}", lang.text_with("dryrun-grade", &args));
+    say("dryrun-reach", choice(&verdict.reach));
     notes(&mut out, ran, context);
     if !ran.selected.is_empty() {
         let _ = writeln!(out, "{}", lang.text("dryrun-speed"));

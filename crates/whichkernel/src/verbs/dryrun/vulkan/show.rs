@@ -1,6 +1,6 @@
 //! How what was selected through Vulkan looks to people.
 
-use crate::asked::dry::vulkan::reach_line;
+use crate::asked::dry::reach_line;
 use crate::context::Context;
 use crate::emit::Show;
 use dryrun::{VulkanRow, VulkanSelection};
