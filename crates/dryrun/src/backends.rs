@@ -16,8 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What HIP and Vulkan take for the same products.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Backends {
-    /// As it was named.
-    pub gpu: String,
+    pub card: String,
     pub target: String,
     pub hip: HipRests,
     pub vulkan: VulkanRests,
@@ -29,14 +28,13 @@ pub struct Backends {
 }
 
 impl Answer for Backends {
-    const SCHEMA: &'static str = "whichkernel.diff-backends/1";
+    const SCHEMA: &'static str = "whichkernel.diff-backends/2";
 }
 
 /// What the HIP side rests on.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HipRests {
     pub runtime: String,
-    pub card: String,
     /// The libraries have code that the target takes. Where they have not, the host's choice is all that is known: there are
     /// no registers and no instructions to tell.
     pub ships: bool,
@@ -49,7 +47,7 @@ pub struct HipRests {
 pub struct VulkanRests {
     pub runtime: String,
     /// As Mesa's stand-in knows the card.
-    pub card: String,
+    pub stand_in: String,
     pub device: Option<String>,
     pub driver: Option<String>,
 }
@@ -91,7 +89,7 @@ pub struct Taken {
 }
 
 impl Backends {
-    pub fn of(gpu: &str, (place, hip): (&Place, &Map), (vulkan_runtime, vulkan): (String, &VulkanMap)) -> Backends {
+    pub fn of((place, hip): (&Place, &Map), (vulkan_runtime, vulkan): (String, &VulkanMap)) -> Backends {
         let described = &hip.plan.described;
         let code = if described.ships { code(place, hip) } else { BTreeMap::new() };
         let target = hip.plan.card.profile.processor();
@@ -112,17 +110,12 @@ impl Backends {
             .lost(lost);
         let basis = if described.ships { basis } else { basis.without(target, None, LeftOutWhy::OtherTarget) };
         Backends {
-            gpu: gpu.to_owned(),
+            card: hip.plan.card.profile.name.clone(),
             target: target.to_owned(),
-            hip: HipRests {
-                runtime: place.name(),
-                card: hip.plan.card.profile.name.clone(),
-                ships: described.ships,
-                metadata_of: described.near.clone(),
-            },
+            hip: HipRests { runtime: place.name(), ships: described.ships, metadata_of: described.near.clone() },
             vulkan: VulkanRests {
                 runtime: vulkan_runtime,
-                card: vulkan.card.id.to_owned(),
+                stand_in: vulkan.card.id.to_owned(),
                 device: vulkan.device.clone(),
                 driver: vulkan.driver.clone(),
             },

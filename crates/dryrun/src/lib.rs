@@ -44,7 +44,7 @@ pub use crate::nearest_target::near;
 pub use crate::observer::DryrunObserver;
 pub use crate::place::Place;
 pub use crate::plan::{Card, Map, Plan};
-pub use crate::runtime_diff::{CellDifference, RuntimeDiff};
+pub use crate::runtime_diff::{Aspect, CellDifference, RuntimeDiff};
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
 pub use crate::session::{Blas, Ending, GRAPHS, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};

@@ -22,20 +22,48 @@ pub struct RuntimeDiff {
 }
 
 impl Answer for RuntimeDiff {
-    const SCHEMA: &'static str = "whichkernel.diff-runtime/2";
+    const SCHEMA: &'static str = "whichkernel.diff-runtime/3";
+}
+
+/// In what two cells are not the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aspect {
+    Path,
+    /// Another kernel or pipeline.
+    Kernel,
+    Grid,
+    /// The same pipeline with other specialization constants or subgroup size.
+    Constants,
+    /// A launch that is no product.
+    Other,
+    /// One of them was not answered: whether they differ nobody knows.
+    Problem,
+}
+
+impl Aspect {
+    /// As in tables and data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aspect::Path => "path",
+            Aspect::Kernel => "kernel",
+            Aspect::Grid => "grid",
+            Aspect::Constants => "constants",
+            Aspect::Other => "other",
+            Aspect::Problem => "problem",
+        }
+    }
 }
 
 /// A cell in which the two do not select the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CellDifference {
-    /// The card, as it was named.
-    pub gpu: String,
+    pub card: String,
     /// Several, separated by commas, where attention, norms and copies differ in the same way.
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
-    /// `path`, `kernel`, `grid`, or `other`: a launch that is no product.
-    pub what: &'static str,
+    pub what: Aspect,
     pub a: String,
     pub b: String,
 }
@@ -48,15 +76,16 @@ impl RuntimeDiff {
             for (first, second) in left.cells.iter().zip(&right.cells) {
                 cells += 1;
                 answered += u64::from(first.is_answered() && second.is_answered());
-                compare(&left.plan.card.given, first, second, &mut differences);
+                compare(&left.plan.card.profile.name, first, second, &mut differences);
             }
         }
         let of = |one: &CellDifference| {
             let kinds: Vec<String> = one.kind.split(',').map(str::to_owned).collect();
-            let (gpu, columns) = (one.gpu.clone(), one.columns);
-            kinds.into_iter().map(move |kind| (gpu.clone(), kind, columns))
+            let (card, columns) = (one.card.clone(), one.columns);
+            kinds.into_iter().map(move |kind| (card.clone(), kind, columns))
         };
-        let differing: BTreeSet<(String, String, u64)> = differences.iter().flat_map(of).collect();
+        let known = differences.iter().filter(|one| one.what != Aspect::Problem);
+        let differing: BTreeSet<(String, String, u64)> = known.flat_map(of).collect();
         let mut basis = Basis::new(Rung::Selected, Unit::Cells, cells, answered).by(crate::sightings::NAME);
         for map in a.iter().zip(b).flat_map(|(a, b)| [a, b]) {
             basis = basis.lost(map.cells.iter().map(|cell| cell.lost).sum());
@@ -75,7 +104,7 @@ impl RuntimeDiff {
 }
 
 /// Family and tile first; where those agree, the kernels, then their grids.
-fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
+fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     let side = |cell: &Cell| cell.problem.clone().unwrap_or_else(|| cell.label());
     let list = |cell: &Cell, text: &dyn Fn(&Selected) -> String| {
         let list: Vec<String> = cell.products().into_iter().map(text).collect();
@@ -84,16 +113,17 @@ fn compare(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     // Solutions are numbered anew in every release: the kernel counts, not its number.
     let kernel = |row: &Selected| row.kernel.clone();
     let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
+    let answered = a.is_answered() && b.is_answered();
     let aspects = [
-        ("path", side(a), side(b)),
-        ("kernel", list(a, &kernel), list(b, &kernel)),
-        ("grid", list(a, &grid), list(b, &grid)),
+        (if answered { Aspect::Path } else { Aspect::Problem }, side(a), side(b)),
+        (Aspect::Kernel, list(a, &kernel), list(b, &kernel)),
+        (Aspect::Grid, list(a, &grid), list(b, &grid)),
     ];
     if let Some((what, a_says, b_says)) = aspects.into_iter().find(|(_, a, b)| a != b) {
-        let (gpu, kind, columns) = (gpu.to_owned(), a.kind.clone(), a.columns);
-        found.push(CellDifference { gpu, kind, columns, what, a: a_says, b: b_says });
+        let (card, kind, columns) = (card.to_owned(), a.kind.clone(), a.columns);
+        found.push(CellDifference { card, kind, columns, what, a: a_says, b: b_says });
     }
-    others(gpu, a, b, found);
+    others(card, a, b, found);
 }
 
 /// Neither a product nor what prepares one: unpacking and quantising go with the path that was taken.
@@ -104,7 +134,7 @@ fn stands_alone(row: &Selected) -> bool {
 }
 
 /// Attention, norms, copies and the like: only what the other side has not, once for all weight types that share it.
-fn others(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
+fn others(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     let list = |cell: &Cell| -> BTreeSet<String> {
         let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
         cell.rows.iter().filter(|row| stands_alone(row)).map(text).collect()
@@ -122,8 +152,8 @@ fn others(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
         return;
     }
     let same = |known: &&mut CellDifference| {
-        known.what == "other"
-            && known.gpu == gpu
+        known.what == Aspect::Other
+            && known.card == card
             && known.columns == a.columns
             && known.a == a_says
             && known.b == b_says
@@ -131,10 +161,10 @@ fn others(gpu: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     match found.iter_mut().find(same) {
         Some(known) => known.kind = format!("{},{}", known.kind, a.kind),
         None => found.push(CellDifference {
-            gpu: gpu.to_owned(),
+            card: card.to_owned(),
             kind: a.kind.clone(),
             columns: a.columns,
-            what: "other",
+            what: Aspect::Other,
             a: a_says,
             b: b_says,
         }),

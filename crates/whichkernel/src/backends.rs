@@ -104,7 +104,7 @@ fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> anyhow::Res
         Some(model) => survey.model(model, &question.columns)?,
         None => survey.run(&question.kinds, &question.columns, &progress)?,
     };
-    Ok(Backends::of(question.gpu, (&hip_place, &hip), (vulkan_place.name(), &vulkan)))
+    Ok(Backends::of((&hip_place, &hip), (vulkan_place.name(), &vulkan)))
 }
 
 const NONE: &str = "-";
@@ -179,8 +179,8 @@ impl Show for Backends {
             let _ = writeln!(out, "{}", lang.text_with(key, &args));
         };
         let of = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
-        say("backends-head", &[("gpu", self.gpu.clone()), ("target", self.target.clone())]);
-        let (runtime, card) = (self.hip.runtime.clone(), self.hip.card.clone());
+        say("backends-head", &[("gpu", self.card.clone()), ("target", self.target.clone())]);
+        let (runtime, card) = (self.hip.runtime.clone(), self.card.clone());
         match self.hip.ships {
             true => say("backends-hip", &[("runtime", runtime), ("card", card)]),
             false => say(

@@ -14,7 +14,7 @@ pub struct VulkanSelection {
     /// The installation that it ran in.
     pub runtime: String,
     /// As Mesa's stand-in knows the card: `gfx1201`, `navi31`.
-    pub card: String,
+    pub stand_in: String,
     pub target: String,
     /// The device that took the dispatches, in its driver's words; none where none was dispatched.
     pub device: Option<String>,
@@ -39,7 +39,7 @@ pub struct VulkanSelection {
 }
 
 impl Answer for VulkanSelection {
-    const SCHEMA: &'static str = "whichkernel.dryrun-vulkan/1";
+    const SCHEMA: &'static str = "whichkernel.dryrun-vulkan/2";
 }
 
 impl VulkanSelection {
@@ -69,7 +69,7 @@ impl VulkanSelection {
         let passed: Vec<_> = outcome.runs.iter().flat_map(seen).collect();
         VulkanSelection {
             runtime,
-            card: card.id.to_owned(),
+            stand_in: card.id.to_owned(),
             target: card.target.to_owned(),
             device: device.map(|device| device.name.clone()),
             driver: device.map(|device| format!("{} {}", device.driver, device.driver_info)),
@@ -100,16 +100,15 @@ pub struct VulkanMaps {
 }
 
 impl Answer for VulkanMaps {
-    const SCHEMA: &'static str = "whichkernel.dryrun-vulkan-map/1";
+    const SCHEMA: &'static str = "whichkernel.dryrun-vulkan-map/2";
 }
 
 /// The map of one card.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanCardMap {
-    /// As it was named.
-    pub gpu: String,
-    /// As Mesa's stand-in knows the card.
     pub card: String,
+    /// As Mesa's stand-in knows it.
+    pub stand_in: String,
     pub target: String,
     /// In its driver's words; none where nothing was dispatched.
     pub device: Option<String>,
@@ -124,8 +123,8 @@ pub struct VulkanCardMap {
 impl VulkanMaps {
     pub fn new(runtime: String, maps: &[(String, VulkanMap)]) -> VulkanMaps {
         let map = |(given, map): &(String, VulkanMap)| VulkanCardMap {
-            gpu: given.clone(),
-            card: map.card.id.to_owned(),
+            card: gpu::find(given).map_or_else(|_| given.clone(), |profile| profile.name.clone()),
+            stand_in: map.card.id.to_owned(),
             target: map.card.target.to_owned(),
             device: map.device.clone(),
             driver: map.driver.clone(),

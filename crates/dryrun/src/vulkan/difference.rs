@@ -1,6 +1,7 @@
 //! Two cards on Vulkan: which cells take other pipelines, or the same name compiled of another module.
 
 use super::{VulkanCell, VulkanMap, VulkanRow};
+use crate::Aspect;
 use answer::Answer;
 use evidence::{Basis, Conclusion, Rung, Unit};
 use schemars::JsonSchema;
@@ -26,9 +27,7 @@ pub struct VulkanDifference {
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
-    /// `kernel`: another pipeline; `constants`: the same one with other specialization constants or subgroup size;
-    /// `problem`: one of them was not answered.
-    pub what: &'static str,
+    pub what: Aspect,
     pub a: String,
     pub b: String,
 }
@@ -46,7 +45,7 @@ impl VulkanDiff {
             answered += u64::from(first.is_answered() && second.is_answered());
             differences.extend(compare(first, second));
         }
-        let differing = differences.iter().filter(|of| of.what != "problem");
+        let differing = differences.iter().filter(|of| of.what != Aspect::Problem);
         let differing: BTreeSet<(&str, u64)> = differing.map(|of| (of.kind.as_str(), of.columns)).collect();
         let lost = left.cells.iter().chain(&right.cells).map(|cell| cell.lost).sum();
         let basis = Basis::new(Rung::Selected, Unit::Cells, cells, answered).by(super::sightings::NAME).lost(lost);
@@ -65,7 +64,7 @@ fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
         return if a.is_answered() == b.is_answered() && say(a) == say(b) {
             None
         } else {
-            difference("problem", say(a), say(b))
+            difference(Aspect::Problem, say(a), say(b))
         };
     }
     let list = |cell: &VulkanCell, text: &dyn Fn(&VulkanRow) -> String| {
@@ -80,7 +79,7 @@ fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
         let constants: Vec<String> = row.constants.values().map(u32::to_string).collect();
         format!("{}<{}>/{}", row.kernel, constants.join(","), row.subgroup)
     };
-    for (what, text) in [("kernel", &named as &dyn Fn(&VulkanRow) -> String), ("constants", &constants)] {
+    for (what, text) in [(Aspect::Kernel, &named as &dyn Fn(&VulkanRow) -> String), (Aspect::Constants, &constants)] {
         let (a_says, b_says) = (list(a, text), list(b, text));
         if a_says != b_says {
             return difference(what, a_says, b_says);

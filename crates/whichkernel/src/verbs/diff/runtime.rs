@@ -34,7 +34,7 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
     let found = RuntimeDiff::new(names, a, b);
     let lang = &context.lang;
     let mut table = Table::new(vec![
-        Column::left("gpu", lang.text("dryrun-card")),
+        Column::left("card", lang.text("dryrun-card")),
         Column::left("type", lang.text("dryrun-type")),
         Column::right("columns", lang.text("map-columns")),
         Column::left("what", lang.text("diff-runtime-what")),
@@ -42,8 +42,8 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
         Column::left("b", names.1),
     ]);
     for difference in &found.differences {
-        let CellDifference { gpu, kind, columns, what, a, b } = difference;
-        table.row([gpu.clone(), kind.clone(), columns.to_string(), (*what).to_owned(), a.clone(), b.clone()]);
+        let CellDifference { card, kind, columns, what, a, b } = difference;
+        table.row([card.clone(), kind.clone(), columns.to_string(), what.name().to_owned(), a.clone(), b.clone()]);
     }
     let said = conclusion_text(lang, &found.conclusion);
     let empty = found.differences.is_empty();

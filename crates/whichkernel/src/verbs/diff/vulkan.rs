@@ -43,7 +43,7 @@ impl Show for VulkanDiff {
             Column::left("b", self.b.clone()),
         ]);
         for of in &self.differences {
-            table.row([of.kind.clone(), of.columns.to_string(), of.what.to_owned(), of.a.clone(), of.b.clone()]);
+            table.row([of.kind.clone(), of.columns.to_string(), of.what.name().to_owned(), of.a.clone(), of.b.clone()]);
         }
         Some(table)
     }
