@@ -49,7 +49,7 @@ pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, st
 pub use crate::session::{Blas, Ending, GRAPHS, Outcome, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Survey, last_words};
-pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell};
+pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, shown};
 pub use crate::vulkan::{
     Code, VulkanCard, VulkanCardMap, VulkanCell, VulkanDiff, VulkanDifference, VulkanDryrun, VulkanMap, VulkanMaps,
     VulkanOutcome, VulkanRecord, VulkanRequest, VulkanRow, VulkanSelection, VulkanStep, VulkanSurvey, vulkan_library,

@@ -62,7 +62,7 @@ impl Verdict {
     pub fn reach_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Reach {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
         let basis = Basis::live(Rung::Selected, Unit::Launches, launches).by(NAME);
-        around(basis, outcome, std::slice::from_ref(device)).completeness().reach()
+        shown(&around(basis, outcome, std::slice::from_ref(device)).completeness())
     }
 }
 
@@ -76,7 +76,12 @@ pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
 
 /// Of one cell.
 pub fn reach_of_cell(cell: &Cell, device: &Played<'_>) -> Reach {
-    of_cells(std::slice::from_ref(cell), device).reach()
+    shown(&of_cells(std::slice::from_ref(cell), device))
+}
+
+/// How far what is shown reaches: where nothing is, nothing is known.
+pub fn shown(reach: &Conclusion) -> Reach {
+    if reach.answered() == 0 { Reach::Unknown } else { reach.reach() }
 }
 
 fn around(basis: Basis, outcome: &Outcome, devices: &[Played<'_>]) -> Basis {

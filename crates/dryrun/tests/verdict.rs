@@ -1,6 +1,6 @@
 //! What is concluded of a run: never more than was seen.
 
-use dryrun::{Blas, Cell, Described, Ending, Outcome, Place, Played, Request, Streams, Verdict, select};
+use dryrun::{Blas, Cell, Described, Ending, Outcome, Place, Played, Request, Streams, Verdict, select, shown};
 use evidence::{Reach, Word};
 use launch::record::{FIRST, MAGIC};
 use launch::tables::Tables;
@@ -40,7 +40,7 @@ fn judged(outcome: &Outcome, ships: bool) -> Verdict {
 #[test]
 fn a_program_that_launched_nothing_confirms_nothing() {
     let verdict = judged(&run(&["true"]), true);
-    assert_eq!(verdict.reach.reach(), Reach::Unknown);
+    assert_eq!(shown(&verdict.reach), Reach::Unknown);
     assert!(verdict.prompts.is_none() && verdict.tokens.is_none() && verdict.per_token.is_none());
 }
 
@@ -49,7 +49,7 @@ fn a_program_that_was_killed_leaves_nothing_known_about_blas() {
     let outcome = run(&["sh", "-c", "kill -SEGV $$"]);
     assert_eq!(outcome.ending, Ending::Signal(11));
     let verdict = judged(&outcome, true);
-    assert_eq!((verdict.reach.reach(), verdict.blas.word()), (Reach::Unknown, Word::NotKnown));
+    assert_eq!((shown(&verdict.reach), verdict.blas.word()), (Reach::Unknown, Word::NotKnown));
     let failed = run(&["sh", "-c", "exit 3"]);
     assert_eq!(judged(&failed, true).blas.word(), Word::NotKnown);
 }
@@ -94,14 +94,14 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
 #[test]
 fn lost_records_a_signal_and_a_foreign_target_each_limit_what_was_seen() {
     let whole = outcome(vec![trace(3, 0)], Ending::Code(0));
-    assert_eq!(judged(&whole, true).reach.reach(), Reach::Whole);
+    assert_eq!(shown(&judged(&whole, true).reach), Reach::Whole);
     assert_eq!(judged(&whole, true).blas.word(), Word::No, "all was seen, and no call");
     let lost = outcome(vec![trace(3, 129_163)], Ending::Code(0));
-    assert_eq!((lost.lost(), judged(&lost, true).reach.reach()), (129_163, Reach::Answered));
+    assert_eq!((lost.lost(), shown(&judged(&lost, true).reach)), (129_163, Reach::Answered));
     assert_eq!(judged(&lost, true).blas.word(), Word::NotKnown, "a call may be among what was lost");
     let killed = outcome(vec![trace(3, 0)], Ending::Signal(6));
-    assert_eq!(judged(&killed, true).reach.reach(), Reach::Answered);
-    assert_eq!(judged(&whole, false).reach.reach(), Reach::Answered);
+    assert_eq!(shown(&judged(&killed, true).reach), Reach::Answered);
+    assert_eq!(shown(&judged(&whole, false).reach), Reach::Answered);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
     let described = described(true);
     let device = Played { target: "gfx1100", described: &described };
     let reach = dryrun::of_cells(&[failed(1), failed(8)], &device);
-    assert_eq!((reach.reach(), reach.unanswered()), (Reach::Unknown, 2));
+    assert_eq!((shown(&reach), reach.unanswered()), (Reach::Unknown, 2));
     // A run that ended well and showed no product of that width has not answered either.
     let silent = Cell { problem: None, ..failed(1) };
     assert!(!silent.is_answered());

@@ -9,7 +9,7 @@ pub use events::{OutOfMemory, Program, Refusal, RunEvents};
 pub use row::{BlasCall, LaunchNeeds, SelectedRow};
 
 use crate::plan::{Map, Plan};
-use crate::{Cell, Ending, Events, Selected, Verdict, reach_of_cell};
+use crate::{Cell, Ending, Events, Selected, Verdict, reach_of_cell, shown};
 use answer::Answer;
 use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
@@ -184,7 +184,7 @@ impl<'r> CardMaps<'r> {
             }
         };
         let map = |map: &'r Map| CardMap {
-            run: DevicePlayed::new(&map.plan, map.reach().reach()),
+            run: DevicePlayed::new(&map.plan, shown(&map.reach())),
             reach: map.reach(),
             cells: map.cells.iter().map(|one| cell(map, one)).collect(),
         };

@@ -220,7 +220,7 @@ fn csv(sheets: &[Sheet<'_>]) -> String {
                 agree.to_owned(),
                 sheet.target.clone(),
                 sheet.rung().name().to_owned(),
-                sheet.map.map(|map| map.reach().reach().name()).unwrap_or_default().to_owned(),
+                sheet.map.map(|map| dryrun::shown(&map.reach()).name()).unwrap_or_default().to_owned(),
             ]);
         }
     }
