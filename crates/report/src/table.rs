@@ -165,7 +165,7 @@ pub fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
             out.push(',');
         }
         let cell = plain(cell);
-        let formula = cell.starts_with(['=', '+', '-', '@']) && cell != "-" && cell.parse::<f64>().is_err();
+        let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell != "-" && cell.parse::<f64>().is_err();
         let cell = if formula { Cow::Owned(format!("'{cell}")) } else { cell };
         if cell.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
             out.push('"');

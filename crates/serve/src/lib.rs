@@ -10,7 +10,7 @@ mod connection;
 mod request;
 pub mod under_way;
 
-use std::io::{self, Read};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -40,9 +40,7 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         // Asked now and then, so that the end does not wait for a visitor.
         listener.set_nonblocking(true)?;
-        let mut random = [0; 16];
-        std::fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
-        let token = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = sys::random::secret::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Server { address: listener.local_addr()?, listener, token })
     }
 

@@ -6,15 +6,9 @@ pub fn file<S: AsRef<str>>(columns: &[&str], rows: impl IntoIterator<Item = Vec<
     let mut out = String::new();
     report::csv_line(&mut out, columns.iter().copied());
     for row in rows {
-        let cells: Vec<String> = row.iter().map(|cell| cell_text(cell.as_ref())).collect();
-        report::csv_line(&mut out, cells.iter().map(String::as_str));
+        report::csv_line(&mut out, row.iter().map(AsRef::as_ref));
     }
     out
-}
-
-fn cell_text(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
-    if formula { format!("'{text}") } else { text.to_owned() }
 }
 
 #[cfg(test)]
