@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod connection;
-mod request;
+pub mod request;
 pub mod under_way;
 
 use std::io;

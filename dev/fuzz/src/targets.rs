@@ -16,6 +16,7 @@ pub struct Target {
 
 pub const TARGETS: &[Target] = &[
     Target { name: "ar", try_on: ar },
+    Target { name: "build_files", try_on: build_files },
     Target { name: "bundle", try_on: bundle },
     Target { name: "callchain", try_on: call_chain },
     Target { name: "catalog", try_on: catalog },
@@ -37,8 +38,10 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ld_cache", try_on: ld_cache },
     Target { name: "ledger_archive", try_on: records::ledger_archive },
     Target { name: "log", try_on: records::log },
+    Target { name: "mcp", try_on: mcp_messages },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
+    Target { name: "package_index", try_on: package_index },
     Target { name: "parquet", try_on: records::parquet },
     Target { name: "pe", try_on: pe },
     Target { name: "profile", try_on: records::profile },
@@ -50,6 +53,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "target_id", try_on: target_id },
     Target { name: "vulkan_trace", try_on: records::vulkan_trace },
     Target { name: "vulkaninfo", try_on: records::vulkaninfo },
+    Target { name: "web_request", try_on: web_request },
     Target { name: "written_by_hand", try_on: records::written_by_hand },
 ];
 
@@ -332,5 +336,63 @@ fn source_tree(data: &[u8]) {
     let preset = source::Preset::find(&tree, device.vendor, "ggml-cuda.cu", &[]);
     if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, &preset, shape.operation()) {
         let _ = rules.answer(&device, &|columns| shape.op("Q4_K", columns), 9, 512);
+    }
+}
+
+/// A tree's build files: followed to their end, or said not to be.
+fn build_files(data: &[u8]) {
+    let cu = b"void f(int op) { switch (op) { case GGML_OP_MUL_MAT: g(); } }".to_vec();
+    let files = [("CMakeLists.txt".to_owned(), data.to_vec()), ("ggml-cuda.cu".to_owned(), cu)];
+    let tree = source::Tree::from_memory("fuzz", files);
+    for name in ["gfx1201", "sm_90"] {
+        let Ok(device) = source::Device::find(name) else { continue };
+        let preset = source::Preset::find(&tree, device.vendor, "ggml-cuda.cu", &[]);
+        assert!(preset.unread.is_some() || preset.defines.len() <= data.len() + 16, "a define takes bytes, or a loop");
+    }
+}
+
+/// A server that offers nothing answers in lines of JSON, whatever it is told.
+fn mcp_messages(data: &[u8]) {
+    struct Nothing;
+    impl mcp::Offer for Nothing {
+        fn about(&self) -> [String; 3] {
+            Default::default()
+        }
+        fn tools(&self) -> Vec<mcp::Tool> {
+            Vec::new()
+        }
+        fn documents(&self) -> Vec<mcp::Document> {
+            Vec::new()
+        }
+        fn call(&self, tool: &str, _: &serde_json::Map<String, serde_json::Value>) -> mcp::Done {
+            panic!("{tool} is not offered")
+        }
+    }
+    let mut said = Vec::new();
+    let _ = mcp::serve(data, &mut said, &Nothing);
+    for line in said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        assert!(serde_json::from_slice::<serde_json::Value>(line).is_ok(), "a line that is no JSON");
+    }
+}
+
+/// A distribution's index of packages.
+fn package_index(data: &[u8]) {
+    use runtime::fetch::control;
+    let text = String::from_utf8_lossy(data);
+    for block in control::paragraphs(&text) {
+        let paragraph = control::parse(block);
+        for group in control::depends(paragraph.get("Depends").unwrap_or_default()) {
+            assert!(!group.is_empty() && group.iter().all(|name| !name.is_empty()));
+        }
+    }
+}
+
+/// What a browser sends: a page is given to whoever knows the token, and never one outside of the pages.
+fn web_request(data: &[u8]) {
+    use serve::request::{Asked, Gate};
+    const TOKEN: &str = "0123456789abcdef";
+    if let Asked::File { path, .. } = (Gate { token: TOKEN, port: 8080 }).ask(data) {
+        assert!(String::from_utf8_lossy(data).contains(TOKEN), "without the token");
+        assert!(!path.starts_with('/') && path.split('/').all(|part| part != ".."), "{path}");
     }
 }

@@ -51,17 +51,21 @@ const OUR_OWN_BYTES: &[&str] = &[
 
 /// Parsers of text and of files by their path, which the scan below cannot tell from the many that read a word of ours.
 const OF_TEXT: &[&str] = &[
+    "build_files",
     "callchain",
     "checkpoint",
     "cxx",
     "graph",
     "kernel_name",
     "log",
+    "mcp",
+    "package_index",
     "profile_database",
     "server_answer",
     "source",
     "target_id",
     "vulkaninfo",
+    "web_request",
     "written_by_hand",
 ];
 

@@ -1,8 +1,8 @@
 //! What each command comes to.
 
-use super::parse::{Arg, Command, parse};
+use super::parse::{Arg, Command};
 use super::uncertain::{OWN_SDK, is_name};
-use super::{Cmake, join};
+use super::{Cmake, MAX_ITEMS, MAX_VALUE, join};
 
 /// The commands that have a part in what is defined.
 pub(super) const COMMANDS: &[&str] = &[
@@ -169,9 +169,8 @@ impl Cmake<'_> {
                 let found: Vec<String> =
                     self.tree.paths().filter(|path| path.ends_with(&end)).map(str::to_owned).collect();
                 for path in found {
-                    if let Ok(text) = self.tree.text(&path) {
-                        self.either_way(&parse(&text), 0);
-                    }
+                    let commands = self.commands_of(&path);
+                    self.either_way(&commands, 0);
                 }
             }
             "include" if first.ends_with(".cmake") => {
@@ -218,6 +217,9 @@ impl Cmake<'_> {
             "COMPILE_FLAGS" | "COMPILE_OPTIONS" => words.filter_map(|word| word.strip_prefix("-D")).collect(),
             _ => return,
         };
+        if files.len().saturating_mul(defines.len()) + self.build.of_file.len() > MAX_ITEMS {
+            return self.unread(format!("{}: defines of more than {MAX_ITEMS} files", self.file));
+        }
         for file in files {
             let path = self.resolve(file);
             let path = if self.tree.has(&path) { path } else { file.rsplit('/').next().unwrap_or(file).to_owned() };
@@ -279,7 +281,10 @@ impl Cmake<'_> {
         let [what, text, into, ..] = args else { return };
         if what == "REPLACE" {
             let input = args.get(4..).unwrap_or_default().concat();
-            if let Some(output) = args.get(3) {
+            let places = input.matches(text.as_str()).count();
+            if places.saturating_mul(into.len()) > MAX_VALUE {
+                self.swollen.set(true);
+            } else if let Some(output) = args.get(3) {
                 self.put(output, input.replace(text.as_str(), into));
             }
             return;
@@ -294,6 +299,9 @@ impl Cmake<'_> {
     }
 
     fn define(&mut self, list: &[String], line: usize) {
+        if self.build.defines.len() + list.len() > MAX_ITEMS {
+            return self.unread(format!("{}: more than {MAX_ITEMS} defines", self.file));
+        }
         for define in list {
             // Generator expressions depend on configurations and languages; what a folder below the backend's defines is not for its files.
             let below = ["/ggml-hip/", "/ggml-cuda/", "/ggml-musa/"].iter().any(|of| self.dir.contains(of));

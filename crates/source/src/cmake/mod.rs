@@ -39,6 +39,8 @@ const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
 const MAX_ITEMS: usize = 10_000;
 const MAX_VALUE: usize = 1 << 20;
+/// Of all values together, whatever became of them.
+const MAX_VALUES: usize = 64 << 20;
 
 /// What a conditional comes to.
 struct Parts<'c> {
@@ -71,6 +73,7 @@ pub struct Cmake<'t> {
     for_caller: Vec<(String, String)>,
     build: Build,
     steps: usize,
+    spent: usize,
     depth: usize,
     dir: String,
     file: String,
@@ -109,6 +112,7 @@ impl<'t> Cmake<'t> {
             for_caller: Vec::new(),
             build: Build::default(),
             steps: 0,
+            spent: 0,
             depth: 0,
             dir: String::new(),
             file: String::new(),
@@ -178,7 +182,10 @@ impl<'t> Cmake<'t> {
         } else if depth > MAX_DEPTH {
             self.unread(format!("{} calls more than {MAX_DEPTH} deep", self.file));
         } else if self.swollen.get() {
-            self.unread(format!("{}: a value of more than {MAX_VALUE} bytes", self.file));
+            self.unread(format!(
+                "{}: a value of more than {MAX_VALUE} bytes, or all of more than {MAX_VALUES}",
+                self.file
+            ));
         }
         self.build.unread.is_some()
     }
@@ -373,6 +380,11 @@ impl<'t> Cmake<'t> {
     }
 
     fn put(&mut self, name: &str, value: String) {
+        self.spent += value.len();
+        if value.len() > MAX_VALUE || self.spent > MAX_VALUES {
+            self.swollen.set(true);
+            return;
+        }
         let before = match self.vars.get_mut(name) {
             Some(known) => Some(std::mem::replace(known, value)),
             None => self.vars.insert(name.to_owned(), value),
