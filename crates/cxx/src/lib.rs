@@ -26,6 +26,7 @@ mod included;
 pub mod integer;
 pub mod lex;
 mod macros;
+mod mention;
 pub mod parse;
 mod preprocess;
 mod program;

@@ -7,6 +7,7 @@
 use crate::dialect::Role;
 use crate::files::Span;
 use crate::lex::{Kind, Tok};
+use crate::mention::Named;
 use crate::program::Program;
 use crate::region::{code, declared, directives};
 use crate::sym::{self, FxMap, FxSet, Sym};
@@ -352,7 +353,9 @@ impl<'p> Relevance<'p> {
         // A write to a variable, wherever it stands, changes what is known of it.
         let plain: Vec<Tok> = code(toks).copied().collect();
         for (at, tok) in plain.iter().enumerate().filter(|(_, tok)| tok.kind == Kind::Ident) {
-            if !self.program.globals_named(tok.sym).is_empty() && self.program.writes(&plain, at) {
+            if !self.program.globals_named(tok.sym).is_empty()
+                && !self.program.only_reads(&plain, at, Named::number(tok.sym))
+            {
                 changed.change(tok.sym);
             }
         }

@@ -173,15 +173,6 @@ fn state_that_is_written_elsewhere_is_unknown() {
     );
 }
 
-/// A static begins as its first call makes it: another count is another run of the program, whatever window it was met in.
-#[test]
-fn a_static_that_begins_as_its_call_was_given_is_none_of_other_counts() {
-    holds("static const int64_t eighths = ne11 / 8; return eighths < 12;", |n| n / 8 < 12);
-    holds("static const bool large = ne11 > 100; return !large;", |n| n <= 100);
-    holds("const int kind = ne11 > 100 ? 1 : 2; static const int kept = kind; return kept == 2;", |n| n <= 100);
-    holds("int64_t down = ne11 - ne11 % 8; static const int64_t kept = down; return kept > 80;", |n| n - n % 8 > 80);
-}
-
 /// A loop that counts down from the number of columns: one operation per step would be too many to follow.
 #[test]
 fn a_loop_that_counts_down_is_followed() {

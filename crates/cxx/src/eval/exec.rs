@@ -199,12 +199,19 @@ impl Machine<'_> {
         }
         let root = self.slot(var.slot);
         // One that is written to holds what earlier calls left there.
-        if var.is_static && !(var.fixed && var.ty.pointers == 0) && !self.starting {
+        if var.is_static && !self.starting {
             let written = match self.static_writes.get(&var.span) {
                 Some(known) => *known,
                 None => {
                     let (function, unit) = (self.function(), self.view().unit);
-                    let found = self.program.write_of_static(function, unit, var.name, var.span);
+                    let constant = var.fixed && var.ty.pointers == 0;
+                    let templates = function.map_or(0, |function| function.templates.len());
+                    let found = match constant {
+                        // The first call decides, and which that was nobody knows.
+                        _ if super::statics::hangs_on_call(var, templates) => Some(var.span),
+                        true => None,
+                        false => self.program.write_of_static(function, unit, var),
+                    };
                     self.static_writes.insert(var.span, found);
                     found
                 }

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Run};
 use super::value::{Place, Value};
-use crate::ast::{Expr, ExprKind, Initial, Var};
+use crate::ast::{Expr, ExprKind, Initial, Stmt, Var};
 use crate::visit::parts;
 
 impl Machine<'_> {
@@ -31,10 +31,7 @@ impl Machine<'_> {
                 if varies {
                     self.hold_point();
                 }
-                // What this call was given, or has made of it, another run has otherwise, also where it is a plain number here.
-                let templates = self.function().map_or(0, |function| function.templates.len());
-                let hangs = matches!(&var.init, Initial::Value(init) if reads_locals(init, templates));
-                if varies || hangs || self.guesses() != guesses {
+                if varies || self.guesses() != guesses {
                     self.guessed_statics.push(key);
                 }
                 place.root
@@ -55,11 +52,81 @@ impl Machine<'_> {
     }
 }
 
-/// Whether an expression reads a variable of the running function.
-fn reads_locals(expr: &Expr, templates: usize) -> bool {
-    match &expr.kind {
-        ExprKind::Local(slot, _) => *slot as usize >= templates,
-        ExprKind::This | ExprKind::Lambda(_) => true,
-        _ => parts(expr).into_iter().any(|part| reads_locals(part, templates)),
+/// Whether what a static begins as hangs on what its first call was given or made: variables of the running function, or its object.
+pub(super) fn hangs_on_call(var: &Var, templates: usize) -> bool {
+    let mut read = Read { slots: Vec::new(), own: Vec::new(), this: false };
+    match &var.init {
+        Initial::None => {}
+        Initial::Value(init) => read.expr(init),
+        Initial::Arguments(args) => args.iter().for_each(|arg| read.expr(arg)),
+    }
+    // Template parameters, and what a lambda has for itself, are nobody's arguments.
+    let own = &read.own;
+    read.this || read.slots.iter().any(|slot| *slot as usize >= templates && !own.contains(slot))
+}
+
+struct Read {
+    slots: Vec<u32>,
+    own: Vec<u32>,
+    this: bool,
+}
+
+impl Read {
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Local(slot, _) => self.slots.push(*slot),
+            ExprKind::This => self.this = true,
+            ExprKind::Lambda(lambda) => {
+                self.own.extend(lambda.params.iter().map(|param| param.slot));
+                self.own.extend(lambda.own.iter().map(|(slot, _)| *slot));
+                lambda.own.iter().for_each(|(_, value)| self.expr(value));
+                lambda.body.iter().for_each(|stmt| self.stmt(stmt));
+            }
+            _ => parts(expr).into_iter().for_each(|part| self.expr(part)),
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Expr(expr) | Stmt::Return(Some(expr), _) | Stmt::Case(expr) => self.expr(expr),
+            Stmt::Decl(vars) => {
+                for var in vars {
+                    self.own.push(var.slot);
+                    match &var.init {
+                        Initial::Value(value) => self.expr(value),
+                        Initial::Arguments(args) => args.iter().for_each(|arg| self.expr(arg)),
+                        Initial::None => {}
+                    }
+                }
+            }
+            Stmt::If { init, cond, then, other } => {
+                init.iter().for_each(|init| self.stmt(init));
+                self.expr(cond);
+                self.stmt(then);
+                other.iter().for_each(|other| self.stmt(other));
+            }
+            Stmt::Switch(switch) => {
+                self.expr(&switch.value);
+                switch.body.iter().for_each(|stmt| self.stmt(stmt));
+            }
+            Stmt::For { init, cond, step, body } => {
+                self.stmt(init);
+                cond.iter().chain(step).for_each(|expr| self.expr(expr));
+                self.stmt(body);
+            }
+            Stmt::Each { slot, range, body, .. } => {
+                self.own.push(*slot);
+                self.expr(range);
+                self.stmt(body);
+            }
+            Stmt::While { cond, body, .. } => {
+                self.expr(cond);
+                self.stmt(body);
+            }
+            Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
+            Stmt::Cases(pair) => pair.iter().for_each(|expr| self.expr(expr)),
+            Stmt::Alias(slot, _) => self.own.push(*slot),
+            Stmt::Return(None, _) | Stmt::Break | Stmt::Continue | Stmt::Default | Stmt::Empty | Stmt::Unparsed(_) => {}
+        }
     }
 }
