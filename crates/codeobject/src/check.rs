@@ -2,12 +2,34 @@
 
 use crate::code_object::CodeObject;
 use crate::target::TargetId;
+use gpu::processor_in;
+use std::fmt;
+
+/// Where a target is named beside e_flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The runtime takes an entry out of a bundle by it.
+    BundleId,
+    /// In the metadata.
+    Metadata,
+    /// Nobody loads by it.
+    FileName,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Place::BundleId => "bundle id",
+            Place::Metadata => "amdhsa.target",
+            Place::FileName => "file name",
+        })
+    }
+}
 
 /// A place that names another target than e_flags do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
-    /// "bundle id", "amdhsa.target" or "file name".
-    pub place: &'static str,
+    pub place: Place,
     pub says: String,
     /// The target by e_flags.
     pub flags: TargetId,
@@ -19,17 +41,17 @@ pub fn contradictions(object: &CodeObject<'_>, id: Option<&TargetId>, file: Opti
     let mut found = Vec::new();
     let mut note = |place, says: String| found.push(Contradiction { place, says, flags: flags.clone() });
     if let Some(id) = id.filter(|id| differs(id, flags, object.version)) {
-        note("bundle id", id.to_string());
+        note(Place::BundleId, id.to_string());
     }
     if let Some(stated) = &object.stated_target
         && TargetId::from_triple(stated).is_none_or(|target| differs(&target, flags, object.version))
     {
-        note("amdhsa.target", stated.clone());
+        note(Place::Metadata, stated.clone());
     }
     if let Some(named) = file.and_then(processor_in)
         && named != flags.processor
     {
-        note("file name", named.to_owned());
+        note(Place::FileName, named.to_owned());
     }
     found
 }
@@ -44,31 +66,4 @@ fn differs(said: &TargetId, flags: &TargetId, version: u8) -> bool {
         (Some(said), flagged) => said != flagged.unwrap_or(false),
         (None, flagged) => flagged == Some(true),
     })
-}
-
-/// The last `gfx...` in a file name: `TensileLibrary_..._gfx90a.co`, `Kernels.so-000-gfx906-xnack-.hsaco`.
-pub fn processor_in(file: &str) -> Option<&str> {
-    let at = file.rfind("gfx")?;
-    let rest = file.get(at..)?;
-    let digits = rest.bytes().skip(3).take_while(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte)).count();
-    let name = rest.get(..3 + digits)?;
-    let generic = rest.find("-generic").filter(|&at| rest.get(..at).is_some_and(|g| !g.contains(['_', '.'])));
-    match generic {
-        Some(at) => rest.get(..at + "-generic".len()),
-        None => (digits >= 3).then_some(name),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::processor_in;
-
-    #[test]
-    fn file_names_give_their_processor() {
-        assert_eq!(processor_in("TensileLibrary_Type_HH_gfx90a.co"), Some("gfx90a"));
-        assert_eq!(processor_in("Kernels.so-000-gfx906-xnack-.hsaco"), Some("gfx906"));
-        assert_eq!(processor_in("bundle_0096.gfx12-generic.hsaco"), Some("gfx12-generic"));
-        assert_eq!(processor_in("fmha_bwd.co"), None);
-        assert_eq!(processor_in("gfx.so"), None);
-    }
 }

@@ -1,6 +1,6 @@
 //! One AMD code object: a device ELF, its target, its kernels.
 
-use crate::descriptor::Descriptors;
+use crate::descriptor::{self, Descriptors};
 use crate::elf::{EM_AMDGPU, Elf, PT_NOTE, SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, Section, SymbolKind};
 use crate::error::{Error, Problem, Result};
 use crate::kernel::{Extent, Kernel};
@@ -98,6 +98,32 @@ impl<'a> CodeObject<'a> {
     /// Sections that hold instructions.
     pub fn text_sections(&self) -> impl Iterator<Item = &Section> {
         self.elf.sections().iter().filter(|section| section.is_executable())
+    }
+
+    /// The data that all kernels may read: every loaded section that is neither code, notes, symbols nor zeros. The
+    /// descriptors in it are blanked: each is one kernel's own.
+    pub fn shared_data(&self) -> Result<Vec<u8>> {
+        const SHT_PROGBITS: u32 = 1;
+        const SHF_ALLOC: u64 = 2;
+        let mut all = Vec::new();
+        let data = |section: &&Section| {
+            section.kind == SHT_PROGBITS && section.flags & SHF_ALLOC != 0 && !section.is_executable()
+        };
+        for section in self.elf.sections().iter().filter(data) {
+            let mut bytes = self.elf.source().bytes(section.offset, section.size, "data")?.into_owned();
+            let descriptors = self.symbols.iter().filter(|(name, _)| name.ends_with(".kd"));
+            for (_, &(address, _)) in descriptors.filter(|(_, (address, _))| section.holds(*address)) {
+                let start = usize::try_from(address - section.address).unwrap_or(usize::MAX);
+                let end = start.saturating_add(descriptor::SIZE as usize).min(bytes.len());
+                if let Some(own) = bytes.get_mut(start..end) {
+                    own.fill(0);
+                }
+            }
+            all.extend_from_slice(section.name.as_bytes());
+            all.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            all.append(&mut bytes);
+        }
+        Ok(all)
     }
 
     /// Every function with its extent, kernels and others, by address. Reads the full symbol table where there is one.

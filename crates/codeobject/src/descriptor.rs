@@ -108,6 +108,12 @@ pub fn vgpr_granule(processor: &str, wave32: bool) -> u32 {
     }
 }
 
+/// One file holds VGPRs and AGPRs.
 fn is_unified(processor: &str) -> bool {
-    ["gfx90a", "gfx94", "gfx95", "gfx9-4"].iter().any(|family| processor.starts_with(family))
+    has_agprs(processor) && !processor.starts_with("gfx908")
+}
+
+/// Whether a processor has accumulation registers: AMDGPUUsage, "Processors", the MI series from gfx908 on.
+pub fn has_agprs(processor: &str) -> bool {
+    ["gfx908", "gfx90a", "gfx94", "gfx95", "gfx9-4"].iter().any(|family| processor.starts_with(family))
 }

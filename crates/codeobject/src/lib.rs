@@ -70,5 +70,5 @@ pub use kernel::{Difference, Extent, Kernel};
 pub use metadata::{Argument, Detail, Metadata};
 pub use read::{ReadAt, Window, check as check_range};
 pub use stub::Stub;
-pub use target::TargetId;
+pub use target::{TargetId, processor_in, processors_in};
 pub use walk::{Piece, Walk, walk};

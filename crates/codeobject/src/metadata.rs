@@ -64,6 +64,8 @@ pub struct Metadata {
     pub arguments: Vec<Argument>,
     /// Where the first hidden argument stands, if there is one.
     pub first_hidden: Option<u32>,
+    /// Where the map lies in the code object: offset and length. Empty in version 2, which has none.
+    pub place: (u64, u64),
 }
 
 /// How much of a kernel's metadata is read. The arguments are four fifths of it.
@@ -90,6 +92,7 @@ impl Metadata {
             let key = reader.expect_raw("kernel metadata key")?;
             kernel.field(key, reader, detail)?;
         }
+        kernel.place = (start, reader.offset().saturating_sub(start));
         if kernel.name.is_empty() {
             return Err(Error::new(start, ".name", Problem::Unknown("a kernel without a name".into())));
         }

@@ -3,7 +3,7 @@
 //! Sources: LLVM's AMDGPUUsage ("ELF header e_flags") and `llvm/include/llvm/BinaryFormat/ELF.h`. What a target id is and
 //! how it is written is `gpu`'s to say.
 
-pub use gpu::TargetId;
+pub use gpu::{TargetId, processor_in, processors_in};
 
 /// What `e_flags` of a code object say.
 #[derive(Debug, Clone, PartialEq, Eq)]

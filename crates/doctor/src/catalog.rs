@@ -53,7 +53,7 @@ fn count(library: &'static str, directory: String, names: &[String]) -> Catalog 
     let mut targets = BTreeMap::new();
     let mut indexed = Vec::new();
     for name in names {
-        if let Some(target) = target_in(name) {
+        if let Some(target) = gpu::processor_in(name) {
             *targets.entry(target.to_owned()).or_insert(0) += 1;
             if name.starts_with("TensileLibrary_lazy_") && !indexed.iter().any(|known| known == target) {
                 indexed.push(target.to_owned());
@@ -61,18 +61,6 @@ fn count(library: &'static str, directory: String, names: &[String]) -> Catalog 
         }
     }
     Catalog { library, directory, files: names.len(), targets, indexed }
-}
-
-/// `Kernels.so-000-gfx90a-xnack+.hsaco` names gfx90a, `Kernels.so-000-gfx12-generic.hsaco` gfx12-generic.
-fn target_in(name: &str) -> Option<&str> {
-    const GENERIC: &str = "-generic";
-    let start = name.rfind("gfx")?;
-    let rest = name.get(start..)?;
-    if let Some(target) = rest.find(GENERIC).and_then(|at| rest.get(..at + GENERIC.len())) {
-        return Some(target);
-    }
-    let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-    rest.get(..end).filter(|target| target.len() > 5)
 }
 
 #[cfg(test)]

@@ -16,4 +16,4 @@ pub(crate) use cards::plain;
 pub use cards::{all, find};
 pub use nvidia::{nvidia_names, nvidia_target};
 pub use profile::{Number, Profile, ProfileError};
-pub use target::TargetId;
+pub use target::{TargetId, processor_in, processors_in};

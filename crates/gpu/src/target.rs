@@ -136,6 +136,34 @@ fn split_old_features(text: &str) -> (&str, Vec<(&str, bool)>) {
     (processor, names.map(|name| (if name == "sram-ecc" { "sramecc" } else { name }, true)).collect())
 }
 
+/// The processors that a file's name or path names, in their order: `gfx90a` of `Kernels.so-000-gfx90a-xnack+.hsaco`,
+/// `gfx9-4-generic` of `TensileLibrary_gfx9-4-generic.co`. Features are left off.
+pub fn processors_in(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let tail = rest.get(rest.find("gfx")?..)?;
+            let word = |text: &str| text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
+            let end = word(tail);
+            // A generic target goes on after its dash: gfx12-generic, gfx9-4-generic.
+            let longer = ["-generic", "-4-generic", "-1-generic", "-3-generic"].into_iter().find(|more| {
+                let after = tail.get(end..).and_then(|after| after.strip_prefix(more));
+                after.is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric()))
+            });
+            let (name, after) = tail.split_at_checked(end + longer.map_or(0, str::len))?;
+            rest = if name.len() > 3 { after } else { tail.get(3..)? };
+            if is_processor(name) {
+                return Some(name);
+            }
+        }
+    })
+}
+
+/// The last of them: that is whom a file is for.
+pub fn processor_in(name: &str) -> Option<&str> {
+    processors_in(name).last()
+}
+
 fn is_processor(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("gfx") else { return false };
     version(name).is_some() || (rest.starts_with(|c: char| c.is_ascii_digit()) && rest.ends_with("-generic"))
@@ -163,6 +191,18 @@ mod tests {
         assert_eq!(version("gfx1201"), Some((12, 0, 1)));
         assert_eq!(version("gfx803"), Some((8, 0, 3)));
         assert_eq!(version("gfx12-generic"), None);
+    }
+
+    #[test]
+    fn names_of_files_tell_whom_they_are_for() {
+        assert_eq!(processor_in("TensileLibrary_Type_HH_gfx90a.co"), Some("gfx90a"));
+        assert_eq!(processor_in("Kernels.so-000-gfx906-xnack-.hsaco"), Some("gfx906"));
+        assert_eq!(processor_in("bundle_0096.gfx12-generic.hsaco"), Some("gfx12-generic"));
+        assert_eq!(processor_in("TensileLibrary_lazy_gfx9-4-generic.dat"), Some("gfx9-4-generic"));
+        assert_eq!(processors_in("gfx1100/a_gfx1201-xnack+.co").collect::<Vec<_>>(), ["gfx1100", "gfx1201"]);
+        for none in ["fmha_bwd.co", "gfx.so", "gfx_gfx", "libgfxstrand.so", "gfx12-generics", ""] {
+            assert_eq!(processor_in(none), None, "{none}");
+        }
     }
 
     #[test]

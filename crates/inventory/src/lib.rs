@@ -34,3 +34,4 @@ pub use scan::{BundleReport, Event, Options, scan, scan_object};
 pub use serves::Serves;
 pub use sniff::{Contents, Sniff, contents, sniff};
 pub use spirv::SpirvModule;
+pub use spirv_modules::Environment;

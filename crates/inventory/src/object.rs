@@ -1,6 +1,6 @@
 //! One entry of a bundle, or a bare code object: what it is, whether its names agree, how many kernels it has.
 
-use codeobject::check::{Contradiction, contradictions};
+use codeobject::check::{Contradiction, Place, contradictions};
 use codeobject::{CodeObject, Detail, Error, Kernel, Problem, ReadAt, TargetId, Window};
 use std::fmt;
 use std::path::PathBuf;
@@ -55,6 +55,8 @@ pub struct Found<'a> {
     pub format: Format,
     /// What was read of it, where it is a device ELF that can be read.
     pub object: Option<&'a CodeObject<'a>>,
+    /// Its bundle id or its metadata name another target than e_flags.
+    pub contradicted: bool,
     /// The bytes of the entry.
     pub contents: &'a Window<'a>,
 }
@@ -132,6 +134,12 @@ pub struct ObjectReport {
 }
 
 impl ObjectReport {
+    /// The first place that the loader or the runtime reads and that names another target than e_flags. For which of the two
+    /// GPUs such an object is, nobody can say: the runtime takes it for the one, the loader accepts it for the other.
+    pub fn contradicted(&self) -> Option<&Contradiction> {
+        self.contradictions.iter().find(|found| found.place != Place::FileName)
+    }
+
     /// A host entry is listed, but is no device code.
     pub fn is_device(&self) -> bool {
         self.kind != "host"
@@ -193,6 +201,7 @@ impl ObjectReport {
             target: target.as_ref(),
             format: self.format,
             object: object.as_ref(),
+            contradicted: self.contradicted().is_some(),
             contents,
         };
         let wanted = look.entry(&found, out);

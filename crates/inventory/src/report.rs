@@ -13,6 +13,7 @@ use codeobject::elf::Elf;
 use codeobject::kpack::Reference;
 use codeobject::nvidia::{self, Region};
 use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, TargetId, Window, host};
+use spirv_modules::Environment;
 use std::collections::BTreeMap;
 
 /// What a file is, as a whole.
@@ -74,7 +75,8 @@ pub struct FileReport {
     pub kpack: Option<Kpack>,
     /// What the file has for NVIDIA GPUs; None where it has no such sections, or nobody asked.
     pub nvidia: Option<nvidia::Inventory>,
-    /// SPIR-V outside the device sections: what a program gives to a Vulkan driver. Where it was looked for.
+    /// SPIR-V outside the device sections: what a program gives to a driver of Vulkan, OpenCL or Level Zero. Where it was
+    /// looked for.
     pub modules: Vec<SpirvModule>,
     /// Of the AMD device code: sections, bundles or the code object.
     pub coverage: Coverage,
@@ -90,6 +92,20 @@ impl FileReport {
     /// By full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is relocatable
     /// code of NVIDIA's, which no runtime loads as it is.
     pub fn targets(&self) -> BTreeMap<String, TargetSummary> {
+        self.targets_of(&|_| true)
+    }
+
+    /// The same without the code objects whose bundle id or metadata contradict e_flags: what may be relied on.
+    pub fn sure_targets(&self) -> BTreeMap<String, TargetSummary> {
+        self.targets_of(&|object| object.contradicted().is_none())
+    }
+
+    /// Code objects of which nobody can say for which GPU they are.
+    pub fn contradicted(&self) -> impl Iterator<Item = &ObjectReport> {
+        self.objects().filter(|object| object.is_device() && object.contradicted().is_some())
+    }
+
+    fn targets_of(&self, wanted: &dyn Fn(&ObjectReport) -> bool) -> BTreeMap<String, TargetSummary> {
         let mut targets: BTreeMap<String, TargetSummary> = BTreeMap::new();
         let images = self.nvidia.iter().flat_map(|found| &found.rows).filter(|row| row.region == Region::Linked);
         for row in images {
@@ -98,7 +114,7 @@ impl FileReport {
             summary.kernels += row.kernels().count() as u64;
             summary.bytes += row.size;
         }
-        for object in self.objects().filter(|object| object.is_device()) {
+        for object in self.objects().filter(|object| object.is_device() && wanted(object)) {
             let name = object.target.as_ref().map_or_else(|| object.id.clone(), TargetId::to_string);
             let summary = targets.entry(name).or_default();
             summary.objects += 1;
@@ -119,6 +135,15 @@ impl FileReport {
     pub fn objects(&self) -> impl Iterator<Item = &ObjectReport> {
         let embedded = self.embedded.iter().map(|embedded| &embedded.object);
         self.bundles.iter().flat_map(|bundle| &bundle.entries).chain(&self.object).chain(embedded)
+    }
+
+    /// How many SPIR-V modules there are for each client API.
+    pub fn environments(&self) -> BTreeMap<Environment, u64> {
+        let mut all = BTreeMap::new();
+        for of in &self.modules {
+            *all.entry(of.module.environment).or_default() += 1;
+        }
+        all
     }
 
     /// Nothing is left unexplained: only then may an absence be stated.

@@ -2,7 +2,9 @@
 //! there: a library full of stubs serves nobody.
 
 use crate::report::FileReport;
+use codeobject::TargetId;
 use gpu::{Arch, How};
+use spirv_modules::Environment;
 
 /// What a Vulkan driver compiles, as [`Serves::taken`] names it.
 const VULKAN: &str = "SPIR-V for Vulkan";
@@ -20,6 +22,8 @@ pub struct Serves {
     pub uncounted: u64,
     /// Nothing of the file was left unread, so that what was not found is not there.
     pub complete: bool,
+    /// What is there and may be for this device, or not: nobody can say. By its own name.
+    pub open: Vec<String>,
 }
 
 impl Serves {
@@ -33,13 +37,13 @@ impl Serves {
         if self.live() > 0 || (self.uncounted > 0 && self.kernels == 0) {
             return Some(true);
         }
-        self.complete.then_some(false)
+        (self.complete && self.open.is_empty()).then_some(false)
     }
 }
 
 impl FileReport {
     pub fn serves(&self, wanted: &Arch) -> Serves {
-        let targets = self.targets();
+        let targets = self.sure_targets();
         let taken = wanted.takes(targets.keys().map(String::as_str));
         let mut serves = Serves {
             taken: taken.map(|taken| taken.code.to_owned()),
@@ -48,13 +52,22 @@ impl FileReport {
             stubs: 0,
             uncounted: 0,
             complete: self.is_complete(),
+            open: self.open_for(wanted),
         };
         let Some(taken) = taken else {
-            // A file for Vulkan alone: the driver compiles its modules for whatever GPU it drives.
-            if targets.is_empty() && !self.modules.is_empty() && *wanted != Arch::Spirv {
-                serves.taken = Some(VULKAN.to_owned());
-                serves.how = Some(How::Compiled);
-                serves.uncounted = self.modules.len() as u64;
+            // A Vulkan driver compiles modules for whatever GPU it drives. Whether there is a driver of OpenCL or Level Zero for
+            // a GPU that takes SPIR-V, no file says.
+            for (environment, count) in self.environments() {
+                if *wanted == Arch::Spirv {
+                    continue;
+                }
+                if environment == Environment::Vulkan {
+                    serves.taken = Some(VULKAN.to_owned());
+                    serves.how = Some(How::Compiled);
+                    serves.uncounted = count;
+                } else {
+                    serves.open.push(format!("{count} SPIR-V ({})", environment.name()));
+                }
             }
             return serves;
         };
@@ -68,5 +81,26 @@ impl FileReport {
             serves.uncounted += summary.uncounted;
         }
         serves
+    }
+
+    /// A bundle's entry that names one target and whose e_flags name another: the runtime takes it for the first, the loader
+    /// accepts it for the second.
+    fn open_for(&self, wanted: &Arch) -> Vec<String> {
+        let mut open = Vec::new();
+        for object in self.contradicted() {
+            let Some(found) = object.contradicted() else { continue };
+            let named = object.target.as_ref().map(ToString::to_string).unwrap_or_default();
+            let names = [named, found.says.clone(), found.flags.to_string()];
+            let concerns = |name: &str| {
+                let target = TargetId::from_triple(name).map_or_else(|| name.to_owned(), |target| target.to_string());
+                wanted.takes([target.as_str()]).is_some()
+            };
+            if names.iter().any(|name| concerns(name)) {
+                let id = if object.id.is_empty() { "code object" } else { object.id.as_str() };
+                open.push(format!("{id}: {} {}, e_flags {}", found.place, found.says, found.flags));
+            }
+        }
+        open.dedup();
+        open
     }
 }

@@ -13,5 +13,5 @@ mod words;
 
 pub use find::{Found, HEADER_BYTES, find, is_header, length};
 pub use identity::identity;
-pub use module::{Constant, EntryPoint, Module};
+pub use module::{Constant, EntryPoint, Environment, Module};
 pub use words::MAGIC;

@@ -1,7 +1,7 @@
 //! What a module says of itself: what it needs, where it is entered, which constants may be set, and its instructions.
 
 use crate::words::{Instructions, word};
-use spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, Op};
+use spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Module {
     /// By the names of the specification; a number where it has none for it.
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
+    /// Who can load it.
+    pub environment: Environment,
     pub entry_points: Vec<EntryPoint>,
     /// The constants that a pipeline may set, by their number.
     pub constants: BTreeMap<u32, Constant>,
@@ -18,10 +20,53 @@ pub struct Module {
     pub operations: BTreeMap<String, u64>,
 }
 
+/// The client API that a module is written for, by its memory model (SPIR-V specification, OpMemoryModel). The Vulkan
+/// environment allows Logical and PhysicalStorageBuffer64 addressing with the GLSL450 or Vulkan memory model, the OpenCL environment
+/// Physical32 and Physical64 with OpenCL's: no module is for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Environment {
+    Vulkan,
+    /// OpenCL, and Level Zero, which takes the same: what SYCL ships.
+    OpenCl,
+    /// It says neither.
+    Unknown,
+}
+
+impl Environment {
+    fn of(addressing: u32, memory: u32) -> Self {
+        let logical = [AddressingModel::Logical as u32, AddressingModel::PhysicalStorageBuffer64 as u32];
+        let physical = [AddressingModel::Physical32 as u32, AddressingModel::Physical64 as u32];
+        let graphics = [MemoryModel::GLSL450 as u32, MemoryModel::Vulkan as u32].contains(&memory);
+        match () {
+            () if graphics && logical.contains(&addressing) => Environment::Vulkan,
+            () if memory == MemoryModel::OpenCL as u32 && physical.contains(&addressing) => Environment::OpenCl,
+            () => Environment::Unknown,
+        }
+    }
+
+    /// As people call it; the same in every language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Environment::Vulkan => "Vulkan",
+            Environment::OpenCl => "OpenCL, Level Zero",
+            Environment::Unknown => "?",
+        }
+    }
+
+    /// The name in data.
+    pub fn key(self) -> &'static str {
+        match self {
+            Environment::Vulkan => "vulkan",
+            Environment::OpenCl => "opencl",
+            Environment::Unknown => "unknown",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPoint {
     pub name: String,
-    /// `GLCompute` for a kernel.
+    /// `GLCompute` for a kernel of Vulkan, `Kernel` for one of OpenCL.
     pub model: String,
     /// Invocations of a group where the module fixes them.
     pub local_size: Option<[u32; 3]>,
@@ -42,6 +87,7 @@ impl Module {
             version: (part(16), part(8)),
             capabilities: Vec::new(),
             extensions: Vec::new(),
+            environment: Environment::Unknown,
             entry_points: Vec::new(),
             constants: BTreeMap::new(),
             operations: BTreeMap::new(),
@@ -61,6 +107,10 @@ impl Module {
                 }
                 Some(Op::Extension) => {
                     module.extensions.extend(instruction.text(0).map(|(text, _)| text.to_owned()));
+                }
+                Some(Op::MemoryModel) => {
+                    let model = operand(0).zip(operand(1));
+                    module.environment = model.map_or(Environment::Unknown, |(of, by)| Environment::of(of, by));
                 }
                 Some(Op::EntryPoint) => {
                     let (Some(model), Some(id), Some((name, _))) = (operand(0), operand(1), instruction.text(2)) else {

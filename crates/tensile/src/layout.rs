@@ -1,5 +1,6 @@
 //! What a library directory holds, by the names of its files.
 
+use codeobject::processor_in;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a file of a library directory is for.
@@ -73,7 +74,7 @@ impl Listing {
     pub fn per_target(&self) -> BTreeMap<String, usize> {
         let mut out = BTreeMap::new();
         for name in self.names() {
-            if let Some(target) = target_in(name) {
+            if let Some(target) = processor_in(name) {
                 *out.entry(target.to_owned()).or_default() += 1;
             }
         }
@@ -81,7 +82,7 @@ impl Listing {
     }
 
     pub fn files_for<'l>(&'l self, target: &'l str) -> impl Iterator<Item = &'l str> {
-        self.names().filter(move |name| target_in(name) == Some(target))
+        self.names().filter(move |name| processor_in(name) == Some(target))
     }
 
     /// The file `stem` + `extension`, or the same with a feature suffix (`-xnack+`), of a target's kernels.
@@ -113,21 +114,14 @@ fn is_object(name: &str) -> bool {
     name.ends_with(".co") || name.ends_with(".hsaco")
 }
 
-/// The last target named in a file's name: `..._gfx90a.co` -> `gfx90a`, features left off.
-pub fn target_in(name: &str) -> Option<&str> {
-    let tail = name.get(name.rfind("gfx")?..)?;
-    let end = tail.get(3..)?.find(|c: char| !c.is_ascii_alphanumeric()).map_or(tail.len(), |n| n + 3);
-    tail.get(..end).filter(|target| target.len() >= 6 && target.as_bytes().get(3).is_some_and(u8::is_ascii_digit))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_tell_target_and_role() {
-        assert_eq!(target_in("Kernels.so-000-gfx90a-xnack+.hsaco"), Some("gfx90a"));
-        assert_eq!(target_in("TensileLibrary_Type_HH_fallback.dat"), None);
+        assert_eq!(processor_in("Kernels.so-000-gfx90a-xnack+.hsaco"), Some("gfx90a"));
+        assert_eq!(processor_in("TensileLibrary_Type_HH_fallback.dat"), None);
         assert_eq!(role("TensileLibrary_lazy_gfx1201.dat"), Role::LazyRoot);
         assert_eq!(role("TensileLibrary_gfx900.co"), Role::Object);
         assert_eq!(role("TensileLibrary.dat"), Role::SingleRoot);
@@ -141,5 +135,7 @@ mod tests {
             Listing::new(["a_gfx90a-xnack+.hsaco".to_owned(), "a_gfx90a.co".into(), "a_gfx90ab.hsaco".into()]);
         assert_eq!(listing.variants("a_gfx90a", ".hsaco").collect::<Vec<_>>(), ["a_gfx90a-xnack+.hsaco"]);
         assert_eq!(listing.per_target()["gfx90a"], 2);
+        let generic = Listing::new(["TensileLibrary_lazy_gfx12-generic.dat".to_owned()]);
+        assert_eq!(generic.per_target()["gfx12-generic"], 1);
     }
 }

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use codeobject::TargetId;
 use gpu::Arch;
-use inventory::{File, FileReport, Options, inspect};
+use inventory::{Environment, File, FileReport, Options, inspect};
 use launch::NameFilter;
 use observe::census::{By, Census, Groups, Select, Unread};
 use report::thousands;
@@ -55,21 +55,22 @@ pub fn nothing(
         (_, Some(_), Some(_)) => "isa-taken-target",
         (_, Some(_), None) if !there.is_empty() => "isa-no-such-target",
         _ if report.nvidia.is_some() => "isa-nvidia",
+        _ if report.environments().keys().any(|whose| *whose != Environment::Vulkan) => "isa-spirv-others",
         _ if !report.modules.is_empty() => "isa-spirv",
         _ => "isa-no-code",
     };
     anyhow::anyhow!("{}", context.lang.text_with(key, &words))
 }
 
-/// Counts a whole file. What the inventory could not read is part of what was not counted.
+/// Counts a whole file; with `hash` the file is hashed, with `bytes` every function. What the inventory could not read is part of what was not counted.
 pub fn census(
     file: &File,
     select: Select,
     by: By,
-    hash: bool,
+    (hash, bytes): (bool, bool),
     context: &Context,
 ) -> anyhow::Result<(Groups, FileReport)> {
-    let look = Census::new(select, by);
+    let look = Census { bytes, ..Census::new(select, by) };
     let mut groups = Groups::new(by);
     let mut last = Instant::now();
     let report = inspect(file, &Options::all(), hash, &look, |bundle, objects| {

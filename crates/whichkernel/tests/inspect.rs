@@ -377,6 +377,81 @@ fn strict_passes_only_where_something_serves_and_nothing_was_left_out() {
     assert_eq!(strict("good").0, Some(2));
 }
 
+/// The bundle names gfx1100, e_flags say gfx1201: for neither can it be said that there is code, or that there is none.
+#[test]
+fn where_bundle_and_flags_contradict_each_other_no_target_is_answered() {
+    let place = Place::new();
+    let bundle = make::bundle(&[("hipv4-amdgcn-amd-amdhsa--gfx1100", &make::two_kernels())], 8);
+    let path = place.file("wrong.bundle", &bundle);
+    for target in ["gfx1100", "gfx1201"] {
+        let output = inspect(&path, &["--has-target", target]);
+        assert_eq!(output.status.code(), Some(2), "{target}: {}", text(&output));
+        let said = text(&output);
+        assert!(said.starts_with("Not known: ") && said.contains("bundle id gfx1100, e_flags gfx1201"), "{said}");
+    }
+    assert_eq!(inspect(&path, &["--has-target", "gfx942"]).status.code(), Some(1), "neither name is that");
+    assert_eq!(inspect(place.0.path(), &["--has-target", "gfx1201"]).status.code(), Some(2));
+    let seen = recorded(&place, &path, &["--target", "gfx1100"]);
+    assert!(!seen.is_empty() && seen.iter().all(|one| !one.coverage().is_complete()));
+    let target = |one: &evidence::Recorded| one.fact().is_some_and(|fact| fact.topic.starts_with("file.target"));
+    assert!(!seen.iter().any(target), "no target was seen");
+    // One that nobody contradicts is there all the same.
+    let both = [
+        ("hipv4-amdgcn-amd-amdhsa--gfx1100", &make::two_kernels()[..]),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1201", &make::two_kernels()[..]),
+    ];
+    let both = place.file("both.bundle", &make::bundle(&both, 8));
+    assert_eq!(inspect(&both, &["--has-target", "gfx1201"]).status.code(), Some(0));
+}
+
+/// SYCL's modules: memory model OpenCL, addressing Physical64, an entry point of the model Kernel.
+#[test]
+fn modules_for_opencl_are_not_taken_for_vulkans() {
+    let place = Place::new();
+    let mut module = make::spirv(7);
+    let word = |at: usize, value: u32, module: &mut Vec<u8>| {
+        module[at * 4..at * 4 + 4].copy_from_slice(&value.to_le_bytes());
+    };
+    assert_eq!(&module[7 * 4..8 * 4], (3u32 << 16 | 14).to_le_bytes());
+    word(8, 2, &mut module);
+    word(9, 2, &mut module);
+    word(11, 6, &mut module);
+    let path = place.file("sycl.spv", &module);
+    let said = inspect(&path, &["--has-target", "gfx1201"]);
+    assert_eq!(said.status.code(), Some(2), "{}", text(&said));
+    assert!(
+        text(&said).contains("1 SPIR-V (OpenCL, Level Zero)") && !text(&said).contains("for Vulkan"),
+        "{}",
+        text(&said)
+    );
+    let (value, ..) = json(&path);
+    assert_eq!(value["spirv"]["environments"]["opencl"], 1);
+    let vulkan = place.file("vulkan.spv", &make::spirv(7));
+    assert_eq!(inspect(&vulkan, &["--has-target", "gfx1201"]).status.code(), Some(0));
+}
+
+/// One byte of one kernel's metadata, in a file that is otherwise the same.
+#[test]
+fn a_changed_constant_is_a_difference() {
+    let place = Place::new();
+    let whole = make::two_kernels();
+    let diff = |name: &str, bytes: &[u8]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+        let (a, b) = (place.file("a.co", &whole), place.file(name, bytes));
+        let output = command.args(["--lang", "en", "diff"]).arg(a).arg(b).output().unwrap();
+        (output.status.code(), text(&output))
+    };
+    let (code, said) = diff("same.co", &whole);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("The same in all 2 kernels"), "{said}");
+    let mut changed = whole.clone();
+    let at = find(&changed, b"hidden_block_count_x");
+    changed[at] = b'H';
+    let (code, said) = diff("changed.co", &changed);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("metadata") && said.contains("Different in 1 of 2"), "{said}");
+}
+
 #[test]
 fn a_file_without_gpu_code_is_no_error() {
     let output = inspect(Path::new(env!("CARGO_BIN_EXE_whichkernel")), &[]);

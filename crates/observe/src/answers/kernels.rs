@@ -152,8 +152,8 @@ impl KernelRow {
 /// The metadata names AGPRs only for targets that have them; elsewhere a kernel uses none.
 pub fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
     let processor = object.processor();
-    let has_them = ["gfx908", "gfx90a", "gfx94", "gfx95", "gfx9-4"].iter().any(|family| processor.starts_with(family));
-    kernel.metadata.agpr_count.or((!has_them && !processor.is_empty()).then_some(0))
+    let has_none = !processor.is_empty() && !codeobject::descriptor::has_agprs(processor);
+    kernel.metadata.agpr_count.or(has_none.then_some(0))
 }
 
 /// None where the symbol does not state it (assembly).

@@ -30,6 +30,8 @@ impl Answer for Modules {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ModulesTotal {
     pub modules: usize,
+    /// How many are for each client API: vulkan, opencl (which Level Zero takes, too), unknown.
+    pub environments: BTreeMap<&'static str, u64>,
     /// By hash: one module may lie there twice.
     pub different: usize,
     pub bytes: u64,
@@ -53,6 +55,8 @@ pub struct ModuleRow {
     pub name: Option<String>,
     /// Of SPIR-V: `1.5`.
     pub version: String,
+    /// By its memory model: vulkan, opencl or unknown.
+    pub environment: &'static str,
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
     /// What it asks of the GPU: `matrix` (cooperative matrices), `dot` (integer dot products), `f16`, `bf16`, `int8`, `subgroup`.
@@ -91,8 +95,13 @@ impl Modules {
 
 impl ModulesTotal {
     pub fn of(modules: &[SpirvModule]) -> Self {
+        let mut environments: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for of in modules {
+            *environments.entry(of.module.environment.key()).or_default() += 1;
+        }
         let mut total = ModulesTotal {
             modules: modules.len(),
+            environments,
             different: modules.iter().map(|of| &of.identity).collect::<BTreeSet<_>>().len(),
             bytes: modules.iter().map(|of| of.size).sum(),
             named: modules.iter().filter(|of| of.name.is_some()).count(),
@@ -127,6 +136,7 @@ fn row(of: &SpirvModule) -> ModuleRow {
         module: of.identity.clone(),
         name: of.name.clone(),
         version: format!("{}.{}", module.version.0, module.version.1),
+        environment: module.environment.key(),
         capabilities: module.capabilities.clone(),
         extensions: module.extensions.clone(),
         features: module.features().iter().map(|&feature| feature.to_owned()).collect(),

@@ -1,10 +1,10 @@
 //! Adding up: per kernel, per bundle, per target.
 
-use crate::census::look::{FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
+use crate::census::look::{Bytes, Digest, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 use codeobject::Stub;
 use isa::Proof;
 use isa::census::Sum;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
@@ -45,6 +45,8 @@ pub struct Group {
     pub proof: Option<Proof>,
     /// The kind of stub that it is; only by kernel.
     pub stub: Option<Stub>,
+    /// Only by kernel, and where they were asked for.
+    pub bytes: Option<Bytes>,
 }
 
 /// A word that is no instruction, or the place of an instruction that is cut off.
@@ -70,6 +72,8 @@ pub struct Groups {
     pub kernels: u64,
     /// Functions that the filter let through.
     pub matched: u64,
+    /// What kernels of a bundle share, where bytes were asked for: its data, and its functions that are no kernels.
+    pub shared: BTreeMap<Option<usize>, BTreeSet<Digest>>,
 }
 
 impl Groups {
@@ -84,6 +88,7 @@ impl Groups {
             ending: 0,
             kernels: 0,
             matched: 0,
+            shared: BTreeMap::new(),
         }
     }
 
@@ -98,6 +103,9 @@ impl Groups {
         self.undecoded.extend(object.undecoded.iter().map(place));
         self.cut.extend(object.cut.iter().map(place));
         self.unread.extend(object.unread.iter().cloned());
+        let functions = object.functions.iter().filter(|function| function.kernel.is_none());
+        let functions = functions.filter_map(|function| Some(function.bytes?.code));
+        self.shared.entry(object.bundle).or_default().extend(functions.chain(object.shared));
         let base = Key { target: object.target.clone(), ..Key::default() };
         let key = match self.by {
             By::Target => base,
@@ -134,6 +142,7 @@ impl Groups {
                     group.facts = Some(facts.clone());
                     group.proof = Some(function.proof);
                     group.stub = Some(function.stub).filter(|stub| stub.is_stub());
+                    group.bytes = function.bytes;
                     if function.alias {
                         group.sum.add(&function.tally);
                     }

@@ -1,7 +1,7 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, held against each other.
 
 use crate::census::group::{Group, Groups};
-use crate::census::look::KernelFacts;
+use crate::census::look::{Bytes, Digest, KernelFacts};
 use answer::Answer;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use isa::Family;
@@ -21,6 +21,8 @@ pub struct Side {
     pub repeated: usize,
     /// Every word of its code was decoded.
     pub complete: bool,
+    /// What the kernels share: data, and functions that are no kernels. None where nobody hashed it.
+    pub shared: Option<BTreeSet<Digest>>,
 }
 
 /// A side that holds code for more than one target; which is meant must be said.
@@ -40,7 +42,10 @@ impl Side {
             return Err(Several { file: file.to_owned(), targets: targets.into_iter().collect() });
         }
         let target = targets.into_iter().next().unwrap_or_default();
-        let mut side = Side { file: file.to_owned(), target, kernels: BTreeMap::new(), repeated: 0, complete };
+        let hashed = groups.groups.values().all(|group| group.bytes.is_some());
+        let here = groups.shared.into_iter().filter(|(at, _)| bundle.is_none_or(|wanted| *at == Some(wanted)));
+        let shared = hashed.then(|| here.flat_map(|(_, digests)| digests).collect());
+        let mut side = Side { file: file.to_owned(), target, kernels: BTreeMap::new(), repeated: 0, complete, shared };
         for (key, group) in groups.groups {
             if bundle.is_some_and(|wanted| key.bundle != Some(wanted)) {
                 continue;
@@ -91,11 +96,13 @@ pub struct SideAnswer {
     pub repeated: usize,
 }
 
-/// One number that differs; none where the kernel, or the number, is not there.
+/// One thing that differs; no number where the kernel, or the number, is not there, and none on either side where bytes differ that no
+/// number speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KernelDifference {
     pub kernel: String,
-    /// `kernel` where only one side has it; `VGPR`, `instructions`, a family or a mnemonic.
+    /// `kernel` where only one side has it; `VGPR`, `instructions`, a family or a mnemonic; of the bytes `instruction sequence`,
+    /// `operands and constants`, `descriptor` or `metadata`.
     pub what: String,
     pub a: Option<u64>,
     pub b: Option<u64>,
@@ -114,11 +121,12 @@ pub struct Pair<'s> {
 /// Every kernel that either has; `mnemonics` instead of families.
 pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
     let names: BTreeSet<&String> = a.kernels.keys().chain(b.kernels.keys()).collect();
+    let one_target = a.target == b.target;
     let pair = |name: &String| {
         let (a, b) = (a.kernels.get(name), b.kernels.get(name));
         let facts = [a, b].into_iter().flatten().find_map(|group| group.facts.as_ref());
         let name = facts.map_or_else(|| name.clone(), |facts| facts.name.clone());
-        let differences = differences(&name, a, b, mnemonics);
+        let differences = differences(&name, a, b, mnemonics, one_target);
         Pair { name, a, b, differences }
     };
     names.into_iter().map(pair).collect()
@@ -137,6 +145,14 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
             basis = basis.without(side.file.clone(), Some(side.repeated as u64), LeftOutWhy::NotAsked);
         }
     }
+    let hashed = |pair: &Pair<'_>| [pair.a, pair.b].into_iter().flatten().all(|group| group.bytes.is_some());
+    if a.target != b.target || !pairs.iter().all(hashed) {
+        // Two targets encode the same thing differently: registers and counts were compared, and no bytes.
+        basis = basis.without(".text, .kd, amdhsa.kernels", None, LeftOutWhy::NotAsked);
+    } else if a.shared != b.shared {
+        // Functions that are no kernels, or data, differ: whether one of these kernels uses them nobody looked at.
+        basis = basis.without(".text, .rodata", None, LeftOutWhy::Undetermined);
+    }
     KernelDiff {
         a: a.answer(),
         b: b.answer(),
@@ -148,21 +164,42 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     }
 }
 
-fn differences(name: &str, a: Option<&Group>, b: Option<&Group>, mnemonics: bool) -> Vec<KernelDifference> {
+fn differences(
+    name: &str,
+    a: Option<&Group>,
+    b: Option<&Group>,
+    mnemonics: bool,
+    one_target: bool,
+) -> Vec<KernelDifference> {
     let row = |what: &str, a: Option<u64>, b: Option<u64>| KernelDifference {
         kernel: name.to_owned(),
         what: what.trim().to_owned(),
         a,
         b,
     };
+    let bytes = a.and_then(|group| group.bytes).zip(b.and_then(|group| group.bytes)).filter(|_| one_target);
+    let encoded = bytes.map(|(a, b)| encoded(&a, &b)).unwrap_or_default();
     match (a.map(|group| numbers(group, mnemonics)), b.map(|group| numbers(group, mnemonics))) {
         (Some(a), Some(b)) => {
             let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             let differing = names.into_iter().filter(|name| a.get(*name) != b.get(*name));
-            differing.map(|name| row(name, a.get(name).copied(), b.get(name).copied())).collect()
+            let numbers = differing.map(|name| row(name, a.get(name).copied(), b.get(name).copied()));
+            numbers.chain(encoded.into_iter().map(|what| row(what, None, None))).collect()
         }
         (a, b) => vec![row("kernel", a.map(|_| 1), b.map(|_| 1))],
     }
+}
+
+/// What of two kernels' bytes is not the same, by its name.
+fn encoded(a: &Bytes, b: &Bytes) -> Vec<&'static str> {
+    let code = match () {
+        () if a.code == b.code => None,
+        () if a.mnemonics != b.mnemonics => Some("instruction sequence"),
+        () => Some("operands and constants"),
+    };
+    let descriptor = (a.descriptor != b.descriptor).then_some("descriptor");
+    let metadata = (a.metadata != b.metadata).then_some("metadata");
+    [code, descriptor, metadata].into_iter().flatten().collect()
 }
 
 /// Everything that is compared, by name. A blank before the name puts what is no family first.
@@ -203,12 +240,43 @@ mod tests {
     use crate::census::group::{By, Key};
     use evidence::Word;
 
+    fn bytes() -> Bytes {
+        Bytes { mnemonics: [1; 32], code: [2; 32], descriptor: Some([3; 32]), metadata: Some([4; 32]) }
+    }
+
+    #[test]
+    fn a_kernel_is_the_same_only_where_its_bytes_are() {
+        let one = side("a", &[("k", 8)], true);
+        let with = |change: fn(&mut Bytes)| {
+            let mut other = side("b", &[("k", 8)], true);
+            let group = other.kernels.values_mut().next().unwrap();
+            change(group.bytes.as_mut().unwrap());
+            let found = kernel_diff(&one, &other, &pairs(&one, &other, false));
+            let what = found.differences.iter().map(|row| row.what.clone()).collect::<Vec<_>>().join(", ");
+            (found.conclusion.word(), what)
+        };
+        assert_eq!(with(|_| ()), (Word::Yes, String::new()));
+        assert_eq!(with(|bytes| bytes.code = [9; 32]), (Word::No, "operands and constants".to_owned()));
+        let order = |bytes: &mut Bytes| (bytes.code, bytes.mnemonics) = ([9; 32], [9; 32]);
+        assert_eq!(with(order), (Word::No, "instruction sequence".to_owned()));
+        assert_eq!(with(|bytes| bytes.descriptor = None), (Word::No, "descriptor".to_owned()));
+        assert_eq!(with(|bytes| bytes.metadata = Some([9; 32])), (Word::No, "metadata".to_owned()));
+        // Without the bytes, or with other functions and data beside the kernels, only what was compared is said.
+        let mut unhashed = side("b", &[("k", 8)], true);
+        unhashed.kernels.values_mut().for_each(|group| group.bytes = None);
+        assert_eq!(kernel_diff(&one, &unhashed, &pairs(&one, &unhashed, false)).conclusion.word(), Word::Partly);
+        let beside = Side { shared: Some(BTreeSet::from([[7; 32]])), ..side("b", &[("k", 8)], true) };
+        assert_eq!(kernel_diff(&one, &beside, &pairs(&one, &beside, false)).conclusion.word(), Word::Partly);
+        let target = Side { target: "gfx1200".to_owned(), ..side("b", &[("k", 8)], true) };
+        assert_eq!(kernel_diff(&one, &target, &pairs(&one, &target, false)).conclusion.word(), Word::Partly);
+    }
+
     fn side(file: &str, code: &[(&str, u64)], complete: bool) -> Side {
         let mut groups = Groups::new(By::Kernel);
         for (index, (name, code)) in code.iter().enumerate() {
             let kernel = Some((*name).to_owned());
             let key = Key { target: "gfx1201".to_owned(), bundle: Some(index), kernel, address: 0 };
-            groups.groups.insert(key, Group { code: *code, ..Group::default() });
+            groups.groups.insert(key, Group { code: *code, bytes: Some(bytes()), ..Group::default() });
         }
         Side { complete, ..Side::new(file, groups, None).unwrap() }
     }

@@ -2,11 +2,12 @@
 
 use crate::census::group::By;
 use codeobject::elf::Section;
-use codeobject::{CodeObject, Kernel, Stub, TargetId};
+use codeobject::{CodeObject, Descriptor, Kernel, Stub, TargetId};
 use inventory::{Format, Found, Look};
 use isa::census::{Function, Tally, aliases, section};
-use isa::{Decoder, Proof, Target};
+use isa::{Decoder, Proof, Step, Target};
 use launch::NameFilter;
+use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
 /// Which code objects and functions are wanted. The whole object is decoded in any case: that is what an absence needs.
@@ -24,6 +25,25 @@ impl Select {
             (Some(_), None) => false,
         }
     }
+}
+
+/// What a function is, byte by byte, as hashes: equal where the bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes {
+    /// The names of its instructions, in their order.
+    pub mnemonics: Digest,
+    /// All of its encoding.
+    pub code: Digest,
+    /// The kernel's descriptor without the distance to its code; None for what is no kernel.
+    pub descriptor: Option<Digest>,
+    /// The kernel's metadata as it stands in the note, arguments and all.
+    pub metadata: Option<Digest>,
+}
+
+pub type Digest = [u8; 32];
+
+fn digest(bytes: &[u8]) -> Digest {
+    Sha256::digest(bytes).into()
 }
 
 /// Registers and memory of a kernel, as its metadata states them.
@@ -54,6 +74,8 @@ pub struct FunctionCensus {
     pub proof: Proof,
     /// The inventory's rule, by which everybody counts stubs.
     pub stub: Stub,
+    /// Only where they were asked for.
+    pub bytes: Option<Bytes>,
 }
 
 /// A code object or a part of one that was not counted, and why.
@@ -77,6 +99,8 @@ pub struct ObjectCensus {
     pub undecoded: Vec<u64>,
     pub cut: Vec<u64>,
     pub unread: Vec<Unread>,
+    /// What all kernels of the object may use: its data. Only where bytes were asked for.
+    pub shared: Option<Digest>,
 }
 
 /// Counts whatever the inventory finds. The kernels that `select` leaves out are counted as part of their object and
@@ -86,12 +110,14 @@ pub struct Census {
     pub select: Select,
     /// Names for people are wanted. Demangling takes as long as a third of the counting.
     pub names: bool,
+    /// Every function's bytes are wanted, as hashes: who holds two files against each other.
+    pub bytes: bool,
 }
 
 impl Census {
     /// For groups of a kind: only kernels are called by their names, here or by `select`.
     pub fn new(select: Select, by: By) -> Self {
-        Census { names: by == By::Kernel || select.kernel.is_some(), select }
+        Census { names: by == By::Kernel || select.kernel.is_some(), select, bytes: false }
     }
 }
 
@@ -109,7 +135,11 @@ impl Look for Census {
         match found.format {
             Format::Elf => {
                 out.push(match found.object {
-                    Some(object) => ObjectCensus::count(found, object),
+                    Some(_) if found.contradicted => {
+                        let why = "its bundle id or metadata name another target than e_flags".to_owned();
+                        ObjectCensus::unread(found, why)
+                    }
+                    Some(object) => ObjectCensus::count(found, object, self.bytes),
                     None => ObjectCensus::unread(found, "the code object cannot be read".to_owned()),
                 });
                 true
@@ -122,7 +152,7 @@ impl Look for Census {
         }
     }
 
-    fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
+    fn kernel(&self, _: &Found<'_>, parsed: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
         let Some(object) = out.last_mut().filter(|object| !object.is_uncounted()) else { return };
         let Some(function) = object.function(kernel) else {
             let what = format!("{} {}", object.target, kernel.mangled());
@@ -131,6 +161,15 @@ impl Look for Census {
         let metadata = &kernel.metadata;
         function.proof = Proof::of_kernel(&function.tally);
         function.stub = kernel.stub;
+        if let Some(bytes) = &mut function.bytes {
+            let (offset, len) = metadata.place;
+            let raw = parsed.elf().source().bytes(offset, len, "kernel metadata");
+            bytes.metadata = raw.ok().map(|raw| digest(&raw));
+            bytes.descriptor = kernel.descriptor.map(|descriptor| {
+                // Where the code lies is no part of what it is.
+                digest(format!("{:?}", Descriptor { code_entry_offset: 0, ..descriptor }).as_bytes())
+            });
+        }
         function.kernel = Some(KernelFacts {
             name: if self.names { kernel.name() } else { String::new() },
             sgpr: metadata.sgpr_count,
@@ -140,6 +179,20 @@ impl Look for Census {
             scratch: metadata.private_segment_fixed_size,
             wavefront: metadata.wavefront_size,
         });
+    }
+}
+
+impl Bytes {
+    fn of(decoder: &Decoder, code: &[u8]) -> Self {
+        let mut names = Sha256::new();
+        for (_, _, step) in decoder.walk(code) {
+            match step {
+                Step::Instruction(instruction) => names.update(instruction.printed().as_bytes()),
+                Step::Undecoded | Step::Cut => names.update(b"?"),
+            }
+            names.update(b"\n");
+        }
+        Bytes { mnemonics: names.finalize().into(), code: digest(code), descriptor: None, metadata: None }
     }
 }
 
@@ -154,6 +207,7 @@ impl ObjectCensus {
             undecoded: Vec::new(),
             cut: Vec::new(),
             unread: Vec::new(),
+            shared: None,
         }
     }
 
@@ -164,7 +218,7 @@ impl ObjectCensus {
         census
     }
 
-    fn count(found: &Found<'_>, object: &CodeObject<'_>) -> Self {
+    fn count(found: &Found<'_>, object: &CodeObject<'_>, wants_bytes: bool) -> Self {
         let processor = object.processor();
         let Some(decoder) = Target::find(processor).and_then(Decoder::new) else {
             let name = if processor.is_empty() { "an unknown processor" } else { processor };
@@ -198,8 +252,12 @@ impl ObjectCensus {
                 .collect();
             let counted = section(&decoder, &bytes, &ranges);
             let alias = aliases(&ranges);
-            for (((name, extent), tally), alias) in inside.into_iter().zip(counted.functions).zip(alias) {
+            for ((((name, extent), tally), alias), range) in
+                inside.into_iter().zip(counted.functions).zip(alias).zip(&ranges)
+            {
                 census.note(&tally, text.address);
+                let end = range.range.end.min(bytes.len());
+                let code = bytes.get(range.range.start.min(end)..end).unwrap_or_default();
                 census.functions.push(FunctionCensus {
                     mangled: name.clone(),
                     address: extent.address,
@@ -209,10 +267,14 @@ impl ObjectCensus {
                     kernel: None,
                     proof: Proof::None,
                     stub: Stub::Unknown,
+                    bytes: wants_bytes.then(|| Bytes::of(&decoder, code)),
                 });
             }
             census.note(&counted.outside, text.address);
             census.outside = add(&census.outside, &counted.outside);
+        }
+        if wants_bytes {
+            census.shared = object.shared_data().map_or(None, |data| Some(digest(&data)));
         }
         census
     }

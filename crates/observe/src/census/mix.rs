@@ -42,7 +42,7 @@ impl Look for Wanted {
 pub fn mixes(file: &Path, target: &TargetId, wanted: &BTreeSet<(usize, String)>) -> BTreeMap<String, KernelMix> {
     let mut found = BTreeMap::new();
     let Ok(file) = File::open(file) else { return found };
-    let census = Census { select: Select { target: Some(target.clone()), kernel: None }, names: false };
+    let census = Census { select: Select { target: Some(target.clone()), kernel: None }, names: false, bytes: false };
     let look = Wanted { census, bundles: wanted.iter().map(|(bundle, _)| *bundle).collect() };
     let read = inspect(&file, &Options::all(), false, &look, |_, objects| {
         for (bundle, function) in

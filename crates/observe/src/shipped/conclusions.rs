@@ -29,7 +29,11 @@ pub fn basis(path: &Path, report: &FileReport) -> Basis {
 /// Is there anything for the device? Kernels with code are counted; what is compiled when it is loaded counts by entry.
 pub fn presence(path: &Path, report: &FileReport, serves: &Serves) -> Conclusion {
     let found = if serves.kernels == 0 { serves.uncounted } else { serves.live() };
-    basis(path, report).presence(found)
+    let basis = serves.open.iter().fold(basis(path, report), |basis, open| {
+        // What one GPU's code is called by decides nothing where the two places that are read disagree.
+        basis.without(open.as_str(), None, LeftOutWhy::Undetermined)
+    });
+    basis.presence(found)
 }
 
 /// Is what is listed all there is?

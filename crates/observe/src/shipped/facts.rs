@@ -72,13 +72,14 @@ impl<'a> Writer<'a> {
             let about = About::new([("name", walked.section.region.section())]);
             all.push(self.saw(&self.subject, Fact::new("file.section", about, walked.section.size))?);
         }
+        let exact = self.report.is_complete() && self.report.contradicted().next().is_none();
         let counted = if self.report.is_complete() { Fact::new } else { Fact::at_least };
         for (about, modules) in spirv::counts(self.report) {
             all.push(self.saw(&self.subject, counted("file.modules".to_owned(), about, Value::from(modules)))?);
         }
-        for (target, summary) in self.report.targets() {
+        for (target, summary) in self.report.sure_targets() {
             let about = About::new([("name", target.as_str())]);
-            let fact = if self.report.is_complete() { Fact::new } else { Fact::at_least };
+            let fact = if exact { Fact::new } else { Fact::at_least };
             all.push(self.saw(&self.subject, fact("file.target".to_owned(), about, Value::from(summary.kernels)))?);
             let subject = self.subject.clone().target(target);
             all.push(
@@ -92,7 +93,7 @@ impl<'a> Writer<'a> {
     pub fn bundles(&self, wanted: &TargetId) -> Result<Vec<Sighting>> {
         let mut all = Vec::new();
         for summary in &self.report.bundles {
-            for entry in &summary.entries {
+            for entry in summary.entries.iter().filter(|entry| entry.contradicted().is_none()) {
                 let Some(target) = entry.target.as_ref().filter(|target| target.answers(wanted)) else { continue };
                 let subject = self.subject.clone().target(target.to_string());
                 let about = About::new([("bundle", summary.bundle.index.to_string())]);
@@ -252,6 +253,12 @@ fn coverage(report: &FileReport) -> Coverage {
     }
     for problem in &report.problems {
         coverage = coverage.missing("the file", problem.to_string());
+    }
+    for object in report.contradicted() {
+        let Some(found) = object.contradicted() else { continue };
+        let why = format!("{} names {}, e_flags {}", found.place, found.says, found.flags);
+        let what = if object.id.is_empty() { "the code object" } else { object.id.as_str() };
+        coverage = coverage.missing(what, why);
     }
     if !report.searched {
         coverage = coverage.missing("the rest of the file", "it was not searched for embedded code objects");

@@ -47,7 +47,9 @@ impl Gathered {
 
 impl Gather<'_> {
     fn wanted(&self, found: &Found<'_>) -> bool {
-        matches!((self.target, found.target), (Some(wanted), Some(target)) if target.answers(wanted))
+        // Of an object whose names contradict each other nobody can say for which target its kernels are.
+        !found.contradicted
+            && matches!((self.target, found.target), (Some(wanted), Some(target)) if target.answers(wanted))
     }
 }
 

@@ -1,20 +1,22 @@
 //! What a file ships for Vulkan, as facts: how many modules, and how many of them ask for what.
 
 use evidence::{About, Canary};
-use inventory::FileReport;
+use inventory::{Environment, FileReport};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// All modules, and those that ask for each feature. A file without any, where they were looked for, has none.
+/// All modules for Vulkan, and those that ask for each feature. A file without any, where they were looked for, has none.
 pub fn counts(report: &FileReport) -> Vec<(About, u64)> {
-    if report.modules.is_empty() {
+    let vulkan = || report.modules.iter().filter(|of| of.module.environment == Environment::Vulkan);
+    let modules = vulkan().count() as u64;
+    if modules == 0 {
         return Vec::new();
     }
     let mut features: BTreeMap<&str, u64> = BTreeMap::new();
-    for feature in report.modules.iter().flat_map(|of| of.module.features()) {
+    for feature in vulkan().flat_map(|of| of.module.features()) {
         *features.entry(feature).or_default() += 1;
     }
-    let all = (About::default(), report.modules.len() as u64);
+    let all = (About::default(), modules);
     let by_feature = features.into_iter().map(|(name, count)| (About::new([("feature", name)]), count));
     std::iter::once(all).chain(by_feature).collect()
 }
@@ -33,7 +35,8 @@ pub fn listing(report: &FileReport) -> String {
     let mut text = String::new();
     for of in &report.modules {
         let features = of.module.features().join(" ");
-        let _ = writeln!(text, "SPIR-V at {} size {} {} {features}", of.offset, of.size, of.identity);
+        let whose = of.module.environment.key();
+        let _ = writeln!(text, "SPIR-V at {} size {} {} {whose} {features}", of.offset, of.size, of.identity);
     }
     text
 }

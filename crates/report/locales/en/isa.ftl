@@ -36,3 +36,5 @@ isa-progress = bundle { $index }, at byte { $offset } ...
 isa-recorded = { $count } observations written to the ledger
 isa-list-stub = a stub ({ $kind }): it computes nothing
 isa-file-unread = not read, so that nothing is said of it: { $path }
+isa-has-nothing = no instruction starts with { $what }, and it is no family ({ $families })
+isa-spirv-others = { $file } has no AMD GPU code but { $modules } SPIR-V modules, not all of them for Vulkan: a driver of OpenCL or Level Zero compiles the others for its GPU. `whichkernel inspect { $file } --modules` tells which, and counts their instructions

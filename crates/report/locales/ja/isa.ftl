@@ -36,3 +36,5 @@ isa-progress = バンドル { $index }、{ $offset } バイト目 ...
 isa-recorded = { $count } 件の観測を台帳に記録しました
 isa-list-stub = スタブ({ $kind }): 何も計算しません
 isa-file-unread = 読めなかったため、何も言えません: { $path }
+isa-has-nothing = { $what } で始まる命令はなく、系統の名前({ $families })でもありません
+isa-spirv-others = { $file } に AMD の GPU コードはなく、SPIR-V モジュールが{ $modules }個あります。すべてが Vulkan 用ではなく、それ以外は OpenCL か Level Zero のドライバーが GPU 向けにコンパイルします。種類と命令数は `whichkernel inspect { $file } --modules` で分かります

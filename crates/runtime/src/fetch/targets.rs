@@ -1,28 +1,11 @@
 //! Which files of a package belong to which GPU target, by the names that Tensile gives them.
 
+use codeobject::{processor_in, processors_in};
 use std::path::Path;
 
-/// The target names in a path: `gfx` and the letters and digits after it. `gfx90a-xnack+` counts as gfx90a.
-pub fn named_in(path: &str) -> impl Iterator<Item = &str> {
-    let mut rest = path;
-    std::iter::from_fn(move || {
-        let start = rest.find("gfx")?;
-        let tail = rest.get(start..)?;
-        let end = tail.get(3..)?.find(|c: char| !c.is_ascii_alphanumeric()).map_or(tail.len(), |n| n + 3);
-        let (name, after) = tail.split_at_checked(end)?;
-        rest = after;
-        Some(name)
-    })
-    .filter(|name| is_target(name))
-}
-
-/// `gfx` and at least three hexadecimal digits.
+/// A processor's name and nothing else: gfx90a, gfx12-generic.
 pub fn is_target(name: &str) -> bool {
-    name.strip_prefix("gfx").is_some_and(|digits| {
-        (3..=5).contains(&digits.len())
-            && digits.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
-            && digits.starts_with(|c: char| c.is_ascii_digit())
-    })
+    processor_in(name) == Some(name)
 }
 
 /// Is this file wanted, when only `targets` are (none given: all)? Only the kernel libraries of rocBLAS and
@@ -35,8 +18,10 @@ pub fn wanted(path: &Path, targets: &[String]) -> bool {
     if !text.contains("/library/") {
         return true;
     }
-    let mut named = named_in(&text).peekable();
-    named.peek().is_none() || named.any(|name| targets.iter().any(|target| target == name))
+    let mut named = processors_in(&text).peekable();
+    // What is generic serves others than it names.
+    let serves = |name: &str| name.ends_with("-generic") || targets.iter().any(|target| target == name);
+    named.peek().is_none() || named.any(serves)
 }
 
 #[cfg(test)]
@@ -45,7 +30,7 @@ mod tests {
 
     #[test]
     fn names_in_paths() {
-        let names = |path| named_in(path).collect::<Vec<_>>();
+        let names = |path| processors_in(path).collect::<Vec<_>>();
         assert_eq!(names("Kernels.so-000-gfx90a-xnack+.hsaco"), ["gfx90a"]);
         assert_eq!(names("library/gfx1201/TensileLibrary_X_gfx1201.dat"), ["gfx1201", "gfx1201"]);
         assert_eq!(names("TensileLibrary_Type_HH_fallback.dat"), [""; 0]);
@@ -60,6 +45,7 @@ mod tests {
         assert!(keep("usr/lib/rocblas/4.4.1/library/TensileLibrary_Type_HH_fallback.dat"));
         assert!(!keep("usr/lib/rocblas/4.4.1/library/TensileLibrary_lazy_gfx906.dat"));
         assert!(!keep("usr/lib/hipblaslt/library/gfx1201/x.co"));
+        assert!(keep("usr/lib/hipblaslt/library/TensileLibrary_lazy_gfx11-generic.dat"));
         assert!(keep("usr/share/doc/gfx906.txt"));
         assert!(wanted(Path::new("a/library/x_gfx906.co"), &[]));
     }

@@ -1,8 +1,9 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
-use crate::context::{CHECK_FAILED, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::counting::{census, nothing, parse_target};
 use anyhow::bail;
+use evidence::Word;
 use inventory::File;
 use launch::NameFilter;
 use observe::census::{By, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
@@ -61,7 +62,11 @@ pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context)
         Format::Md => table(&found.differences, context).markdown(),
         Format::Json => answer::json(&found)?,
     })?;
-    Ok(if found.differ == 0 { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+    Ok(match found.conclusion.word() {
+        Word::Yes => ExitCode::SUCCESS,
+        Word::No => ExitCode::from(CHECK_FAILED),
+        Word::Partly | Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
+    })
 }
 
 fn side(
@@ -74,7 +79,7 @@ fn side(
     let file = File::open(Path::new(path))?;
     let kernel = ask.kernel.as_deref().map(NameFilter::new).transpose()?;
     let select = Select { target: target.map(parse_target).transpose()?, kernel };
-    let (groups, report) = census(&file, select, By::Kernel, false, context)?;
+    let (groups, report) = census(&file, select, By::Kernel, (false, true), context)?;
     if groups.objects == 0 {
         return Err(nothing(Path::new(path), target, &groups, &report, context));
     }
@@ -128,7 +133,9 @@ fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], found: &KernelDiff, context: &Co
         ]);
         for row in &pair.differences {
             let cell = |value: Option<u64>| value.map_or("-".to_owned(), thousands);
-            table.row([row.what.clone(), cell(row.a), cell(row.b)]);
+            let bytes = row.a.is_none() && row.b.is_none();
+            let b = if bytes { lang.text("diff-kernel-differs") } else { cell(row.b) };
+            table.row([row.what.clone(), cell(row.a), b]);
         }
         out += &format!("\n{}\n{}", pair.name, table.text(context.width));
     }

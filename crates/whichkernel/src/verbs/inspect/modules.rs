@@ -5,7 +5,7 @@ use super::file::Progress;
 use super::text::count;
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use inventory::{File, FileReport, Nothing, Options, inspect};
+use inventory::{Environment, File, FileReport, Nothing, Options, inspect};
 use observe::answers::{ModuleRow, Modules, ModulesTotal};
 use report::{Column, Lang, Table, conclusion_text};
 use std::collections::BTreeMap;
@@ -119,6 +119,13 @@ pub fn summary(report: &FileReport, context: &Context) -> String {
     format!("{total}\n\n{}", table.text(context.width))
 }
 
+/// `Vulkan 12; OpenCL, Level Zero 47`.
+fn environments(total: &ModulesTotal) -> String {
+    let all = [Environment::Vulkan, Environment::OpenCl, Environment::Unknown].into_iter();
+    let there = all.filter_map(|one| Some(format!("{} {}", one.name(), count(*total.environments.get(one.key())?))));
+    there.collect::<Vec<_>>().join("; ")
+}
+
 fn total(total: &ModulesTotal, context: &Context) -> String {
     let sum = |starts: &[&str]| -> u64 {
         let of = total.operations.iter().filter(|(name, _)| starts.iter().any(|start| name.starts_with(start)));
@@ -137,14 +144,16 @@ fn total(total: &ModulesTotal, context: &Context) -> String {
         ("matrix", count(sum(&["OpCooperativeMatrixMulAdd"])).into()),
         ("dot", count(sum(&["OpSDot", "OpUDot", "OpSUDot"])).into()),
         ("most", most.join(", ").into()),
+        ("list", environments(total).into()),
     ];
     let lang = &context.lang;
     if total.modules == 0 {
         return lang.text("inspect-modules-none");
     }
+    let only_vulkan = total.environments.keys().all(|key| *key == Environment::Vulkan.key());
     let names = if total.named == total.modules { "inspect-modules-named" } else { "inspect-modules-unnamed" };
     [
-        lang.text_with("inspect-modules", &words),
+        lang.text_with(if only_vulkan { "inspect-modules" } else { "inspect-modules-others" }, &words),
         lang.text_with(names, &words),
         lang.text_with("inspect-modules-census", &words),
     ]

@@ -148,7 +148,7 @@ fn contradictions(report: &FileReport, context: &Context) -> String {
             let id = if object.id.is_empty() { c.flags.to_string() } else { object.id.clone() };
             let args = [
                 ("id", id.into()),
-                ("place", c.place.into()),
+                ("place", c.place.to_string().into()),
                 ("says", c.says.clone().into()),
                 ("flags", c.flags.to_string().into()),
             ];

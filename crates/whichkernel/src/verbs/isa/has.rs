@@ -18,7 +18,8 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
         let question = Question::parse(what).with_context(|| {
             let families = isa::Family::ALL.iter().map(|family| family.key());
             let families: Vec<&str> = std::iter::once("matrix").chain(families).collect();
-            format!("no instruction starts with {what}, and it is no family ({})", families.join(", "))
+            let words = [("what", what.clone().into()), ("families", families.join(", ").into())];
+            context.lang.text_with("isa-has-nothing", &words)
         })?;
         let answer = HasAnswer::new(what, &question, groups);
         let (key, this) = match answer.conclusion.word() {

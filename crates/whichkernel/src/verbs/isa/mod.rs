@@ -118,7 +118,7 @@ fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
     if let Some(kernel) = &args.list {
         return list::run(file, kernel, args, context);
     }
-    let (groups, report) = census(file, select(args)?, by(args), args.record, context)?;
+    let (groups, report) = census(file, select(args)?, by(args), (args.record, false), context)?;
     if groups.objects == 0 {
         return Err(nothing(file.path(), args.target.as_deref(), &groups, &report, context));
     }
