@@ -107,6 +107,7 @@ impl Backends {
         let basis = Basis::new(Rung::Selected, Unit::Cells, products.len() as u64, answered)
             .by(crate::sightings::NAME)
             .by(crate::vulkan::NAME)
+            .of(target)
             .lost(lost);
         let basis = if described.ships { basis } else { basis.without(target, None, LeftOutWhy::OtherTarget) };
         Backends {

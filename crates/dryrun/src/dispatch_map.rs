@@ -105,6 +105,7 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     let compared = said().filter(|said| said.is_compared()).count() as u64;
     let different = said().filter(|said| said.disagrees()).count() as u64;
     let basis = Basis::new(Rung::Selected, Unit::Cells, said().count() as u64, compared);
+    let basis = sheets.iter().fold(basis, |basis, sheet| basis.of(&sheet.target));
     basis.by("source").by(crate::sightings::NAME).equality(different)
 }
 

@@ -21,6 +21,7 @@ pub struct Played<'a> {
 impl Played<'_> {
     /// Another target's metadata stood in for its own: the host's choice is seen, grids from occupancy are not.
     fn leave_out(&self, basis: Basis) -> Basis {
+        let basis = basis.of(self.target);
         if self.described.ships { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
 }

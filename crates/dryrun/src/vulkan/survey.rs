@@ -45,7 +45,8 @@ impl VulkanMap {
         let answered = self.cells.iter().filter(|cell| cell.is_answered()).count() as u64;
         let lost = self.cells.iter().map(|cell| cell.lost).sum();
         let asked = self.cells.len() as u64;
-        Basis::new(Rung::Selected, Unit::Cells, asked, answered).by(super::sightings::NAME).lost(lost).completeness()
+        let basis = Basis::new(Rung::Selected, Unit::Cells, asked, answered).by(super::sightings::NAME);
+        basis.of(self.card.target).lost(lost).completeness()
     }
 
     pub fn is_answered(&self) -> bool {

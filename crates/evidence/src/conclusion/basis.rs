@@ -147,6 +147,8 @@ pub struct Basis {
     pub(super) asked_of: Option<Rung>,
     /// The observers' names.
     pub(super) by: BTreeSet<String>,
+    /// What was looked at, by its name: a file, a tree, a card, a process.
+    pub(super) of: BTreeSet<String>,
 }
 
 impl Basis {
@@ -161,12 +163,19 @@ impl Basis {
             rung,
             asked_of: None,
             by: BTreeSet::new(),
+            of: BTreeSet::new(),
         }
     }
 
     /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
     pub fn live(rung: Rung, unit: Unit, seen: u64) -> Self {
         Basis { asked: None, ..Basis::new(rung, unit, 0, seen) }
+    }
+
+    #[must_use]
+    pub fn of(mut self, subject: impl Into<String>) -> Self {
+        self.of.insert(subject.into());
+        self
     }
 
     #[must_use]
