@@ -123,3 +123,20 @@ fn what_is_not_there_is_said() {
         assert!(matches!(error, ProcessError::Refused { .. }), "{error}");
     }
 }
+
+/// What `inspect PID --record` writes is made here, under the name that a watch gives this machine, and in the view that the
+/// observer states.
+#[test]
+fn what_is_recorded_of_a_process_has_the_subject_and_the_view_of_everybody() {
+    let child = Running(Command::new("sleep").arg("60").spawn().unwrap());
+    let process = wait_for(child.0.id(), |p| p.libraries.len() > 1);
+    let seen = process.sightings("2026-01-01T00:00:00Z").unwrap();
+    let swept = seen.iter().map(|one| &one.observation).find(|one| matches!(one.finding(), evidence::Finding::Swept));
+    let swept = swept.expect("a sweep");
+    let stated = observe::Observer::field_of_view(&observe::process::ProcessMaps);
+    assert_eq!(stated.first().map(|(_, view)| view), Some(swept.field_of_view()));
+    assert!(format!("{:?}", swept.subject()).contains("this host"), "{:?}", swept.subject());
+    assert!(seen.iter().all(|one| one.raw.len() == 1 && one.raw[0].kind == "maps"));
+    assert_eq!(process.gpu_stack().word(), evidence::Word::No);
+    assert!(process.completeness().is_whole(), "{:?}", process.completeness());
+}

@@ -2,6 +2,7 @@
 
 use answer::Answer;
 use codeobject::launch_map::{Kind, LaunchMap, Registration, Vendor};
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,6 +16,8 @@ pub struct LaunchMapAnswer {
     pub launch_map: Vec<MapRow>,
     pub wrappers: Vec<WrapperRow>,
     pub completeness: Completeness,
+    /// Is the map all that the constructors register?
+    pub conclusion: Conclusion,
     /// Kernels of the target's code objects that no constructor registers; null where no target was asked for.
     pub unregistered: Option<Vec<Unregistered>>,
 }
@@ -116,6 +119,22 @@ pub fn completeness(map: &LaunchMap) -> Completeness {
         unresolved: c.unresolved.iter().map(|u| Unresolved { site: u.site, why: u.why.to_string() }).collect(),
         wrappers_without_kernels: c.wrappers_unregistered.clone(),
     }
+}
+
+/// Is the map all that the constructors register? Every call of a registration function was asked for.
+pub fn conclusion(map: &LaunchMap) -> Conclusion {
+    let c = &map.completeness;
+    let mut basis = match c.sites {
+        // A file without such a call was read in full, too.
+        0 => Basis::live(Rung::Shipped, Unit::Calls, 0),
+        sites => Basis::new(Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
+    };
+    basis = basis.by("launch-map");
+    for unresolved in &c.unresolved {
+        let what = format!("{:#x}: {}", unresolved.site, unresolved.why);
+        basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
+    }
+    basis.completeness()
 }
 
 /// The name in tables and data.

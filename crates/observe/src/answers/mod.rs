@@ -23,7 +23,9 @@ pub use file::{FileAnswer, HasTarget};
 pub use fingerprint::Fingerprinted;
 pub use has::{Has, HasAnswer};
 pub use kernels::{AmdKernel, KernelRow, Kernels, NvidiaKernel, agprs, code_size};
-pub use launch_map::{LaunchMapAnswer, MapRow, Unregistered, completeness, kind, vendor, wrappers};
+pub use launch_map::{
+    LaunchMapAnswer, MapRow, Unregistered, completeness, conclusion as map_conclusion, kind, vendor, wrappers,
+};
 pub use listing::{Line, Listed, Listing};
 pub use modules::{ModuleRow, Modules, ModulesTotal};
 pub use needed::Needed;

@@ -3,6 +3,7 @@
 use super::shown;
 use crate::process::{Loaded, Process, VulkanStack};
 use answer::Answer;
+use evidence::Conclusion;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,6 +26,10 @@ pub struct ProcessAnswer {
     devices: Vec<String>,
     /// null where Vulkan is not loaded.
     vulkan: Option<Vulkan>,
+    /// Is a library of a GPU stack loaded?
+    gpu_stack: Conclusion,
+    /// Is what is told of the libraries all there is?
+    conclusion: Conclusion,
 }
 
 /// What a process has of Vulkan, as paths.
@@ -83,6 +88,8 @@ impl From<&Process> for ProcessAnswer {
             backends: process.backends(),
             devices: process.devices.clone(),
             vulkan: process.vulkan().map(vulkan),
+            gpu_stack: process.gpu_stack(),
+            conclusion: process.completeness(),
             process: process.pid,
             name: process.name.clone(),
             program: shown(&process.program),

@@ -5,9 +5,11 @@
 //! `map_files`, where the system allows it. What could not be read is said.
 
 mod backend;
+mod conclusions;
 mod loaded;
 mod maps;
 mod observer;
+mod record;
 
 pub use crate::process::backend::VulkanStack;
 pub use crate::process::loaded::{Loaded, Origin};

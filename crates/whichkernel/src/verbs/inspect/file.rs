@@ -73,10 +73,12 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
 
 fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     let look = Rows { select: Select::new(args)?, format: args.format };
-    let start = json!({ "schema": Kernels::SCHEMA, "file": file.path().to_string_lossy() }).to_string();
     match args.format {
-        // The rows are inside the object: it is left open until they have all been written.
-        Format::Json => context.print(&format!("{},\"kernels\":[\n", start.trim_end_matches('}')))?,
+        // As `Kernels` would be, written while it is found.
+        Format::Json => {
+            let (schema, file) = (json!(Kernels::SCHEMA), json!(file.path().to_string_lossy()));
+            context.print(&format!("{{\"schema\":{schema},\"file\":{file},\"kernels\":[\n"))?;
+        }
         format => context.print(&kernels::header(format))?,
     }
     let mut rows = 0;

@@ -213,6 +213,7 @@ fn answer(
         launch_map: rows.iter().map(row).collect(),
         wrappers: answers::wrappers(map),
         completeness: answers::completeness(map),
+        conclusion: answers::map_conclusion(map),
         unregistered: orphans.map(|orphans| orphans.iter().map(orphan).collect()),
     }
 }
@@ -232,7 +233,7 @@ fn as_text(map: &LaunchMap, rows: &[Row<'_>], orphans: Option<&[(usize, String)]
             ("constructors", number(c.constructors)),
         ],
     ) + "\n";
-    let key = if c.is_complete() { "inspect-map-complete" } else { "inspect-map-incomplete" };
+    let key = if answers::map_conclusion(map).is_whole() { "inspect-map-complete" } else { "inspect-map-incomplete" };
     out += &(lang.text_with(key, &[("calls", number(c.sites)), ("read", number(c.sites_decoded))]) + "\n");
     let losers = map.kernels().filter(|k| !k.wins).count();
     out += &(lang

@@ -2,6 +2,7 @@
 
 use super::Args;
 use crate::context::{Context, Format};
+use evidence::Word;
 use observe::answers::ProcessAnswer;
 use observe::process::{Loaded, Process};
 use report::{Column, Table};
@@ -41,7 +42,7 @@ fn text(process: &Process, context: &Context) -> String {
     }
     let gpu = process.libraries.iter().filter(|library| library.part.is_some()).count();
     out.push('\n');
-    if gpu == 0 {
+    if process.gpu_stack().word() == Word::No {
         out += &format!("{}\n", lang.text("inspect-process-no-stack"));
     } else {
         out += &table(process, false, context).text(context.width);

@@ -4,7 +4,6 @@ use super::Args;
 use super::select::wanted_target;
 use crate::context::Context;
 use codeobject::TargetId;
-use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Loaded, Observation, ObserverId, Subject, View};
 use inventory::FileReport;
 use observe::libraries;
 use observe::process::Process;
@@ -41,49 +40,7 @@ fn write(sightings: Vec<observe::Sighting>, context: &Context) -> anyhow::Result
 }
 
 pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
-    let mut ledger = context.open_ledger()?;
-    let maps = ledger.keep("maps", process.maps.as_bytes())?;
-    let time = ledger::now();
-    let window = format!("process {} ({}) at {time}", process.pid, process.name);
-    let subject = Subject { window: evidence::Window::Named(window), ..Subject::host(host()) };
-    let read = process.libraries.iter().filter(|library| library.problem.is_none()).count() as u64;
-    let total = process.libraries.len() as u64;
-    let mut coverage = Coverage::partial("libraries", read, Some(total), Vec::new());
-    for library in &process.libraries {
-        if let Some(problem) = &library.problem {
-            coverage = coverage.missing(library.path.display().to_string(), problem.as_str());
-        }
-    }
-    let see = |fact: Fact| {
-        let id = ObserverId::new("maps", env!("CARGO_PKG_VERSION"));
-        Observation::on::<Loaded>(id, subject.clone(), Finding::Saw(fact), coverage.clone(), time.clone())
-            .map(|observation| observation.evidence(maps.clone()))
-    };
-    let mut all = Vec::new();
-    for library in process.libraries.iter().filter(|library| library.part.is_some()) {
-        let base = library.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let about = || About::new([("name", base.as_str())]);
-        all.push(see(Fact::new("library", about(), library.path.display().to_string()))?);
-        if let Some(release) = &library.release {
-            all.push(see(Fact::new("library.release", about(), release.as_str()))?);
-        }
-    }
-    let gpu = process.libraries.iter().filter(|library| library.part.is_some()).count();
-    all.push(see(Fact::new("library.count", About::default(), gpu as i64))?);
-    // The whole address space was read, and the program itself, which must be there, was seen.
-    let id = ObserverId::new("maps", env!("CARGO_PKG_VERSION"));
-    let swept = Observation::on::<Loaded>(id, subject.clone(), Finding::Swept, coverage.clone(), time.clone())?
-        .view(
-            FieldOfView::new(vec![View::new("library"), View::new("library.*")])
-                .reach("every file mapped by this process at that moment"),
-        )
-        .canary(Canary::in_target("the program's own mapping"))
-        .evidence(maps);
-    all.push(swept);
-    let receipts = ledger.append(&all)?;
-    let said = context.lang.text_with("inspect-recorded", &[("count", receipts.len().into())]);
-    context.note(&said);
-    Ok(())
+    write(process.sightings(&ledger::now())?, context)
 }
 
 /// Files per target and, where a GPU was asked about, how the catalog serves it. The listing is the evidence.
@@ -104,8 +61,4 @@ pub fn catalogs<'a>(
 pub fn needed(path: &Path, search: &Search, chains: &[Chain], context: &Context) -> anyhow::Result<()> {
     let runtime = shipped::runtime_of(path);
     write(libraries::needed(search, chains, runtime.as_deref(), &ledger::now())?, context)
-}
-
-fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -1,0 +1,30 @@
+//! What may be concluded of a process's maps: that a GPU library is loaded, that all of them could be read.
+
+use crate::Observer;
+use crate::process::{Process, ProcessMaps};
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+
+impl Process {
+    fn basis(&self, answered: u64) -> Basis {
+        Basis::new(Rung::Loaded, Unit::Libraries, self.libraries.len() as u64, answered).by(ProcessMaps.name())
+    }
+
+    /// Is what is told of the libraries all there is? One that could not be read has neither version nor edges.
+    pub fn completeness(&self) -> Conclusion {
+        let read = self.libraries.iter().filter(|library| library.problem.is_none()).count() as u64;
+        let mut basis = self.basis(read);
+        for library in &self.libraries {
+            if let Some(problem) = &library.problem {
+                let what = format!("{}: {problem}", library.path.display());
+                basis = basis.without(what, None, LeftOutWhy::Unreadable);
+            }
+        }
+        basis.completeness()
+    }
+
+    /// Is a library of a GPU stack loaded? Maps name every file, and the names tell, also of one that cannot be read.
+    pub fn gpu_stack(&self) -> Conclusion {
+        let found = self.libraries.iter().filter(|library| library.part.is_some()).count() as u64;
+        self.basis(self.libraries.len() as u64).presence(found)
+    }
+}
