@@ -69,7 +69,6 @@ impl Question {
             rung: Rung::Declared,
             conclusion: self.conclusion(),
             target,
-            gpu: target,
             card: self.device.card.as_deref(),
             kind: self.main_type(),
             asked_type: &self.named,
@@ -134,8 +133,6 @@ pub struct Explained<'q> {
     pub rung: Rung,
     pub conclusion: Conclusion,
     pub target: &'q str,
-    /// The same as `target`.
-    pub gpu: &'q str,
     pub card: Option<&'q str>,
     /// Of most of the weights.
     #[serde(rename = "type")]
@@ -169,7 +166,7 @@ pub struct Explained<'q> {
 }
 
 impl answer::Answer for Explained<'_> {
-    const SCHEMA: &'static str = "whichkernel.explain/1";
+    const SCHEMA: &'static str = "whichkernel.explain/2";
 }
 
 /// A path and the column counts that it is chosen for; `to` is null where the tables end.

@@ -202,7 +202,7 @@ fn target_id(data: &[u8]) {
     if let Some(target) = id.target {
         assert_eq!(TargetId::parse(&target.to_string()), Some(target), "a target id does not survive its own text");
     }
-    let _ = (check::processor_in(text), codeobject::demangle(text));
+    let _ = (gpu::processor_in(text), codeobject::demangle(text));
 }
 
 /// A catalog and the extra operations' table: read, walked, and asked for one target.

@@ -13,7 +13,7 @@ use tensile::Service;
 pub struct Directory {
     pub directory: String,
     /// The target that was asked about.
-    pub gpu: Option<String>,
+    pub target: Option<String>,
     pub libraries: Vec<Library>,
     pub catalogs: Vec<Catalog>,
     /// Is what is listed all there is?
@@ -27,7 +27,7 @@ pub struct Directory {
 }
 
 impl Answer for Directory {
-    const SCHEMA: &'static str = "whichkernel.inspect-directory/1";
+    const SCHEMA: &'static str = "whichkernel.inspect-directory/2";
 }
 
 /// Two questions about a directory and one GPU.

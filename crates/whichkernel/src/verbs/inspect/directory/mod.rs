@@ -175,7 +175,7 @@ fn answer(
     };
     Directory {
         directory: answers::shown(path),
-        gpu: target.map(str::to_owned),
+        target: target.map(str::to_owned),
         libraries: survey.libraries.iter().map(library).collect(),
         catalogs: catalogs.iter().map(catalog).collect(),
         conclusion,
