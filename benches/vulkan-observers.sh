@@ -18,7 +18,7 @@ folder = sys.argv[1]
 seen = {}
 for who in ("layer", "uprobe"):
     answer = json.load(open(f"{folder}/{who}.json"))
-    lines = [json.loads(line) for line in open(f"{folder}/{who}.jsonl")]
+    lines = [line for line in map(json.loads, open(f"{folder}/{who}.jsonl")) if "end" not in line]
     seen[who] = lines
     print(f"{who}: {answer['seen']} dispatches, lost {answer['lost']}, rung {answer['rung']}, device {answer['device']}, cost {answer['cost_ns']} ns")
 same = [[(line.get("pipeline"), line["grid"], line.get("args")) for line in lines] for lines in seen.values()]

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod kind;
+mod message;
 
 #[cfg(feature = "schema")]
 mod made;
@@ -12,6 +13,7 @@ mod made;
 pub use kind::{Kind, any_of};
 #[cfg(feature = "schema")]
 pub use made::made;
+pub use message::Message;
 
 use serde::Serialize;
 

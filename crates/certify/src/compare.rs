@@ -1,81 +1,9 @@
 //! Three runs side by side.
 
-use crate::{Libraries, Run, Said};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::{Cell, Certificate, Compared, Ending, Libraries, Point, Run, Said, Verdict};
+use answer::Message;
+use evidence::Rung;
 use std::collections::{BTreeMap, BTreeSet};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    Same,
-    Differs,
-    /// The two unobserved runs differ from each other: nothing can be concluded.
-    Unsteady,
-    /// Nobody told it in any run.
-    Absent,
-    /// Told, not judged.
-    Told,
-}
-
-/// One thing that was compared, in the order unobserved, observed, unobserved.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Point {
-    pub what: &'static str,
-    pub values: [String; 3],
-    pub verdict: Verdict,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Certificate {
-    /// Who was certified.
-    pub observer: String,
-    pub points: Vec<Point>,
-    /// What the observed run had mapped, by name and the start of the build id.
-    pub libraries: Vec<String>,
-    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
-    pub failed: Option<String>,
-    /// What a reader must know of how it was compared.
-    pub notes: Vec<String>,
-    /// Launches that were seen in the observed run, in the time that was measured.
-    pub launches: u64,
-    /// Added nanoseconds per launch; None where it is below the spread of the unobserved runs.
-    pub added_ns: Option<f64>,
-    /// The least that these runs could have told, by the spread of the unobserved ones.
-    pub least_ns: Option<f64>,
-}
-
-impl Certificate {
-    pub fn safe(&self) -> bool {
-        self.failed.is_none() && self.differences().is_empty()
-    }
-
-    /// `devices: A became B`, one for each point that counts.
-    pub fn differences(&self) -> Vec<String> {
-        let differing = self.points.iter().filter(|point| point.verdict == Verdict::Differs);
-        differing.map(|point| format!("{}: {} became {}", point.what, point.values[0], point.values[1])).collect()
-    }
-}
-
-/// A certificate with what follows from it: the same program unobserved, observed and unobserved again.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Certified<'c> {
-    #[serde(flatten)]
-    pub certificate: &'c Certificate,
-    /// The program ended well, and no point that counts differs.
-    pub safe: bool,
-    pub differences: Vec<String>,
-}
-
-impl answer::Answer for Certified<'_> {
-    const SCHEMA: &'static str = "whichkernel.certificate/1";
-}
-
-impl<'c> From<&'c Certificate> for Certified<'c> {
-    fn from(certificate: &'c Certificate) -> Self {
-        Certified { certificate, safe: certificate.safe(), differences: certificate.differences() }
-    }
-}
 
 /// Launches by kernel in two more runs, which another observer counted because nobody could in the unobserved ones.
 #[derive(Debug, Clone, Copy)]
@@ -83,78 +11,78 @@ pub struct Counted<'a> {
     pub mixes: [&'a Mix; 2],
     /// Who that was.
     pub by: &'a str,
+}
+
+/// Who was compared, and how well launches were counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    pub observer: &'a str,
+    /// What the launches stand on that were seen.
+    pub rung: Rung,
+    pub counted: Option<Counted<'a>>,
     /// Whether everybody who counted claims to have seen all of it.
     pub whole: bool,
 }
 
 /// `runs`: unobserved, observed, unobserved.
-pub fn compare(observer: &str, runs: [&Run; 3], counted: Option<Counted<'_>>) -> Certificate {
+pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
+    let Trial { observer, rung, counted, whole } = trial;
     let said = runs.map(|run| Said::read(&format!("{}\n{}", run.err, run.out)));
-    let each = |pick: &dyn Fn(usize) -> String| [pick(0), pick(1), pick(2)];
-    let mut points = vec![
-        judged("ending", each(&|i| runs[i].ending.clone())),
-        judged("devices", each(&|i| said[i].devices.join("; "))),
-        judged("offloaded layers", each(&|i| said[i].layers.join("; "))),
-        judged("libraries", Libraries::beside(runs.map(|run| &run.libraries))),
-    ];
     let mut notes = Vec::new();
-    let looked = runs.map(|run| !run.libraries.found().is_empty());
-    if looked.contains(&true) && looked.contains(&false) {
-        points.iter_mut().filter(|point| point.what == "libraries").for_each(|point| point.verdict = Verdict::Absent);
-        notes.push("libraries are not compared: a run was over before they could be looked at".to_owned());
-    }
+    let mut points = vec![
+        judged(Point::Ending, [0, 1, 2].map(|i| Some(&runs[i].ending)), |ending: &Ending| Cell::Ending(ending.clone())),
+        judged(Point::Devices, [0, 1, 2].map(|i| told(&said[i].devices)), lines),
+        judged(Point::Layers, [0, 1, 2].map(|i| told(&said[i].layers)), lines),
+        libraries(runs.map(|run| &run.libraries), &mut notes),
+    ];
     let texts = runs.map(|run| Said::without_speeds(&run.out));
-    let verdict_of_texts = verdict(&texts);
-    points.push(Point { what: "output", values: texts.map(|text| shortened(&text)), verdict: verdict_of_texts });
-    let own = runs[1].mix.as_ref().filter(|mix| !mix.is_empty());
-    let mixes = match (counted, own) {
-        (Some(Counted { mixes: [before, after], .. }), Some(own)) => Some([before, own, after]),
-        (Some(_), None) => None,
-        (None, _) => match runs.map(|run| run.mix.as_ref()) {
-            [Some(before), Some(own), Some(after)] => Some([before, own, after]),
-            _ => None,
-        },
-    };
-    if let Some(mixes) = mixes {
-        let mut point = launch_mix(mixes);
-        if point.verdict == Verdict::Differs && counted.is_some_and(|counted| !counted.whole) {
-            point.verdict = Verdict::Unsteady;
-            notes.push(
-                "the launch mix is not judged: one of those who counted says that it did not see everything".to_owned(),
-            );
-        }
-        points.push(point);
-    } else {
-        let told = counted.map_or([String::new(), String::new()], |counted| counted.mixes.map(total));
-        let [before, after] = told;
-        points.push(Point { what: "launch mix", values: [before, String::new(), after], verdict: Verdict::Absent });
-    }
-    let speeds = each(&|i| spread(if runs[i].speeds.is_empty() { &said[i].speeds } else { &runs[i].speeds }));
-    let told = if speeds.iter().all(String::is_empty) { Verdict::Absent } else { Verdict::Told };
-    points.push(Point { what: "tokens per second", values: speeds, verdict: told });
-    points.push(Point {
-        what: "seconds",
-        values: each(&|i| format!("{:.2}", runs[i].seconds)),
-        verdict: Verdict::Told,
-    });
+    let text = |i: usize| Some(&texts[i]).filter(|text| !text.is_empty());
+    points.push(judged(Point::Output, [0, 1, 2].map(text), |text: &String| Cell::Text(shortened(text))));
+    points.push(launches(runs, counted, whole, &mut notes));
+    let speeds = [0, 1, 2].map(|i| spread(if runs[i].speeds.is_empty() { &said[i].speeds } else { &runs[i].speeds }));
+    let silent = speeds.iter().all(|cell| *cell == Cell::Nothing);
+    let verdict = if silent { Verdict::Absent } else { Verdict::Told };
+    points.push(Compared { what: Point::Speed, cells: speeds, verdict });
+    let seconds = runs.map(|run| Cell::Seconds(run.seconds));
+    points.push(Compared { what: Point::Seconds, cells: seconds, verdict: Verdict::Told });
     let excepted: BTreeSet<&str> = runs.iter().flat_map(|run| run.libraries.excepted()).collect();
     if !excepted.is_empty() {
         let list: Vec<&str> = excepted.into_iter().collect();
-        notes.push(format!("not compared, because it is the observer's own: {}", list.join(", ")));
+        notes.push(Message::new("watch-certify-note-own").with("list", list.join(", ")));
     }
-    if let (Some(Counted { by, .. }), Some(_)) = (counted, own) {
-        notes.push(format!("launches of the unobserved program were counted by {by}, in two runs of their own"));
+    if let (Some(Counted { by, .. }), Some(_)) = (counted, own(runs)) {
+        notes.push(Message::new("watch-certify-note-counted").with("by", by));
     }
     if runs.iter().all(|run| run.processor.is_some()) {
-        let each = each(&|i| format!("{:.2}", runs[i].processor.unwrap_or_default()));
-        points.push(Point { what: "processor seconds", values: each, verdict: Verdict::Told });
+        let cells = runs.map(|run| run.processor.map_or(Cell::Nothing, Cell::Seconds));
+        points.push(Compared { what: Point::Processor, cells, verdict: Verdict::Told });
     }
     let launches = runs[1].launches;
     let (added_ns, least_ns) = added(runs, launches);
     let libraries = runs[1].libraries.found().into_iter().map(str::to_owned).collect();
     // What fails by itself, each time, is the same each time: that says nothing about the run that was meant.
-    let failed = [runs[0], runs[2]].into_iter().find(|run| !run.well()).map(|run| run.ending.clone());
-    Certificate { observer: observer.to_owned(), points, libraries, failed, notes, launches, added_ns, least_ns }
+    let failed = [runs[0], runs[2]].into_iter().find(|run| !run.ending.well()).map(|run| run.ending.clone());
+    let (observer, in_part) = (observer.to_owned(), !whole);
+    Certificate { observer, rung, points, libraries, failed, notes, in_part, launches, added_ns, least_ns }
+}
+
+fn told(list: &[String]) -> Option<&[String]> {
+    Some(list).filter(|list| !list.is_empty())
+}
+
+fn lines(list: &[String]) -> Cell {
+    Cell::Text(list.join("; "))
+}
+
+fn libraries(runs: [&Libraries; 3], notes: &mut Vec<Message>) -> Compared {
+    let found = runs.map(Libraries::found);
+    let looked = [0, 1, 2].map(|i| Some(&found[i]).filter(|found| !found.is_empty()));
+    let mut verdict = Verdict::of(looked);
+    if looked.iter().any(Option::is_some) && looked.iter().any(Option::is_none) {
+        verdict = Verdict::Absent;
+        notes.push(Message::new("watch-certify-note-libraries"));
+    }
+    Compared { what: Point::Libraries, cells: Libraries::beside(runs), verdict }
 }
 
 /// Kernels that whoever counted had no name for: their addresses say nothing from one run to the next.
@@ -163,56 +91,70 @@ pub const UNNAMED: &str = "unnamed";
 /// Launches by kernel.
 pub type Mix = BTreeMap<String, u64>;
 
-/// Kernel by kernel; told as totals, and what differs by name. Where one who counted could not name everything, by totals alone.
-fn launch_mix(mixes: [&Mix; 3]) -> Point {
-    if mixes.iter().any(|mix| mix.contains_key(UNNAMED)) {
-        let values = mixes.map(|mix| format!("{} launches", mix.values().sum::<u64>()));
-        return judged("launch mix", values);
-    }
-    let whole =
-        mixes.map(|mix| mix.iter().map(|(name, count)| format!("{name} x{count}")).collect::<Vec<_>>().join(", "));
-    let values = mixes.map(|mix| {
-        let other: Vec<String> = mix
-            .iter()
-            .filter(|(name, count)| mixes.iter().any(|with| with.get(*name) != Some(count)))
-            .take(3)
-            .map(|(name, count)| format!("{} x{count}", launch::grammar::read(name).readable))
-            .collect();
-        if other.is_empty() { total(mix) } else { format!("{}, among them {}", total(mix), other.join(", ")) }
-    });
-    Point { what: "launch mix", values, verdict: verdict(&whole) }
+/// What the observer under test counted, where it counted any.
+fn own(runs: [&Run; 3]) -> Option<&Mix> {
+    runs[1].mix.as_ref().filter(|mix| !mix.is_empty())
 }
 
-fn total(mix: &Mix) -> String {
-    format!("{} launches of {} kernels", mix.values().sum::<u64>(), mix.len())
+/// Who launched what in the three runs. Without anybody who counted in all of them, or without any launch, there is nothing to judge.
+fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, whole: bool, notes: &mut Vec<Message>) -> Compared {
+    let mixes = match (counted, own(runs)) {
+        (Some(Counted { mixes: [before, after], .. }), own) => [Some(before), own, Some(after)],
+        (None, _) => runs.map(|run| run.mix.as_ref()),
+    };
+    let [Some(before), Some(observed), Some(after)] = mixes else {
+        let cells = mixes.map(|mix| mix.map_or(Cell::Nothing, total));
+        return Compared { what: Point::LaunchMix, cells, verdict: Verdict::Absent };
+    };
+    let mut point = launch_mix([before, observed, after]);
+    if point.verdict == Verdict::Differs && !whole {
+        point.verdict = Verdict::InPart;
+        notes.push(Message::new("watch-certify-note-in-part"));
+    }
+    point
+}
+
+/// Kernel by kernel; told as totals, and what differs by name. Where one who counted could not name everything, by totals alone.
+fn launch_mix(mixes: [&Mix; 3]) -> Compared {
+    let what = Point::LaunchMix;
+    if mixes.iter().any(|mix| mix.contains_key(UNNAMED)) {
+        let all = mixes.map(|mix| mix.values().sum::<u64>());
+        let cells = all.map(|launches| Cell::Launches { launches, kernels: None, among: Vec::new() });
+        return Compared { what, cells, verdict: Verdict::of([Some(&all[0]), Some(&all[1]), Some(&all[2])]) };
+    }
+    let cells = mixes.map(|mix| {
+        let differs = |(name, count): &(&String, &u64)| mixes.iter().any(|with| with.get(*name) != Some(*count));
+        let readable = |(name, count): (&String, &u64)| format!("{} x{count}", launch::grammar::read(name).readable);
+        let among = mix.iter().filter(differs).take(3).map(readable).collect();
+        Cell::Launches { launches: mix.values().sum(), kernels: Some(mix.len()), among }
+    });
+    // That nobody launched anything in any run is not that all launched the same.
+    let launched = mixes.map(|mix| Some(mix).filter(|mix| !mix.is_empty()));
+    let verdict = match launched {
+        [None, None, None] => Verdict::Absent,
+        _ => Verdict::of(mixes.map(Some)),
+    };
+    Compared { what, cells, verdict }
+}
+
+fn total(mix: &Mix) -> Cell {
+    Cell::Launches { launches: mix.values().sum(), kernels: Some(mix.len()), among: Vec::new() }
 }
 
 /// One figure as it is, several as the middle one with the least and the most.
-fn spread(speeds: &[f64]) -> String {
+fn spread(speeds: &[f64]) -> Cell {
     let mut sorted = speeds.to_vec();
     sorted.sort_by(f64::total_cmp);
     match (sorted.first(), sorted.get(sorted.len() / 2), sorted.last()) {
-        (Some(least), Some(middle), Some(most)) if sorted.len() > 2 => format!("{middle:.1} ({least:.1} to {most:.1})"),
-        _ => speeds.iter().map(|speed| format!("{speed:.1}")).collect::<Vec<_>>().join(", "),
+        (Some(least), Some(middle), Some(most)) if sorted.len() > 2 => Cell::Spread([*middle, *least, *most]),
+        (None, ..) => Cell::Nothing,
+        _ => Cell::Figures(speeds.to_vec()),
     }
 }
 
-fn judged(what: &'static str, values: [String; 3]) -> Point {
-    let verdict = verdict(&values);
-    Point { what, values, verdict }
-}
-
-fn verdict(values: &[String; 3]) -> Verdict {
-    let [before, observed, after] = values;
-    if values.iter().all(String::is_empty) {
-        Verdict::Absent
-    } else if before != after {
-        if observed == before || observed == after { Verdict::Same } else { Verdict::Unsteady }
-    } else if observed == before {
-        Verdict::Same
-    } else {
-        Verdict::Differs
-    }
+/// A point that counts; `show`: what is shown of what was compared.
+fn judged<T: PartialEq + ?Sized>(what: Point, values: [Option<&T>; 3], show: impl Fn(&T) -> Cell) -> Compared {
+    Compared { what, cells: values.map(|value| value.map_or(Cell::Nothing, &show)), verdict: Verdict::of(values) }
 }
 
 fn shortened(text: &str) -> String {
@@ -240,63 +182,108 @@ const CLOCK: f64 = 0.01;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Exit, Outcome, Stopped};
 
     fn run(err: &str, out: &str) -> Run {
-        Run { ending: "code 0".into(), err: err.into(), out: out.into(), seconds: 1.0, ..Run::default() }
+        let ending = Ending::Ended(Exit::Code(0));
+        Run { ending, err: err.into(), out: out.into(), seconds: 1.0, ..Run::default() }
+    }
+
+    /// A run in which somebody counted three launches of a kernel.
+    fn launching(err: &str, out: &str) -> Run {
+        Run { mix: Some(Mix::from([("k".to_owned(), 3)])), launches: 3, ..run(err, out) }
+    }
+
+    fn trial(observer: &str) -> Trial<'_> {
+        Trial { observer, rung: Rung::Launched, counted: None, whole: true }
+    }
+
+    fn verdict(certificate: &Certificate, what: Point) -> Option<Verdict> {
+        certificate.point(what).map(|point| point.verdict)
     }
 
     #[test]
     fn what_differs_counts_only_where_the_unobserved_runs_agree() {
-        let gpu = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "hello");
-        let cpu = run("no ROCm-capable device is detected\noffloaded 0/3 layers to GPU", "hello");
-        let broken = compare("wrap", [&gpu, &cpu, &gpu], None);
-        let what: Vec<&str> = broken.points.iter().filter(|p| p.verdict == Verdict::Differs).map(|p| p.what).collect();
-        assert_eq!(what, ["devices", "offloaded layers"]);
-        assert!(!broken.safe());
-        assert!(compare("none", [&gpu, &gpu, &gpu], None).safe());
-        let other = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "different every time");
-        let third = run("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "and again");
-        let unsteady = compare("none", [&gpu, &other, &third], None);
-        assert!(unsteady.safe() && unsteady.points.iter().any(|point| point.verdict == Verdict::Unsteady));
+        let gpu = launching("found 1 ROCm devices\noffloaded 3/3 layers to GPU", "hello");
+        let cpu = launching("no ROCm-capable device is detected\noffloaded 0/3 layers to GPU", "hello");
+        let broken = compare(trial("wrap"), [&gpu, &cpu, &gpu]);
+        let what: Vec<Point> = broken.differences().iter().map(|point| point.what).collect();
+        assert_eq!((what, broken.outcome()), (vec![Point::Devices, Point::Layers], Outcome::Differs));
+        assert_eq!(compare(trial("none"), [&gpu, &gpu, &gpu]).outcome(), Outcome::DispatchSafe);
+        let other = Run { out: "different every time".into(), ..gpu.clone() };
+        let third = Run { out: "and again".into(), ..gpu.clone() };
+        for observed in [&other, &gpu, &third] {
+            let unsteady = compare(trial("none"), [&gpu, observed, &third]);
+            assert_eq!(verdict(&unsteady, Point::Output), Some(Verdict::Unsteady), "also where it is like one of them");
+            assert_eq!(unsteady.outcome(), Outcome::DispatchSafe, "by the launches");
+            let left = unsteady.conclusion(|point| point.key().to_owned());
+            assert!(
+                left.left_out().iter().any(|left| left.what == "output"),
+                "and what was not judged is named: {left:?}"
+            );
+            assert!(!left.is_whole());
+        }
+    }
+
+    /// `/bin/true`: the same ending three times says nothing about launches that nobody made.
+    #[test]
+    fn without_launches_nothing_is_known() {
+        let quiet = run("", "");
+        let empty = Run { mix: Some(Mix::new()), ..quiet.clone() };
+        for runs in [[&quiet, &quiet, &quiet], [&quiet, &empty, &quiet], [&empty, &empty, &empty]] {
+            let certificate = compare(trial("preload"), runs);
+            assert_eq!(verdict(&certificate, Point::Ending), Some(Verdict::Same));
+            assert_eq!(verdict(&certificate, Point::LaunchMix), Some(Verdict::Absent), "{certificate:?}");
+            assert_eq!(certificate.outcome(), Outcome::NotKnown, "{certificate:?}");
+            let none = Mix::new();
+            let counted = Some(Counted { mixes: [&none, &none], by: "uprobe" });
+            assert_eq!(compare(Trial { counted, ..trial("preload") }, runs).outcome(), Outcome::NotKnown);
+        }
+    }
+
+    #[test]
+    fn launches_that_vary_by_themselves_certify_nothing() {
+        let of = |count: u64| Run { mix: Some(Mix::from([("k".to_owned(), count)])), ..run("", "hello") };
+        let certificate = compare(trial("preload"), [&of(19703), &of(1), &of(19729)]);
+        assert_eq!(verdict(&certificate, Point::LaunchMix), Some(Verdict::Unsteady));
+        assert_eq!(certificate.outcome(), Outcome::NotKnown);
+        assert_eq!(compare(trial("preload"), [&of(7), &of(7), &of(9)]).outcome(), Outcome::NotKnown);
+        // What differs beside them is a difference all the same.
+        let fails = Run { ending: Ending::Ended(Exit::Code(1)), ..of(1) };
+        assert_eq!(compare(trial("preload"), [&of(7), &fails, &of(9)]).outcome(), Outcome::Differs);
     }
 
     #[test]
     fn a_program_that_fails_each_time_is_not_certified() {
-        let mut crash = run("", "hello");
-        crash.ending = "signal 11".into();
-        let certificate = compare("uprobe", [&crash, &crash, &crash], None);
-        assert!(certificate.differences().is_empty() && !certificate.safe(), "{certificate:?}");
-        assert_eq!(certificate.failed.as_deref(), Some("signal 11"));
-        let mut served = run("", "hello");
-        served.ending = "answered, signal 15".into();
-        assert!(compare("uprobe", [&served, &served, &served], None).safe(), "a server ends when it is told to");
+        let crash = Run { ending: Ending::Ended(Exit::Signal(11)), ..launching("", "hello") };
+        let certificate = compare(trial("uprobe"), [&crash, &crash, &crash]);
+        assert!(certificate.differences().is_empty());
+        assert_eq!((certificate.outcome(), &certificate.failed), (Outcome::Failed, &Some(crash.ending.clone())));
+        assert!(!certificate.conclusion(|point| point.key().to_owned()).is_certain());
+        let ending = Ending::Answered(Stopped::Ended(Exit::Signal(15)));
+        let served = Run { ending, ..launching("", "hello") };
+        let certificate = compare(trial("uprobe"), [&served, &served, &served]);
+        assert_eq!(certificate.outcome(), Outcome::DispatchSafe, "a server ends when it is told to");
     }
 
     #[test]
     fn a_library_of_the_same_name_and_another_build_differs() {
-        let with = |list: &[&str]| {
-            let mut run = run("", "hello");
-            run.libraries = Libraries::of(list);
-            run
-        };
+        let with = |list: &[&str]| Run { libraries: Libraries::of(list), ..launching("", "hello") };
         let plain = with(&["libamdhip64.so.6 11223344", "libc.so.6 aa"]);
         let other = with(&["libamdhip64.so.6 55667788", "libc.so.6 aa"]);
-        let certificate = compare("wrap", [&plain, &other, &plain], None);
-        let differences = certificate.differences();
-        assert_eq!(
-            differences,
-            ["libraries: 1 and libamdhip64.so.6 11223344 became 1 and libamdhip64.so.6 55667788"],
-            "{certificate:?}"
-        );
+        let certificate = compare(trial("wrap"), [&plain, &other, &plain]);
+        let own = |id: &str| Cell::Libraries { common: 1, own: vec![format!("libamdhip64.so.6 {id}")] };
+        let [differs] = &certificate.differences()[..] else { panic!("{certificate:?}") };
+        assert_eq!((differs.what, &differs.cells[..2]), (Point::Libraries, &[own("11223344"), own("55667788")][..]));
     }
 
     #[test]
     fn libraries_that_nobody_could_look_at_are_no_difference() {
-        let (quick, mut slow) = (run("", "hello"), run("", "hello"));
+        let (quick, mut slow) = (launching("", "hello"), launching("", "hello"));
         slow.libraries = Libraries::of(&["libc.so.6 aa"]);
-        let certificate = compare("uprobe", [&quick, &slow, &quick], None);
-        assert!(certificate.safe(), "{certificate:?}");
-        assert!(certificate.notes.iter().any(|note| note.contains("libraries are not compared")), "{certificate:?}");
+        let certificate = compare(trial("uprobe"), [&quick, &slow, &quick]);
+        assert_eq!(certificate.outcome(), Outcome::DispatchSafe, "{certificate:?}");
+        assert!(certificate.notes.iter().any(|note| note.key == "watch-certify-note-libraries"), "{certificate:?}");
     }
 
     #[test]
@@ -311,17 +298,19 @@ mod tests {
 
     #[test]
     fn another_observer_counts_where_nobody_could() {
-        let mut observed = run("", "hello");
-        let (plain, mix) = (observed.clone(), Mix::from([("k".to_owned(), 3)]));
-        observed.mix = Some(mix.clone());
-        let verdict = |mix: &Mix, whole: bool| {
-            let counted = Counted { mixes: [mix, mix], by: "preload", whole };
-            let all = compare("uprobe", [&plain, &observed, &plain], Some(counted));
-            all.points.iter().find(|point| point.what == "launch mix").map(|point| point.verdict)
+        let (plain, observed) = (run("", "hello"), launching("", "hello"));
+        let judge = |mix: &Mix, whole: bool| {
+            let counted = Some(Counted { mixes: [mix, mix], by: "preload" });
+            let certificate = compare(Trial { counted, whole, ..trial("uprobe") }, [&plain, &observed, &plain]);
+            (verdict(&certificate, Point::LaunchMix), certificate.outcome())
         };
-        let more = Mix::from([("k".to_owned(), 4)]);
-        assert_eq!(verdict(&mix, true), Some(Verdict::Same));
-        assert_eq!(verdict(&more, true), Some(Verdict::Differs));
-        assert_eq!(verdict(&more, false), Some(Verdict::Unsteady), "it may simply not have been seen");
+        let (same, more) = (Mix::from([("k".to_owned(), 3)]), Mix::from([("k".to_owned(), 4)]));
+        assert_eq!(judge(&same, true), (Some(Verdict::Same), Outcome::DispatchSafe));
+        assert_eq!(judge(&more, true), (Some(Verdict::Differs), Outcome::Differs));
+        assert_eq!(judge(&more, false), (Some(Verdict::InPart), Outcome::NotKnown), "it may simply not have been seen");
+        let counted = Some(Counted { mixes: [&same, &same], by: "preload" });
+        let part = compare(Trial { counted, whole: false, ..trial("uprobe") }, [&plain, &observed, &plain]);
+        let left = part.conclusion(|point| point.key().to_owned());
+        assert!(left.left_out().iter().any(|left| left.what == "launch mix"), "as far as it was seen: {left:?}");
     }
 }

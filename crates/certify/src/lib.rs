@@ -5,16 +5,22 @@
 //! never decides. A server is started for each run, asked the same few questions, and stopped again.
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod compare;
+mod ending;
 mod libraries;
+mod point;
 mod process_tree;
 mod program_output;
 mod run;
 mod server;
 mod sightings;
 
-pub use crate::compare::{Certificate, Certified, Counted, Mix, Point, Verdict, compare};
+pub use crate::certificate::{Certificate, Certified, Outcome, PointCompared, difference};
+pub use crate::compare::{Counted, Mix, Trial, compare};
+pub use crate::ending::{Ending, Exit, Stopped};
 pub use crate::libraries::Libraries;
+pub use crate::point::{Cell, Compared, Point, Verdict, Words};
 pub use crate::program_output::Said;
 pub use crate::run::{Observed, Observer, Runner, once};
 pub use crate::server::{Answers, Server};
@@ -25,8 +31,8 @@ use std::collections::BTreeMap;
 /// One run, as far as it can be compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// Exit code or signal, in words; of a server, whether it answered.
-    pub ending: String,
+    /// Exit code or signal; of a server, whether it answered.
+    pub ending: Ending,
     /// For a program that generates, its tokens: standard output, or what a server answered.
     pub out: String,
     pub err: String,
@@ -42,11 +48,4 @@ pub struct Run {
     pub processor: Option<f64>,
     /// Launches in that time, where somebody counted.
     pub launches: u64,
-}
-
-impl Run {
-    /// Whether it came to the end that was meant: a server answered, a program returned 0.
-    pub fn well(&self) -> bool {
-        self.ending == "code 0" || self.ending.starts_with("answered")
-    }
 }

@@ -3,6 +3,7 @@
 //! The name alone would not tell that another build of a runtime was loaded, the path would differ with every temporary
 //! directory. The observer's own library is left out, and that is said.
 
+use crate::Cell;
 use crate::process_tree::{descendants, program_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -67,18 +68,14 @@ impl Libraries {
         self.excepted.iter().map(String::as_str)
     }
 
-    /// What is there in some of the runs only: how many are common, and the others by name, for each run.
-    pub fn beside(runs: [&Libraries; 3]) -> [String; 3] {
+    /// How many are common, and those that only some of the runs have, for each run.
+    pub fn beside(runs: [&Libraries; 3]) -> [Cell; 3] {
         let found = runs.map(Libraries::found);
         let common: Vec<&str> =
             found[0].iter().filter(|name| found.iter().all(|run| run.contains(*name))).copied().collect();
         found.map(|run| {
-            let own: Vec<&str> = run.iter().filter(|name| !common.contains(name)).copied().collect();
-            match (run.is_empty(), own.is_empty()) {
-                (true, _) => String::new(),
-                (_, true) => common.len().to_string(),
-                _ => format!("{} and {}", common.len(), own.join(", ")),
-            }
+            let own = run.iter().filter(|name| !common.contains(name)).map(|name| (*name).to_owned()).collect();
+            if run.is_empty() { Cell::Nothing } else { Cell::Libraries { common: common.len(), own } }
         })
     }
 

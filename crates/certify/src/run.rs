@@ -2,7 +2,7 @@
 
 use crate::compare::UNNAMED;
 use crate::process_tree::{descendants, processor, program_of, programs};
-use crate::{Libraries, Run, Server};
+use crate::{Ending, Exit, Libraries, Run, Server, Stopped};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -50,7 +50,12 @@ pub struct Observed {
 impl Observed {
     /// Whether it claims to have seen every launch: where it does not, fewer launches show nothing about the program.
     pub fn whole(&self) -> bool {
-        self.tally.lost == 0 && self.tally.unknown_replays == 0 && self.account.whole()
+        self.lost_nothing() && self.account.whole()
+    }
+
+    /// Whether it knows of nothing that it did not see.
+    pub fn lost_nothing(&self) -> bool {
+        self.tally.lost == 0 && self.tally.unknown_replays == 0
     }
 }
 
@@ -209,7 +214,7 @@ impl Stage {
         if seconds < LONG_ENOUGH {
             self.libraries = Libraries::default();
         }
-        Ok(Run { ending: ending(status), seconds, processor: self.processor, ..Run::default() })
+        Ok(Run { ending: Ending::Ended(exit(status)), seconds, processor: self.processor, ..Run::default() })
     }
 
     /// Waits until it answers, asks, and stops it.
@@ -217,11 +222,11 @@ impl Stage {
         let mut run = Run::default();
         while !server.ready() {
             if let Some(status) = self.step()? {
-                run.ending = format!("{} before it answered", ending(status));
+                run.ending = Ending::Early(exit(status));
                 return Ok(run);
             }
             if self.started.elapsed() > PATIENCE {
-                run.ending = "did not answer".to_owned();
+                run.ending = Ending::Silent;
                 self.stop(server)?;
                 return Ok(run);
             }
@@ -237,20 +242,19 @@ impl Stage {
         self.step()?;
         run.launches = self.tally.launches().saturating_sub(before);
         let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other("the request came to no end")));
-        let said = match answers {
+        let stopped = self.stop(server)?;
+        run.ending = match answers {
             Ok(answers) => {
                 (run.out, run.speeds) = (answers.text, answers.speeds);
-                "answered".to_owned()
+                Ending::Answered(stopped)
             }
-            Err(error) => error.to_string(),
+            Err(error) => Ending::Unanswered(error.to_string(), stopped),
         };
-        let ended = self.stop(server)?;
-        run.ending = format!("{said}, {ended}");
         Ok(run)
     }
 
     /// Asks the server itself to end, as a service manager would: what stands around it then ends in its own way.
-    fn stop(&mut self, server: &Server) -> Result<String, WatchError> {
+    fn stop(&mut self, server: &Server) -> Result<Stopped, WatchError> {
         use rustix::process::{Pid, Signal, kill_process};
         let ours: Vec<u32> = descendants(self.pid);
         let named = |pid: &&u32| program_of(**pid).is_some_and(|name| name == server.program);
@@ -264,13 +268,13 @@ impl Stage {
         let asked = Instant::now();
         loop {
             if let Some(status) = self.step()? {
-                return Ok(ending(status));
+                return Ok(Stopped::Ended(exit(status)));
             }
             if asked.elapsed() > FAREWELL {
                 // Our own child is not reaped yet, so none of these numbers can have become another's.
                 descendants(self.pid).into_iter().for_each(|pid| tell(pid, Signal::KILL));
                 self.child.wait();
-                return Ok("did not end when it was asked to".to_owned());
+                return Ok(Stopped::Unwilling);
             }
         }
     }
@@ -300,8 +304,8 @@ fn without_logs(out: &str, err: &str, seconds: f64) -> (String, String, Observed
     (out, err, Observed { tally, account })
 }
 
-fn ending(status: ExitStatus) -> String {
-    status.signal().map_or_else(|| format!("code {}", status.code().unwrap_or(-1)), |signal| format!("signal {signal}"))
+fn exit(status: ExitStatus) -> Exit {
+    status.signal().map_or_else(|| Exit::Code(status.code().unwrap_or(-1)), Exit::Signal)
 }
 
 /// All of it is read, so that the program never waits for us; the beginning is kept.

@@ -1,6 +1,6 @@
 //! The certificate itself as an observation, so that the ledger can be asked which observer was found safe, and where.
 
-use crate::{Certificate, Verdict};
+use crate::Certificate;
 use evidence::{
     About, Contamination, Coverage, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused, Rung,
     Selected, View,
@@ -14,15 +14,10 @@ const NAME: &str = "certify";
 ///
 /// It speaks of the observer, by comparing; that the observer changed something does not make the comparison untrue.
 pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>) -> Result<Vec<Sighting>, Refused> {
-    let verdict = match (&certificate.failed, certificate.safe()) {
-        (Some(_), _) => "failed",
-        (None, true) => "dispatch-safe",
-        (None, false) => "differs",
-    };
     let who = ("observer", certificate.observer.clone());
-    let mut facts = vec![Fact::new("certificate", About::new([who.clone()]), verdict)];
+    let mut facts = vec![Fact::new("certificate", About::new([who.clone()]), certificate.outcome().key())];
     for point in &certificate.points {
-        let about = About::new([who.clone(), ("point", point.what.to_owned())]);
+        let about = About::new([who.clone(), ("point", point.what.key().to_owned())]);
         facts.push(Fact::new("certificate.point", about, point.verdict.key()));
     }
     if let Some(added) = certificate.added_ns {
@@ -31,7 +26,7 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
     }
     let one = |fact: Fact| {
         let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
-        let (subject, coverage) = (scene.subject(), Coverage::complete("runs", 3));
+        let (subject, coverage) = (scene.subject(), coverage(certificate));
         let seen = match scene.account.rung(scene.account.device) {
             Rung::Launched | Rung::Completed => {
                 Observation::on::<Launched>(id, subject, Finding::Saw(fact), coverage, scene.time)?
@@ -42,6 +37,14 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
         Ok(seen.with(Raw::text(json)))
     };
     facts.into_iter().map(one).collect()
+}
+
+/// Of the points that count, those that could be judged; the others by name.
+fn coverage(certificate: &Certificate) -> Coverage {
+    let concluded = certificate.conclusion(|point| point.key().to_owned());
+    let asked = concluded.answered() + concluded.left_out().len() as u64;
+    let blank = Coverage::partial("points", concluded.answered(), Some(asked), Vec::new());
+    concluded.left_out().iter().fold(blank, |coverage, left| coverage.missing(left.what.clone(), left.why.key()))
 }
 
 fn in_view() -> FieldOfView {
@@ -65,17 +68,5 @@ impl Observer for Certifier {
 
     fn verb(&self) -> Option<&'static str> {
         Some("watch")
-    }
-}
-
-impl Verdict {
-    pub fn key(self) -> &'static str {
-        match self {
-            Verdict::Same => "same",
-            Verdict::Differs => "differs",
-            Verdict::Unsteady => "unsteady",
-            Verdict::Absent => "absent",
-            Verdict::Told => "told",
-        }
     }
 }

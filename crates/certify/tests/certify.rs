@@ -1,6 +1,6 @@
 //! The certificate on a real program: llama-completion of Debian on a card that is not there.
 
-use certify::{Run, Verdict, compare};
+use certify::{Certificate, Ending, Exit, Outcome, Point, Run, Trial, Verdict, compare};
 use dryrun::{Blas, Described, Place, Request, Streams, describe};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -78,8 +78,8 @@ impl Stage {
         let said = outcome.said.replace(self.home.path().to_str().unwrap_or("?"), "HOME");
         let (out, err) = (generated(&said), said);
         let ending = match outcome.ending {
-            dryrun::Ending::Code(code) => format!("code {code}"),
-            dryrun::Ending::Signal(signal) => format!("signal {signal}"),
+            dryrun::Ending::Code(code) => Ending::Ended(Exit::Code(code)),
+            dryrun::Ending::Signal(signal) => Ending::Ended(Exit::Signal(signal)),
         };
         Run { ending, out, err, mix: Some(mix), ..Run::default() }
     }
@@ -97,19 +97,18 @@ fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
     // Logits are zero on the stand-in: the tokens mean nothing, and are the same every time.
     let (before, after) = (stage.run(false, &[]), stage.run(false, &[]));
     let observed = stage.run(true, &[]);
-    let own = compare("preload", [&before, &observed, &after], None);
-    assert!(own.safe(), "{:#?}", own.differences());
-    let point = |certificate: &certify::Certificate, what: &str| {
-        certificate.points.iter().find(|point| point.what == what).map(|point| point.verdict)
-    };
-    for what in ["ending", "devices", "offloaded layers", "output", "launch mix"] {
-        assert_eq!(point(&own, what), Some(Verdict::Same), "{what}: {:#?}", own.points);
+    let trial = |observer| Trial { observer, rung: evidence::Rung::Selected, counted: None, whole: true };
+    let own = compare(trial("preload"), [&before, &observed, &after]);
+    assert_eq!(own.outcome(), Outcome::DispatchSafe, "{:#?}", own.differences());
+    let point = |certificate: &Certificate, what: Point| certificate.point(what).map(|point| point.verdict);
+    for what in [Point::Ending, Point::Devices, Point::Layers, Point::Output, Point::LaunchMix] {
+        assert_eq!(point(&own, what), Some(Verdict::Same), "{what:?}: {:#?}", own.points);
     }
     assert!(before.out.len() > "Hello".len(), "something was generated: {}", before.out);
     // The stand-in is taken away, as a wrapper does that sets variables of its own: discovery fails.
     let hidden = stage.run(false, &["LD_PRELOAD", "LD_LIBRARY_PATH"].map(|name| (name.to_owned(), String::new())));
-    let broken = compare("env", [&before, &hidden, &after], None);
-    assert!(!broken.safe());
-    assert_eq!(point(&broken, "devices"), Some(Verdict::Differs), "{:#?}", broken.points);
-    assert_eq!(point(&broken, "launch mix"), Some(Verdict::Differs));
+    let broken = compare(trial("env"), [&before, &hidden, &after]);
+    assert_eq!(broken.outcome(), Outcome::Differs);
+    assert_eq!(point(&broken, Point::Devices), Some(Verdict::Differs), "{:#?}", broken.points);
+    assert_eq!(point(&broken, Point::LaunchMix), Some(Verdict::Differs));
 }

@@ -2,11 +2,11 @@
 //! only those that are here are told, with what shows them and what fixes them.
 
 use crate::environment::Variable;
-use crate::message::Message;
 use crate::process::Process;
 use crate::servers::Unit;
 use crate::verdicts::Fix;
 use crate::{Facts, Trials};
+use answer::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 

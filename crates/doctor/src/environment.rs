@@ -3,7 +3,7 @@
 //! Only these are ever shown: an environment also holds what is nobody's business. Even among them, a name that
 //! sounds like a secret keeps its value to itself.
 
-use crate::message::Message;
+use answer::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 

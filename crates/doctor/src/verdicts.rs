@@ -3,8 +3,8 @@
 //! Pure: the same facts and trials give the same verdicts. `works` is said only where a trial worked.
 
 use crate::Facts;
-use crate::message::Message;
 use crate::trials::{Trial, Trials};
+use answer::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 

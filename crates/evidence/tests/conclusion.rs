@@ -20,6 +20,15 @@ fn the_same_in_what_was_asked_is_partly_the_same_where_cards_were_left_out() {
 }
 
 #[test]
+fn nothing_is_known_without_what_the_question_turns_on() {
+    let lacking = || cells(312, 312).lacking("launch mix", LeftOutWhy::Untold);
+    for conclusion in [lacking().equality(0), lacking().of_all(0), lacking().presence(0), lacking().choice(["MMQ"])] {
+        assert_eq!((conclusion.reach(), conclusion.word()), (Reach::Unknown, Word::NotKnown), "{conclusion:?}");
+    }
+    assert_eq!(lacking().of_all(1).word(), Word::No, "a case is a case");
+}
+
+#[test]
 fn one_difference_is_a_difference_however_little_was_looked_at() {
     let different = cells(312, 1).lost(7).equality(1);
     assert_eq!((different.reach(), different.word()), (Reach::Whole, Word::No));

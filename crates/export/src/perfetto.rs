@@ -82,18 +82,18 @@ fn event(launch: &Launch, track: u64) -> Message {
     if let Some(took) = launch.took_ns {
         note("took_ns", &|note| note.number(3, took));
     }
-    if launch.status != 0 {
-        note("refused", &|note| note.number(3, u64::from(launch.status)));
+    if let Some(status) = launch.refused() {
+        note("refused", &|note| note.number(3, u64::from(status)));
     }
     event
 }
 
 /// What kind of moment it is: a launch that was refused or only captured is none.
 pub fn category(launch: &Launch) -> &'static str {
-    match (launch.status, launch.captured) {
-        (0, false) => "launch",
-        (0, true) => "captured",
-        _ => "refused",
+    match (launch.refused(), launch.captured) {
+        (None, false) => "launch",
+        (None, true) => "captured",
+        (Some(_), _) => "refused",
     }
 }
 

@@ -45,12 +45,14 @@ struct Marker {
     stream: StringHandle,
     columns: StringHandle,
     took: StringHandle,
+    refused: StringHandle,
 }
 
 impl Marker {
     fn new(launch: &Launch, group: CategoryHandle, profile: &mut Profile) -> Marker {
         let [x, y, z] = launch.grid;
         let columns = launch.columns.map(|columns| columns.to_string()).unwrap_or_default();
+        let refused = launch.refused().map(|status| status.to_string()).unwrap_or_default();
         let took = launch.took_ns.map(|ns| format!("{ns} ns")).unwrap_or_default();
         Marker {
             name: profile.intern_string(&launch.name),
@@ -62,6 +64,7 @@ impl Marker {
             stream: profile.intern_string(&format!("{:#x}", launch.stream)),
             columns: profile.intern_string(&columns),
             took: profile.intern_string(&took),
+            refused: profile.intern_string(&refused),
         }
     }
 }
@@ -73,7 +76,7 @@ const fn field(key: &'static str, label: &'static str) -> StaticSchemaMarkerFiel
 impl StaticSchemaMarker for Marker {
     const UNIQUE_MARKER_TYPE_NAME: &'static str = "Launch";
     const DESCRIPTION: Option<&'static str> = Some(
-        "The moment at which the host launched a kernel. How long the device worked on it is told where it was timed.",
+        "The moment at which the host launched a kernel, or tried to: a launch that was refused is none. How long the device worked on it is told where it was timed.",
     );
     const CHART_LABEL: Option<&'static str> = Some("{marker.name}");
     const TABLE_LABEL: Option<&'static str> = Some("{marker.name} columns {marker.data.columns}");
@@ -85,6 +88,7 @@ impl StaticSchemaMarker for Marker {
         field("stream", "Stream"),
         field("columns", "Columns"),
         field("took", "Time on the device"),
+        field("refused", "Refused with"),
     ];
 
     fn name(&self, _: &mut Profile) -> StringHandle {
@@ -103,7 +107,8 @@ impl StaticSchemaMarker for Marker {
             3 => self.grid,
             4 => self.stream,
             5 => self.columns,
-            _ => self.took,
+            6 => self.took,
+            _ => self.refused,
         }
     }
 

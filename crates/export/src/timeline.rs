@@ -23,10 +23,17 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Into a graph under capture: it was not launched at this moment.
     pub captured: bool,
-    /// What the call returned; anything but 0 is a launch that was refused.
-    pub status: u32,
+    /// What the call returned; anything but 0 is a launch that was refused. None where nobody looked.
+    pub status: Option<u32>,
     /// How long the device worked on it; when it began, by the host's clock, nobody knows.
     pub took_ns: Option<u64>,
+}
+
+impl Launch {
+    /// What it was refused with, where it is known to have been.
+    pub fn refused(&self) -> Option<u32> {
+        self.status.filter(|status| *status != 0)
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,8 +41,12 @@ pub struct Timeline {
     /// The command, where the trace names it.
     pub program: String,
     pub launches: Vec<Launch>,
-    /// Launches that the writer had no room for or did not finish.
+    /// Launches that the writer had no room for, did not finish, or counted and did not write down.
     pub lost: u64,
+    /// The writer counted them and did not see them one by one: they have no moment, and are not among the launches here.
+    pub unplaced: u64,
+    /// Nobody says that these are all: the trace has no end.
+    pub endless: bool,
     /// Lines that could not be read.
     pub damaged: u64,
 }
@@ -74,7 +85,7 @@ fn recorded(trace: &Trace) -> Timeline {
         grid: [0; 3],
         block: [0; 3],
         captured: false,
-        status: 0,
+        status: Some(0),
         took_ns: None,
     };
     for event in &trace.events {
@@ -91,23 +102,25 @@ fn recorded(trace: &Trace) -> Timeline {
                     grid: head.grid,
                     block: head.block,
                     captured: head.graph != 0,
-                    status: head.status,
+                    status: Some(head.status),
                     ..blank(head.time_ns, head.stream, api::name(head.api))
                 });
             }
             Event::Blas(call) if call.bracket != 2 => launches.push(Launch {
                 captured: call.graph != 0,
-                status: call.status,
+                status: Some(call.status),
                 ..blank(call.time_ns, call.stream, blas::name(call.call))
             }),
             Event::Graph(record) if record.what == graph::LAUNCH => {
-                launches.push(Launch { status: record.status, ..blank(record.time_ns, record.stream, "graph launch") })
+                let status = Some(record.status);
+                launches.push(Launch { status, ..blank(record.time_ns, record.stream, "graph launch") });
             }
             _ => {}
         }
     }
     launches.sort_by_key(|launch| launch.time_ns);
-    Timeline { program: trace.program.clone(), launches, lost: trace.lost + trace.torn, damaged: 0 }
+    let (program, lost) = (trace.program.clone(), trace.lost + trace.torn);
+    Timeline { program, launches, lost, ..Timeline::default() }
 }
 
 /// What `--trace` wrote, half a line at its end among the damaged.
@@ -135,10 +148,14 @@ fn written(found: lines::Lines) -> Timeline {
             took_ns: line.took_ns,
         }
     };
-    let mut launches: Vec<Launch> = found.lines.into_iter().map(launch).collect();
-    launches.sort_by_key(|launch| launch.time_ns);
     let damaged = found.damaged + u64::from(found.cut_off);
-    Timeline { launches, damaged, ..Timeline::default() }
+    let lost = found.ends.iter().map(|end| end.lost).fold(found.missing.saturating_sub(damaged), u64::saturating_add);
+    let unplaced = found.lines.iter().filter_map(|line| line.times).fold(0, u64::saturating_add);
+    let endless = found.ends.is_empty();
+    let placed = found.lines.into_iter().filter(|line| line.times.is_none());
+    let mut launches: Vec<Launch> = placed.map(launch).collect();
+    launches.sort_by_key(|launch| launch.time_ns);
+    Timeline { launches, damaged, lost, unplaced, endless, ..Timeline::default() }
 }
 
 #[cfg(test)]
@@ -159,6 +176,25 @@ mod tests {
         assert_eq!(timeline.launches[1].name, "mul_mat_q<Q4_K,112,false>");
         assert_eq!(timeline.launches[1].columns, Some(290));
         assert_eq!((timeline.launches[0].took_ns, timeline.launches[1].took_ns), (None, Some(1500)));
+    }
+
+    /// A refusal that came when the call returned, launches that were only counted, and lines that are gone.
+    #[test]
+    fn refusals_and_what_is_not_there_are_told() {
+        let text = concat!(
+            r#"{"seq":0,"pid":7,"thread":8,"time_ns":100,"api":"hipLaunchKernel","kernel":"k"}"#,
+            "\n",
+            r#"{"seq":1,"pid":7,"thread":8,"time_ns":101,"api":"hipLaunchKernel","kernel":"k","status":1,"refuses":0}"#,
+            "\n",
+            r#"{"seq":3,"pid":7,"thread":8,"time_ns":103,"api":"hipLaunchKernel","kernel":"k","times":40}"#,
+            "\n",
+        );
+        let timeline = Timeline::read(text.as_bytes().to_vec()).expect("a trace");
+        assert_eq!(timeline.launches.iter().map(|launch| launch.status).collect::<Vec<_>>(), [Some(1)]);
+        assert_eq!((timeline.lost, timeline.unplaced, timeline.endless), (1, 40, true));
+        let ended = format!("{text}{}\n", r#"{"end":{"lines":6,"lost":2}}"#);
+        let timeline = Timeline::read(ended.into_bytes()).expect("a trace");
+        assert_eq!((timeline.lost, timeline.endless), (5, false));
     }
 
     #[test]

@@ -17,20 +17,19 @@ fn launch(time_ns: u64, name: &str) -> Launch {
         grid: [64, 2, 1],
         block: [32, 8, 1],
         captured: false,
-        status: 0,
+        status: Some(0),
         took_ns: Some(1500),
     }
 }
 
 fn timeline() -> Timeline {
     let evil = "<script>alert(1)</script>\u{1b}[31m\u{202e}\"\n";
-    let refused = Launch { status: 1, columns: None, mangled: None, ..launch(3_000_000, "refused") };
+    let refused = Launch { status: Some(1), columns: None, mangled: None, ..launch(3_000_000, "refused") };
     let other = Launch { process: 9, thread: 9, stream: 1, captured: true, ..launch(2_500_000, evil) };
     Timeline {
         program: "llama-server -m x".into(),
         launches: vec![launch(1_000_000, "mul_mat_q<Q4_K,112,false>"), launch(2_000_000, "rope"), other, refused],
-        lost: 0,
-        damaged: 0,
+        ..Timeline::default()
     }
 }
 
@@ -115,11 +114,11 @@ fn the_processed_profile_holds_together() {
         .iter()
         .filter_map(|field| field["key"].as_str())
         .collect();
-    assert_eq!(known, ["kind", "api", "mangled", "grid", "stream", "columns", "took"]);
+    assert_eq!(known, ["kind", "api", "mangled", "grid", "stream", "columns", "took", "refused"]);
     let categories = meta["categories"].as_array().expect("categories");
     let threads = profile["threads"].as_array().expect("threads");
     assert_eq!(threads.len(), 2);
-    let mut names = Vec::new();
+    let (mut names, mut refused) = (Vec::new(), Vec::new());
     for thread in threads {
         let strings =
             thread["stringArray"].as_array().or(profile["shared"]["stringArray"].as_array()).expect("strings");
@@ -137,8 +136,11 @@ fn the_processed_profile_holds_together() {
             let data = &markers["data"][at];
             assert_eq!(data["type"], "Launch");
             assert!(known.iter().all(|key| !data[key].is_null()), "{data}");
+            let word = |key: &str| data[key].as_u64().and_then(|word| strings.get(word as usize)?.as_str());
+            refused.extend(word("refused").filter(|_| word("kind") == Some("refused")).map(str::to_owned));
         }
     }
+    assert_eq!(refused, ["1"], "what was no launch says so, and with what it was refused");
     assert_eq!(names.len(), 4);
     assert!(names.contains(&"mul_mat_q<Q4_K,112,false>".to_owned()), "{names:?}");
 }

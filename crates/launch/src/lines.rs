@@ -1,6 +1,10 @@
 //! The lines that `--trace FILE` writes, one JSON object a launch: one definition for whoever writes them and whoever reads them.
+//!
+//! A trace ends with a line that says what was counted ([`End`]): without it nobody can know that the lines are all. Lines are numbered
+//! from 0 without a gap, so that one which was taken out is missed.
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// A launch, a call into a BLAS library (`m`, `n`, `k`), or the replay of a graph (`exec`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,9 +47,18 @@ pub struct Line {
     pub block: [u32; 3],
     #[serde(default)]
     pub shmem: u32,
-    /// What the call returned: anything but 0 is a launch that was refused.
-    #[serde(default)]
-    pub status: u32,
+    /// What the call returned: anything but 0 is a launch that was refused. None where its return was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u32>,
+    /// This is no launch of its own: the one of that line was refused, as came to be known when it returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuses: Option<u64>,
+    /// So many of them, which were counted and not told one by one: their moments and their order are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// With `times`: so many of this kind were refused, of these and of those that lines before tell as made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times_refused: Option<u64>,
     /// The capture that it went into; 0: launched at once.
     #[serde(default)]
     pub graph: u64,
@@ -92,16 +105,128 @@ impl Line {
     pub fn is_captured(&self) -> bool {
         self.graph != 0 && self.by.as_deref() != Some(STAND_IN)
     }
+
+    pub fn is_refused(&self) -> bool {
+        self.status.is_some_and(|status| status != 0)
+    }
+
+    /// What no program can have launched is no line: sums of such numbers would be no numbers.
+    fn is_possible(&self) -> bool {
+        [self.times, self.times_refused].into_iter().flatten().all(|count| count <= MOST)
+    }
+
+    /// How many launches, calls or replays it stands for.
+    pub fn count(&self) -> u64 {
+        self.times.unwrap_or(1)
+    }
+}
+
+/// The last line of a trace: what was counted by whoever wrote it, and how well it was seen. What is counted here and not in the
+/// lines is not in the trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct End {
+    /// Lines before this one.
+    pub lines: u64,
+    /// Who looked.
+    pub by: String,
+    /// Launches that were accepted, as far as anybody knows; those that graphs replayed among them.
+    pub launches: u64,
+    pub calls: u64,
+    pub refused: u64,
+    /// Launches that are known to have been made and were not seen.
+    pub lost: u64,
+    pub unknown_replays: u64,
+    /// How long it was looked at.
+    pub window_ns: u64,
+    pub gaps: Vec<Missed>,
+}
+
+/// What was not seen when the trace was written, as its writer says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Missed {
+    pub key: String,
+    /// What it leaves open: `launches`, `order`, `acceptance`.
+    pub open: String,
+    pub count: u64,
+    pub what: String,
+    pub why: String,
+}
+
+/// A day of launches, a million of them a second; the sum over as many lines as are read at once is a number, too.
+const MOST: u64 = 1 << 37;
+
+impl End {
+    fn is_possible(&self) -> bool {
+        [self.lines, self.launches, self.calls, self.refused, self.lost, self.unknown_replays]
+            .into_iter()
+            .all(|count| count <= MOST)
+    }
+}
+
+/// `{"end":{...}}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closing {
+    pub end: End,
 }
 
 /// What such a file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
+    /// Each once, refusals that became known later applied to what they refuse.
     pub lines: Vec<Line>,
     /// Lines that could not be read, the last one apart.
     pub damaged: u64,
     /// The last line is half a line: whoever wrote it was stopped.
     pub cut_off: bool,
+    /// What its writer said at the end; None where there is no end, several where traces were put together.
+    pub ends: Vec<End>,
+    /// Lines that should be there by their numbers or by the end's count, and cannot be read or are not there.
+    pub missing: u64,
+    /// Lines whose number another line has: the same once more, which does not count, or a different one, which does.
+    pub repeated: u64,
+}
+
+impl Lines {
+    /// From the first moment to the last, in nanoseconds.
+    pub fn span_ns(&self) -> u64 {
+        let moments = || self.lines.iter().map(|line| line.time_ns).filter(|time| *time > 0);
+        moments().max().unwrap_or(0).saturating_sub(moments().min().unwrap_or(0))
+    }
+
+    /// Lines that are there once, and those that are not there at all: by the end's count, or else by the numbers.
+    fn number(&mut self) {
+        let before = self.lines.len();
+        // By number, and by their place where they have the same: what was read first stays first.
+        self.lines.sort_by_key(|line| line.seq);
+        let numbers = self.lines.chunk_by(|a, b| a.seq == b.seq).count();
+        self.repeated = (before - numbers) as u64;
+        self.lines.dedup();
+        let there = self.lines.len() as u64;
+        let told = self.ends.iter().map(|end| end.lines).fold(0, u64::saturating_add);
+        let numbered = self.lines.last().map_or(0, |line| line.seq.saturating_add(1));
+        let wanted = if self.ends.is_empty() { numbered } else { told.max(numbered) };
+        let unread = self.damaged + u64::from(self.cut_off);
+        self.missing = wanted.saturating_sub(there).max(unread);
+    }
+
+    /// Turns the launches that later lines refuse into what they are. What refuses a line that is not there is a refused launch itself.
+    fn refuse(&mut self) {
+        let refusals: Vec<Line> = self.lines.extract_if(.., |line| line.refuses.is_some()).collect();
+        if refusals.is_empty() {
+            return;
+        }
+        let place = |(at, line): (usize, &Line)| ((line.seq, line.pid, line.thread), at);
+        let at: HashMap<_, usize> = self.lines.iter().enumerate().map(place).collect();
+        for refusal in refusals {
+            let wanted = refusal.refuses.map(|seq| (seq, refusal.pid, refusal.thread));
+            match wanted.and_then(|wanted| at.get(&wanted)).and_then(|at| self.lines.get_mut(*at)) {
+                Some(line) => line.status = refusal.status,
+                None => self.lines.push(refusal),
+            }
+        }
+    }
 }
 
 /// None where the file does not begin with such a line: it is another kind of file.
@@ -109,30 +234,44 @@ pub fn read(bytes: &[u8]) -> Option<Lines> {
     let mut found = Lines::default();
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();
     while let Some(line) = lines.next() {
+        if let Some(line) = serde_json::from_slice(line).ok().filter(Line::is_possible) {
+            found.lines.push(line);
+            continue;
+        }
         match serde_json::from_slice(line) {
-            Ok(line) => found.lines.push(line),
-            Err(_) if found.lines.is_empty() => return None,
+            Ok(Closing { end }) if end.is_possible() => found.ends.push(end),
+            Ok(_) => found.damaged += 1,
+            Err(_) if found.lines.is_empty() && found.ends.is_empty() => return None,
             Err(_) if lines.peek().is_none() => found.cut_off = true,
             Err(_) => found.damaged += 1,
         }
     }
-    (!found.lines.is_empty()).then_some(found)
+    if found.lines.is_empty() && found.ends.is_empty() {
+        return None;
+    }
+    found.number();
+    found.refuse();
+    Some(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LINE: &str = r#"{"seq":1,"kernel":"mul_mat_q","grid":[1,2,3],"block":[32,8,1],"graph":0}"#;
+    const SHAPE: &str = r#""kernel":"mul_mat_q","grid":[1,2,3],"block":[32,8,1],"graph":0}"#;
+
+    fn line(seq: u64) -> String {
+        format!("{{\"seq\":{seq},{SHAPE}")
+    }
 
     #[test]
     fn half_a_line_is_counted_wherever_it_stands() {
-        let half = &LINE[..20];
+        let half = &line(7)[..20];
         let shape = |text: String| read(text.as_bytes()).map(|found| (found.lines.len(), found.damaged, found.cut_off));
-        assert_eq!(shape(format!("{LINE}\n\n{LINE}\n")), Some((2, 0, false)));
-        assert_eq!(shape(format!("{LINE}\n{half}\n{LINE}\n")), Some((2, 1, false)));
-        assert_eq!(shape(format!("{LINE}\n{LINE}\n{half}")), Some((2, 0, true)));
-        assert_eq!(shape(format!("{half}\n{LINE}\n")), None);
+        assert_eq!(shape(format!("{}\n\n{}\n", line(0), line(1))), Some((2, 0, false)));
+        assert_eq!(shape(format!("{}\n{half}\n{}\n", line(0), line(1))), Some((2, 1, false)));
+        assert_eq!(shape(format!("{}\n{}\n{half}", line(0), line(1))), Some((2, 0, true)));
+        assert_eq!(shape(format!("{half}\n{}\n", line(0))), None);
         assert_eq!(shape(String::new()), None);
         assert_eq!(shape("{}\n".to_owned()), None);
     }
@@ -140,7 +279,51 @@ mod tests {
     #[test]
     fn what_is_written_is_what_is_read() {
         let line = Line { seq: 3, address: Some(7), m: Some(-1), ..Line::default() };
-        let text = serde_json::to_string(&line).unwrap();
-        assert_eq!(read(text.as_bytes()).unwrap().lines, [line]);
+        let end = End { lines: 4, by: "uprobe".into(), launches: 9, gaps: vec![Missed::default()], ..End::default() };
+        let closing = serde_json::to_string(&Closing { end: end.clone() }).unwrap();
+        let text = format!("{}\n{closing}\n", serde_json::to_string(&line).unwrap());
+        let found = read(text.as_bytes()).unwrap();
+        assert_eq!((found.lines, found.ends, found.missing), (vec![line], vec![end], 3));
+    }
+
+    #[test]
+    fn what_was_taken_out_and_what_stands_there_twice_is_missed() {
+        let of = |numbers: &[u64], end: Option<u64>| {
+            let mut text: String = numbers.iter().map(|seq| line(*seq) + "\n").collect();
+            text.extend(end.map(|lines| format!("{{\"end\":{{\"lines\":{lines}}}}}\n")));
+            let found = read(text.as_bytes()).unwrap();
+            (found.lines.len(), found.missing, found.repeated)
+        };
+        assert_eq!(of(&[0, 1, 2], Some(3)), (3, 0, 0));
+        assert_eq!(of(&[0, 2, 4], Some(6)), (3, 3, 0), "every second one, and the last");
+        assert_eq!(of(&[0, 2, 4], None), (3, 2, 0), "of the last nobody can know");
+        assert_eq!(of(&[5, 6], None), (2, 5, 0), "the beginning");
+        assert_eq!(of(&[0, 0, 1, 1], Some(2)), (2, 0, 2));
+        assert_eq!(of(&[2, 1, 0], Some(3)), (3, 0, 0), "the order of lines is not their number");
+        assert_eq!(of(&[u64::MAX], None).1, u64::MAX - 1);
+        let other = line(0).replace("mul_mat_q", "other");
+        let found = read(format!("{}\n{other}\n", line(0)).as_bytes()).unwrap();
+        assert_eq!((found.lines.len(), found.repeated), (2, 1), "two launches, of two traces");
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_damage() {
+        let many = line(1).replace("\"graph\":0", "\"times\":18446744073709551615");
+        let end = r#"{"end":{"lines":2,"launches":18446744073709551615}}"#;
+        let found = read(format!("{}\n{many}\n{end}\n{}\n", line(0), line(2)).as_bytes()).unwrap();
+        assert_eq!((found.lines.len(), found.damaged, found.ends.len()), (2, 2, 0));
+    }
+
+    #[test]
+    fn a_refusal_that_came_later_is_the_launchs_own() {
+        let refusal = line(1).replace("\"seq\":1,", "\"seq\":1,\"refuses\":0,\"status\":7,");
+        let found = read(format!("{}\n{refusal}\n{}\n", line(0), line(2)).as_bytes()).unwrap();
+        let refused: Vec<bool> = found.lines.iter().map(Line::is_refused).collect();
+        assert_eq!((refused, found.missing), (vec![true, false], 0));
+        let found = read(format!("{refusal}\n").as_bytes()).unwrap();
+        assert!(found.lines[0].is_refused() && found.lines.len() == 1, "what it refuses is not there");
+        let stranger = refusal.replace("\"status\"", "\"pid\":9,\"status\"");
+        let found = read(format!("{}\n{stranger}\n", line(0)).as_bytes()).unwrap();
+        assert!(!found.lines[0].is_refused() && found.lines.len() == 2, "another process's is none of it");
     }
 }

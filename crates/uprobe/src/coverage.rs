@@ -48,6 +48,8 @@ pub struct Window {
     pub launches: u64,
     pub returns: u64,
     pub accepted: u64,
+    /// Launches that the kernel's table had no room for, and that came over the ring.
+    pub uncounted: u64,
     /// Dispatches through Vulkan whose end was seen.
     pub ended: u64,
     /// What rejected launches returned.
@@ -78,6 +80,7 @@ impl Default for Window {
             launches: 0,
             returns: 0,
             accepted: 0,
+            uncounted: 0,
             ended: 0,
             statuses: BTreeMap::new(),
             gaps: BTreeMap::new(),
@@ -168,7 +171,7 @@ pub fn account(
 ) -> ObserverReport {
     match backend {
         Backend::Bpf(instrument) => {
-            tally.lost += instrument.counter(counter::UNCOUNTED);
+            tally.lost += instrument.counter(counter::UNCOUNTED).saturating_sub(window.uncounted);
             tally.unread += instrument.counter(counter::UNREAD);
             window.missed(Gap::Untold, instrument.counter(counter::UNTOLD));
             let all = window.launches;
@@ -185,7 +188,9 @@ pub fn account(
     }
     let libraries: Vec<String> =
         window.libraries.iter().map(|(path, named)| format!("{path} ({} kernels)", named.kernels)).collect();
-    let reach = format!("{}; names of {}", window.probed.join(", "), libraries.join(", "));
+    let listed = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(", ") };
+    let probed = listed(&window.probed, "no function");
+    let reach = format!("{probed}; names of {}", listed(&libraries, "no library"));
     let (library, library_path) = window.subject(tally);
     tally.devices = window.devices.clone();
     let device = tally.devices.kind();

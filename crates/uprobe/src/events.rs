@@ -12,7 +12,7 @@ use launch::columns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use watch::Seen;
-use watch::{Call, Flow, Gap, Kind, KindId, Maker, Name, Part, Phase, Tally};
+use watch::{Call, Fate, Flow, Gap, Kind, KindId, Maker, Name, Part, Tally};
 
 /// How long the runtime's calls are looked at after a launch that nobody could name.
 const NAMING: Duration = Duration::from_millis(100);
@@ -99,7 +99,11 @@ impl Watcher {
             (kind::REJECTED, _) => {
                 let kind = self.kind(tally, event);
                 self.window.statuses.entry(event.status).and_modify(|n| *n += 1).or_insert(1);
-                self.queue.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
+                let counted = self.queue.flows.entry(pid).or_default().reject(tally, kind, event.key.graph.into());
+                let (came, early) = self.queue.refused.entry(event.key).or_default();
+                *came += 1;
+                *early += u64::from(!counted);
+                self.tell(tally, event, kind, None, Fate::Refused(event.status));
             }
             (_, Role::Replay) => self.replay(tally, event, entry),
             (kind::ANSWER, role) => self.answered(tally, event, role),
@@ -115,7 +119,7 @@ impl Watcher {
                     *self.queue.direct.entry((pid, event.stream)).or_default() += 1;
                 }
                 self.queue.flows.entry(pid).or_default().launch(tally, kind, event.key.graph.into(), 0);
-                self.tell(tally, event, kind, None);
+                self.tell(tally, event, kind, None, Fate::Made);
             }
             (_, Role::Copy | Role::CopyBack) => self.queue.flows.entry(pid).or_default().readback(tally),
             _ => {}
@@ -130,7 +134,7 @@ impl Watcher {
             capture => flow.graphs.replay_into(event.key.handle, capture.into()),
         }
         let kind = tally.kind(&Kind::kernel(Name::Call(entry.symbol.to_owned()), entry.symbol));
-        self.tell(tally, event, kind, Some(event.key.handle));
+        self.tell(tally, event, kind, Some(event.key.handle), Fate::Made);
     }
 
     /// A call that gave or changed something, and was accepted.
@@ -242,15 +246,16 @@ impl Watcher {
         }
     }
 
-    fn tell(&mut self, tally: &Tally, event: &Event<'_>, kind: KindId, exec: Option<u64>) {
+    fn tell(&mut self, tally: &Tally, event: &Event<'_>, id: KindId, exec: Option<u64>, fate: Fate) {
         if self.each.is_none() {
             return;
         }
         let args = self.resolver.names.resolve(event.key.tgid, event.key.handle, event.aux).args;
-        let (Some(each), Some(kind)) = (&mut self.each, tally.get(kind)) else { return };
+        let (Some(each), Some(kind)) = (&mut self.each, tally.get(id)) else { return };
         let args = if args.is_empty() { event.bytes.to_vec() } else { coverage::laid_out(event.bytes, &args) };
         let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
-        each(&Seen { time_ns, pid, thread, kind, stream, graph: event.key.graph, exec, args, took_ns: None });
+        let graph = event.key.graph;
+        each(&Seen { time_ns, pid, thread, kind, id, fate, stream, graph, exec, args, took_ns: None });
     }
 
     fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {
@@ -307,7 +312,9 @@ impl Watcher {
     /// What was counted and did not come over the ring is counted here; only its order is lost.
     pub(crate) fn reconcile(&mut self, tally: &mut Tally) {
         let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let mut uncounted = self.queue.shipped.clone();
         for (key, count) in self.attached.backend.counted() {
+            uncounted.remove(&key);
             if !self.resolver.processes.knows(key.tgid) {
                 continue;
             }
@@ -331,12 +338,24 @@ impl Watcher {
                 self.window.returns += count.returned.min(ours);
                 self.window.accepted += count.accepted.min(ours);
             }
-            let more = count.calls.checked_sub(shipped + strangers).filter(|more| *more > 0);
-            let Some(more) = more else { continue };
+            let more = count.calls.saturating_sub(shipped + strangers);
+            // Refusals that the kernel counted, and that did not come: so many of the launches were none.
+            let (came, early) = self.queue.refused.get(&key).copied().unwrap_or_default();
+            let untold = match entry.role {
+                Role::Launch(_) if key.graph == 0 && strangers == 0 => {
+                    count.returned.saturating_sub(count.accepted).saturating_sub(came)
+                }
+                _ => 0,
+            };
+            if more == 0 && untold == 0 {
+                continue;
+            }
             if strangers > 0 {
                 self.window.missed(Gap::Reused, 1);
             }
-            *missing.entry(entry.symbol).or_default() += more;
+            if more > 0 {
+                *missing.entry(entry.symbol).or_default() += more;
+            }
             match entry.role {
                 Role::Vulkan(_) => tally.lost += more,
                 Role::Replay => tally.unknown_replays += more,
@@ -346,13 +365,19 @@ impl Watcher {
                     let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
                     let event = Event { kind, tid, time, key, stream, aux, status, bytes };
                     let kind = self.kind(tally, &event);
-                    tally.launched(Phase::Other, 0, kind, more);
+                    // A refusal that came without its launch is one of these, and is told already.
+                    let calls = more.saturating_sub(early);
+                    let flow = self.queue.flows.entry(key.tgid).or_default();
+                    flow.counted(tally, kind, calls, untold);
+                    self.tell(tally, &event, kind, None, Fate::Counted { calls, refused: untold });
                 }
             }
         }
         for (symbol, count) in missing {
             self.window.missed(Gap::OrderLost { call: symbol.to_owned() }, count);
         }
+        // Where the kernel's table was full, what came over the ring is seen all the same.
+        self.window.uncounted = uncounted.iter().filter(|(key, _)| !is_vulkan(key)).map(|(_, count)| count).sum();
         let loose = self.queue.flows.values().map(|flow| flow.graphs.loose()).sum();
         self.window.missed(Gap::LooseNodes, loose);
     }

@@ -21,6 +21,8 @@ pub(crate) struct Queue {
     pub kinds: HashMap<Key, KindId>,
     /// How often each key came over the ring.
     pub shipped: HashMap<Key, u64>,
+    /// How often a refusal of each key came, and how often before the launch that it refuses was counted.
+    pub refused: HashMap<Key, (u64, u64)>,
     /// How often each key came from processes that have a number which one of ours had.
     pub strangers: HashMap<Key, u64>,
     /// Launches by process and stream that no capture was seen around, until the first capture of that stream is seen.
@@ -37,6 +39,7 @@ impl Queue {
             flows: HashMap::new(),
             kinds: HashMap::new(),
             shipped: HashMap::new(),
+            refused: HashMap::new(),
             strangers: HashMap::new(),
             direct: HashMap::new(),
             activity: 0,

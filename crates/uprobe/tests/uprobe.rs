@@ -4,11 +4,11 @@ mod stage;
 
 use dryrun::{Ending, last_words};
 use stage::{Caller, Launch, Stage, Yard, compile, place, root, truth};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 use uprobe::{How, Options, Room, Started, Watcher};
-use watch::{Ended, Gap, ObserverKind, ObserverReport, Source, State, Tally, WatchError};
+use watch::{Ended, Fate, Gap, ObserverKind, ObserverReport, Source, State, Tally, WatchError};
 
 /// With its kernels mapped before the gate, argument layouts are known before the first launch.
 const BACKEND: &str = "/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
@@ -24,7 +24,7 @@ fn keep(watcher: &mut Watcher) -> Rc<RefCell<Vec<Launch>>> {
     let seen: Rc<RefCell<Vec<Launch>>> = Rc::default();
     let into = seen.clone();
     watcher.on_each(move |launch| {
-        if launch.exec.is_none() && launch.kind.call.is_none() {
+        if launch.exec.is_none() && launch.kind.call.is_none() && launch.fate == Fate::Made {
             let kind = launch.kind;
             let row = (kind.name.text(), kind.grid, kind.block, kind.shared, launch.args.clone(), launch.graph != 0);
             into.borrow_mut().push(row);
@@ -170,6 +170,15 @@ fn a_full_ring_costs_the_order_and_not_the_count() {
     let mut caller = yard.start("plain", 1, 1, 5000);
     let options = Options { room, canary: false, ..Options::default() };
     let mut watcher = Watcher::attach(&[caller.pid()], options).expect("attached");
+    let told = Rc::new(Cell::new((0_u64, 0_u64)));
+    let to = told.clone();
+    watcher.on_each(move |seen| {
+        let (made, counted) = to.get();
+        to.set(match seen.fate {
+            Fate::Counted { calls, .. } => (made, counted + calls),
+            _ => (made + 1, counted),
+        });
+    });
     caller.go();
     // Nobody reads while it runs, so the ring overflows.
     caller.done();
@@ -177,6 +186,11 @@ fn a_full_ring_costs_the_order_and_not_the_count() {
     let account = watcher.finish(&mut tally).expect("an account");
     assert_eq!(seen(&tally), 5000, "{account:?}");
     assert!(account.gaps.iter().any(|unseen| matches!(unseen.gap, Gap::OrderLost { .. })), "{account:?}");
+    let (made, counted) = told.get();
+    assert!(
+        counted > 0 && made + counted == 5000,
+        "who wants each is told the number of the others: {made}, {counted}"
+    );
 }
 
 #[test]

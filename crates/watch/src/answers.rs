@@ -26,9 +26,9 @@ pub struct Watched {
     pub seen: u64,
     /// Calls of BLAS libraries.
     pub calls: u64,
-    /// Launches that are known to be lost; see `whole`.
+    /// Launches that are known to be lost; only where `whole` is true are there no others.
     pub lost: u64,
-    /// Every launch was seen, or is among `lost`.
+    /// Every launch was seen: what `conclusion` says of them reaches over all.
     pub whole: bool,
     /// Launches whose kernel has no name.
     pub unnamed: u64,
@@ -273,6 +273,7 @@ impl Watched {
             device: device.kind(),
             detail: device.detail(),
         };
+        let conclusion = account.conclusion(tally, english);
         Watched {
             observer: account.observer,
             device: account.device,
@@ -283,7 +284,7 @@ impl Watched {
             seen: tally.launches(),
             calls: tally.calls(),
             lost: tally.lost,
-            whole: account.whole(),
+            whole: conclusion.is_whole(),
             unnamed: tally.unnamed(),
             unread: tally.unread,
             unknown_replays: tally.unknown_replays,
@@ -300,7 +301,7 @@ impl Watched {
             reach: account.reach.clone(),
             blind: account.blind.clone(),
             gaps: account.gaps.clone(),
-            conclusion: account.conclusion(tally, english),
+            conclusion,
             claims: held.iter().map(|one| ClaimHeld::new(one, why(one))).collect(),
             rows: tally.rows().into_iter().map(|row| LaunchRow::new(row, account)).collect(),
         }

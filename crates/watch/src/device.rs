@@ -43,6 +43,15 @@ impl Maker {
         }
     }
 
+    /// What a launch of a record is called that names no call, so that it is one through this maker's runtime.
+    pub(crate) fn recorded(self) -> &'static str {
+        match self {
+            Maker::Amd => "hip",
+            Maker::Nvidia => "cuda",
+            Maker::Vulkan => "vk",
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Maker::Amd => "amd",
@@ -195,11 +204,9 @@ impl Devices {
         !settled && self.looked.get(&at).is_none_or(|last| last.elapsed() >= PAUSE)
     }
 
-    /// What somebody wrote down, or that nobody looked.
-    pub fn told(&mut self, device: Device) {
-        for maker in [Maker::Amd, Maker::Nvidia] {
-            self.known.insert((0, maker), device.clone());
-        }
+    /// What somebody wrote down of the launches through this maker's runtime, or that nobody looked.
+    pub fn told(&mut self, maker: Maker, device: Device) {
+        self.known.insert((0, maker), device);
     }
 
     pub fn of(&self, pid: u32, maker: Maker) -> Option<&Device> {
@@ -249,6 +256,16 @@ mod tests {
         devices.launched(1 << 23, Maker::Amd, true);
         devices.held_by(1 << 23, Maker::Amd, &[file(10, "/dev/dxg")]);
         assert_eq!(devices.of(1 << 23, Maker::Amd), Some(&Device::StandIn), "whatever it says");
+    }
+
+    #[test]
+    fn a_record_is_of_the_maker_whose_calls_it_tells() {
+        for maker in [Maker::Amd, Maker::Nvidia, Maker::Vulkan] {
+            assert_eq!(Maker::of_call(maker.recorded()), maker);
+            let mut devices = Devices::default();
+            devices.told(maker, Device::Told { device: "gfx1201".into() });
+            assert_eq!(devices.iter().map(|(_, of, _)| of).collect::<Vec<_>>(), [maker], "and of no other");
+        }
     }
 
     #[test]

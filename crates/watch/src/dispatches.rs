@@ -1,6 +1,6 @@
 //! One process's Vulkan dispatches, whoever saw its calls: named, counted when they were submitted, and held until their end is seen.
 
-use crate::{Flow, Kind, KindId, Name, Pipeline, Seen, Tally};
+use crate::{Fate, Flow, Kind, KindId, Name, Pipeline, Seen, Tally};
 use std::collections::{BTreeSet, HashMap};
 use vulkan::{Dispatch, Ending, Kernel, Stream};
 
@@ -79,10 +79,21 @@ impl Dispatches {
             let kind = self.kind(&dispatch, tally);
             // What the device was lost over, or was not seen to end, has no time.
             let took_ns = dispatch.took.filter(|_| dispatch.ending == Ending::Completed).map(|took| took.ns);
-            if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
-                let (pid, args) = (self.pid, dispatch.push.clone());
-                let time_ns = dispatch.submitted_ns;
-                each(&Seen { time_ns, pid, thread: 0, kind, stream: 0, graph: 0, exec: None, args, took_ns });
+            if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
+                each(&Seen {
+                    time_ns: dispatch.submitted_ns,
+                    pid: self.pid,
+                    thread: 0,
+                    kind: known,
+                    id: kind,
+                    // Submissions that were refused are not among these.
+                    fate: Fate::Returned(0),
+                    stream: 0,
+                    graph: 0,
+                    exec: None,
+                    args: dispatch.push.clone(),
+                    took_ns,
+                });
             }
             self.flow.launch(tally, kind, 0, 0);
             if let Some(ns) = took_ns {

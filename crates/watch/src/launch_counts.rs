@@ -202,14 +202,22 @@ impl Tally {
         self.rows().iter().filter_map(|row| row.took).map(|took| took.launches).sum()
     }
 
-    /// One launch of a kind turned out to be none.
-    pub(super) fn take_back(&mut self, id: KindId) {
-        let counted = self.counts.iter_mut().find(|((.., known), count)| *known == id && **count > 0);
-        if let Some((_, count)) = counted {
-            *count -= 1;
-            self.launches = self.launches.saturating_sub(1);
+    /// So many launches or calls of a kind turned out to be none: how many of them had been counted.
+    pub(super) fn take_back(&mut self, id: KindId, most: u64) -> u64 {
+        if most == 0 {
+            return 0;
+        }
+        let mut taken = 0;
+        for (_, count) in self.counts.iter_mut().filter(|((.., known), _)| *known == id) {
+            let less = (*count).min(most - taken);
+            *count -= less;
+            taken += less;
         }
         self.counts.retain(|_, count| *count > 0);
+        let is_call = self.known(id).is_some_and(|known| matches!(known.kind.name, Name::Call(_)));
+        let all = if is_call { &mut self.calls } else { &mut self.launches };
+        *all = all.saturating_sub(taken);
+        taken
     }
 
     /// A launch that returned an error is none.

@@ -92,16 +92,34 @@ impl Flow {
         }
     }
 
-    /// A launch that was counted when it was made has returned an error: it was none.
-    pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) {
-        let waiting = self.pending.get_mut(&kind).filter(|count| graph == 0 && **count > 0);
-        match waiting {
-            Some(count) => *count -= 1,
-            None if graph != 0 && self.graphs.reject(graph, kind) => {}
-            None => tally.take_back(kind),
-        }
-        self.pending.retain(|_, count| *count > 0);
+    /// A launch that was counted when it was made has returned an error: it was none. Whether it had been counted.
+    pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) -> bool {
         tally.rejected(kind, 1);
+        (graph != 0 && self.graphs.reject(graph, kind)) || self.take_back(tally, kind, 1) == 1
+    }
+
+    /// So many launches of a kind turned out to be none: how many of them had been counted.
+    pub fn take_back(&mut self, tally: &mut Tally, kind: KindId, count: u64) -> u64 {
+        let mut taken = 0;
+        if let Some(waiting) = self.pending.get_mut(&kind) {
+            taken = count.min(*waiting);
+            *waiting -= taken;
+            if *waiting == 0 {
+                self.pending.remove(&kind);
+            }
+        }
+        taken + tally.take_back(kind, count - taken)
+    }
+
+    /// Calls of one kind that were counted and did not come one by one; `refused` of the kind, of these and of those that came, were none.
+    pub fn counted(&mut self, tally: &mut Tally, kind: KindId, calls: u64, refused: u64) {
+        if calls > refused {
+            tally.launched(Phase::Other, 0, kind, calls - refused);
+        }
+        if refused > 0 {
+            tally.rejected(kind, refused);
+            self.take_back(tally, kind, refused.saturating_sub(calls));
+        }
     }
 
     /// What is still waiting is counted; it may be half an evaluation, so it counts for no token.
@@ -121,6 +139,29 @@ impl Flow {
 mod tests {
     use super::*;
     use crate::{Kind, Name};
+
+    /// What was refused is taken from what was counted, wherever it waits, and from nothing else.
+    #[test]
+    fn a_refusal_takes_back_what_was_counted() {
+        let mut tally = Tally::default();
+        let kind = tally.kind(&Kind::kernel(Name::Unnamed(1), "hipLaunchKernel"));
+        let call = crate::Call { m: 1, n: 1, k: 1, batch: 1, type_a: 0 };
+        let call = tally.kind(&Kind::call("rocblas_sgemm", call));
+        let mut flow = Flow::default();
+        assert!(!flow.reject(&mut tally, kind, 0), "it was never counted");
+        for of in [kind, kind, call] {
+            flow.launch(&mut tally, of, 0, 0);
+        }
+        flow.readback(&mut tally);
+        flow.launch(&mut tally, kind, 0, 0);
+        assert!(
+            flow.reject(&mut tally, kind, 0) && flow.reject(&mut tally, kind, 0) && flow.reject(&mut tally, call, 0)
+        );
+        flow.finish(&mut tally);
+        assert_eq!((tally.launches(), tally.calls(), tally.rejections()), (1, 0, 4));
+        assert_eq!(flow.take_back(&mut tally, kind, 9), 1);
+        assert_eq!(tally.launches(), 0);
+    }
 
     #[test]
     fn captures_launch_nothing_and_every_replay_all_of_it() {

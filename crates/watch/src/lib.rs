@@ -46,8 +46,9 @@ pub use crate::observer_kind::ObserverKind;
 pub use crate::observers::{LaunchObserver, ServerClaims, launches_in_view};
 pub use crate::record::{RecordError, read_record};
 pub use crate::sightings::{ObserverReport, Place, RecordContext, Word};
-pub use crate::source::{Ended, Source, State, WatchError, signal_name};
+pub(crate) use crate::source::of_processes;
+pub use crate::source::{Ended, NothingInView, Source, State, WatchError, signal_name};
 
-pub use crate::seen::Seen;
+pub use crate::seen::{Fate, Seen};
 pub use crate::took::Took;
 pub use launch::Phase;

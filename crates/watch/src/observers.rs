@@ -5,7 +5,10 @@ use evidence::{DeviceKind, FieldOfView, Rung, View};
 use observe::Observer;
 
 /// What the rows of a watched window speak of, and a sweep of it is silent about.
-const TOPICS: [&str; 5] = ["kernel", "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
+const TOPICS: [&str; 6] = ["kernel", REFUSED, "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
+
+/// Launches that were refused, which are none.
+pub(crate) const REFUSED: &str = "kernel.refused";
 
 /// What dispatches through Vulkan are told under: paths and pipelines of another backend.
 const VULKAN: &str = "vulkan.*";
@@ -13,7 +16,7 @@ const VULKAN: &str = "vulkan.*";
 /// The topics that an observer of launches has in view: who sees only one of the backends is silent about the other.
 pub fn launches_in_view(kind: ObserverKind) -> FieldOfView {
     let topics: Vec<&str> = match kind {
-        ObserverKind::Layer => vec![VULKAN, "server.claim.seen"],
+        ObserverKind::Layer => vec![VULKAN, REFUSED, "server.claim.seen"],
         ObserverKind::Uprobe => TOPICS.into_iter().chain([VULKAN]).collect(),
         _ => TOPICS.to_vec(),
     };

@@ -2,13 +2,14 @@
 
 use crate::claims::{Claims, of_log};
 use crate::{
-    Call, Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Pipeline, Tally, Took, Word, add_trace,
-    imports, logs,
+    Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, Tally, Took,
+    Unseen, Word, add_trace, imports, logs,
 };
 use evidence::{Canary, Contamination, DeviceKind};
-use launch::lines::{self, Line};
-use launch::record::blas;
-use launch::trace::{Trace, Writer};
+use launch::lines::{self, End, Line, Lines};
+use launch::record::{api, blas};
+use launch::trace::{Event, Trace, Writer};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
@@ -45,42 +46,89 @@ fn log(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     Some((tally, account))
 }
 
-/// What `--trace` wrote: one launch a line.
+/// What `--trace` wrote: one launch a line, and at the end what was counted.
 fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let found = lines::read(bytes)?;
-    let mut tally = Tally::default();
-    let count = |which: fn(&Line) -> bool| found.lines.iter().filter(|line| which(line)).count() as u64;
+    let (mut tally, mut flow) = (Tally::default(), Flow::default());
+    let count = |which: fn(&Line) -> bool| found.lines.iter().filter(|line| which(line)).map(Line::count).sum::<u64>();
     let (captured, replays) = (count(|line| line.is_captured() && !line.is_replay()), count(Line::is_replay));
     for line in found.lines.iter().filter(|line| !line.is_captured() && !line.is_replay()) {
         let kind = tally.kind(&kind(line));
-        match line.status {
-            0 => {
+        match line.times {
+            Some(times) => flow.counted(&mut tally, kind, times, line.times_refused.unwrap_or(0)),
+            None if line.is_refused() => tally.rejected(kind, 1),
+            None => {
                 tally.launched(Phase::Other, 0, kind, 1);
                 if let Some(ns) = line.took_ns {
                     tally.took(Phase::Other, 0, kind, Took::once(ns));
                 }
             }
-            _ => tally.rejected(kind, 1),
         }
     }
-    let stand_in = found.lines.iter().all(|line| line.by.as_deref() == Some(lines::STAND_IN));
-    tally.devices.told(match stand_in {
-        true => Device::StandIn,
-        false => Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() },
-    });
+    let by_stand_in = |line: &Line| line.by.as_deref() == Some(lines::STAND_IN);
+    let stand_in = match found.lines.is_empty() {
+        true => found.ends.iter().all(|end| end.by == lines::STAND_IN),
+        false => found.lines.iter().all(by_stand_in),
+    };
+    let makers: BTreeSet<Maker> = found.lines.iter().map(|line| Maker::of_call(&line.api)).collect();
+    for maker in makers {
+        tally.devices.told(
+            maker,
+            match stand_in {
+                true => Device::StandIn,
+                false => Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() },
+            },
+        );
+    }
     let observer = if stand_in { ObserverKind::Dryrun } else { ObserverKind::Trace };
     let reach = "the launches that a trace holds".to_owned();
     let mut account = plain(observer, tally.devices.kind(), reach, word);
-    if found.damaged > 0 {
-        account.gaps.push(Gap::DamagedLines.times(found.damaged));
-    }
-    if found.cut_off {
-        account.gaps.push(Gap::CutOff.into());
-    }
-    if captured + replays > 0 {
-        account.gaps.push(Gap::TraceGraphs { replays }.times(captured));
-    }
+    account.gaps = gaps_of(&found, captured, replays, &mut tally);
+    let window: u64 = found.ends.iter().map(|end| end.window_ns).fold(0, u64::saturating_add);
+    account.seconds = if window > 0 { window } else { found.span_ns() } as f64 / 1e9;
     Some((tally, account))
+}
+
+/// What is not in the lines, by their numbers and by what their end counts; what of it is known to be launches counts as lost.
+fn gaps_of(found: &Lines, captured: u64, replays: u64, tally: &mut Tally) -> Vec<Unseen> {
+    let told = |of: fn(&End) -> u64| found.ends.iter().map(of).fold(0, u64::saturating_add);
+    let mut gaps: Vec<Unseen> = Vec::new();
+    let mut note = |gap: Gap, count: u64| {
+        if count > 0 {
+            gaps.push(gap.times(count));
+        }
+    };
+    note(Gap::DamagedLines, found.damaged);
+    note(Gap::CutOff, found.cut_off.into());
+    note(Gap::NoEnd, found.ends.is_empty().into());
+    note(Gap::MissingLines, found.missing.saturating_sub(found.damaged + u64::from(found.cut_off)));
+    note(Gap::RepeatedLines, found.repeated);
+    if captured + replays > 0 {
+        note(Gap::TraceGraphs { replays }, captured.max(1));
+    }
+    let mut lost = found.missing;
+    if !found.ends.is_empty() {
+        let (counted, read) = (told(|end| end.launches), tally.launches());
+        let absent = counted.saturating_sub(read);
+        note(Gap::NotInLines, absent.saturating_sub(found.missing));
+        if read > counted {
+            note(Gap::EndDisagrees { counted }, read);
+        }
+        lost = lost.max(absent).saturating_add(told(|end| end.lost));
+        let refused = told(|end| end.refused).saturating_sub(tally.rejections());
+        if refused > 0 {
+            let unnamed = tally.kind(&Kind::kernel(Name::Unnamed(0), Maker::Amd.recorded()));
+            tally.rejected(unnamed, refused);
+        }
+    }
+    tally.lost = lost;
+    tally.unknown_replays = told(|end| end.unknown_replays);
+    for missed in found.ends.iter().flat_map(|end| &end.gaps) {
+        // What it leaves open nobody knows where its word for it is not known: then it is the worst.
+        let open = Open::ALL.into_iter().find(|open| open.key() == missed.open).unwrap_or(Open::Launches);
+        gaps.push(Gap::Told { open, what: missed.what.clone(), why: missed.why.clone() }.times(missed.count));
+    }
+    gaps
 }
 
 fn kind(line: &Line) -> Kind {
@@ -104,7 +152,7 @@ fn kind(line: &Line) -> Kind {
         ne11: line.ne11,
         file: line.file.clone().unwrap_or_default(),
         bundle: line.bundle,
-        ..Kind::kernel(name, "trace")
+        ..Kind::kernel(name, Maker::of_call(&line.api).recorded())
     }
 }
 
@@ -142,60 +190,150 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     add_trace(&mut tally, &trace, None);
     let standin = trace.writer == Writer::StandIn;
     let observer = if standin { ObserverKind::Dryrun } else { ObserverKind::Preload };
-    tally.devices.told(match standin {
-        true => Device::StandIn,
-        false => Device::Unlooked { why: "a trace does not say which device its process had".to_owned() },
+    let calls = trace.events.iter().filter_map(|event| match event {
+        Event::Launch(launch) => Some(api::name(launch.head.api)),
+        Event::Blas(call) => Some(blas::name(call.call)),
+        _ => None,
     });
+    for maker in calls.map(Maker::of_call).collect::<BTreeSet<Maker>>() {
+        tally.devices.told(
+            maker,
+            match standin {
+                true => Device::StandIn,
+                false => Device::Unlooked { why: "a trace does not say which device its process had".to_owned() },
+            },
+        );
+    }
     let reach = format!("the launches of process {} ({}) that its trace holds", trace.pid, trace.program);
-    let account = plain(observer, tally.devices.kind(), reach, word);
+    let mut account = plain(observer, tally.devices.kind(), reach, word);
+    if tally.lost > 0 {
+        account.gaps.push(Gap::RecordsLost.times(tally.lost));
+    }
+    account.seconds = span_ns(&trace) as f64 / 1e9;
     (tally, account)
+}
+
+/// From the first moment of a record to its last.
+fn span_ns(trace: &Trace) -> u64 {
+    let moment = |event: &Event| match event {
+        Event::Launch(launch) => Some(launch.head.time_ns),
+        Event::Graph(graph) => Some(graph.time_ns),
+        Event::Blas(call) => Some(call.time_ns),
+        Event::Readback(readback) => Some(readback.time_ns),
+        Event::NoMemory(_) | Event::Unsupported(_) => None,
+    };
+    let moments = || trace.events.iter().filter_map(moment);
+    moments().max().unwrap_or(0).saturating_sub(moments().min().unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LINE: &str = r#"{"seq":1,"kernel":"mul_mat_q","grid":[1,2,3],"block":[32,8,1],"graph":0}"#;
+    const SHAPE: &str = r#""api":"hipLaunchKernel","kernel":"mul_mat_q","grid":[1,2,3],"block":[32,8,1],"graph":0}"#;
+
+    fn line(seq: u64) -> String {
+        format!("{{\"seq\":{seq},\"time_ns\":{},{SHAPE}", 1_000_000_000 + seq * 250_000_000)
+    }
+
+    fn end(lines: u64, more: &str) -> String {
+        format!("{{\"end\":{{\"lines\":{lines},\"by\":\"preload\"{more}}}}}")
+    }
 
     fn read(text: &str) -> Result<(Tally, ObserverReport), RecordError> {
         read_record(Path::new("trace.jsonl"), text.as_bytes(), "")
     }
 
+    fn keys(account: &ObserverReport) -> Vec<(&'static str, u64)> {
+        account.gaps.iter().map(|unseen| (unseen.key(), unseen.count)).collect()
+    }
+
+    #[test]
+    fn a_trace_with_its_end_has_everything_and_its_moments() {
+        let text = format!("{}\n{}\n{}\n", line(0), line(1), end(2, ",\"launches\":2"));
+        let (tally, account) = read(&text).unwrap();
+        assert_eq!((tally.launches(), tally.lost, keys(&account)), (2, 0, vec![]));
+        assert!((account.seconds - 0.25).abs() < 1e-9, "{}", account.seconds);
+        assert!(!account.whole(), "and only a file says so");
+        assert_eq!(tally.devices.iter().map(|(_, maker, _)| maker).collect::<Vec<_>>(), [Maker::Amd]);
+        let cuda = text.replace("hipLaunchKernel", "cuLaunchKernel");
+        let (tally, _) = read(&cuda).unwrap();
+        assert_eq!(tally.devices.iter().map(|(_, maker, _)| maker).collect::<Vec<_>>(), [Maker::Nvidia]);
+        assert_eq!(tally.rows()[0].device, Some(DeviceKind::Unknown), "its launches are found there");
+    }
+
     #[test]
     fn a_trace_that_was_cut_off_counts_what_is_there_and_says_so() {
-        let (tally, whole) = read(&format!("{LINE}\n{LINE}\n")).unwrap();
-        assert_eq!(tally.launches(), 2);
-        assert!(whole.gaps.is_empty(), "{:?}", whole.gaps);
-        let (tally, cut) = read(&format!("{LINE}\n{LINE}\n{}", &LINE[..20])).unwrap();
-        assert_eq!(tally.launches(), 2);
-        assert_eq!(cut.gaps, [Gap::CutOff.into()]);
+        let (tally, old) = read(&format!("{}\n{}\n", line(0), line(1))).unwrap();
+        assert_eq!((tally.launches(), keys(&old)), (2, vec![("no-end", 1)]), "an older one has no end");
+        let (tally, cut) = read(&format!("{}\n{}\n{}", line(0), line(1), &line(2)[..20])).unwrap();
+        assert_eq!((tally.launches(), tally.lost), (2, 1));
+        assert_eq!(keys(&cut), [("cut-off", 1), ("no-end", 1)]);
+        let (tally, half) = read(&format!("{}\n{}\n{}\n", line(0), line(2), end(4, ",\"launches\":4"))).unwrap();
+        assert_eq!((tally.launches(), tally.lost, keys(&half)), (2, 2, vec![("missing-lines", 2)]));
+        let (tally, twice) = read(&format!("{0}\n{0}\n{1}\n", line(0), end(1, ",\"launches\":1"))).unwrap();
+        assert_eq!((tally.launches(), keys(&twice)), (1, vec![("repeated-lines", 1)]));
+        assert!(
+            ![old, cut, half, twice].iter().any(|account| account.conclusion(&tally, |_| String::new()).is_whole())
+        );
+    }
+
+    /// What was counted and is in no line; what the lines say and the end does not; and what the writer himself did not see.
+    #[test]
+    fn the_end_is_held_against_the_lines() {
+        let (tally, less) = read(&format!("{}\n{}\n", line(0), end(1, ",\"launches\":9,\"lost\":4"))).unwrap();
+        assert_eq!((tally.launches(), tally.lost, keys(&less)), (1, 12, vec![("not-in-lines", 8)]));
+        let (_, more) = read(&format!("{}\n{}\n{}\n", line(0), line(1), end(2, ",\"launches\":1"))).unwrap();
+        assert_eq!(keys(&more), [("end-disagrees", 2)]);
+        let gap = r#","launches":1,"gaps":[{"key":"order-lost","open":"order","count":3,"what":"order","why":"full"}]"#;
+        let (tally, told) = read(&format!("{}\n{}\n", line(0), end(1, gap))).unwrap();
+        assert_eq!((keys(&told), told.gaps[0].gap.open(), tally.lost), (vec![("told", 3)], Open::Order, 0));
+        let (_, odd) =
+            read(&format!("{}\n{}\n", line(0), end(1, &gap.replace("\"order\",\"count\"", "\"?\",\"count\""))))
+                .unwrap();
+        assert_eq!(odd.gaps[0].gap.open(), Open::Launches, "what is not known is the worst");
+        let (tally, none) = read(&end(0, "")).unwrap();
+        assert_eq!((tally.launches(), keys(&none)), (0, vec![]), "a program that launched nothing");
+    }
+
+    /// A full ring costs the order: what was only counted is in the trace as a number of its kernel.
+    #[test]
+    fn what_was_only_counted_is_counted() {
+        let often = line(1).replace("\"graph\":0", "\"graph\":0,\"times\":40,\"times_refused\":3");
+        let (tally, account) =
+            read(&format!("{}\n{often}\n{}\n", line(0), end(2, ",\"launches\":38,\"refused\":3"))).unwrap();
+        assert_eq!((tally.launches(), tally.rejections(), tally.lost, keys(&account)), (38, 3, 0, vec![]));
+        let none = line(1).replace("\"graph\":0", "\"graph\":0,\"times\":0,\"times_refused\":1");
+        let (tally, _) = read(&format!("{}\n{none}\n{}\n", line(0), end(2, ",\"launches\":0,\"refused\":1"))).unwrap();
+        assert_eq!((tally.launches(), tally.rejections()), (0, 1), "the one that was told as made was refused");
     }
 
     /// What the device told to whoever wrote the line; a stand-in has no clock, whatever its lines say.
     #[test]
     fn times_are_read_again() {
-        let timed = LINE.replace("\"graph\":0", "\"graph\":0,\"took_ns\":1500");
-        let (tally, _) = read(&format!("{timed}\n{timed}\n{LINE}\n")).unwrap();
+        let timed = |seq| line(seq).replace("\"graph\":0", "\"graph\":0,\"took_ns\":1500");
+        let (tally, _) = read(&format!("{}\n{}\n{}\n", timed(0), timed(1), line(2))).unwrap();
         let took = tally.rows().first().and_then(|row| row.took);
         assert_eq!((tally.launches(), took.map(|took| (took.launches, took.total_ns))), (3, Some((2, 3000))));
-        let (tally, _) = read(&timed.replace("\"graph\":0", "\"by\":\"dryrun\"")).unwrap();
+        let (tally, _) = read(&timed(0).replace("\"graph\":0", "\"by\":\"dryrun\"")).unwrap();
         assert_eq!((tally.launches(), tally.timed()), (1, 0));
     }
 
     #[test]
     fn a_damaged_line_in_the_middle_is_a_gap() {
-        let (tally, account) = read(&format!("{LINE}\n{}\n{LINE}\n", &LINE[..20])).unwrap();
-        assert_eq!(tally.launches(), 2);
-        assert_eq!(account.gaps, [Gap::DamagedLines.times(1)]);
+        let text = format!("{}\n{}\n{}\n{}\n", line(0), &line(1)[..20], line(2), end(3, ",\"launches\":3"));
+        let (tally, account) = read(&text).unwrap();
+        assert_eq!((tally.launches(), tally.lost, keys(&account)), (2, 1, vec![("damaged-lines", 1)]));
     }
 
     /// What was not named when it was written is not named by being read, and a refused launch is none.
     #[test]
     fn unnamed_launches_calls_and_refusals_stay_what_they_are() {
-        let unnamed = r#"{"seq":2,"address":4096,"grid":[1,1,1],"block":[32,1,1],"graph":0}"#;
-        let refused = LINE.replace("\"graph\":0", "\"status\":1");
+        let unnamed = r#"{"seq":1,"address":4096,"grid":[1,1,1],"block":[32,1,1],"graph":0}"#;
+        let refused = line(2).replace("\"graph\":0", "\"status\":1");
         let call = r#"{"seq":3,"api":"hipblasGemmEx","m":4,"n":290,"k":8}"#;
-        let (tally, account) = read(&format!("{LINE}\n{unnamed}\n{refused}\n{call}\n")).unwrap();
+        let end = end(4, ",\"launches\":2,\"refused\":1,\"calls\":1");
+        let (tally, account) = read(&format!("{}\n{unnamed}\n{refused}\n{call}\n{end}\n", line(0))).unwrap();
         assert_eq!((tally.launches(), tally.unnamed(), tally.rejections(), tally.calls()), (2, 1, 1, 1));
         assert!(account.gaps.is_empty(), "{:?}", account.gaps);
     }
@@ -203,8 +341,8 @@ mod tests {
     /// A dry run's graph launches stand where they were replayed; and it never saw a device.
     #[test]
     fn a_dry_runs_lines_are_counted_whole_and_stay_selected() {
-        let line = LINE.replace("\"graph\":0", "\"graph\":5,\"by\":\"dryrun\"");
-        let (tally, account) = read(&format!("{line}\n{line}\n")).unwrap();
+        let made = |seq| line(seq).replace("\"graph\":0", "\"graph\":5,\"by\":\"dryrun\"");
+        let (tally, account) = read(&format!("{}\n{}\n", made(0), made(1))).unwrap();
         assert_eq!(tally.launches(), 2);
         assert_eq!((account.observer, account.device), (ObserverKind::Dryrun, DeviceKind::StandIn));
     }

@@ -1,5 +1,6 @@
 //! What a watched window says on the ladder. The device decides the rung; what was missed is part of it.
 
+use crate::observers::REFUSED;
 use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
 use evidence::{
     About, Artifact, Basis, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind, Fact, Finding,
@@ -74,9 +75,10 @@ impl ObserverReport {
         }
     }
 
-    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps leave open.
+    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps leave open, and by
+    /// us, who looked. Whether a file tells of all only who wrote it can know.
     pub fn whole(&self) -> bool {
-        !self.gaps.iter().any(|unseen| unseen.gap.open().is_of_launches())
+        self.word == Word::Ours && !self.gaps.iter().any(|unseen| unseen.gap.open().is_of_launches())
     }
 
     /// What is concluded of the launches: whether those that were seen are all, or, where none was seen, whether there was none. Made from what
@@ -181,6 +183,11 @@ impl RecordContext<'_> {
                 }
             }
         }
+        for (name, count) in refused(tally) {
+            let fact = Fact::new(REFUSED, About::new([("name", name)]), i64::try_from(count).unwrap_or(i64::MAX));
+            let seen = self.one_on(self.account.device, Rung::Selected, Finding::Saw(fact), tally)?;
+            list.push(seen.with(Raw::text(raw.clone())));
+        }
         // Each kind of device was swept by itself: what was launched on one says nothing of another.
         let mut devices: BTreeMap<&str, DeviceKind> = rows.iter().map(|row| (on(row).name(), on(row))).collect();
         if devices.is_empty() {
@@ -228,6 +235,16 @@ impl RecordContext<'_> {
         }
         Ok(seen.view(view).canary(account.canary.clone()).contamination(account.contamination.clone()).into())
     }
+}
+
+/// Refused launches by kernel. Where nobody could name it, its address says nothing to anybody else.
+fn refused(tally: &Tally) -> BTreeMap<String, u64> {
+    let mut out: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, count) in tally.rejected_kernels() {
+        let name = if name.starts_with("unnamed@") { "unnamed".to_owned() } else { name };
+        *out.entry(name).or_default() += count;
+    }
+    out
 }
 
 fn facts(row: &Row) -> Vec<Fact> {
@@ -360,8 +377,18 @@ mod tests {
             let scene =
                 RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
             let list = scene.sightings(&tally).expect("observations");
-            assert_eq!(list.len(), 2, "one kernel and the sweep; the rejected launch is none");
-            assert!(list.iter().all(|seen| seen.observation.rung() == rung));
+            assert_eq!(list.len(), 3, "one kernel, the sweep, and what was refused");
+            let topic = |seen: &Sighting| match seen.observation.finding() {
+                Finding::Saw(fact) => Some((fact.topic.clone(), fact.value.to_string())),
+                _ => None,
+            };
+            let on = |rung| list.iter().filter(move |seen| seen.observation.rung() == rung).filter_map(topic);
+            let said = |topic: &str, value: &str| (topic.to_owned(), value.to_owned());
+            assert!(on(rung).any(|fact| fact == said("kernel", "1")), "{list:?}");
+            assert!(
+                on(Rung::Selected).any(|fact| fact == said("kernel.refused", "1")),
+                "it was chosen, and is no launch"
+            );
         }
     }
 

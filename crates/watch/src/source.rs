@@ -71,6 +71,40 @@ impl WatchError {
     }
 }
 
+/// Why nobody could have seen a launch: that none was seen is then no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NothingInView {
+    #[error(
+        "no process opened a Vulkan device through our layer: nothing was in view. Is it a Vulkan program, and does its loader find a \
+         driver? `whichkernel doctor` shows what there is"
+    )]
+    Layer,
+    #[error(
+        "the program opened a Vulkan device and dispatched nothing through it: it computed on the processor or through another \
+         backend, and no kernel can be named"
+    )]
+    NoDispatch,
+    #[error(
+        "no GPU runtime (libamdhip64, libcuda, libvulkan) of these processes carried probes while they were watched: nothing was in view. \
+         Is it the right process? `whichkernel inspect PID` shows what it has loaded"
+    )]
+    Probes,
+    #[error(
+        "no process called a GPU runtime through our library: nothing was in view. Is it a GPU program, linked dynamically, that hands \
+         its environment on?"
+    )]
+    Preload,
+}
+
+/// Which calls of which processes were in view; of none, where there was none.
+pub(crate) fn of_processes(calls: &str, pids: &[String]) -> String {
+    match pids {
+        [] => format!("{calls}, of no process: none was seen to call them"),
+        [one] => format!("{calls} of the process {one}"),
+        _ => format!("{calls} of the processes {}", pids.join(", ")),
+    }
+}
+
 /// What a program of ours writes down, followed until its end.
 pub(crate) trait Followed {
     /// What errors name.

@@ -21,7 +21,7 @@ macro_rules! kinds {
 kinds! {
     "error" => crate::emit::Failure,
     "schema-list" => crate::verbs::schema::Kinds,
-    "certificate" => certify::Certified<'_>,
+    "certificate" => certify::Certified,
     "doctor" => doctor::Examination<'_>,
     "dryrun-map" => dryrun::answers::CardMaps<'_>,
     "dryrun-gpus" => dryrun::answers::Cards,

@@ -1,6 +1,6 @@
 //! What a room says by key and values, in a language.
 
-use doctor::Message;
+use answer::Message;
 use report::Lang;
 
 /// A message in a language.

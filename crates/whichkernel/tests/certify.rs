@@ -70,6 +70,63 @@ fn a_wrapper_that_breaks_the_program_is_not_certified_and_one_that_does_nothing_
     assert_eq!((verdict(&broken, "ending"), verdict(&broken, "launch mix")), ("differs", "differs"));
 }
 
+/// Programs that launch nothing, or something else every time: what is the same beside that shows nothing.
+#[test]
+fn where_nobody_could_compare_launches_nothing_is_certified() {
+    let home = tempfile::tempdir().expect("a directory");
+    let ledger = home.path().join("ledger").display().to_string();
+    for (number, program) in [&["/bin/true"][..], &["/bin/date", "+%N"]].into_iter().enumerate() {
+        let mut command = Command::new(WHICHKERNEL);
+        command.args([
+            "--ledger",
+            &ledger,
+            "watch",
+            "--certify",
+            "--record",
+            "--how",
+            "preload",
+            "--format",
+            "json",
+            "--",
+        ]);
+        let done = command.args(program).env("HOME", home.path()).output().expect("a run");
+        assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+        let told = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &done.stdout);
+        assert_eq!((&told["safe"], &told["outcome"]), (&false.into(), &"not-known".into()), "{told}");
+        assert_eq!(
+            (&told["conclusion"]["reach"], verdict(&told, "launch mix")),
+            (&"unknown".into(), "absent"),
+            "{told}"
+        );
+        let left = told["conclusion"]["left_out"].as_array().expect("what was left out");
+        assert!(left.iter().any(|left| left["what"] == "launch mix" && left["decides"] == true), "{told}");
+        let list = Command::new(WHICHKERNEL).args(["--ledger", &ledger, "ledger", "list", "--format", "json"]).output();
+        let rows = String::from_utf8_lossy(&list.expect("a run").stdout).into_owned();
+        assert_eq!(rows.matches("not-known").count(), number + 1, "{rows}");
+        assert!(!rows.contains("dispatch-safe"), "{rows}");
+    }
+    let rows = std::fs::read(home.path().join("ledger/ledger.sqlite")).expect("the ledger");
+    let rows = String::from_utf8_lossy(&rows);
+    assert!(rows.contains("unchecked") && !rows.contains("\"state\":\"certified\""), "what was seen stays unchecked");
+}
+
+/// The labels and notes too are said in the reader's language.
+#[test]
+fn a_certificate_is_said_in_japanese() {
+    let home = tempfile::tempdir().expect("a directory");
+    let mut command = Command::new(WHICHKERNEL);
+    command.args(["--lang", "ja", "watch", "--certify", "--how", "preload", "--", "/bin/sleep", "0.6"]);
+    let done = command.env("HOME", home.path()).output().expect("a run");
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    for word in ["終了", "コード 0", "デバイス", "オフロードされた層", "起動の内訳", "プロセッサ秒", "不明"]
+    {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    for word in ["ending", "launch mix", "not compared", "dispatch-safe", "code 0"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}
+
 /// A runtime of the same name, from another build, that accepts everything: nothing but the library differs.
 const OTHER: &str = "#include <stddef.h>\n#include <stdint.h>\ntypedef struct { uint32_t x, y, z; } dim3;
 void **__hipRegisterFatBinary(const void *w) { static void *m; (void)w; return &m; }
@@ -168,7 +225,7 @@ closes = "whichkernel watch"
 "#;
 
 /// llama-server of Debian, started and asked in every run, on a card that is not there.
-fn server(how: &str) -> Option<Value> {
+fn server(how: &str, code: i32) -> Option<Value> {
     test_artifacts::need("debian-sid")?;
     let home = tempfile::tempdir().expect("a directory");
     let model = skeleton(home.path());
@@ -180,7 +237,7 @@ fn server(how: &str) -> Option<Value> {
     command.arg(model).args(["--port", &port, "-t", "1", "-ngl", "99", "-lv", "4", "--no-warmup"]);
     let output = command.output().expect("a run");
     let certificate = json(&String::from_utf8_lossy(&output.stdout));
-    assert_eq!(output.status.code(), Some(0), "{certificate} {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{certificate} {}", String::from_utf8_lossy(&output.stderr));
     Some(certificate)
 }
 
@@ -215,7 +272,7 @@ fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
     if !test_artifacts::root("uprobes") {
         return;
     }
-    let Some(certificate) = server("uprobe") else { return };
+    let Some(certificate) = server("uprobe", 0) else { return };
     safe_server(&certificate);
     // Preload counted in two more runs, without uprobe: the same kernels as often.
     assert_eq!(verdict(&certificate, "launch mix"), "same", "{certificate}");
@@ -224,7 +281,8 @@ fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
 /// The stand-in writes no log: what can be shown is that the switches change nothing else.
 #[test]
 fn a_server_answers_alike_with_its_libraries_logs_on() {
-    let Some(certificate) = server("logs") else { return };
-    assert_eq!((&certificate["safe"], verdict(&certificate, "output")), (&Value::from(true), "same"), "{certificate}");
-    assert_eq!(verdict(&certificate, "launch mix"), "absent", "{certificate}");
+    let Some(certificate) = server("logs", 1) else { return };
+    assert_eq!((&certificate["safe"], verdict(&certificate, "output")), (&Value::from(false), "same"), "{certificate}");
+    // Nobody told what was launched in the run that is judged.
+    assert_eq!((verdict(&certificate, "launch mix"), &certificate["outcome"]), ("absent", &"not-known".into()));
 }

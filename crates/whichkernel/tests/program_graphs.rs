@@ -42,8 +42,8 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     assert!(reads.iter().all(|[given, used]| given == used), "{model}: {reads:?}");
     let told = answer["routing"].as_str().is_some_and(|routing| routing.contains("as the program read it back"));
     assert_eq!(told, reads.iter().any(|[given, _]| *given > 0), "{model}: {reads:?}");
-    // Every launch of the run was held against something, or is counted as one that was not.
-    let launched = std::fs::read_to_string(home.join(&trace)).expect("a trace").lines().count() as u64;
+    // Every launch of the run was held against something, or is counted as one that was not. The last line is the trace's end.
+    let launched = std::fs::read_to_string(home.join(&trace)).expect("a trace").lines().count() as u64 - 1;
     let held: u64 =
         answer["evaluations"].as_array().expect("evaluations").iter().map(|it| count(&it["compared"]["seen"])).sum();
     assert_eq!(held + count(&answer["not_compared"]), launched, "{model}");

@@ -156,11 +156,19 @@ fn a_trace_a_record_and_the_table_come_from_one_watch() {
     assert_eq!((all, report["lost"].as_u64()), (3000, Some(0)), "{report:#}");
     assert_eq!((report["rung"].as_str(), report["device"].as_str()), (Some("selected"), Some("stand-in")));
     let lines = std::fs::read_to_string(&trace).expect("a trace");
-    assert_eq!(lines.lines().count() as u64, all);
+    // Every launch, a line for each refusal that came when the call returned, and the end.
+    assert_eq!(lines.lines().count() as u64, all + rejected + 1);
     let line: serde_json::Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!((line["api"].as_str(), line["grid"].to_string()), (Some("hipLaunchKernel"), "[6,5,4]".to_owned()));
     let again = yard.tool(&["watch", "--read", &trace_text, "--format", "json"]).output().expect("read");
-    assert_eq!(json(&again.stdout)["seen"].as_u64(), Some(all), "what was traced can be read again");
+    let again = json(&again.stdout);
+    assert_eq!(
+        (&again["seen"], &again["lost"]),
+        (&report["seen"], &report["lost"]),
+        "what was traced can be read again"
+    );
+    let refused: u64 = again["rejected"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
+    assert_eq!(refused, rejected, "what was refused is none by being read");
     let verified = yard.tool(&["ledger", "verify", "--ledger", &ledger]).output().expect("verified");
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
@@ -195,6 +203,10 @@ fn what_is_not_there_is_said() {
         (&["watch", "--name", "no-such-program-here"][..], "no process is called"),
         (&["watch", "--read", "/nonexistent"][..], "/nonexistent"),
         (&["watch", "--pid", "1", "--url", "nowhere"][..], "nowhere is no address"),
+        // What a record cannot give is refused, not passed over.
+        (&["watch", "--read", "x", "--trace", "y"][..], "cannot be used with"),
+        (&["watch", "--read", "x", "--tokens", "3"][..], "cannot be used with"),
+        (&["watch", "--certify", "--trace", "y", "--", "true"][..], "cannot be used with"),
     ] {
         let out = tool(words);
         assert_eq!(out.status.code(), Some(2), "{words:?}");

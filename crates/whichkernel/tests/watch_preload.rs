@@ -26,7 +26,7 @@ fn a_program_is_started_and_everything_it_launches_is_counted() {
         said["rows"].as_array().expect("rows").iter().filter_map(|row| row["mangled"].as_str()).collect();
     assert!(names.contains(&"_Z6secondPfi"), "{names:?}");
     let lines = std::fs::read_to_string(&trace).expect("the trace");
-    assert_eq!(lines.lines().count(), 40);
+    assert_eq!(lines.lines().count(), 41, "and the end");
     let left = std::fs::read_dir(home.path()).expect("listed").flatten();
     assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with("whichkernel-watch")));
 }

@@ -2,8 +2,8 @@
 
 use crate::Facts;
 use crate::cases::{Case, Weight, ollama_unit, set_in_unit};
-use crate::message::Message;
 use crate::verdicts::Fix;
+use answer::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = on_cpu(facts);

@@ -2,7 +2,7 @@
 
 use crate::Facts;
 use crate::cases::{Case, Weight};
-use crate::message::Message;
+use answer::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();

@@ -2,8 +2,8 @@
 
 use crate::cases::{Case, Weight, places};
 use crate::environment::override_target;
-use crate::message::Message;
 use crate::{Facts, rocm};
+use answer::Message;
 use gpu::{Arch, TargetId};
 
 pub fn find(facts: &Facts) -> Vec<Case> {

@@ -4,7 +4,7 @@ use crate::Facts;
 use crate::cases::{Case, Weight, ollama_unit, places, set_in_unit};
 use crate::environment::override_target;
 use crate::host::Look;
-use crate::message::Message;
+use answer::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = overrides(facts);

@@ -2,9 +2,9 @@
 
 use crate::cases::devices::groups;
 use crate::cases::{Case, Weight, places};
-use crate::message::Message;
 use crate::vulkan::Driver;
 use crate::{Facts, Process};
+use answer::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = on_processor(facts);

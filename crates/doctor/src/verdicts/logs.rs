@@ -3,9 +3,9 @@
 
 use crate::Facts;
 use crate::cases::{ollama_unit, set_in_unit};
-use crate::message::Message;
 use crate::trials::Trials;
 use crate::verdicts::{Fix, Status, Verdict};
+use answer::Message;
 
 pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Facts, trials: &Trials) -> Verdict {
     let switches = || trials.switches.iter().filter(|switch| switch.variable == variable);

@@ -2,9 +2,9 @@
 
 use crate::Facts;
 use crate::host::Look;
-use crate::message::Message;
 use crate::trials::{Trial, Trials};
 use crate::verdicts::{Fix, Status, Verdict, refusal};
+use answer::Message;
 
 /// The least with which a watch of one's own processes starts (`rights::NEEDED`): tried one by one in crates/whichkernel/tests/rights.rs.
 const SETCAP: &str = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whichkernel)\"";

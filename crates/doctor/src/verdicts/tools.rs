@@ -2,10 +2,10 @@
 
 use crate::Facts;
 use crate::host::Look;
-use crate::message::Message;
 use crate::rocm;
 use crate::trials::{Trial, Trials};
 use crate::verdicts::{Fix, Status, Verdict, refusal};
+use answer::Message;
 
 pub fn maps(facts: &Facts) -> Verdict {
     let name = "maps";

@@ -20,13 +20,14 @@ pub enum Unit {
     Launches,
     Libraries,
     Observers,
+    Points,
     Probes,
     Rows,
     Settings,
 }
 
 impl Unit {
-    pub const ALL: [Unit; 13] = [
+    pub const ALL: [Unit; 14] = [
         Unit::Bytes,
         Unit::Calls,
         Unit::Cells,
@@ -37,6 +38,7 @@ impl Unit {
         Unit::Launches,
         Unit::Libraries,
         Unit::Observers,
+        Unit::Points,
         Unit::Probes,
         Unit::Rows,
         Unit::Settings,
@@ -55,6 +57,7 @@ impl Unit {
             Unit::Launches => "launches",
             Unit::Libraries => "libraries",
             Unit::Observers => "observers",
+            Unit::Points => "points",
             Unit::Probes => "probes",
             Unit::Rows => "rows",
             Unit::Settings => "settings",
@@ -88,10 +91,14 @@ pub enum Why {
     Inferred,
     /// Only a file says so, which anybody can have written.
     OnlyTold,
+    /// It differs by itself, also where nobody looks.
+    Unsteady,
+    /// Nobody told it.
+    Untold,
 }
 
 impl Why {
-    pub const ALL: [Why; 11] = [
+    pub const ALL: [Why; 13] = [
         Why::NotAsked,
         Why::Unreadable,
         Why::Undetermined,
@@ -103,6 +110,8 @@ impl Why {
         Why::InPart,
         Why::Inferred,
         Why::OnlyTold,
+        Why::Unsteady,
+        Why::Untold,
     ];
 
     pub fn key(self) -> &'static str {
@@ -118,6 +127,8 @@ impl Why {
             Why::InPart => "in-part",
             Why::Inferred => "inferred",
             Why::OnlyTold => "only-told",
+            Why::Unsteady => "unsteady",
+            Why::Untold => "untold",
         }
     }
 }
@@ -130,6 +141,9 @@ pub struct LeftOut {
     /// How many units; None where nobody can know.
     pub count: Option<u64>,
     pub why: Why,
+    /// The question turns on it: nothing is known without it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub decides: bool,
 }
 
 /// What a conclusion rests on. Gathered by whoever looks; turned into a [`Conclusion`] by its last call.
@@ -192,8 +206,20 @@ impl Basis {
 
     #[must_use]
     pub fn without(mut self, what: impl Into<String>, count: Option<u64>, why: Why) -> Self {
-        self.left_out.push(LeftOut { what: what.into(), count, why });
+        self.left_out.push(LeftOut { what: what.into(), count, why, decides: false });
         self
+    }
+
+    /// What the question turns on was left out: however much else was answered, nothing is known without it.
+    #[must_use]
+    pub fn lacking(mut self, what: impl Into<String>, why: Why) -> Self {
+        self.left_out.push(LeftOut { what: what.into(), count: None, why, decides: true });
+        self
+    }
+
+    /// What the question turns on was left out.
+    pub(super) fn is_lacking(&self) -> bool {
+        self.left_out.iter().any(|left| left.decides)
     }
 
     /// The question is about this rung: an answer from a lower one is no whole answer to it.

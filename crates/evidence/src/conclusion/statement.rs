@@ -32,7 +32,7 @@ impl Says {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
-    /// Nothing was answered: neither it nor its contrary is known.
+    /// Nothing was answered, or not what the question turns on: neither it nor its contrary is known.
     Unknown,
     /// It holds of what was answered; of what was lost or left out it says nothing.
     Answered,
@@ -94,7 +94,8 @@ impl Conclusion {
             // What is missing is certain; what is listed reaches as far as the looking did, which is never all.
             Says::Incomplete => Reach::Answered,
             _ if on_a_case || (basis.is_whole() && !nothing_asked(&basis) && !empty) => Reach::Whole,
-            _ if (basis.answered == 0 && !says.stands_on_a_case()) || empty => Reach::Unknown,
+            _ if (basis.answered == 0 || basis.is_lacking()) && !says.stands_on_a_case() => Reach::Unknown,
+            _ if empty => Reach::Unknown,
             _ => Reach::Answered,
         };
         Conclusion { says, reach, basis }

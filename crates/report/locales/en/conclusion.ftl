@@ -47,6 +47,8 @@ left-out-other-target = not shipped: by the metadata of another target
 left-out-in-part = seen only in part
 left-out-inferred = inferred, not seen itself
 left-out-only-told = only this file says so, and anybody can write one
+left-out-unsteady = differs by itself
+left-out-untold = not told
 
 unit-bytes = bytes
 unit-calls = calls
@@ -58,6 +60,7 @@ unit-kernels = kernels
 unit-launches = launches
 unit-libraries = libraries
 unit-observers = observers
+unit-points = points
 unit-probes = probes
 unit-rows = rows
 unit-settings = settings

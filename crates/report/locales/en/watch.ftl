@@ -45,6 +45,78 @@ watch-certify-differs = DIFFERS
 watch-certify-unsteady = not judged: differs by itself
 watch-certify-absent = not told
 watch-certify-told = told
+watch-certify-in-part = not judged: counted only in part
+watch-certify-point-ending = ending
+watch-certify-point-devices = devices
+watch-certify-point-layers = offloaded layers
+watch-certify-point-libraries = libraries
+watch-certify-point-output = output
+watch-certify-point-mix = launch mix
+watch-certify-point-speed = tokens per second
+watch-certify-point-seconds = seconds
+watch-certify-point-processor = processor seconds
+watch-certify-ended = { $how ->
+    [signal] signal { $number }
+   *[code] code { $number }
+}
+watch-certify-ended-early = { $how ->
+    [signal] signal { $number } before it answered
+   *[code] code { $number } before it answered
+}
+watch-certify-ended-silent = did not answer
+watch-certify-ended-answered = { $how ->
+    [signal] answered, signal { $number }
+   *[code] answered, code { $number }
+}
+watch-certify-ended-answered-unwilling = answered, did not end when it was asked to
+watch-certify-ended-unanswered = { $how ->
+    [signal] { $why }, signal { $number }
+   *[code] { $why }, code { $number }
+}
+watch-certify-ended-unanswered-unwilling = { $why }, did not end when it was asked to
+watch-certify-libraries = { $common } and { $own }
+watch-certify-launches = { $launches } launches
+watch-certify-launches-kernels = { $launches } launches of { $kernels } kernels
+watch-certify-launches-among = { $launches } launches of { $kernels } kernels, among them { $among }
+watch-certify-spread = { $middle } ({ $least } to { $most })
+watch-certify-difference = { $point }: { $before } became { $observed }
+watch-certify-note-libraries = libraries are not compared: a run was over before they could be looked at
+watch-certify-note-in-part = the launch mix is not judged: one of those who counted says that it did not see everything
+watch-certify-note-own = not compared, because it is the observer's own: { $list }
+watch-certify-note-counted = launches of the unobserved program were counted by { $by }, in two runs of their own
+watch-certify-note-cost = { $observer } measured by itself, on this machine: { $ns } ns added to a launch
+watch-certify-compared = Compared: { $text }
+watch-certify-not-known = { $observer }: whether it is dispatch-safe is not known. Nobody could compare what was launched: { $why }
+watch-log = { $name }={ $value } is { $parts }
+watch-log-nothing = nothing
+watch-log-unknown-here = (unknown here)
+watch-log-errors = errors
+watch-log-warnings = warnings
+watch-log-info-calls-and-kernels = info: calls and kernels
+watch-log-debug-threads-copies = debug: threads, copies
+watch-log-extra-debug = extra debug
+watch-log-trace = trace
+watch-log-bench = bench
+watch-log-profile = profile
+watch-log-internal = internal
+watch-log-property-evaluation = property evaluation
+watch-log-selected-kernel = selected kernel
+watch-log-device-selection = device selection
+watch-log-predicate-evaluation = predicate evaluation
+watch-log-code-objects = code objects
+watch-log-kernel-arguments = kernel arguments
+watch-log-tensors = tensors
+watch-log-library-version = library version
+watch-log-lookup-efficiency = lookup efficiency
+watch-log-name-of-the-kernel-that-won = name of the kernel that won
+watch-log-error = error
+watch-log-hints = hints
+watch-log-info = info
+watch-log-api-trace = API trace
+watch-log-trace-calls-with-their-extents = trace: calls with their extents
+watch-log-api-calls-with-their-handles = API calls with their handles
+watch-log-off = off
+watch-log-debug = debug
 watch-certify-added = Added time per launch: { $ns } ns
 watch-certify-added-none = Added time per launch: too little to be told from the unobserved runs (less than { $ns } ns)
 watch-certify-added-unknown = Added time per launch: not known, no launches were counted

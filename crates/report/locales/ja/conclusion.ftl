@@ -47,6 +47,8 @@ left-out-other-target = 同梱されておらず、別のターゲットのメ�
 left-out-in-part = 一部のみ観測
 left-out-inferred = 推論であり直接の観測なし
 left-out-only-told = このファイルの言い分のみで、誰でも書ける
+left-out-unsteady = 観測なしでも一致せず
+left-out-untold = 出力なし
 
 unit-bytes = バイト
 unit-calls = 呼び出し
@@ -58,6 +60,7 @@ unit-kernels = カーネル
 unit-launches = 起動
 unit-libraries = ライブラリ
 unit-observers = 観測器
+unit-points = 項目
 unit-probes = プローブ
 unit-rows = 行
 unit-settings = 設定

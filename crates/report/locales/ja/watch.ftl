@@ -45,6 +45,78 @@ watch-certify-differs = 相違
 watch-certify-unsteady = 判定せず: 観測なしでも一致しない
 watch-certify-absent = 出力なし
 watch-certify-told = 参考
+watch-certify-in-part = 判定せず: 一部しか計数されていない
+watch-certify-point-ending = 終了
+watch-certify-point-devices = デバイス
+watch-certify-point-layers = オフロードされた層
+watch-certify-point-libraries = ライブラリ
+watch-certify-point-output = 出力
+watch-certify-point-mix = 起動の内訳
+watch-certify-point-speed = トークン/秒
+watch-certify-point-seconds = 秒
+watch-certify-point-processor = プロセッサ秒
+watch-certify-ended = { $how ->
+    [signal] シグナル { $number }
+   *[code] コード { $number }
+}
+watch-certify-ended-early = { $how ->
+    [signal] 応答前にシグナル { $number }
+   *[code] 応答前にコード { $number }
+}
+watch-certify-ended-silent = 応答なし
+watch-certify-ended-answered = { $how ->
+    [signal] 応答あり、シグナル { $number }
+   *[code] 応答あり、コード { $number }
+}
+watch-certify-ended-answered-unwilling = 応答あり、終了要求に従わず
+watch-certify-ended-unanswered = { $how ->
+    [signal] { $why }、シグナル { $number }
+   *[code] { $why }、コード { $number }
+}
+watch-certify-ended-unanswered-unwilling = { $why }、終了要求に従わず
+watch-certify-libraries = { $common } 個と { $own }
+watch-certify-launches = 起動 { $launches } 回
+watch-certify-launches-kernels = カーネル { $kernels } 種の起動 { $launches } 回
+watch-certify-launches-among = カーネル { $kernels } 種の起動 { $launches } 回(うち { $among })
+watch-certify-spread = { $middle } ({ $least } ~ { $most })
+watch-certify-difference = { $point }: { $before } → { $observed }
+watch-certify-note-libraries = ライブラリは比較していません: 見る前に終わった実行があります
+watch-certify-note-in-part = 起動の内訳は判定していません: 計数した側の一つが、全部は見ていないと述べています
+watch-certify-note-own = 観測手段自身のものなので比較していません: { $list }
+watch-certify-note-counted = 観測なしのプログラムの起動は、別の 2 回の実行で { $by } が計数しました
+watch-certify-note-cost = { $observer } がこのマシンで自ら計測: 起動 1 回あたり { $ns } ns の追加
+watch-certify-compared = 比較: { $text }
+watch-certify-not-known = { $observer }: ディスパッチに影響がないかどうかは不明。起動を比較できませんでした: { $why }
+watch-log = { $name }={ $value } の意味: { $parts }
+watch-log-nothing = 何も出力しない
+watch-log-unknown-here = (ここでは未知)
+watch-log-errors = エラー
+watch-log-warnings = 警告
+watch-log-info-calls-and-kernels = 情報: 呼び出しとカーネル
+watch-log-debug-threads-copies = デバッグ: スレッド、コピー
+watch-log-extra-debug = 詳細デバッグ
+watch-log-trace = トレース
+watch-log-bench = ベンチ行
+watch-log-profile = プロファイル
+watch-log-internal = 内部
+watch-log-property-evaluation = 性質の評価
+watch-log-selected-kernel = 選ばれたカーネル
+watch-log-device-selection = デバイスの選択
+watch-log-predicate-evaluation = 述語の評価
+watch-log-code-objects = コードオブジェクト
+watch-log-kernel-arguments = カーネルの引数
+watch-log-tensors = テンソル
+watch-log-library-version = ライブラリの版
+watch-log-lookup-efficiency = 検索の効率
+watch-log-name-of-the-kernel-that-won = 採用されたカーネルの名前
+watch-log-error = エラー
+watch-log-hints = ヒント
+watch-log-info = 情報
+watch-log-api-trace = API トレース
+watch-log-trace-calls-with-their-extents = トレース: 呼び出しとその大きさ
+watch-log-api-calls-with-their-handles = API 呼び出しとそのハンドル
+watch-log-off = オフ
+watch-log-debug = デバッグ
 watch-certify-added = 起動1回あたりの追加時間: { $ns } ns
 watch-certify-added-none = 起動1回あたりの追加時間: 観測なしのばらつきと区別できない({ $ns } ns未満)
 watch-certify-added-unknown = 起動1回あたりの追加時間: 不明(起動が計数されていない)

@@ -32,7 +32,7 @@ for name in names:
     for gpu in gpus:
         with tempfile.NamedTemporaryFile(suffix=".jsonl") as trace:
             run = subprocess.run(dry(gpu, "--trace", trace.name, "--", nodes, name), capture_output=True, text=True)
-            launches = [json.loads(line) for line in open(trace.name)]
+            launches = [line for line in map(json.loads, open(trace.name)) if "end" not in line]
         lines = (run.stdout + run.stderr).splitlines()
         written = [line for line in lines if line.startswith("t") and line.split(" ")[1:2] == ["="]]
         # A dry run without a launch says so by its status.

@@ -38,6 +38,37 @@ pub enum Open {
 }
 
 impl Open {
+    pub const ALL: [Open; 11] = [
+        Open::Launches,
+        Open::Graphs,
+        Open::Calls,
+        Open::Names,
+        Open::Arguments,
+        Open::Order,
+        Open::Acceptance,
+        Open::Ends,
+        Open::Times,
+        Open::Canary,
+        Open::Trust,
+    ];
+
+    /// The name in data.
+    pub fn key(self) -> &'static str {
+        match self {
+            Open::Launches => "launches",
+            Open::Graphs => "graphs",
+            Open::Calls => "calls",
+            Open::Names => "names",
+            Open::Arguments => "arguments",
+            Open::Order => "order",
+            Open::Acceptance => "acceptance",
+            Open::Ends => "ends",
+            Open::Times => "times",
+            Open::Canary => "canary",
+            Open::Trust => "trust",
+        }
+    }
+
     /// Whether "lost 0" cannot be said beside it.
     pub fn is_of_launches(self) -> bool {
         matches!(self, Open::Launches | Open::Graphs)
@@ -201,6 +232,18 @@ pub enum Gap {
     DamagedLines,
     /// A trace whose last line is half a line.
     CutOff,
+    /// A trace without the line that says what was counted.
+    NoEnd,
+    /// Lines of a trace that are not there, by their numbers or by its end.
+    MissingLines,
+    /// Lines of a trace whose number another one has.
+    RepeatedLines,
+    /// Launches that the end of a trace counts, and that its lines do not tell.
+    NotInLines,
+    /// Lines that tell more launches than the end of their trace counts: so many does it count.
+    EndDisagrees { counted: u64 },
+    /// What whoever wrote the trace did not see, in his own words.
+    Told { open: Open, what: String, why: String },
     /// A server's log, in which nobody launches.
     OnlyWords,
 }
@@ -254,7 +297,13 @@ impl Gap {
             | Gap::NoRow
             | Gap::DamagedLines
             | Gap::CutOff
+            | Gap::NoEnd
+            | Gap::MissingLines
+            | Gap::RepeatedLines
+            | Gap::NotInLines
+            | Gap::EndDisagrees { .. }
             | Gap::OnlyWords => Open::Launches,
+            Gap::Told { open, .. } => *open,
             Gap::UnknownGraph { .. }
             | Gap::CaptureUnderWay
             | Gap::ChangedNodes

@@ -1,6 +1,6 @@
 //! One gap of each kind, for tests of the sentences.
 
-use super::{Gap, Unprobed};
+use super::{Gap, Open, Unprobed};
 
 impl Gap {
     /// One of each kind, for tests of the sentences.
@@ -79,6 +79,12 @@ impl Gap {
             Gap::TraceGraphs { replays: 4 },
             Gap::DamagedLines,
             Gap::CutOff,
+            Gap::NoEnd,
+            Gap::MissingLines,
+            Gap::RepeatedLines,
+            Gap::NotInLines,
+            Gap::EndDisagrees { counted: 2 },
+            Gap::Told { open: Open::Order, what: "order".into(), why: "the ring was full".into() },
             Gap::OnlyWords,
         ]);
         all

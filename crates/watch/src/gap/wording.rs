@@ -82,6 +82,8 @@ impl Gap {
             Gap::OtherUser { process, user } => vec![("process", process.to_string()), ("user", user.to_string())],
             Gap::ToldTwice { ways } => vec![text("ways", ways)],
             Gap::TraceGraphs { replays } => vec![("replays", replays.to_string())],
+            Gap::EndDisagrees { counted } => vec![("counted", counted.to_string())],
+            Gap::Told { what, why, .. } => vec![text("what", what), text("why", why)],
             _ => Vec::new(),
         }
     }
@@ -395,6 +397,32 @@ impl Gap {
                 "the end of the trace",
                 "its last line is half a line: whoever wrote it was stopped, and what came after is not there",
             ),
+            Gap::NoEnd => says(
+                "no-end",
+                "how many launches there were, and which of them were refused",
+                "the trace has no end that says what was counted: it is of an older whichkernel, or it was cut",
+            ),
+            Gap::MissingLines => says(
+                "missing-lines",
+                "{count} lines of the trace",
+                "by their numbers and by what its end counts they should be there, and are not",
+            ),
+            Gap::RepeatedLines => says(
+                "repeated-lines",
+                "whether {count} lines of the trace are launches of their own",
+                "another line has the same number; what is the same to the letter is counted once",
+            ),
+            Gap::NotInLines => says(
+                "not-in-lines",
+                "the kernels of {count} launches",
+                "whoever wrote the trace counted them, and its lines do not tell them",
+            ),
+            Gap::EndDisagrees { .. } => says(
+                "end-disagrees",
+                "whether all {count} launches of the trace were made",
+                "its own end counts {counted}: somebody changed the one or the other",
+            ),
+            Gap::Told { .. } => says("told", "{what}", "as whoever wrote the trace says: {why}"),
             Gap::OnlyWords => says(
                 "only-words",
                 "launches",

@@ -12,7 +12,7 @@
 mod sqlite;
 mod text;
 
-use crate::{Device, Gap, Kind, Name, ObserverKind, ObserverReport, Phase, Tally, Unseen, Word};
+use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Phase, Tally, Unseen, Word};
 use evidence::{Canary, Contamination};
 use std::path::{Path, PathBuf};
 
@@ -47,10 +47,35 @@ struct Dispatch {
     shared: u32,
 }
 
+/// Whose profile it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Profiler {
+    #[default]
+    Rocprof,
+    Nsight,
+}
+
+impl Profiler {
+    fn name(self) -> &'static str {
+        match self {
+            Profiler::Rocprof => "rocprofv3",
+            Profiler::Nsight => "Nsight Systems",
+        }
+    }
+
+    /// Whose devices it profiles.
+    fn devices(self) -> Maker {
+        match self {
+            Profiler::Rocprof => Maker::Amd,
+            Profiler::Nsight => Maker::Nvidia,
+        }
+    }
+}
+
 /// What a file holds, counted as it is read.
 #[derive(Debug, Default)]
 struct Profile {
-    maker: &'static str,
+    by: Profiler,
     /// The device and the host, as the file names them.
     device: Option<String>,
     host: Option<String>,
@@ -94,18 +119,21 @@ impl Profile {
         // A code object's symbol of a kernel descriptor ends so.
         let name = Name::Kernel(name.strip_suffix(".kd").map_or_else(|| name.clone(), str::to_owned));
         let ne11 = launch::columns::columns(&self.tally.facts(&name), &[], &[]);
-        let id = self.tally.kind(&Kind { grid, block, shared, ne11, ..Kind::kernel(name, "dispatch") });
+        let id =
+            self.tally.kind(&Kind { grid, block, shared, ne11, ..Kind::kernel(name, self.by.devices().recorded()) });
         self.tally.launched(Phase::Other, 0, id, 1);
     }
 
     fn account(self, path: &Path, sha256: &str) -> (Tally, ObserverReport) {
-        let Profile { maker, device, host, mut tally, rows, timeless, span, graphs, mut gaps } = self;
+        let Profile { by, device, host, mut tally, rows, timeless, span, graphs, mut gaps } = self;
         let counted = [(Gap::Timeless, timeless), (Gap::GraphsWhole, graphs), (Gap::NoRow, u64::from(rows == 0))];
         gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
-        tally.devices.told(match device {
+        let device = match device {
             Some(device) => Device::Told { device },
             None => Device::Unlooked { why: "the file names no device".to_owned() },
-        });
+        };
+        tally.devices.told(by.devices(), device);
+        let maker = by.name();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let account = ObserverReport {
             observer: ObserverKind::Import,

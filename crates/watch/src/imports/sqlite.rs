@@ -4,7 +4,7 @@
 //! trusted, nothing is written beside it, and the whole reading has a deadline.
 
 use crate::Gap;
-use crate::imports::{Dispatch, ImportError, Profile};
+use crate::imports::{Dispatch, ImportError, Profile, Profiler};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
@@ -32,7 +32,7 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
     const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     let dispatches = "rocpd_kernel_dispatch";
     if schema.has(KERNELS) || schema.has(GRAPHS) {
-        into.maker = "Nsight Systems";
+        into.by = Profiler::Nsight;
         if schema.has(GRAPHS) {
             into.graphs = count(&database, GRAPHS).map_err(failed)?;
         }
@@ -54,7 +54,7 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
     if suffixes.is_empty() {
         schema.needs(path, dispatches)?;
     }
-    into.maker = "rocprofv3";
+    into.by = Profiler::Rocprof;
     for suffix in suffixes {
         schema.needs(path, &format!("rocpd_info_kernel_symbol{suffix}"))?;
         rocpd(&database, suffix, into).map_err(failed)?;

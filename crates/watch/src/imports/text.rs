@@ -1,6 +1,6 @@
 //! rocprofv3's csv (`*_kernel_trace.csv`) and json (`*_results.json`).
 
-use crate::imports::{Dispatch, ImportError, Profile};
+use crate::imports::{Dispatch, ImportError, Profile, Profiler};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ const LONGEST: usize = 1 << 20;
 pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Result<(), ImportError>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = text.lines().next()?;
-    into.maker = "rocprofv3";
+    into.by = Profiler::Rocprof;
     if first.len() <= LONGEST && first.contains("Kernel_Name") && first.contains("Start_Timestamp") {
         into.device = agent_beside(path);
         return Some(csv(path, text, into));

@@ -177,7 +177,7 @@ impl Source for LayerSource<'_> {
             library_path: None,
             canary: self.canary(),
             contamination: Contamination::Unchecked,
-            reach: format!("compute dispatches through Vulkan of the processes {}", pids.join(", ")),
+            reach: crate::of_processes("compute dispatches through Vulkan", &pids),
             blind: crate::layer::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
             seconds: self.started.elapsed().as_secs_f64(),

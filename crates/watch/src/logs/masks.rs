@@ -73,8 +73,51 @@ pub fn wanted(text: &str) -> Option<(Variable, String)> {
     Some((variable, value.unwrap_or(variable.default).trim().to_owned()))
 }
 
-/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`; None where the value is no number.
-pub fn explain(variable: &Variable, value: &str) -> Option<String> {
+/// What a value switches on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Switched {
+    /// The bit, as people write it, and what it means; of a level only what it means. None means something that is not known here.
+    parts: Vec<(Option<String>, Option<&'static str>)>,
+}
+
+impl Variable {
+    /// Everything that a value of it can mean, in English.
+    pub fn meanings(&self) -> impl Iterator<Item = &'static str> {
+        self.bits.iter().map(|(_, name)| *name).chain(self.levels.iter().copied()).chain([NOTHING, UNKNOWN])
+    }
+}
+
+/// What no bit stands for, and one that is not known.
+const NOTHING: &str = "nothing";
+const UNKNOWN: &str = "(unknown here)";
+
+/// A meaning's place in the message files, behind `watch-log-`.
+pub fn meaning_key(meaning: &str) -> String {
+    let words = meaning.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`, as the ledger keeps it.
+pub fn explain(variable: &Variable, value: &str) -> String {
+    match parts(variable, value, str::to_owned) {
+        Some(parts) => format!("{}={value} is {parts}", variable.name),
+        None => format!("{}={value}", variable.name),
+    }
+}
+
+/// `1 trace + 8 internal`; None where the value is no number. `say`: a meaning in the reader's language.
+pub fn parts(variable: &Variable, value: &str, say: impl Fn(&str) -> String) -> Option<String> {
+    let switched = switched(variable, value)?;
+    let part = |(bit, meaning): &(Option<String>, Option<&'static str>)| {
+        let meaning = say(meaning.unwrap_or(UNKNOWN));
+        bit.as_ref().map_or_else(|| meaning.clone(), |bit| format!("{bit} {meaning}"))
+    };
+    let parts: Vec<String> = switched.parts.iter().map(part).collect();
+    Some(if parts.is_empty() { say(NOTHING) } else { parts.join(" + ") })
+}
+
+/// None where the value is no number.
+fn switched(variable: &Variable, value: &str) -> Option<Switched> {
     let number = match value.trim().strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok()?,
         None => value.trim().parse().ok()?,
@@ -82,7 +125,7 @@ pub fn explain(variable: &Variable, value: &str) -> Option<String> {
     if !variable.levels.is_empty() {
         let most = variable.levels.len().saturating_sub(1);
         let level = usize::try_from(number).unwrap_or(most).min(most);
-        return Some(format!("{}={value} is {}", variable.name, variable.levels.get(level)?));
+        return Some(Switched { parts: vec![(None, Some(variable.levels.get(level)?))] });
     }
     let mut rest = number;
     let mut parts = Vec::new();
@@ -90,14 +133,13 @@ pub fn explain(variable: &Variable, value: &str) -> Option<String> {
         if number & bit != 0 {
             rest &= !bit;
             let shown = if *bit >= 0x100 { format!("{bit:#x}") } else { bit.to_string() };
-            parts.push(format!("{shown} {name}"));
+            parts.push((Some(shown), Some(*name)));
         }
     }
     if rest != 0 {
-        parts.push(format!("{rest:#x} (unknown here)"));
+        parts.push((Some(format!("{rest:#x}")), None));
     }
-    let parts = if parts.is_empty() { "nothing".to_owned() } else { parts.join(" + ") };
-    Some(format!("{}={value} is {parts}", variable.name))
+    Some(Switched { parts })
 }
 
 #[cfg(test)]
@@ -106,12 +148,13 @@ mod tests {
 
     #[test]
     fn nine_is_trace_and_internal() {
-        let say = |text: &str| wanted(text).and_then(|(variable, value)| explain(&variable, &value));
+        let say = |text: &str| wanted(text).map(|(variable, value)| explain(&variable, &value));
         assert_eq!(say("ROCBLAS_LAYER=9").as_deref(), Some("ROCBLAS_LAYER=9 is 1 trace + 8 internal"));
         assert_eq!(say("TENSILE_DB").as_deref(), Some("TENSILE_DB=0x8000 is 0x8000 name of the kernel that won"));
         assert_eq!(say("AMD_LOG_LEVEL=3").as_deref(), Some("AMD_LOG_LEVEL=3 is info: calls and kernels"));
         assert_eq!(say("ROCBLAS_LAYER=0").as_deref(), Some("ROCBLAS_LAYER=0 is nothing"));
-        assert_eq!(say("ROCBLAS_LAYER=much"), None);
+        assert_eq!(say("ROCBLAS_LAYER=0x11").as_deref(), Some("ROCBLAS_LAYER=0x11 is 1 trace + 0x10 (unknown here)"));
+        assert_eq!(say("ROCBLAS_LAYER=much").as_deref(), Some("ROCBLAS_LAYER=much"));
         assert_eq!(say("PATH=1"), None);
     }
 }

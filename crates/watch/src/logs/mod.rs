@@ -10,7 +10,7 @@ mod masks;
 mod reader;
 mod source;
 
-pub use crate::logs::masks::{Variable, explain, wanted};
+pub use crate::logs::masks::{VARIABLES, Variable, explain, meaning_key, parts, wanted};
 pub use crate::logs::reader::{LogAccount, LogReader};
 pub use crate::logs::source::account;
 pub use crate::logs::source::{LogSource, read_log};

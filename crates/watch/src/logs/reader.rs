@@ -4,7 +4,7 @@ use crate::logs::amd;
 use crate::logs::amd::Line;
 use crate::logs::blas;
 use crate::logs::blas::Told;
-use crate::{Flow, Kind, KindId, Name, Tally};
+use crate::{Flow, Kind, KindId, Maker, Name, Tally};
 use std::collections::{BTreeMap, HashMap};
 
 /// Reads lines of any of the logs, mixed with anything else.
@@ -80,7 +80,7 @@ impl LogReader {
                         Kind { name: Name::Kernel(name.to_owned()), ..kind.clone() }
                     }
                     // Without its call: a graph's replay, a copy that the runtime does with a kernel of its own.
-                    None => Kind::kernel(Name::Kernel(name.to_owned()), "dispatch"),
+                    None => Kind::kernel(Name::Kernel(name.to_owned()), Maker::Amd.recorded()),
                 };
                 let kind = self.columns(kind, tally);
                 self.flow.launch(tally, kind, 0, 0);

@@ -37,7 +37,7 @@ impl LogSource {
         let mut told = Vec::new();
         for (variable, value) in variables {
             start.env(variable.name, value);
-            told.push(explain(variable, value).unwrap_or_else(|| format!("{}={value}", variable.name)));
+            told.push(explain(variable, value));
         }
         let name = program.to_string_lossy().into_owned();
         let mut child = start.spawn().map_err(|error| WatchError::new(name, error.to_string(), ""))?;
@@ -144,7 +144,7 @@ impl Source for LogSource {
 pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> ObserverReport {
     let seen = &reader.account;
     if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
-        tally.devices.told(match (&word, &seen.device) {
+        let device = match (&word, &seen.device) {
             (Word::Ours, _) => {
                 Device::Unlooked { why: "the program was over before its device files could be looked at".to_owned() }
             }
@@ -152,7 +152,9 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
             (Word::File { .. }, None) => Device::Unlooked {
                 why: "the log has no line in which the runtime names its GPU (Gfx Major/Minor/Stepping)".to_owned(),
             },
-        });
+        };
+        // All the logs that are read here are of AMD's libraries.
+        tally.devices.told(Maker::Amd, device);
     }
     let mut gaps = Vec::new();
     if seen.is_empty() {
@@ -172,7 +174,10 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
         library_path: None,
         canary: Canary::None,
         contamination: Contamination::Unchecked,
-        reach: format!("lines that the libraries wrote of themselves {variables}"),
+        reach: match variables {
+            "" => "lines that the libraries wrote of themselves".to_owned(),
+            _ => format!("lines that the libraries wrote of themselves ({variables})"),
+        },
         blind: crate::logs::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
         gaps,
         seconds,

@@ -264,7 +264,7 @@ impl Source for PreloadSource<'_> {
                 .flatten(),
             canary,
             contamination: Contamination::Unchecked,
-            reach: format!("launches through dynamic symbols of the processes {}", pids.join(", ")),
+            reach: crate::of_processes("launches through dynamic symbols", &pids),
             blind: crate::preload::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
             seconds: self.started.elapsed().as_secs_f64(),

@@ -1,10 +1,9 @@
 //! One process's launches, as the preload shim wrote them into its trace file.
 
-use crate::Seen;
 use crate::growing_trace::GrowingTrace;
 use crate::preload::Known;
 use crate::preload::graphs::Graphs;
-use crate::{Call, Flow, Kind, KindId, Name, Tally};
+use crate::{Call, Fate, Flow, Kind, KindId, Name, Seen, Tally};
 use launch::columns::columns;
 use launch::record::{self, api, blas, graph};
 use launch::trace::{Held, Kernel, Module, Record, Runtime, repeated};
@@ -18,6 +17,9 @@ const MOST_KINDS: usize = 1 << 16;
 /// Names, modules and shapes that are kept of one process, and the length of a name.
 const MOST_NAMES: usize = 1 << 20;
 const LONGEST: usize = 1 << 16;
+
+/// What a replay is called: the record does not say by which of the runtimes' functions it was asked for.
+const REPLAY: &str = "graph launch";
 
 /// Who wants every single launch.
 pub type Each<'e> = Option<&'e mut dyn FnMut(&Seen<'_>)>;
@@ -134,13 +136,21 @@ impl Tail {
                 graph::SET => self.graphs.set(record.exec, record.stream),
                 graph::CHILD => self.graphs.child(record.exec, record.stream),
                 graph::ENABLE => self.graphs.enable(record.exec, record.stream, record.graph != 0),
-                graph::LAUNCH => match self.graphs.replay(record.exec) {
-                    Some((counts, more)) => {
-                        tally.unknown_replays += u64::from(more);
-                        counts.iter().for_each(|(kind, count)| self.flow.again(*kind, *count));
+                graph::LAUNCH => {
+                    if let Some(each) = each {
+                        let kind = Kind::kernel(Name::Call(REPLAY.to_owned()), REPLAY);
+                        let id = tally.kind(&kind);
+                        let (fate, exec) = (Fate::Returned(record.status), Some(record.exec.into()));
+                        each(&Seen { fate, stream: record.stream, exec, ..self.unplaced(record.time_ns, &kind, id) });
                     }
-                    None => self.flow.replayed(tally, record.exec.into()),
-                },
+                    match self.graphs.replay(record.exec) {
+                        Some((counts, more)) => {
+                            tally.unknown_replays += u64::from(more);
+                            counts.iter().for_each(|(kind, count)| self.flow.again(*kind, *count));
+                        }
+                        None => self.flow.replayed(tally, record.exec.into()),
+                    }
+                }
                 _ => {}
             },
             // The end of a call carries its status; what was begun counts.
@@ -148,6 +158,12 @@ impl Tail {
             Record::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };
                 let kind = tally.kind(&Kind { process: self.pid, ..Kind::call(blas::name(call.call), extents) });
+                // What begins here returns in a record of its own.
+                let fate = if call.bracket == 0 { Fate::Returned(call.status) } else { Fate::Made };
+                if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
+                    let seen = self.unplaced(call.time_ns, known, kind);
+                    each(&Seen { fate, stream: call.stream, graph: call.graph, ..seen });
+                }
                 self.flow.launch(tally, kind, call.graph.into(), call.status);
             }
             Record::Readback(_) => self.flow.readback(tally),
@@ -165,12 +181,39 @@ impl Tail {
         self.first_ns = if self.first_ns == 0 { head.time_ns } else { self.first_ns };
         self.last_ns = head.time_ns;
         let kind = self.kind(head, args, tally, known);
-        if let (Some(each), Some(kind)) = (each.as_mut(), tally.get(kind)) {
-            let (time_ns, thread, stream) = (head.time_ns, head.thread, head.stream);
-            let (graph, args) = (head.graph, args.to_vec());
-            each(&Seen { time_ns, pid: self.pid, thread, kind, stream, graph, exec: None, args, took_ns: None });
+        if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
+            each(&Seen {
+                time_ns: head.time_ns,
+                pid: self.pid,
+                thread: head.thread,
+                kind: known,
+                id: kind,
+                fate: Fate::Returned(head.status),
+                stream: head.stream,
+                graph: head.graph,
+                exec: None,
+                args: args.to_vec(),
+                took_ns: None,
+            });
         }
         self.flow.launch(tally, kind, head.graph.into(), head.status);
+    }
+
+    /// A call or a replay: of its thread the record says nothing, and it has no arguments of its own.
+    fn unplaced<'k>(&self, time_ns: u64, kind: &'k Kind, id: KindId) -> Seen<'k> {
+        Seen {
+            time_ns,
+            pid: self.pid,
+            thread: 0,
+            kind,
+            id,
+            fate: Fate::Made,
+            stream: 0,
+            graph: 0,
+            exec: None,
+            args: Vec::new(),
+            took_ns: None,
+        }
     }
 
     /// Which kind of launch it is.

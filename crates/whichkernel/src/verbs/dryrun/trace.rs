@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use dryrun::{Outcome, steps};
-use launch::lines::{self, Line};
+use launch::lines::{self, Closing, End, Line};
 use launch::record::{api, blas};
 use launch::trace::Event;
 use std::fs::File;
@@ -12,10 +12,12 @@ use std::path::Path;
 pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
     let file = File::create(path).with_context(|| path.display().to_string())?;
     let mut out = BufWriter::new(file);
-    for (sequence, step) in steps(outcome).iter().enumerate() {
+    let mut end = End { by: lines::STAND_IN.to_owned(), ..End::default() };
+    end.lost = outcome.traces.iter().map(|trace| trace.lost + trace.torn).sum();
+    for step in &steps(outcome) {
         let trace = step.trace;
         let made = Line {
-            seq: sequence as u64,
+            seq: end.lines,
             by: Some(lines::STAND_IN.to_owned()),
             evaluation: Some(step.evaluation as u64),
             phase: Some(step.phase.key().to_owned()),
@@ -41,7 +43,7 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
                     grid: head.grid,
                     block: head.block,
                     shmem: head.shared,
-                    status: head.status,
+                    status: Some(head.status),
                     graph: head.graph.into(),
                     file: place.map(|place| place.path.clone()),
                     bundle: place.map(|place| place.bundle),
@@ -60,7 +62,7 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
                     n,
                     k,
                     batch,
-                    status: call.status,
+                    status: Some(call.status),
                     graph: call.graph.into(),
                     bench: Some(launch::blas::bench_line(call)),
                     ..made
@@ -68,10 +70,20 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
             }
             _ => continue,
         };
-        serde_json::to_writer(&mut out, &line)
-            .map_err(std::io::Error::from)
-            .and_then(|()| writeln!(out))
-            .with_context(|| path.display().to_string())?;
+        end.lines += 1;
+        let counted = match (line.is_refused(), line.is_call()) {
+            (true, _) => &mut end.refused,
+            (false, true) => &mut end.calls,
+            (false, false) => &mut end.launches,
+        };
+        *counted += 1;
+        put(&mut out, &line).with_context(|| path.display().to_string())?;
     }
+    put(&mut out, &Closing { end }).with_context(|| path.display().to_string())?;
     out.flush().with_context(|| path.display().to_string())
+}
+
+fn put(out: &mut impl Write, line: &impl serde::Serialize) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    writeln!(out)
 }

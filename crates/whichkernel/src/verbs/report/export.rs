@@ -57,9 +57,15 @@ pub fn write(
                 "this export needs launches: --launches FILE, as `whichkernel watch --trace FILE` writes it",
             )?;
             let timeline = timeline(from)?;
-            let missing = timeline.lost + timeline.damaged;
-            if missing > 0 {
-                context.note(&context.lang.text_with("report-launches-missing", &[("count", missing.into())]));
+            let missing = timeline.lost.saturating_add(timeline.damaged);
+            for (key, count) in [("report-launches-missing", missing), ("report-launches-unplaced", timeline.unplaced)]
+            {
+                if count > 0 {
+                    context.note(&context.lang.text_with(key, &[("count", count.into())]));
+                }
+            }
+            if timeline.endless {
+                context.note(&context.lang.text("report-launches-endless"));
             }
             let (name, bytes) = match what {
                 Export::Perfetto => ("launches.perfetto-trace", export::perfetto(&timeline)),

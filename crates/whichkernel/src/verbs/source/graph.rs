@@ -6,6 +6,7 @@ use crate::emit::Show;
 use anyhow::{Context as _, anyhow, bail};
 use gguf::Gguf;
 use gpu::occupancy::Resources;
+use launch::lines::Closing;
 use launch::table::KernelInfo;
 use report::{Column, Lang, Table, conclusion_text};
 use source::graph::{Code, Given, GraphAnswer, GraphEvaluation, Ran, Routing, Seen, Written, dims, parse_all};
@@ -228,6 +229,9 @@ fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
     file.take(MOST_TRACE).read_to_string(&mut text).with_context(shown)?;
     let mut out: Vec<SeenEvaluation> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if serde_json::from_str::<Closing>(line).is_ok() {
+            continue;
+        }
         let line: Line = serde_json::from_str(line)
             .with_context(|| format!("{}:{}: not a line of `dryrun --trace`", path.display(), number + 1))?;
         let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };

@@ -3,12 +3,14 @@
 use super::{Args, How, start, window};
 use crate::context::Context;
 use crate::emit::Show;
+use crate::message::say;
+use answer::Message;
 use certify::{
-    Certificate, Certified, Counted, Observed, Observer, Run, Runner, Server, Verdict, compare, once, sighting,
+    Certificate, Certified, Counted, Observed, Observer, Outcome, Runner, Server, Trial, Words, compare, once, sighting,
 };
-use evidence::Contamination;
+use evidence::{Contamination, Rung};
 use observe::Raw;
-use report::{Column, Lang, Table};
+use report::{Column, Lang, Table, conclusion_text};
 use std::process::ExitCode;
 use uprobe::{Options, Watcher};
 use watch::RecordContext;
@@ -25,7 +27,7 @@ enum Role {
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(!args.command.is_empty(), "--certify runs a program three times: give it after --");
-    let logs = if args.how == How::Logs && args.with.is_none() { start::variables(args)? } else { Vec::new() };
+    let logs = if args.how == How::Logs && args.with.is_none() { start::variables(args, context)? } else { Vec::new() };
     let server = Server::of(&args.command, args.url.as_deref());
     let counter = if args.with.is_some() { None } else { counter(args.how) };
     let roles: &[Role] = match counter {
@@ -54,30 +56,37 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             Role::Counter => counted.push(done),
         }
     }
+    // Whoever counted, in whichever run.
+    let everybody = plain.iter().chain(&observed).chain(&counted);
+    // Where the same one counts in all runs, that he sees less in the one is the wrapper's doing; but not what he knows to have lost.
+    let trusted = |seen: &Observed| if args.with.is_some() { seen.lost_nothing() } else { seen.whole() };
+    let whole = everybody.filter_map(|(_, seen)| seen.as_ref()).all(trusted);
     let ([(before, _), (after, _)], [(during, seen)]) = (&plain[..], &mut observed[..]) else {
         anyhow::bail!("a run is missing")
     };
-    let whole = |(_, seen): &(Run, Option<Observed>)| seen.as_ref().is_none_or(Observed::whole);
-    let trusted = seen.as_ref().is_none_or(Observed::whole) && counted.iter().all(whole);
     let counted = match (&counted[..], counter) {
         ([(one, _), (two, _)], Some((_, by))) => {
-            one.mix.as_ref().zip(two.mix.as_ref()).map(|(one, two)| Counted { mixes: [one, two], by, whole: trusted })
+            one.mix.as_ref().zip(two.mix.as_ref()).map(|(one, two)| Counted { mixes: [one, two], by })
         }
         _ => None,
     };
     let name = args.with.as_deref().unwrap_or_else(|| key(args.how));
-    let mut certificate = compare(name, [before, during, after], counted);
+    let rung = seen.as_ref().map_or(Rung::Selected, |seen| seen.account.rung(seen.account.device));
+    let mut certificate = compare(Trial { observer: name, rung, counted, whole }, [before, during, after]);
     if let Some(cost) = seen.as_ref().and_then(|seen| seen.account.cost_ns).filter(|_| args.with.is_none()) {
-        certificate.notes.push(format!("{name} measured by itself, on this machine: {cost:.0} ns added to a launch"));
+        let note = Message::new("watch-certify-note-cost").with("observer", name).with("ns", format!("{cost:.0}"));
+        certificate.notes.push(note);
     }
-    context.emit(args.format, &Certified::from(&certificate))?;
+    let english = Lang::new("en");
+    let told = Certified::new(certificate, |message| say(message, &english));
+    context.emit(args.format, &told)?;
     if let (true, Some(seen)) = (args.record, seen) {
-        keep(args, context, &certificate, seen)?;
+        keep(args, context, &told, seen)?;
     }
-    Ok(match (&certificate.failed, certificate.safe()) {
-        (Some(_), _) => ExitCode::from(2),
-        (None, true) => ExitCode::SUCCESS,
-        (None, false) => ExitCode::from(1),
+    Ok(match told.certificate.outcome() {
+        Outcome::DispatchSafe => ExitCode::SUCCESS,
+        Outcome::Differs | Outcome::NotKnown => ExitCode::from(1),
+        Outcome::Failed => ExitCode::from(2),
     })
 }
 
@@ -101,10 +110,9 @@ fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, 
 /// Who can count what the program launches without the observer under test; None where nobody can.
 fn counter(how: How) -> Option<(How, &'static str)> {
     match how {
-        How::Preload => Watcher::ready(Options::default()).is_ok().then_some((How::Uprobe, "uprobe")),
-        // Nobody else counts dispatches through Vulkan.
-        How::Layer => None,
-        _ => Some((How::Preload, "preload")),
+        // Of dispatches through Vulkan only probes tell besides.
+        How::Preload | How::Layer => Watcher::ready(Options::default()).is_ok().then_some((How::Uprobe, "uprobe")),
+        How::Uprobe | How::Perf | How::Logs => Some((How::Preload, "preload")),
     }
 }
 
@@ -119,16 +127,16 @@ fn key(how: How) -> &'static str {
 }
 
 /// The observations with what the comparison found of them, and the certificate itself.
-fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Observed) -> anyhow::Result<()> {
-    let json = answer::json(&Certified::from(certificate))?;
+fn keep(args: &Args, context: &Context, certified: &Certified, seen: &mut Observed) -> anyhow::Result<()> {
+    let certificate = &certified.certificate;
+    let json = answer::json(certified)?;
     let mut ledger = context.open_ledger()?;
     let kept = ledger.keep("text/plain", json.as_bytes())?;
-    seen.account.contamination = if certificate.failed.is_some() {
-        Contamination::Unchecked
-    } else if certificate.safe() {
-        Contamination::Certified { certificate: kept.sha256 }
-    } else {
-        Contamination::Contaminated { differences: certificate.differences() }
+    seen.account.contamination = match certificate.outcome() {
+        Outcome::DispatchSafe => Contamination::Certified { certificate: kept.sha256 },
+        Outcome::Differs => Contamination::Contaminated { differences: certified.differences.clone() },
+        // Nobody could compare what counts.
+        Outcome::NotKnown | Outcome::Failed => Contamination::Unchecked,
     };
     seen.account.cost_ns = certificate.added_ns.or(seen.account.cost_ns);
     let (window, time) = (window(args), observe::now());
@@ -143,13 +151,13 @@ fn keep(args: &Args, context: &Context, certificate: &Certificate, seen: &mut Ob
     Ok(())
 }
 
-impl Show for Certified<'_> {
+impl Show for Certified {
     fn table(&self, lang: &Lang) -> Option<Table> {
-        Some(table(self.certificate, lang))
+        Some(table(&self.certificate, lang))
     }
 
     fn text(&self, context: &Context) -> String {
-        text(self.certificate, context)
+        text(&self.certificate, context)
     }
 }
 
@@ -158,15 +166,11 @@ fn table(certificate: &Certificate, lang: &Lang) -> Table {
     let columns = ["what", "before", "observed", "after", "verdict"];
     let mut table = Table::new(columns.map(|key| Column::left(key, title(key))).to_vec());
     for point in &certificate.points {
-        let verdict = match point.verdict {
-            Verdict::Same => "watch-certify-same",
-            Verdict::Differs => "watch-certify-differs",
-            Verdict::Unsteady => "watch-certify-unsteady",
-            Verdict::Absent => "watch-certify-absent",
-            Verdict::Told => "watch-certify-told",
-        };
-        let [a, b, c] = point.values.clone();
-        table.row([point.what.to_owned(), a, b, c, lang.text(verdict)]);
+        let [a, b, c] = [0, 1, 2].map(|run| match point.cells[run].words() {
+            Words::Plain(text) => text,
+            Words::Message(message) => say(&message, lang),
+        });
+        table.row([say(&point.what.message(), lang), a, b, c, say(&point.verdict.message(), lang)]);
     }
     table
 }
@@ -174,23 +178,38 @@ fn table(certificate: &Certificate, lang: &Lang) -> Table {
 fn text(certificate: &Certificate, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = table(certificate, lang).text(context.width);
-    let mut line = |key: &str, name: &'static str, value: String| {
-        out.push_str(&lang.text_with(key, &[(name, value.into())]));
+    let mut line = |key: &str, words: &[(&'static str, String)]| {
+        let words: Vec<_> = words.iter().map(|(name, value)| (*name, value.clone().into())).collect();
+        out.push_str(&lang.text_with(key, &words));
         out.push('\n');
     };
-    certificate.notes.iter().for_each(|note| line("watch-certify-note", "note", note.clone()));
+    certificate.notes.iter().for_each(|note| line("watch-certify-note", &[("note", say(note, lang))]));
     match (certificate.added_ns, certificate.least_ns) {
-        (Some(added), _) => line("watch-certify-added", "ns", format!("{added:.0}")),
-        (None, Some(least)) => line("watch-certify-added-none", "ns", format!("{least:.0}")),
-        (None, None) => line("watch-certify-added-unknown", "observer", certificate.observer.clone()),
+        (Some(added), _) => line("watch-certify-added", &[("ns", format!("{added:.0}"))]),
+        (None, Some(least)) => line("watch-certify-added-none", &[("ns", format!("{least:.0}"))]),
+        (None, None) => line("watch-certify-added-unknown", &[]),
     }
-    if let Some(failed) = &certificate.failed {
-        line("watch-certify-failed", "ending", failed.clone());
-    } else if certificate.safe() {
-        line("watch-certify-safe", "observer", certificate.observer.clone());
-    } else {
-        line("watch-certify-unsafe", "count", certificate.differences().len().to_string());
-        certificate.differences().iter().for_each(|difference| out.push_str(&format!("  {difference}\n")));
+    let conclusion = certificate.conclusion(|point| say(&point.message(), lang));
+    let observer = || ("observer", certificate.observer.clone());
+    match (certificate.outcome(), &certificate.failed) {
+        (Outcome::Failed, failed) => {
+            let ending = failed.as_ref().map(|ending| say(&ending.message(), lang)).unwrap_or_default();
+            line("watch-certify-failed", &[("ending", ending)]);
+        }
+        (Outcome::NotKnown, _) => {
+            let why = report::gaps(lang, &conclusion).unwrap_or_default();
+            line("watch-certify-not-known", &[observer(), ("why", why)]);
+        }
+        (Outcome::DispatchSafe, _) => {
+            line("watch-certify-compared", &[("text", conclusion_text(lang, &conclusion))]);
+            line("watch-certify-safe", &[observer()]);
+        }
+        (Outcome::Differs, _) => {
+            line("watch-certify-unsafe", &[]);
+            let differences = certificate.differences();
+            let said = differences.iter().map(|point| certify::difference(point, |message| say(message, lang)));
+            said.for_each(|difference| out.push_str(&format!("  {difference}\n")));
+        }
     }
     out
 }

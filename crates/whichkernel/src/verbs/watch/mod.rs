@@ -83,11 +83,12 @@ pub struct Args {
 
     /// Read what somebody recorded: a launch trace (of `--trace`, the dry run or the preload shim), a log of AMD_LOG_LEVEL,
     /// ROCBLAS_LAYER, TENSILE_DB or HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["how", "log", "times", "trace", "duration", "tokens", "until", "url"])]
     pub read: Option<PathBuf>,
 
-    /// Run the program unobserved, observed and unobserved again, and say what differed; exit 1 if something that counts did
-    #[arg(long, conflicts_with = "read")]
+    /// Run the program unobserved, observed and unobserved again, and say what differed; exit 1 if something that counts did, or if
+    /// nobody could compare the launches
+    #[arg(long, conflicts_with_all = ["read", "times", "trace", "duration", "tokens", "until", "said"])]
     pub certify: bool,
 
     /// With `--certify`: judge this observer instead of ours, put before the program: 'rocprofv3 --kernel-trace --'
@@ -162,7 +163,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
-    let mut source = target::source(args, writer.as_ref())?;
+    let mut source = target::source(args, writer.as_ref(), context)?;
     let mut gatherer = claims::gatherer(args)?;
     for line in target::told(args, context)? {
         crate::context::tell(format_args!("{line}"));
@@ -177,7 +178,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         None => live::run(source.as_mut(), &mut tally, &mut gatherer, args, context)?,
     };
     // A full disk costs the trace, not what was seen.
-    let written = writer.map_or(Ok(()), |writer| writer.borrow_mut().finish());
+    let written = writer.map_or(Ok(()), |writer| writer.borrow_mut().finish(&tally, &account));
     let mut told = gatherer.finish();
     told.merge(source.claims());
     told.answered += u64::from(args.url.is_some());

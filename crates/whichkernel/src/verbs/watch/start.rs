@@ -1,15 +1,17 @@
 //! Observers that must be there when the program starts.
 
 use super::{Args, trace::Writer};
+use crate::context::Context;
 use anyhow::Context as _;
 use dryrun::{Place, describe};
+use report::Lang;
 use std::cell::RefCell;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use sys::on_path;
 use watch::Source;
 use watch::layer;
-use watch::logs::{LogSource, Variable, explain, wanted};
+use watch::logs::{LogSource, Variable, meaning_key, parts, wanted};
 use watch::preload::{Known, PreloadSource, Session, layouts};
 
 /// Logs that are switched on where none is asked for.
@@ -53,13 +55,20 @@ pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result
     Ok(Box::new(source))
 }
 
-pub fn logs(args: &Args) -> anyhow::Result<Box<dyn Source>> {
+pub fn logs(args: &Args, context: &Context) -> anyhow::Result<Box<dyn Source>> {
     anyhow::ensure!(!args.command.is_empty(), "--how logs starts a program: give it after --, or a log with --read");
-    Ok(Box::new(LogSource::start(&args.command, &variables(args)?)?))
+    Ok(Box::new(LogSource::start(&args.command, &variables(args, context)?)?))
+}
+
+/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`.
+fn explained(variable: &Variable, value: &str, lang: &Lang) -> String {
+    let said = parts(variable, value, |meaning| lang.text(&format!("watch-log-{}", meaning_key(meaning))));
+    let words = |parts: String| [("name", variable.name.into()), ("value", value.into()), ("parts", parts.into())];
+    said.map_or_else(|| format!("{}={value}", variable.name), |parts| lang.text_with("watch-log", &words(parts)))
 }
 
 /// The logs that were asked for, each explained as it is switched on.
-pub fn variables(args: &Args) -> anyhow::Result<Vec<(Variable, String)>> {
+pub fn variables(args: &Args, context: &Context) -> anyhow::Result<Vec<(Variable, String)>> {
     let asked: Vec<&str> =
         if args.log.is_empty() { USUAL.to_vec() } else { args.log.iter().map(String::as_str).collect() };
     let mut variables = Vec::new();
@@ -70,11 +79,29 @@ pub fn variables(args: &Args) -> anyhow::Result<Vec<(Variable, String)>> {
             )
         };
         let (variable, value) = wanted(text).with_context(unknown)?;
-        crate::context::tell(format_args!(
-            "{}",
-            explain(&variable, &value).unwrap_or_else(|| format!("{}={value}", variable.name))
-        ));
+        crate::context::tell(format_args!("{}", explained(&variable, &value, &context.lang)));
         variables.push((variable, value));
     }
     Ok(variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a log's switches mean is said in the reader's language.
+    #[test]
+    fn every_switch_of_a_log_is_explained_in_japanese() {
+        let (en, ja) = (Lang::new("en"), Lang::new("ja"));
+        for variable in watch::logs::VARIABLES {
+            for meaning in variable.meanings() {
+                let key = format!("watch-log-{}", meaning_key(meaning));
+                assert_eq!(en.text(&key), meaning, "the ledger keeps the same");
+                assert!(ja.text(&key).chars().any(|c| c > '\u{3000}'), "{meaning}: {}", ja.text(&key));
+            }
+            let line = explained(&variable, variable.default, &ja);
+            assert!(line.contains("意味"), "{line}");
+            assert_eq!(explained(&variable, variable.default, &en), watch::logs::explain(&variable, variable.default));
+        }
+    }
 }

@@ -7,17 +7,17 @@ use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
 use uprobe::{Options, Started, Watcher};
-use watch::{ObserverReport, Source, Tally};
+use watch::{NothingInView, ObserverReport, Source, Tally};
 
 use super::trace::Writer;
 
 /// The observer that was asked for, in place.
-pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
+pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>, context: &Context) -> anyhow::Result<Box<dyn Source>> {
     match args.how {
         How::Uprobe | How::Perf => uprobe(args, trace),
         How::Preload => start::preload(args, trace),
         How::Layer => start::layer(args, trace),
-        How::Logs => start::logs(args),
+        How::Logs => start::logs(args, context),
     }
 }
 
@@ -87,32 +87,20 @@ pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
 }
 
 /// Why nothing could have been seen, where that is so: zero launches are then no answer.
-pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> Option<&'static str> {
+pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> Option<NothingInView> {
     let seen = tally.launches() + tally.rejections() + tally.calls();
     if args.how == How::Layer && seen == 0 {
         return Some(match account.canary {
-            Canary::None => {
-                "no process opened a Vulkan device through our layer: nothing was in view. Is it a Vulkan program, and does its loader find a \
-                 driver? `whichkernel doctor` shows what there is"
-            }
-            _ => {
-                "the program opened a Vulkan device and dispatched nothing through it: it computed on the processor or through another \
-                 backend, and no kernel can be named"
-            }
+            Canary::None => NothingInView::Layer,
+            _ => NothingInView::NoDispatch,
         });
     }
     if seen > 0 || account.canary != Canary::None || account.device != DeviceKind::None {
         return None;
     }
     match args.how {
-        How::Uprobe | How::Perf => Some(
-            "no GPU runtime (libamdhip64, libcuda, libvulkan) of these processes carried probes while they were watched: nothing was in view. \
-             Is it the right process? `whichkernel inspect PID` shows what it has loaded",
-        ),
-        How::Preload => Some(
-            "no process called a GPU runtime through our library: nothing was in view. Is it a GPU program, linked dynamically, \
-             that hands its environment on?",
-        ),
+        How::Uprobe | How::Perf => Some(NothingInView::Probes),
+        How::Preload => Some(NothingInView::Preload),
         // A log that says nothing is told as a gap.
         How::Logs | How::Layer => None,
     }

@@ -1,17 +1,23 @@
-//! `--trace FILE`: every launch in order as it was made, one JSON object a line.
+//! `--trace FILE`: every launch in order as it was made, one JSON object a line; at the end what was counted, and what of it is not there.
 
 use anyhow::Context as _;
-use launch::lines::Line;
+use launch::lines::{Closing, End, Line, Missed};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use watch::{Name, Seen};
+use watch::{Fate, KindId, Name, ObserverReport, Seen, Tally};
+
+/// Threads whose last launch is kept in mind; beyond, a refusal is written without the line that it refuses.
+const MOST_THREADS: usize = 1 << 16;
 
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
     out: BufWriter<File>,
     sequence: u64,
+    /// The line and kind of each thread's last launch, whose return was not known when it was written.
+    made: HashMap<(u32, u32), (u64, KindId)>,
     /// The first thing that went wrong: a full disk must not stop the watch, and must be said.
     problem: Option<std::io::Error>,
 }
@@ -19,14 +25,32 @@ pub struct Writer {
 impl Writer {
     pub fn create(path: &Path) -> anyhow::Result<Writer> {
         let file = File::create(path).with_context(|| path.display().to_string())?;
-        Ok(Writer { path: path.to_owned(), out: BufWriter::new(file), sequence: 0, problem: None })
+        let (path, out) = (path.to_owned(), BufWriter::new(file));
+        Ok(Writer { path, out, sequence: 0, made: HashMap::new(), problem: None })
     }
 
     pub fn add(&mut self, seen: &Seen<'_>) {
-        let line = line(self.sequence, seen);
+        let thread = (seen.pid, seen.thread);
+        let mut line = line(self.sequence, seen);
+        match seen.fate {
+            Fate::Made => {
+                if self.made.len() >= MOST_THREADS {
+                    self.made.clear();
+                }
+                self.made.insert(thread, (self.sequence, seen.id));
+            }
+            Fate::Refused(_) => {
+                line.refuses = self.made.remove(&thread).filter(|(_, kind)| *kind == seen.id).map(|(seq, _)| seq);
+            }
+            Fate::Returned(_) | Fate::Counted { .. } => {}
+        }
         self.sequence += 1;
+        self.put(&line);
+    }
+
+    fn put(&mut self, line: &impl serde::Serialize) {
         if self.problem.is_none()
-            && let Err(error) = serde_json::to_writer(&mut self.out, &line)
+            && let Err(error) = serde_json::to_writer(&mut self.out, line)
                 .map_err(std::io::Error::from)
                 .and_then(|()| writeln!(self.out))
         {
@@ -34,7 +58,27 @@ impl Writer {
         }
     }
 
-    pub fn finish(&mut self) -> anyhow::Result<()> {
+    /// What was counted, against which the lines can be held.
+    pub fn finish(&mut self, tally: &Tally, account: &ObserverReport) -> anyhow::Result<()> {
+        let missed = |unseen: &watch::Unseen| Missed {
+            key: unseen.key().to_owned(),
+            open: unseen.gap.open().key().to_owned(),
+            count: unseen.count,
+            what: unseen.what(),
+            why: unseen.why(),
+        };
+        let end = End {
+            lines: self.sequence,
+            by: account.observer.name().to_owned(),
+            launches: tally.launches(),
+            calls: tally.calls(),
+            refused: tally.rejections(),
+            lost: tally.lost,
+            unknown_replays: tally.unknown_replays,
+            window_ns: (account.seconds * 1e9) as u64,
+            gaps: account.gaps.iter().map(missed).collect(),
+        };
+        self.put(&Closing { end });
         let name = || self.path.display().to_string();
         if let Some(problem) = self.problem.take() {
             return Err(problem).with_context(|| format!("{}: the trace is not complete", name()));
@@ -45,6 +89,11 @@ impl Writer {
 
 fn line(seq: u64, seen: &Seen<'_>) -> Line {
     let kind = seen.kind;
+    let (status, times, times_refused) = match seen.fate {
+        Fate::Made => (None, None, None),
+        Fate::Returned(status) | Fate::Refused(status) => (Some(status), None, None),
+        Fate::Counted { calls, refused } => (None, Some(calls), Some(refused).filter(|refused| *refused > 0)),
+    };
     let made = Line {
         seq,
         pid: seen.pid,
@@ -52,6 +101,10 @@ fn line(seq: u64, seen: &Seen<'_>) -> Line {
         stream: seen.stream,
         time_ns: seen.time_ns,
         api: kind.api.to_owned(),
+        graph: seen.graph.into(),
+        status,
+        times,
+        times_refused,
         ..Line::default()
     };
     if let Some(call) = kind.call {
@@ -75,7 +128,6 @@ fn line(seq: u64, seen: &Seen<'_>) -> Line {
         grid: kind.grid,
         block: kind.block,
         shmem: kind.shared,
-        graph: seen.graph.into(),
         ne11: kind.ne11,
         file: Some(kind.file.clone()),
         bundle: kind.bundle,

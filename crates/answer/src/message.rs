@@ -1,4 +1,4 @@
-//! A sentence for a person, before it has a language: a key of `doctor.ftl` and its arguments.
+//! A sentence for a person, before it has a language: a key of the message files and its arguments.
 
 use serde::Serialize;
 

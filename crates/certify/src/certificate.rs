@@ -1,0 +1,200 @@
+//! What follows from the comparison: one conclusion, which everything else that is said or kept of it is read from.
+
+use crate::{Compared, Ending, Point, Verdict, Words};
+use answer::Message;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit, Word};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// Who was certified.
+    pub observer: String,
+    /// What the launches stand on that were compared.
+    pub rung: Rung,
+    pub points: Vec<Compared>,
+    /// What the observed run had mapped, by name and the start of the build id.
+    pub libraries: Vec<String>,
+    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
+    pub failed: Option<Ending>,
+    /// What a reader must know of how it was compared.
+    pub notes: Vec<Message>,
+    /// Somebody who counted launches says that he did not see all of them.
+    pub in_part: bool,
+    /// Launches that were seen in the observed run, in the time that was measured.
+    pub launches: u64,
+    /// Added nanoseconds per launch; None where it is below the spread of the unobserved runs.
+    pub added_ns: Option<f64>,
+    /// The least that these runs could have told, by the spread of the unobserved ones.
+    pub least_ns: Option<f64>,
+}
+
+/// What a certificate comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The launches were compared and are the same, and so is everything else that could be compared.
+    DispatchSafe,
+    /// Something that counts differs.
+    Differs,
+    /// Nobody could compare the launches: nothing that is the same beside them shows that they are.
+    NotKnown,
+    /// The program came to no good end where nobody observed it.
+    Failed,
+}
+
+impl Outcome {
+    pub fn key(self) -> &'static str {
+        match self {
+            Outcome::DispatchSafe => "dispatch-safe",
+            Outcome::Differs => "differs",
+            Outcome::NotKnown => "not-known",
+            Outcome::Failed => "failed",
+        }
+    }
+}
+
+impl Certificate {
+    pub fn point(&self, what: Point) -> Option<&Compared> {
+        self.points.iter().find(|point| point.what == what)
+    }
+
+    fn verdict(&self, what: Point) -> Verdict {
+        self.point(what).map_or(Verdict::Absent, |point| point.verdict)
+    }
+
+    /// Whether each point that counts is as it is where nobody looks. What was not told, not steady or not judged is left out and named,
+    /// and the launches are what it turns on. `word`: how a point is called.
+    pub fn conclusion(&self, word: impl Fn(Point) -> String) -> Conclusion {
+        let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
+        let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
+        let differing = count(Verdict::Differs);
+        let answered = differing + count(Verdict::Same);
+        let mut basis = Basis::new(self.rung, Unit::Points, answered, answered).by(self.observer.clone());
+        if self.failed.is_some() {
+            basis = basis.lacking(word(Point::Ending), LeftOutWhy::Failed);
+        }
+        // What it turns on first: a sentence names only a few.
+        let mut order = verdicts;
+        order.sort_by_key(|(point, _)| *point != Point::LaunchMix);
+        for (point, verdict) in order {
+            if point == Point::LaunchMix && verdict == Verdict::Same && self.in_part {
+                basis = basis.without(word(point), None, LeftOutWhy::InPart);
+            }
+            let why = match verdict {
+                Verdict::Same | Verdict::Differs => continue,
+                Verdict::Unsteady => LeftOutWhy::Unsteady,
+                Verdict::InPart => LeftOutWhy::InPart,
+                Verdict::Absent | Verdict::Told => LeftOutWhy::Untold,
+            };
+            basis = match point {
+                Point::LaunchMix => basis.lacking(word(point), why),
+                _ => basis.without(word(point), None, why),
+            };
+        }
+        basis.of_all(differing)
+    }
+
+    pub fn outcome(&self) -> Outcome {
+        if self.failed.is_some() {
+            return Outcome::Failed;
+        }
+        match self.conclusion(|point| point.key().to_owned()).word() {
+            Word::No => Outcome::Differs,
+            Word::Yes | Word::Partly => Outcome::DispatchSafe,
+            Word::NotKnown => Outcome::NotKnown,
+        }
+    }
+
+    /// One for each point that counts.
+    pub fn differences(&self) -> Vec<&Compared> {
+        self.points.iter().filter(|point| point.verdict == Verdict::Differs).collect()
+    }
+}
+
+/// One thing that was compared, in the order unobserved, observed, unobserved.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PointCompared {
+    pub what: Point,
+    pub values: [String; 3],
+    pub verdict: Verdict,
+}
+
+/// The same program unobserved, observed and unobserved again: what was compared, and what follows from it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Certified {
+    /// What it was made of, for who says it to people.
+    #[serde(skip)]
+    pub certificate: Certificate,
+    /// Who was certified.
+    pub observer: String,
+    pub points: Vec<PointCompared>,
+    /// What the observed run had mapped, by name and the start of the build id.
+    pub libraries: Vec<String>,
+    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
+    pub failed: Option<String>,
+    /// What a reader must know of how it was compared.
+    pub notes: Vec<String>,
+    /// Launches that were seen in the observed run, in the time that was measured.
+    pub launches: u64,
+    /// Added nanoseconds per launch; null where it is below the spread of the unobserved runs.
+    pub added_ns: Option<f64>,
+    /// The least that these runs could have told, by the spread of the unobserved ones.
+    pub least_ns: Option<f64>,
+    pub outcome: Outcome,
+    /// The outcome is dispatch-safe.
+    pub safe: bool,
+    /// Whether each point that counts is as it is where nobody looks.
+    pub conclusion: Conclusion,
+    /// `devices: A became B`, one for each point that counts.
+    pub differences: Vec<String>,
+}
+
+impl answer::Answer for Certified {
+    const SCHEMA: &'static str = "whichkernel.certificate/1";
+}
+
+impl Certified {
+    /// `say`: a message in the language that data are kept in.
+    pub fn new(certificate: Certificate, say: impl Fn(&Message) -> String) -> Certified {
+        let word = |words: Words| match words {
+            Words::Plain(text) => text,
+            Words::Message(message) => say(&message),
+        };
+        let point = |point: &Compared| PointCompared {
+            what: point.what,
+            values: [0, 1, 2].map(|run| word(point.cells[run].words())),
+            verdict: point.verdict,
+        };
+        let outcome = certificate.outcome();
+        Certified {
+            observer: certificate.observer.clone(),
+            points: certificate.points.iter().map(point).collect(),
+            libraries: certificate.libraries.clone(),
+            failed: certificate.failed.as_ref().map(|ending| say(&ending.message())),
+            notes: certificate.notes.iter().map(&say).collect(),
+            launches: certificate.launches,
+            added_ns: certificate.added_ns,
+            least_ns: certificate.least_ns,
+            outcome,
+            safe: outcome == Outcome::DispatchSafe,
+            conclusion: certificate.conclusion(|point| say(&point.message())),
+            differences: certificate.differences().iter().map(|point| difference(point, &say)).collect(),
+            certificate,
+        }
+    }
+}
+
+/// `devices: A became B`.
+pub fn difference(point: &Compared, say: impl Fn(&Message) -> String) -> String {
+    let word = |words: Words| match words {
+        Words::Plain(text) => text,
+        Words::Message(message) => say(&message),
+    };
+    let [before, observed, _] = &point.cells;
+    let message = Message::new("watch-certify-difference")
+        .with("point", say(&point.what.message()))
+        .with("before", word(before.words()))
+        .with("observed", word(observed.words()));
+    say(&message)
+}
