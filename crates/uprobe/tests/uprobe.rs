@@ -176,7 +176,8 @@ fn a_full_ring_costs_the_order_and_not_the_count() {
         let (made, counted) = to.get();
         to.set(match seen.fate {
             Fate::Counted { calls, .. } => (made, counted + calls),
-            _ => (made + 1, counted),
+            Fate::Refused(_) => (made, counted),
+            Fate::Made | Fate::Returned(_) => (made + 1, counted),
         });
     });
     caller.go();

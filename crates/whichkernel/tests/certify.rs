@@ -218,7 +218,7 @@ en = "The first kernel is launched three times"
 ja = "最初のカーネルは3回起動される"
 rung = "RUNG"
 topic = "kernel"
-about = { name = "first" }
+about = { name = "first", phase = "other" }
 expected = { equals = 3 }
 expect = "any"
 closes = "whichkernel watch"
