@@ -2,7 +2,7 @@
 
 use super::files::LoadError;
 use super::integer::{IntTy, literal};
-use super::lex::{Kind, Tok, character};
+use super::lex::{Kind, Tok, characters};
 use super::preprocess::Preprocessor;
 use super::program::Program;
 use super::sym::{self, Interner, Sym};
@@ -312,7 +312,7 @@ impl Reader<'_> {
                 // All are of the widest type; whether one has a sign is its suffix's to say, or its size's.
                 (value, ty == IntTy::U64 || (ty == IntTy::U32 && self.interner.text(sym).contains(['u', 'U'])))
             }
-            (Kind::Char, sym) => (character(self.interner.text(sym)).unwrap_or(0), false),
+            (Kind::Char, sym) => (characters(self.interner.text(sym)), false),
             (Kind::Ident, sym::TRUE) => (1, false),
             (Kind::Ident, _) => {
                 // A function-like name that nothing defines, with its arguments, is 0 as a whole.

@@ -284,14 +284,23 @@ pub fn character(text: &str) -> Option<i64> {
     }
 }
 
-/// What a string literal says, without quotes; one whose escapes are not understood is kept as it stands.
+/// The number that a character literal of one or more is to the preprocessor.
+pub fn characters(text: &str) -> i64 {
+    let inner = text.split_once('\'').and_then(|(_, rest)| unescaped(rest.strip_suffix('\'')?));
+    match inner.unwrap_or_default().as_slice() {
+        [byte] => i64::from(*byte as i8),
+        several => i64::from(several.iter().fold(0i32, |number, byte| number << 8 | i32::from(*byte))),
+    }
+}
+
+/// What a string literal says, without quotes; one whose bytes are no text ends with a mark that no other has.
 pub fn string(text: &str) -> String {
     if let Some(raw) = text.split_once('"').filter(|(prefix, _)| prefix.ends_with('R')).map(|(_, rest)| rest) {
         let inner = raw.split_once('(').and_then(|(mark, rest)| rest.strip_suffix(&format!("){mark}\"")));
         return inner.unwrap_or(raw).to_owned();
     }
     let inner = text.split_once('"').and_then(|(_, rest)| rest.strip_suffix('"')).unwrap_or(text);
-    unescaped(inner).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| inner.to_owned())
+    unescaped(inner).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| format!("{inner}\u{fffd}"))
 }
 
 /// Escape sequences replaced ([lex.ccon]).

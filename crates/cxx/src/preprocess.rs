@@ -269,6 +269,10 @@ impl<'a> Preprocessor<'a> {
                     && !self.macros.fixed.contains(&name.sym)
                 {
                     self.macros.undefined.insert(name.sym);
+                    // One that is made anew is no more what it is known for.
+                    if self.macros.kept.remove(&name.sym) {
+                        self.recorder.spoil();
+                    }
                     self.macros.set(name.sym, None);
                 }
             }

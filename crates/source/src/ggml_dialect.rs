@@ -46,7 +46,7 @@ pub static GGML: Dialect = Dialect {
     // Words of four bytes to the compilers.
     aligned: &[("half2", 4), ("nv_bfloat162", 4)],
     role,
-    hands_out_memory: |name| name.contains("pool"),
+    hands_out_memory: |name| name.contains("pool") && (name.starts_with("ggml_") || name.contains("alloc")),
     outside,
     show,
     decision: path::decision,
@@ -133,7 +133,7 @@ fn role(name: &str) -> Role {
     let pool = name.contains("pool") && !name.ends_with("_alloc");
     if pool || name.contains("scope") || name.contains("guard") {
         Role::Foreign
-    } else if name.ends_with("_context") {
+    } else if name.starts_with("ggml_backend_") && name.ends_with("_context") {
         Role::Context
     } else {
         Role::Plain

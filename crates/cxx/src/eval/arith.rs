@@ -119,7 +119,9 @@ impl Machine<'_> {
             self.lost |= s != 0 || t != 0;
             return Err(self.unsure(at, "a division by zero"));
         };
-        let rises = t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0;
+        let last = self.until.saturating_sub(self.input).max(0);
+        let within = || s.checked_mul(last).and_then(|rise| rise.checked_add(a)).is_some();
+        let rises = t == 0 && b > 0 && a >= 0 && is_linear(s) && s > 0 && s % b == 0 && within();
         Ok(match op {
             _ if s == 0 && t == 0 => (value, 0),
             Binary::Add if is_linear(s) && is_linear(t) => (value, linear(s.checked_add(t))),

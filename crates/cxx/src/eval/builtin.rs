@@ -4,7 +4,7 @@
 use super::machine::{Machine, Run, Stop};
 use super::value::Value;
 use crate::Program;
-use crate::ast::{Binary, Expr, Name, TemplateArg};
+use crate::ast::{Binary, Expr, Name, Root, TemplateArg};
 use crate::files::Span;
 use crate::integer::IntTy;
 use crate::sym::{FxMap, Sym};
@@ -104,14 +104,34 @@ impl Machine<'_> {
         if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
             return Ok(None);
         }
+        // Another namespace's or a struct's own.
+        let foreign = |first: &crate::ast::Segment| first.sym != crate::sym::STD;
+        if name.path.len() > 1 && (name.path.first().is_some_and(foreign) || !matches!(name.root, Root::Global)) {
+            return Ok(None);
+        }
         let first = args.first();
         Ok(Some(match builtin {
-            Builtin::Ignore => Value::Void,
+            Builtin::Ignore => {
+                if args.iter().any(super::taint::changes) {
+                    // Whether a log or a mark evaluates what it is given is its macro's to say.
+                    if !matches!(self.program.text(last), "printf" | "fprintf") {
+                        return Err(self.unsure(at, "a mark or a log is given what changes something"));
+                    }
+                    for arg in args {
+                        self.discard(arg)?;
+                    }
+                }
+                Value::Void
+            }
             Builtin::Check => {
                 if let Some(expr) = first {
                     self.eval(expr)?;
                 }
                 Value::Void
+            }
+            // Where assertions are compiled out, what they would change is not changed.
+            Builtin::Assert if self.program.text(last) == "assert" && args.iter().any(super::taint::changes) => {
+                return Err(self.unsure(at, "an assertion changes something"));
             }
             Builtin::Assert => {
                 self.assert(first, at)?;
@@ -136,11 +156,17 @@ impl Machine<'_> {
             Builtin::Fill => self.fill_range(args, at)?,
             Builtin::Memset => self.memset(args, at)?,
             Builtin::Memcpy => self.memcpy(args, at)?,
-            Builtin::Float(function) => match first.map(|expr| self.eval(expr)).transpose()? {
-                Some(Value::Float(value, bits)) => Value::Float(super::convert::rounded(function(value), bits), bits),
-                Some(Value::Int(value, 0, ty)) => Value::Float(function(ty.as_float(value)), 64),
-                _ => Value::Opaque(at),
-            },
+            Builtin::Float(function) => {
+                let (value, bits) = match first.map(|expr| self.eval(expr)).transpose()? {
+                    Some(Value::Float(value, bits)) => (value, bits),
+                    Some(Value::Int(value, 0, ty)) => (ty.as_float(value), 64),
+                    _ => return Ok(Some(Value::Opaque(at))),
+                };
+                // `floorf` takes a float: it is rounded to one first.
+                let bits = if self.program.text(last).ends_with('f') { 32 } else { bits };
+                let value = super::convert::rounded(value, bits);
+                Value::Float(super::convert::rounded(function(value), bits), bits)
+            }
             _ => self.c_string(builtin, args, at)?,
         }))
     }

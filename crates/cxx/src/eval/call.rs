@@ -40,6 +40,15 @@ impl<'p> Machine<'p> {
 
     fn call_name(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Value> {
         let Some(last) = name.path.last() else { return Ok(Value::Opaque(at)) };
+        // A method of the object at hand goes before whatever has its name outside.
+        if name.path.len() == 1
+            && let Some(this) = self.frames.last().and_then(|frame| frame.this)
+            && let Some(instance) = self.peek(this).and_then(Self::instance)
+            && self.program.members(&instance.of).methods.iter().any(|method| method.name == last.sym)
+            && let Some(result) = self.method(&instance, this, last.sym, args, at)?
+        {
+            return Ok(result);
+        }
         if let Some(result) = self.builtin(name, last.sym, args, at)? {
             return Ok(result);
         }
@@ -220,11 +229,19 @@ impl<'p> Machine<'p> {
             around.push((root, self.stack.get(root as usize).cloned().unwrap_or_default()));
             self.set_slot(root, value.clone());
         }
+        // Its variables are those of one frame: called from within itself it would write over its own.
+        let this_one = Arc::as_ptr(&closure.lambda) as usize;
+        if self.lambdas.contains(&this_one) {
+            return Err(self.unsure(at, "a lambda that calls itself"));
+        }
         // No declared return type: the value is taken as it comes.
         let reference = closure.lambda.ret.as_ref().is_some_and(|ret| ret.reference);
         self.enter(Frame { function: None, name, view, base, this, reference }, at)?;
         let _ = function;
-        let flow = match (self.block(&closure.lambda.body), &closure.lambda.ret) {
+        self.lambdas.push(this_one);
+        let done = self.block(&closure.lambda.body);
+        self.lambdas.pop();
+        let flow = match (done, &closure.lambda.ret) {
             (Ok(Flow::Return(value)), Some(ty)) => self.convert(ty, value).map(Flow::Return),
             (flow, _) => flow,
         };

@@ -333,6 +333,8 @@ impl Machine<'_> {
             Some(text)
         };
         match value {
+            // What ends within, or is no plain character, is not the same everywhere.
+            Value::Str(text) if text.bytes().any(|byte| byte == 0 || !byte.is_ascii()) => None,
             Value::Str(text) => Some(text.to_string()),
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => chars(&agg.items),
             Value::Ptr(place) => {

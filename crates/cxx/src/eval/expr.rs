@@ -274,8 +274,20 @@ impl Machine<'_> {
     }
 
     fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, at: Span) -> Run<Value> {
+        // What is assigned is evaluated first; where neither side changes anything that makes no difference.
+        let acts = |expr: &Expr| super::taint::changes(expr) || super::static_type::calls(expr);
+        let named = matches!(target.kind, ExprKind::Local(..) | ExprKind::Name(_));
+        let first = match !named && !matches!(value.kind, ExprKind::Init(_)) && (acts(target) || acts(value)) {
+            true => Some(self.eval(value)?),
+            false => None,
+        };
         let place = self.place(target)?;
         let mut new = match (&value.kind, place) {
+            _ if first.is_some() => match first.unwrap_or_default() {
+                // Whether that is a list or the address of its first item is not looked at.
+                Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Value::Opaque(at),
+                first => first,
+            },
             (ExprKind::Init(_), Some(place)) => {
                 let ty = self.peek(place).map_or(Ty::Unknown, Value::ty);
                 self.initialise(&ty, value)?
@@ -330,7 +342,7 @@ impl Machine<'_> {
                 (None, 0) => self.read(*place, at),
                 _ => Value::Opaque(at),
             },
-            (Value::Str(text), Value::Int(by, 0, _)) => {
+            (Value::Str(text), Value::Int(by, 0, _)) if text.is_ascii() => {
                 let byte = usize::try_from(*by).ok().and_then(|by| text.as_bytes().get(by));
                 Value::char(byte.copied().unwrap_or(0))
             }

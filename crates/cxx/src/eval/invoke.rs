@@ -3,7 +3,7 @@
 
 use super::exec::Flow;
 use super::machine::{Frame, Machine, MemoKey, Run, Stop};
-use super::value::{Ty, Value};
+use super::value::{Shape, Ty, Value};
 use crate::View;
 use crate::ast::{Base, Function, Param, Type};
 use crate::files::Span;
@@ -92,6 +92,15 @@ impl<'p> Machine<'p> {
                     }
                     match self.peek(*place)? {
                         Value::Agg(agg) if agg.items.len() <= 16 => {
+                            // Objects of other structs may hold the same numbers.
+                            args.push(match &agg.shape {
+                                Shape::Array => 0,
+                                Shape::Struct(instance) if instance.args.is_empty() => {
+                                    std::sync::Arc::as_ptr(&instance.of) as usize as i64
+                                }
+                                Shape::Struct(_) => return None,
+                            });
+                            args.push(agg.items.len() as i64);
                             agg.items.iter().try_for_each(|item| push_number(item, args))?;
                         }
                         value => push_number(value, args)?,

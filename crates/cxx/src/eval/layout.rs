@@ -93,6 +93,11 @@ impl Machine<'_> {
         if super::taint::changes(inner) {
             return Ok(Value::Opaque(at));
         }
+        if super::static_type::calls(inner) {
+            let ty = self.static_type(inner);
+            let size = ty.and_then(|ty| self.size_of(&ty));
+            return Ok(size.map_or(Value::Opaque(at), Value::size));
+        }
         let value = match self.place(inner)? {
             Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
             None => self.eval(inner)?,

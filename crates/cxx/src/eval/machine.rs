@@ -156,6 +156,8 @@ pub struct Machine<'p> {
     /// Where the environment was asked for what a static holds.
     pub(super) env_of_statics: FxMap<(u64, u64), Vec<Span>>,
     pub(super) effects: u64,
+    /// Lambdas that are running now.
+    pub(super) lambdas: Vec<usize>,
     /// What copies from elsewhere bring, in order; the first that is this run's, and how many came in it.
     pub arrivals: Rc<[Arrival]>,
     pub first_arrival: usize,
@@ -231,6 +233,7 @@ impl<'p> Machine<'p> {
             env_reads: Vec::new(),
             env_of_statics: FxMap::default(),
             effects: 0,
+            lambdas: Vec::new(),
             arrivals: Rc::default(),
             first_arrival: 0,
             arrived: 0,
@@ -250,6 +253,7 @@ impl<'p> Machine<'p> {
     pub fn reset(&mut self, input: i64, until: i64) {
         self.stack.clear();
         self.frames.clear();
+        self.lambdas.clear();
         (self.input, self.from, self.until) = (input, input, until);
         (self.exploring, self.points, self.lost, self.decision) = (false, false, false, None);
         self.unfollowed = None;

@@ -150,6 +150,12 @@ impl<'p> Machine<'p> {
         let mut ranks: Vec<Vec<u8>> = vec![Vec::with_capacity(args.len()); list.len()];
         for (position, arg) in args.iter().enumerate() {
             let params: Vec<Option<&Type>> = list.iter().map(|function| parameter(function, position)).collect();
+            // A reference that can be written to takes variables alone: whether this is one that fits is not looked at.
+            let way = |ty: &Type| (ty.reference, ty.constant);
+            let writable = params.iter().flatten().any(|ty| way(ty) == (true, false));
+            if writable && !params.windows(2).all(|pair| matches!(pair, [Some(a), Some(b)] if way(a) == way(b))) {
+                return None;
+            }
             if params.iter().all(|param| matches!((param, params.first()), (Some(a), Some(Some(b))) if same_type(a, b)))
             {
                 continue;

@@ -5,18 +5,27 @@ use super::value::{Ty, Value};
 use crate::ast::{Base, Binary, Expr, ExprKind, Name, TemplateArg, Unary};
 use crate::integer::IntTy;
 use crate::sym::Sym;
+use crate::visit::parts;
 
 impl Machine<'_> {
     /// A side of `?:` that was taken, as the type that it has together with the other one.
     pub(super) fn balanced(&mut self, value: Value, other: &Expr) -> Run<Value> {
-        let Value::Int(_, _, mine) = value else { return Ok(value) };
+        let mine = match &value {
+            Value::Int(_, _, mine) => Ty::of(*mine),
+            Value::Float(_, bits) => Ty::Float(*bits),
+            _ => return Ok(value),
+        };
+        let never = matches!(other.kind, ExprKind::Throw);
         match self.type_of(other) {
-            Some(Ty::Float(bits)) => self.convert_to(&Ty::Float(bits), value),
-            Some(ty) => match ty.int_ty() {
-                Some(theirs) if theirs != mine => self.convert_to(&Ty::of(mine.common(theirs)), value),
+            // The other side may make another number of it.
+            None if !never => Ok(Value::Opaque(other.span)),
+            None => Ok(value),
+            Some(theirs) => match together(&mine, &theirs) {
+                Some(ty) if ty.same(&mine) != Some(true) => self.convert_to(&ty, value),
+                // A template's own parameter, or what nobody looked up: it may be any number.
+                None if matches!(theirs, Ty::Named(_)) && calls(other) => Ok(Value::Opaque(other.span)),
                 _ => Ok(value),
             },
-            None => Ok(value),
         }
     }
 
@@ -47,7 +56,7 @@ impl Machine<'_> {
                 let [_, yes, no] = parts.as_ref();
                 match (self.type_of(yes)?, self.type_of(no)?) {
                     (a, b) if a.same(&b) == Some(true) => Some(a),
-                    (a, b) => int(a.int_ty()?.common(b.int_ty()?)),
+                    (a, b) => together(&a, &b),
                 }
             }
             ExprKind::Comma(_, right) => self.type_of(right),
@@ -60,14 +69,21 @@ impl Machine<'_> {
                 // Reading a variable changes nothing but how long this holds, which is put back.
                 let (until, steps, undo) = (self.until, self.steps, self.lost);
                 let held = match self.place(expr) {
-                    Ok(Some(place)) => self.peek(place).and_then(Value::int_ty),
-                    _ => self.eval(expr).ok().and_then(|value| value.int_ty()),
+                    Ok(Some(place)) => self.peek(place).map(Value::ty),
+                    _ => self.eval(expr).ok().map(|value| value.ty()),
                 };
                 (self.until, self.steps, self.lost) = (until, steps, undo);
-                int(held?)
+                held.filter(|ty| !matches!(ty, Ty::Unknown))
             }
             ExprKind::Call(callee, args) => match &callee.kind {
                 ExprKind::Name(name) => self.type_of_call(name, args),
+                ExprKind::Local(slot, _) => match self.stack.get(self.slot(*slot) as usize) {
+                    Some(Value::Lambda(closure)) => {
+                        let closure = closure.clone();
+                        self.resolve(closure.lambda.ret.as_ref()?).ok()
+                    }
+                    _ => None,
+                },
                 _ => None,
             },
             _ => None,
@@ -82,7 +98,7 @@ impl Machine<'_> {
         };
         match (left.int_ty(), right.int_ty()) {
             (Some(a), Some(b)) => Some(Ty::of(a.common(b))),
-            _ => [left, right].into_iter().find(|ty| matches!(ty, Ty::Float(_))),
+            _ => together(&left, &right),
         }
     }
 
@@ -101,6 +117,21 @@ impl Machine<'_> {
                 _ => found = Some(ty),
             }
         }
+        if found.is_none() {
+            match program.text(last) {
+                "atoi" | "strcmp" => return Some(Ty::of(IntTy::I32)),
+                "strtol" => return Some(Ty::of(IntTy::I64)),
+                "strtoul" | "strlen" => return Some(Ty::of(IntTy::U64)),
+                _ => {}
+            }
+        }
+        if found.is_none() && matches!(program.text(last), "floorf" | "ceilf" | "log2f" | "sqrtf") {
+            return Some(Ty::Float(32));
+        }
+        if found.is_none() && matches!(program.text(last), "floor" | "ceil" | "log2" | "sqrt") {
+            let given = self.type_of(args.first()?)?;
+            return Some(if matches!(given, Ty::Float(_)) { given } else { Ty::Float(64) });
+        }
         if found.is_none() && matches!(program.text(last), "min" | "max" | "abs") {
             // std::min<int64_t>(a, b) is of the type that is named, whatever it is given.
             let given = name.path.last().and_then(|segment| segment.args.as_ref()?.first());
@@ -114,13 +145,16 @@ impl Machine<'_> {
     }
 }
 
-fn calls(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Call(..) => true,
-        ExprKind::Member { base, .. } => calls(base),
-        ExprKind::Index(base, index) => calls(base) || calls(index),
-        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => calls(inner),
-        ExprKind::Binary(_, left, right) => calls(left) || calls(right),
-        _ => false,
+/// The usual arithmetic conversions of two types, where both are numbers.
+fn together(a: &Ty, b: &Ty) -> Option<Ty> {
+    match (a, b) {
+        (Ty::Float(a), Ty::Float(b)) => Some(Ty::Float(*a.max(b))),
+        (Ty::Float(bits), other) | (other, Ty::Float(bits)) => other.int_ty().map(|_| Ty::Float(*bits)),
+        _ => Some(Ty::of(a.int_ty()?.common(b.int_ty()?))),
     }
+}
+
+/// Whether something is called in it.
+pub(super) fn calls(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Call(..) | ExprKind::Construct(..)) || parts(expr).into_iter().any(calls)
 }

@@ -1,13 +1,20 @@
 //! Statics of functions: each is made once. What its first call gave it holds for that run alone, anything else for all.
 
 use super::machine::{Machine, Run};
-use super::value::{Place, Value};
+use super::value::{Place, Ty, Value};
 use crate::ast::{Expr, ExprKind, Initial, Stmt, Var};
 use crate::visit::parts;
+use std::hash::{Hash, Hasher};
 
 impl Machine<'_> {
     pub(super) fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
-        let key = (u64::from(var.span.file) << 32 | u64::from(var.span.start), self.template_key());
+        let Some(instance) = self.template_key() else {
+            // Of a lambda, a method or an instance that is not told from others: made anew for each call.
+            let value = self.initial(var)?;
+            self.set_slot(root, value);
+            return Ok(());
+        };
+        let key = (u64::from(var.span.file) << 32 | u64::from(var.span.start), instance);
         let id = match self.statics.get(&key) {
             Some(&id) => {
                 if self.trace.is_some() {
@@ -41,14 +48,28 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Template arguments of the running function, folded: a template's statics are one per instance.
-    fn template_key(&self) -> u64 {
-        let Some(function) = self.function() else { return 0 };
-        let values = (0..function.templates.len()).map(|at| self.stack.get(self.base() + at));
-        values.fold(1, |key, value| match value {
-            Some(Value::Int(value, ..)) => key.wrapping_mul(31).wrapping_add(*value as u64),
-            _ => key.wrapping_mul(37),
-        })
+    /// Template arguments of the running function, folded: a template's statics are one per instance. None where they are not
+    /// plain enough to tell instances apart.
+    fn template_key(&self) -> Option<u64> {
+        let function = self.function()?;
+        let mut folded = std::hash::DefaultHasher::new();
+        for at in 0..function.templates.len() {
+            match self.stack.get(self.base() + at)? {
+                Value::Int(value, 0, _) => (0, value).hash(&mut folded),
+                Value::Type(ty) => match ty.as_ref() {
+                    Ty::Void => 1.hash(&mut folded),
+                    Ty::Bool => 2.hash(&mut folded),
+                    Ty::Int(bits, signed) => (3, bits, signed).hash(&mut folded),
+                    Ty::Float(bits) => (4, bits).hash(&mut folded),
+                    Ty::Struct(instance) if instance.args.is_empty() => {
+                        (5, std::sync::Arc::as_ptr(&instance.of) as usize).hash(&mut folded);
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        Some(folded.finish())
     }
 }
 

@@ -469,6 +469,9 @@ fn combine(op: Binary, unsigned: bool, left: Piece, right: Piece) -> Option<Piec
         // The same quotient up to the next multiple; the remainder grows as far.
         Binary::Div | Binary::Rem if divides => {
             let (s, b) = (left.slope, right.value);
+            // Only as far as it stays within 63 bits.
+            let more = more.min((i64::MAX - left.value) / s);
+            let fixed = Piece { more, ..fixed };
             let same = (b - 1 - left.value % b) / s;
             match (op, s % b) {
                 (Binary::Div, 0) => Piece { value, slope: s / b, more },

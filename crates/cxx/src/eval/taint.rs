@@ -222,12 +222,6 @@ fn is_variable(expr: &Expr) -> bool {
 
 /// Whether evaluating an expression may change a variable.
 pub(super) fn changes(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Assign(..) | ExprKind::Step { .. } => true,
-        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => changes(inner),
-        ExprKind::Binary(_, left, right) | ExprKind::Comma(left, right) => changes(left) || changes(right),
-        ExprKind::Ternary(parts) => parts.iter().any(changes),
-        ExprKind::Call(_, args) => args.iter().any(changes),
-        _ => false,
-    }
+    matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. })
+        || crate::visit::parts(expr).into_iter().any(changes)
 }

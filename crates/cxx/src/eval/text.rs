@@ -10,8 +10,8 @@ use crate::integer::IntTy;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// `std::string::npos` and `SIZE_MAX`, as far as a signed number goes.
-pub(super) const NPOS: i64 = i64::MAX;
+/// The bits of `std::string::npos`: the largest number without a sign.
+pub(super) const NPOS: i64 = -1;
 
 impl Machine<'_> {
     pub(super) fn text_arg(&mut self, arg: Option<&Expr>) -> Run<Option<String>> {
@@ -37,7 +37,11 @@ impl Machine<'_> {
         let Some(text) = first else { return Ok(Value::Opaque(at)) };
         Ok(match builtin {
             Builtin::Strlen => Value::size(text.len()),
-            Builtin::Atoi => Value::int(leading_number(&text, 10)),
+            // A number that is no int is whatever a library makes of it.
+            Builtin::Atoi => match i32::try_from(leading_number(&text, 10)) {
+                Ok(number) => Value::int(i64::from(number)),
+                Err(_) => Value::Opaque(at),
+            },
             Builtin::Strcspn | Builtin::Strstr | Builtin::Strcmp => {
                 let Some(other) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
                 match builtin {
@@ -66,7 +70,16 @@ impl Machine<'_> {
             None => Value::int(10),
         };
         Ok(match (text, radix) {
-            (Some(text), Value::Int(radix @ 2..=36, 0, _)) => Value::typed(leading_number(&text, radix as u32), ty),
+            (Some(text), Value::Int(radix @ 2..=36, 0, _)) => {
+                let number = leading_number(&text, radix as u32);
+                // A number that does not fit is the nearest that does.
+                let number = match ty {
+                    IntTy::U64 if number.unsigned_abs() > u128::from(u64::MAX) => -1,
+                    IntTy::U64 => number as i64,
+                    _ => number.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+                };
+                Value::typed(number, ty)
+            }
             _ => Value::Opaque(at),
         })
     }
@@ -105,6 +118,11 @@ impl Machine<'_> {
     fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
         if let Some(text) = first {
             self.token_rest = Some(text);
+            // It ends the pieces where they stand.
+            if let Some(target) = args.first() {
+                let given = self.decayed(target)?;
+                self.taint_reached(&given, at);
+            }
         }
         let Some(separators) = self.text_arg(args.get(1))? else { return Ok(Value::Opaque(at)) };
         let Some(rest) = self.token_rest.take() else { return Ok(Value::Null) };
@@ -160,7 +178,7 @@ impl Machine<'_> {
             return Ok(Value::Void);
         }
         match (self.size_of(&ty), self.settle(&bytes)) {
-            (Some(size), Some(bytes)) if bytes <= size as i64 => self.write(to, value),
+            (Some(size), Some(bytes)) if bytes == size as i64 => self.write(to, value),
             (None, _) | (_, None) if !self.in_array(to) => self.write(to, value),
             // More than the one item that is pointed to: what follows it is written too.
             _ => self.taint_around(to, at),
@@ -198,10 +216,19 @@ impl Machine<'_> {
             values.push(self.decayed(arg)?);
         }
         match values.as_slice() {
-            [Value::Ptr(place), Value::Int(0, 0, _), ..] => {
+            [Value::Ptr(place), Value::Int(0, 0, _), bytes @ ..] => {
                 let whole = self.peek(*place).cloned().unwrap_or_default();
+                // As many bytes as there are, or `sizeof` of an object whose size is not known.
+                let size = self.size_of(&whole.ty()).and_then(|size| i64::try_from(size).ok());
+                let given = bytes.first().and_then(|bytes| self.settle(bytes));
+                let named = args.get(2).is_some_and(|bytes| match &bytes.kind {
+                    ExprKind::SizeofExpr(inner) => !matches!(inner.kind, ExprKind::Member { .. } | ExprKind::Index(..)),
+                    ExprKind::SizeofType(_) => true,
+                    _ => false,
+                });
+                let all = if size.is_some() && given.is_some() { size == given } else { named };
                 match whole {
-                    Value::Agg(agg) if matches!(agg.shape, Shape::Struct(_)) => {
+                    Value::Agg(agg) if all && matches!(agg.shape, Shape::Struct(_)) => {
                         let zero = self.default_value(&Value::Agg(agg).ty(), true, at)?;
                         self.write(*place, zero);
                     }
@@ -302,9 +329,9 @@ impl Machine<'_> {
         Ok(match (method, numbers.as_slice()) {
             ("clear", []) | ("erase", []) => Some(String::new()),
             ("pop_back", []) => text.get(..text.len().saturating_sub(1)).map(str::to_owned),
-            ("resize", &[Some(length)]) if length <= text.len() as i64 => join(at(length), text.len()),
+            ("resize", &[Some(length)]) if (0..=text.len() as i64).contains(&length) => join(at(length), text.len()),
             ("erase", &[Some(from)]) => join(at(from), text.len()),
-            ("erase", &[Some(from), Some(count)]) => join(at(from), at(from.saturating_add(count))),
+            ("erase", &[Some(from), Some(count)]) => join(at(from), at(from).saturating_add(at(count)).min(text.len())),
             _ => None,
         })
     }
@@ -329,13 +356,14 @@ impl Machine<'_> {
     }
 }
 
+/// Positions have no sign: what looks negative is beyond any end.
 fn index(position: i64, length: usize) -> usize {
-    usize::try_from(position.max(0)).unwrap_or(usize::MAX).min(length)
+    usize::try_from(position).unwrap_or(usize::MAX).min(length)
 }
 
 fn part(text: &str, from: i64, count: i64) -> &str {
     let start = index(from, text.len());
-    let end = index(from.max(0).saturating_add(count.max(0)), text.len());
+    let end = start.saturating_add(index(count, text.len())).min(text.len());
     text.get(start..end.max(start)).unwrap_or_default()
 }
 
@@ -344,7 +372,7 @@ fn order(order: Ordering) -> Value {
 }
 
 /// The number that a text begins with, as C reads it: blanks, a sign, a `0x` before hexadecimal digits.
-fn leading_number(text: &str, radix: u32) -> i64 {
+fn leading_number(text: &str, radix: u32) -> i128 {
     let text = text.trim_start();
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -353,8 +381,9 @@ fn leading_number(text: &str, radix: u32) -> i64 {
     let bare = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).filter(|_| radix == 16);
     let text = bare.unwrap_or(text);
     let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
-    let number = text.get(..end).and_then(|digits| i64::from_str_radix(digits, radix).ok()).unwrap_or(0);
-    if negative { number.wrapping_neg() } else { number }
+    let digits = text.get(..end).unwrap_or_default();
+    let number = if digits.is_empty() { 0 } else { i128::from_str_radix(digits, radix).unwrap_or(i128::MAX) };
+    if negative { number.saturating_neg() } else { number }
 }
 
 /// Whether an item takes as many bytes as the one in whose place it is copied, as far as the two tell.

@@ -124,7 +124,7 @@ impl Machine<'_> {
             let own = program.enums.iter().filter(with).find(|found| found.unit == unit);
             return match own.or_else(|| program.enums.iter().find(with)).and_then(|found| found.underlying.as_ref()) {
                 Some(underlying) => self.resolve(underlying),
-                None => Ok(Ty::Enum),
+                None => self.enum_of_ints(name, unit),
             };
         }
         let mut general = None;
@@ -145,6 +145,21 @@ impl Machine<'_> {
             Some(of) => Ty::Struct(Rc::new(Instance { of: of.clone(), args })),
             None => Ty::Named(name),
         })
+    }
+
+    /// An enum without a type of its own is an int, unless one of its numbers is none.
+    fn enum_of_ints(&mut self, name: Sym, unit: u32) -> Run<Ty> {
+        let program = self.program;
+        let named = |found: &&Enum| found.name == Some(name);
+        let own = program.enums.iter().filter(named).find(|found| found.unit == unit);
+        let Some(found) = own.or_else(|| program.enums.iter().find(named)) else { return Ok(Ty::Enum) };
+        for value in found.list.iter().filter_map(|item| item.value.as_ref()) {
+            let value = self.eval(value)?;
+            if self.settle(&value).is_none_or(|value| i32::try_from(value).is_err()) {
+                return Ok(Ty::Unknown);
+            }
+        }
+        Ok(Ty::Enum)
     }
 
     /// The struct that `a::b::last` looks into.
@@ -218,16 +233,16 @@ impl Machine<'_> {
                 machine.convert(&field.ty, value).map(Some)
             });
         }
-        let mut next = 0;
+        let mut next = Some(0i64);
         for item in &members.enumerators {
             if let Some(value) = &item.value {
                 let value = self.within(instance, |machine| machine.eval(value))?;
-                next = self.settle(&value).unwrap_or(next);
+                next = self.settle(&value);
             }
             if item.name == name {
-                return Ok(Some(Value::int(next)));
+                return Ok(Some(next.map_or(Value::Opaque(instance.of.span), Value::int)));
             }
-            next += 1;
+            next = next.and_then(|next| next.checked_add(1));
         }
         for base in &instance.of.bases {
             let ty = self.within(instance, |machine| machine.resolve(base))?;

@@ -4,7 +4,7 @@ use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};
 use crate::ast::{Expr, ExprKind, Initial, Stmt, Switch, Var};
 use crate::dialect::Word;
-use crate::lex::Kind;
+use crate::lex::{Kind, Tok};
 use crate::sym::{self, Sym};
 use std::sync::{Arc, OnceLock};
 
@@ -166,10 +166,17 @@ impl Parser<'_> {
         }
         if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.says_unused(tok.sym) {
             // Says that a variable is not used: no use of it.
+            let mark = self.mark();
             self.pos += 1;
+            let from = self.pos;
             self.skip_balanced();
-            self.eat(sym::SEMI);
-            return Ok(Stmt::Empty);
+            let given = self.toks.get(from..self.pos).unwrap_or_default();
+            let changes = |tok: &Tok| tok.kind == Kind::Punct && self.interner.text(tok.sym).ends_with('=');
+            if !given.iter().any(|tok| changes(tok) || tok.is(sym::INC) || tok.is(sym::DEC)) {
+                self.eat(sym::SEMI);
+                return Ok(Stmt::Empty);
+            }
+            self.rewind(mark);
         }
         if self.declares() {
             let mark = self.mark();
