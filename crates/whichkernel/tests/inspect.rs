@@ -65,13 +65,17 @@ fn every_view_has_a_schema_of_its_own_and_keeps_to_it() {
         (&path, &["--extract", objects], "inspect-extract"),
         (&path, &["--fingerprint"], "inspect-fingerprint"),
         (&program, &["--needed"], "inspect-needed"),
-        (place.0.path(), &["--gpu", "gfx1201"], "inspect-directory"),
+        (place.0.path(), &["--gpu", "gfx1201"], "inspect-directory/2"),
         (&own, &[], "inspect-process"),
     ];
     for (path, args, name) in views {
         let output = inspect(path, &[args, &["--format", "json"]].concat());
         let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout);
-        assert_eq!(value["schema"], format!("whichkernel.{name}/1"), "{args:?}");
+        assert_eq!(
+            value["schema"],
+            format!("whichkernel.{}", if name.contains('/') { name.to_owned() } else { format!("{name}/1") }),
+            "{args:?}"
+        );
     }
 }
 
