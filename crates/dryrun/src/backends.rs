@@ -104,8 +104,7 @@ impl Backends {
         }
         let answered = products.iter().filter(|of| !of.hip.is_empty() && !of.vulkan.is_empty()).count() as u64;
         let lost = hip.cells.iter().map(|cell| cell.lost).chain(vulkan.cells.iter().map(|cell| cell.lost)).sum();
-        let basis = Basis::new(Rung::Selected, Unit::Cells, products.len() as u64, answered)
-            .by(crate::sightings::NAME)
+        let basis = Basis::new(crate::sightings::NAME, Rung::Selected, Unit::Cells, products.len() as u64, answered)
             .by(crate::vulkan::NAME)
             .of(target)
             .lost(lost);

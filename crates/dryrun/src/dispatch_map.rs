@@ -104,9 +104,9 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     let said = || sheets.iter().flat_map(|sheet| sheet.cells.values());
     let compared = said().filter(|said| said.is_compared()).count() as u64;
     let different = said().filter(|said| said.disagrees()).count() as u64;
-    let basis = Basis::new(Rung::Selected, Unit::Cells, said().count() as u64, compared);
+    let basis = Basis::new("source", Rung::Selected, Unit::Cells, said().count() as u64, compared);
     let basis = sheets.iter().fold(basis, |basis, sheet| basis.of(&sheet.target));
-    basis.by("source").by(crate::sightings::NAME).equality(different)
+    basis.by(crate::sightings::NAME).equality(different)
 }
 
 /// What `map` answers: type and columns to path and tile, for each card.

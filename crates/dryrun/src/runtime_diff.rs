@@ -86,7 +86,7 @@ impl RuntimeDiff {
         };
         let known = differences.iter().filter(|one| one.what != Aspect::Problem);
         let differing: BTreeSet<(String, String, u64)> = known.flat_map(of).collect();
-        let mut basis = Basis::new(Rung::Selected, Unit::Cells, cells, answered).by(crate::sightings::NAME);
+        let mut basis = Basis::new(crate::sightings::NAME, Rung::Selected, Unit::Cells, cells, answered);
         basis = basis.of(names.0).of(names.1);
         for map in a.iter().zip(b).flat_map(|(a, b)| [a, b]) {
             basis = basis.lost(map.cells.iter().map(|cell| cell.lost).sum());

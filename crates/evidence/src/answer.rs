@@ -16,7 +16,12 @@ struct Voice {
     yes: bool,
     /// What its grade leaves open.
     short: Option<(String, LeftOutWhy)>,
+    /// The observers whose observations it cites.
+    by: Vec<String>,
 }
+
+/// Who grades, beside the observers whose observations are graded.
+pub const JUDGE: &str = "judge";
 
 pub(crate) fn conclude(
     question: &Question,
@@ -28,7 +33,7 @@ pub(crate) fn conclude(
     let voices = voices(question, investigation, readings, found);
     let possible = question.all_claims().count() + usize::from(question.ask.is_some());
     let Some(best) = voices.iter().map(|voice| voice.rung).max() else {
-        return Basis::new(asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
+        return Basis::new(JUDGE, asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
     };
     // What was seen higher up overrules what was said further down.
     let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
@@ -38,7 +43,10 @@ pub(crate) fn conclude(
         readings.iter().any(|it| it.claim == **id && it.rung == best && it.grade.is_unresolved())
     };
     let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
-    let mut basis = Basis::new(best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    let mut basis = Basis::new(JUDGE, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    for observer in voices.iter().flat_map(|voice| &voice.by) {
+        basis = basis.by(observer);
+    }
     // One that stands without reserve is enough.
     if voices.iter().all(|voice| voice.short.is_some()) {
         for (what, why) in voices.iter().filter_map(|voice| voice.short.as_ref()) {
@@ -101,5 +109,6 @@ fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
         GradeKind::Inferred => Some((of(), LeftOutWhy::Inferred)),
         _ => None,
     };
-    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short }
+    let by = reading.cites.iter().map(|cite| cite.observer.name.clone()).collect();
+    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short, by }
 }

@@ -36,6 +36,7 @@ mod value;
 mod view;
 mod wanted;
 
+pub use answer::JUDGE;
 pub use claim::Claim;
 pub use conclusion::{Basis, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Word};
 pub use coverage::{Coverage, Gap};

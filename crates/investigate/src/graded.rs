@@ -114,7 +114,10 @@ impl Graded {
         let rung = expected.iter().map(|reading| reading.rung).min().unwrap_or(Rung::Declared);
         let answered = expected.iter().filter(|reading| !reading.grade.is_unresolved()).count() as u64;
         let refuted = expected.iter().filter(|reading| reading.grade.is_refuted()).count() as u64;
-        let basis = Basis::new(rung, Unit::Claims, expected.len() as u64, answered);
+        let mut basis = Basis::new(evidence::JUDGE, rung, Unit::Claims, expected.len() as u64, answered);
+        for cite in expected.iter().flat_map(|reading| &reading.cites) {
+            basis = basis.by(&cite.observer.name);
+        }
         (!expected.is_empty()).then(|| basis.of_all(refuted))
     }
 

@@ -242,7 +242,7 @@ pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec
 /// Whether what is listed is all that was meant to be asked, with its true count.
 pub fn counted(probes: &[Probe], failed: &[Failure], ended: Option<&str>) -> Conclusion {
     let known = probes.iter().filter(|probe| probe.evaluated.is_some()).count() as u64;
-    let mut basis = Basis::new(Rung::Loaded, Unit::Probes, known, known).by("probe");
+    let mut basis = Basis::new("probe", Rung::Loaded, Unit::Probes, known, known);
     for failure in failed {
         basis = basis.without(&failure.name, Some(1), LeftOutWhy::Failed);
     }

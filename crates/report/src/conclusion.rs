@@ -1,7 +1,7 @@
 //! A conclusion as a sentence: the only place where "none", "same", "all" or "complete" is worded.
 
 use crate::{Lang, rung_text};
-use evidence::{Conclusion, Reach, Says};
+use evidence::{Conclusion, LeftOutWhy, Reach, Says};
 
 /// More names than this are counted, not listed.
 const NAMED: usize = 3;
@@ -62,8 +62,11 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     if conclusion.lost() > 0 {
         parts.push(number("gap-lost", conclusion.lost()));
     }
-    if conclusion.unanswered() > 0 {
-        parts.push(number("gap-unanswered", conclusion.unanswered()));
+    // What is counted by its name below is not told twice.
+    let of_asked = conclusion.left_out().iter().filter(|left| left.why != LeftOutWhy::NotAsked);
+    let named: u64 = of_asked.filter_map(|left| left.count).sum();
+    if conclusion.unanswered() > named {
+        parts.push(number("gap-unanswered", conclusion.unanswered() - named));
     }
     if let Some(rung) = conclusion.not_observed() {
         parts.push(lang.text_with("gap-rung", &[("rung", rung_text(lang, rung).into())]));
@@ -87,7 +90,7 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence::{Basis, LeftOutWhy, Rung, Unit};
+    use evidence::{Basis, Rung, Unit};
 
     fn en(conclusion: &Conclusion) -> String {
         conclusion_text(&Lang::new("en"), conclusion)
@@ -95,16 +98,29 @@ mod tests {
 
     #[test]
     fn a_sentence_names_what_it_does_not_reach_over() {
-        let basis = Basis::new(Rung::Declared, Unit::Cells, 312, 312);
+        let basis = Basis::new("source", Rung::Declared, Unit::Cells, 312, 312);
         assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
         let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
         assert_eq!(en(&some), "The same in the 312 cells that were answered; nothing is said of sm_89 (not asked).");
     }
 
     #[test]
+    fn what_is_counted_by_its_name_is_not_counted_again() {
+        let basis =
+            Basis::new("source", Rung::Declared, Unit::Launches, 5, 2).without("status", Some(2), LeftOutWhy::Refused);
+        let says = en(&basis.equality(0));
+        assert!(says.contains("1 not answered") && says.contains("2 of status"), "{says}");
+        let basis =
+            Basis::new("source", Rung::Declared, Unit::Launches, 4, 2).without("status", Some(2), LeftOutWhy::Refused);
+        assert!(!en(&basis.equality(0)).contains("not answered"));
+    }
+
+    #[test]
     fn of_a_long_list_a_few_are_named_and_the_rest_is_counted() {
         let many = "gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942";
-        let some = Basis::new(Rung::Declared, Unit::Cells, 1, 1).without(many, None, LeftOutWhy::NotAsked).equality(0);
+        let some = Basis::new("source", Rung::Declared, Unit::Cells, 1, 1)
+            .without(many, None, LeftOutWhy::NotAsked)
+            .equality(0);
         let says = en(&some);
         assert!(says.contains("gfx803, gfx900, gfx906 and 3 more (not asked)"), "{says}");
         assert!(!says.contains("gfx942"), "{says}");
@@ -112,17 +128,21 @@ mod tests {
 
     #[test]
     fn nothing_is_not_said_of_what_could_not_be_read() {
-        let none = Basis::new(Rung::Shipped, Unit::Kernels, 0, 0).without("a.so", None, LeftOutWhy::Unreadable);
+        let none =
+            Basis::new("source", Rung::Shipped, Unit::Kernels, 0, 0).without("a.so", None, LeftOutWhy::Unreadable);
         assert_eq!(en(&none.presence(0)), "Not known: a.so (could not be read).");
-        assert_eq!(en(&Basis::new(Rung::Shipped, Unit::Kernels, 0, 0).presence(0)), "Not known: nothing was asked.");
+        assert_eq!(
+            en(&Basis::new("source", Rung::Shipped, Unit::Kernels, 0, 0).presence(0)),
+            "Not known: nothing was asked."
+        );
     }
 
     #[test]
     fn every_sentence_exists_in_both_languages() {
-        let whole = |unit| Basis::new(Rung::Declared, unit, 2, 2);
+        let whole = |unit| Basis::new("source", Rung::Declared, unit, 2, 2);
         for lang in [Lang::new("en"), Lang::new("ja")] {
             for unit in Unit::ALL {
-                for basis in [whole(unit), whole(unit).lost(1), Basis::new(Rung::Declared, unit, 2, 0)] {
+                for basis in [whole(unit), whole(unit).lost(1), Basis::new("source", Rung::Declared, unit, 2, 0)] {
                     let all = [
                         basis.clone().presence(0),
                         basis.clone().presence(1),

@@ -86,7 +86,8 @@ impl ObserverReport {
     /// `word`: how a gap is called, and replays that are not known (None).
     pub fn conclusion(&self, tally: &Tally, word: impl Fn(Option<&Unseen>) -> String) -> Conclusion {
         let seen = tally.launches() + tally.rejections();
-        let mut basis = Basis::live(self.rung(self.device), Unit::Launches, seen).lost(tally.lost);
+        let mut basis = Basis::live(self.observer.name(), self.rung(self.device), Unit::Launches, seen);
+        basis = basis.lost(tally.lost);
         if tally.unknown_replays > 0 {
             basis = basis.without(word(None), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
         }
@@ -99,7 +100,6 @@ impl ObserverReport {
         if let Word::File { name, .. } = &self.word {
             basis = basis.without(name.clone(), None, LeftOutWhy::OnlyTold);
         }
-        let basis = basis.by(self.observer.name());
         if seen == 0 { basis.presence(0) } else { basis.completeness() }
     }
 }

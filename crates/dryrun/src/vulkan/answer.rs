@@ -53,7 +53,7 @@ impl VulkanSelection {
         let refused: u64 = outcome.runs.iter().map(|run| run.refused).sum();
         let gaps: Vec<String> = outcome.runs.iter().flat_map(|run| run.blind.iter().cloned()).collect();
         let mut basis =
-            Basis::live(Rung::Selected, Unit::Launches, seen_in_all).by(super::sightings::NAME).lost(lost + refused);
+            Basis::live(super::sightings::NAME, Rung::Selected, Unit::Launches, seen_in_all).lost(lost + refused);
         basis = basis.of(card.target);
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);

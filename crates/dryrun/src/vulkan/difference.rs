@@ -49,7 +49,7 @@ impl VulkanDiff {
         let differing: BTreeSet<(&str, u64)> = differing.map(|of| (of.kind.as_str(), of.columns)).collect();
         let lost = left.cells.iter().chain(&right.cells).map(|cell| cell.lost).sum();
         let basis =
-            Basis::new(Rung::Selected, Unit::Cells, cells, answered).by(super::sightings::NAME).lost(lost).of(a).of(b);
+            Basis::new(super::sightings::NAME, Rung::Selected, Unit::Cells, cells, answered).lost(lost).of(a).of(b);
         let conclusion = basis.equality(differing.len() as u64);
         VulkanDiff { a: a.to_owned(), b: b.to_owned(), runtime, cells, conclusion, differences }
     }

@@ -14,6 +14,7 @@ pub enum Unit {
     Calls,
     Cells,
     Claims,
+    Commits,
     Files,
     Instructions,
     Kernels,
@@ -27,11 +28,12 @@ pub enum Unit {
 }
 
 impl Unit {
-    pub const ALL: [Unit; 14] = [
+    pub const ALL: [Unit; 15] = [
         Unit::Bytes,
         Unit::Calls,
         Unit::Cells,
         Unit::Claims,
+        Unit::Commits,
         Unit::Files,
         Unit::Instructions,
         Unit::Kernels,
@@ -51,6 +53,7 @@ impl Unit {
             Unit::Calls => "calls",
             Unit::Cells => "cells",
             Unit::Claims => "claims",
+            Unit::Commits => "commits",
             Unit::Files => "files",
             Unit::Instructions => "instructions",
             Unit::Kernels => "kernels",
@@ -159,15 +162,20 @@ pub struct Basis {
     /// The rung that the question is about, where that may be another: what runs is not answered by a rule in a source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_of: Option<Rung>,
-    /// The observers' names.
+    /// The observers' names, never none.
     pub(super) by: BTreeSet<String>,
     /// What was looked at, by its name: a file, a tree, a card, a process.
     pub(super) of: BTreeSet<String>,
 }
 
 impl Basis {
-    /// `asked` units were asked for, of which `answered` have an answer.
-    pub fn new(rung: Rung, unit: Unit, asked: u64, answered: u64) -> Self {
+    /// `asked` units were asked for, of which `answered` have an answer, by the observer of that name. Nobody answers without a
+    /// name.
+    ///
+    /// ```compile_fail
+    /// evidence::Basis::new(evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
+    /// ```
+    pub fn new(by: impl Into<String>, rung: Rung, unit: Unit, asked: u64, answered: u64) -> Self {
         Basis {
             unit,
             asked: Some(asked),
@@ -176,14 +184,14 @@ impl Basis {
             left_out: Vec::new(),
             rung,
             asked_of: None,
-            by: BTreeSet::new(),
+            by: BTreeSet::from([by.into()]),
             of: BTreeSet::new(),
         }
     }
 
     /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
-    pub fn live(rung: Rung, unit: Unit, seen: u64) -> Self {
-        Basis { asked: None, ..Basis::new(rung, unit, 0, seen) }
+    pub fn live(by: impl Into<String>, rung: Rung, unit: Unit, seen: u64) -> Self {
+        Basis { asked: None, ..Basis::new(by, rung, unit, 0, seen) }
     }
 
     #[must_use]
@@ -192,6 +200,7 @@ impl Basis {
         self
     }
 
+    /// Another observer that had a part in it.
     #[must_use]
     pub fn by(mut self, observer: impl Into<String>) -> Self {
         self.by.insert(observer.into());

@@ -126,10 +126,9 @@ pub fn conclusion(map: &LaunchMap) -> Conclusion {
     let c = &map.completeness;
     let mut basis = match c.sites {
         // A file without such a call was read in full, too.
-        0 => Basis::live(Rung::Shipped, Unit::Calls, 0),
-        sites => Basis::new(Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
+        0 => Basis::live("launch-map", Rung::Shipped, Unit::Calls, 0),
+        sites => Basis::new("launch-map", Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
     };
-    basis = basis.by("launch-map");
     for unresolved in &c.unresolved {
         let what = format!("{:#x}: {}", unresolved.site, unresolved.why);
         basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);

@@ -11,10 +11,9 @@ fn basis(groups: &Groups) -> Basis {
     // How many there should be nobody says beforehand: code without a single instruction is read in full, too. Where there
     // is no code object at all, nothing was asked.
     let mut basis = match groups.objects {
-        0 => Basis::new(Rung::Shipped, Unit::Instructions, 0, 0),
-        _ => Basis::live(Rung::Shipped, Unit::Instructions, counted).lost(lost),
+        0 => Basis::new("isa", Rung::Shipped, Unit::Instructions, 0, 0),
+        _ => Basis::live("isa", Rung::Shipped, Unit::Instructions, counted).lost(lost),
     };
-    basis = basis.by("isa");
     for place in groups.undecoded.iter().chain(&groups.cut).take(3) {
         let bundle = place.bundle.map_or_else(String::new, |bundle| format!(" [{bundle}]"));
         let what = format!("{}{bundle} at {:#x}", place.target, place.address);

@@ -136,7 +136,7 @@ pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
 pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     let differ = pairs.iter().filter(|pair| !pair.differences.is_empty()).count();
     let asked = pairs.len() as u64;
-    let mut basis = Basis::new(Rung::Shipped, Unit::Kernels, asked, asked).by("isa");
+    let mut basis = Basis::new("isa", Rung::Shipped, Unit::Kernels, asked, asked);
     for side in [a, b] {
         if !side.complete {
             basis = basis.without(side.file.clone(), None, LeftOutWhy::Unreadable);

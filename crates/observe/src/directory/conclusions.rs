@@ -32,7 +32,7 @@ impl Place<'_> {
         let catalogs: u64 = self.catalogs.iter().map(|catalog| catalog.files).sum();
         let files = survey.files + catalogs;
         let asked = files + (survey.unread.len() + survey.packs.len()) as u64;
-        self.left_out(Basis::new(Rung::Shipped, Unit::Files, asked, files.saturating_sub(in_part)).by(NAME))
+        self.left_out(Basis::new(NAME, Rung::Shipped, Unit::Files, asked, files.saturating_sub(in_part)))
     }
 
     fn left_out(&self, mut basis: Basis) -> Basis {
@@ -106,7 +106,7 @@ impl Place<'_> {
                 None => not_fetched.push(catalog.path),
             }
         }
-        let mut basis = self.left_out(Basis::new(Rung::Shipped, Unit::Libraries, asked, answered).by(NAME));
+        let mut basis = self.left_out(Basis::new(NAME, Rung::Shipped, Unit::Libraries, asked, answered));
         for path in not_fetched {
             basis = basis.without(path.display().to_string(), None, LeftOutWhy::NotAsked);
         }

@@ -6,7 +6,7 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 
 impl Process {
     fn basis(&self, answered: u64) -> Basis {
-        Basis::new(Rung::Loaded, Unit::Libraries, self.libraries.len() as u64, answered).by(ProcessMaps.name())
+        Basis::new(ProcessMaps.name(), Rung::Loaded, Unit::Libraries, self.libraries.len() as u64, answered)
     }
 
     /// Is what is told of the libraries all there is? One that could not be read has neither version nor edges.

@@ -135,7 +135,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])]) -> Conclusi
     let rung = if known == 0 { Rung::Declared } else { rung };
     let left = |basis: Basis, ((ty, why), count): ((String, LeftOutWhy), u64)| basis.without(ty, Some(count), why);
     let basis =
-        lanes.iter().fold(Basis::new(rung, Unit::Cells, known, known).by("probe"), |basis, (lane, _)| basis.of(*lane));
+        lanes.iter().fold(Basis::new("probe", rung, Unit::Cells, known, known), |basis, (lane, _)| basis.of(*lane));
     unknown.into_iter().fold(basis, left).equality(different)
 }
 
