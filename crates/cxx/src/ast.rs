@@ -154,6 +154,8 @@ pub struct Segment {
 pub enum TemplateArg {
     Type(Type),
     Expr(Expr),
+    /// `of<T, I>...`: one type for each that the pack within it holds.
+    Expansion(Type),
 }
 
 #[derive(Debug, Clone)]
@@ -164,6 +166,13 @@ pub struct Type {
     pub constant: bool,
     pub dims: Vec<Option<Expr>>,
     pub span: Span,
+}
+
+impl Type {
+    /// Whether it is a template's name with arguments.
+    pub fn has_arguments(&self) -> bool {
+        matches!(&self.base, Base::Name(name) if name.path.last().is_some_and(|last| last.args.is_some()))
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use crate::elided::{Elided, Home};
 use crate::files::{Files, LoadError, Sources, Span, Unreadable};
 use crate::lex::{Kind, Tok};
 use crate::macros::{Macro, Macros};
-use crate::parse::{self, Declared, Global, Names, Seen};
+use crate::parse::{self, Declared, Global, Names, Pick, Seen};
 use crate::preprocess::Preprocessor;
 use crate::sym::{self, FxMap, FxSet, Interner, Sym};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -32,6 +32,8 @@ pub struct Program {
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
+    /// Aliases that stand for one of their arguments, as each unit has them.
+    picks: FxMap<Sym, Vec<(u32, Option<Pick>)>>,
     pub enums: Vec<Enum>,
     /// Operators that are defined by functions, with the names in their parameters.
     operators: Vec<(Sym, Vec<Sym>)>,
@@ -200,6 +202,9 @@ impl Program {
         for (name, ty) in declared.aliases {
             self.aliases.entry(name).or_default().push((unit, ty));
         }
+        for (name, pick) in declared.picks {
+            self.picks.entry(name).or_default().push((unit, pick));
+        }
         for mut found in declared.enums {
             found.space = space(found.space);
             let index = self.enums.len() as u32;
@@ -260,6 +265,16 @@ impl Program {
     pub fn alias(&self, name: Sym, unit: u32) -> Option<&Type> {
         let list = self.aliases.get(&name)?;
         list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
+    }
+
+    /// Which of its arguments an alias with parameters stands for, and with how many stars; None where it is another type, or
+    /// where those of that name are not one.
+    pub fn pick(&self, name: Sym, unit: u32) -> Option<Pick> {
+        let list = self.picks.get(&name)?;
+        let own = list.iter().any(|(of, _)| *of == unit);
+        let mut all = list.iter().filter(|(of, _)| !own || *of == unit).map(|(_, pick)| *pick);
+        let first = all.next()??;
+        all.all(|other| other == Some(first)).then_some(first)
     }
 
     /// Whether a unit has several aliases of that name, in namespaces of their own.

@@ -8,7 +8,7 @@ use crate::survey::{ALL_TYPES, Question};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What `diff` answers for two source trees.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -127,7 +127,9 @@ pub struct HistoryAnswer {
     /// Commits without a dispatcher that can be read: the commit, and why.
     pub unreadable: Vec<(String, String)>,
     pub events: Vec<EventAnswer>,
-    /// The two ends themselves, compared.
+    /// Whether anything changed between the ends: of these commits, without those that could not be evaluated.
+    pub changed: Conclusion,
+    /// The two ends themselves, compared; not known where one of them could not be evaluated.
     pub ends: Conclusion,
     /// Up to which Ollama release pins are known.
     pub ollama_until: Option<String>,
@@ -143,6 +145,8 @@ pub struct EventAnswer {
     pub commit: String,
     /// The commit before it, of those that were looked at.
     pub before: String,
+    /// Commits between the two that could not be evaluated: what changed can be theirs.
+    pub unread: Vec<String>,
     pub date: String,
     /// The first release that has it.
     pub tag: Option<String>,
@@ -173,6 +177,7 @@ impl EventAnswer {
         EventAnswer {
             commit: event.commit.id.clone(),
             before: event.before.clone(),
+            unread: event.unread.clone(),
             date: event.commit.date.clone(),
             tag: event.tag.clone(),
             subject: event.commit.subject.clone(),
@@ -207,6 +212,7 @@ impl HistoryAnswer {
             evaluated: found.evaluated,
             unreadable: found.unreadable.clone(),
             events,
+            changed: found.changed(),
             ends,
             ollama_until: pins.last().map(|pin| pin.release.clone()),
         }
@@ -222,17 +228,28 @@ pub struct Compared<'a> {
 }
 
 /// What may be said: of so many cells, without those that a side leaves open, and without what nobody asked about.
-/// `unread`: operations that a side has no rules for that can be read, and why.
+/// `unread`: operations that a side has no rules for that can be read, or commits without any, and why.
 pub fn conclude(all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
-    let settled = sum(|found| found.answered + found.half);
-    let mut basis = Basis::new(Rung::Declared, Unit::Cells, settled, settled).by("source");
-    let undetermined = sum(|found| found.undetermined);
+    let (asked, answered) = (sum(|found| found.asked), sum(|found| found.answered));
+    let mut basis = Basis::new("source", Rung::Declared, Unit::Cells, asked, answered);
+    for (what, why) in unread {
+        basis = basis.without(format!("{what}: {why}"), None, LeftOutWhy::Unreadable);
+    }
+    // Those that only one side settles are among them: what they are on the other is not known.
+    let undetermined = sum(|found| found.undetermined + found.half);
     if undetermined > 0 {
         basis = basis.without("UNDETERMINED", Some(undetermined), LeftOutWhy::Undetermined);
     }
-    for (operation, why) in unread {
-        basis = basis.without(format!("{operation}: {why}"), None, LeftOutWhy::Undetermined);
+    let in_part = sum(|found| found.in_part);
+    if in_part > 0 {
+        let unknown: BTreeSet<&str> = all.iter().flat_map(|one| &one.found.unknown).map(String::as_str).collect();
+        let unknown = unknown.into_iter().collect::<Vec<_>>().join(", ");
+        basis = basis.without(format!("template <{unknown}>"), Some(in_part), LeftOutWhy::Undetermined);
+    }
+    let accounted = answered + undetermined + in_part;
+    if accounted < asked {
+        basis = basis.without("--columns", Some(asked - accounted), LeftOutWhy::Undetermined);
     }
     if !not_asked.is_empty() {
         basis = basis.without(not_asked.join(", "), None, LeftOutWhy::NotAsked);

@@ -4,8 +4,9 @@
 use crate::rules::{Answer, Launched, Outcome, RulesError};
 use crate::survey::{Overrides, Question, Survey, answer};
 use crate::tree::Tree;
+use std::collections::BTreeSet;
 
-/// Column counts where two surveys differ in one way, for one device and type.
+/// Column counts where two surveys differ in one way, or where one of them says nothing, for one device and type.
 #[derive(Debug, Clone)]
 pub struct Difference {
     pub device: usize,
@@ -85,8 +86,22 @@ pub struct Comparison {
     /// Neither side settles these; one side settles those.
     pub undetermined: u64,
     pub half: u64,
-    /// Cells that differ.
+    /// Alike as far as both are known, without the template arguments that one of them is not known in: those, by their kernel.
+    pub in_part: u64,
+    pub unknown: BTreeSet<String>,
+    /// Cells that both sides settle, and otherwise.
     pub different: u64,
+}
+
+impl Comparison {
+    /// Nothing could be compared: a side could not be evaluated.
+    pub fn nothing(question: &Question) -> Comparison {
+        let mut columns = question.columns.clone();
+        columns.sort_unstable();
+        columns.dedup();
+        let cells = question.devices.len() * question.types.len() * columns.len();
+        Comparison { asked: cells as u64, undetermined: cells as u64, ..Comparison::default() }
+    }
 }
 
 /// The same questions to two trees at once.
@@ -106,11 +121,20 @@ type Answers = [Vec<Vec<Answer>>];
 
 /// Everything that two surveys answer differently; neighbouring counts that differ in the same way are one entry.
 pub fn compare(left: &Survey<'_>, right: &Survey<'_>) -> Comparison {
-    compare_answers(&left.question, &left.answers, &right.answers)
+    compare_answers(&left.question, &left.answers, &right.answers, same_sources(left, right))
 }
 
-/// The same for answers that were kept without their survey.
-pub fn compare_answers(question: &Question, left: &Answers, right: &Answers) -> Comparison {
+/// Whether all that either was read from is the same text: then what is not known is the same, too.
+fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
+    let (Some(a), Some(b)) = (left.backends.first(), right.backends.first()) else { return false };
+    let (a, b) = (a.rules.tree, b.rules.tree);
+    let reads: BTreeSet<String> = a.reads().into_iter().collect();
+    let same = |path: &String| matches!((a.text(path), b.text(path)), (Ok(a), Ok(b)) if a == b);
+    reads == b.reads().into_iter().collect() && reads.iter().all(same)
+}
+
+/// The same for answers that were kept without their survey. `same_sources`: both were read from the same text.
+pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, same_sources: bool) -> Comparison {
     let mut out = Comparison::default();
     let mut columns = question.columns.clone();
     columns.sort_unstable();
@@ -124,16 +148,29 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers) -> 
                     out.differences.extend(open.take());
                     continue;
                 };
-                match (&a.outcome, &b.outcome) {
-                    (Outcome::Undetermined { .. }, Outcome::Undetermined { .. }) => out.undetermined += 1,
-                    (Outcome::Chosen(_), Outcome::Chosen(_)) => out.answered += 1,
-                    _ => out.half += 1,
+                let alike = match same(a, b) {
+                    Alike::InPart if same_sources => Alike::Same,
+                    alike => alike,
+                };
+                match alike {
+                    Alike::Same => out.answered += 1,
+                    Alike::Different => {
+                        out.answered += 1;
+                        out.different += 1;
+                    }
+                    Alike::InPart => {
+                        out.in_part += 1;
+                        let launches = [a, b].into_iter().filter_map(|answer| answer.launch.as_ref());
+                        out.unknown.extend(launches.flat_map(Launched::unknown));
+                    }
+                    Alike::Neither => out.undetermined += 1,
+                    Alike::One => out.half += 1,
                 }
-                if same(a, b) {
+                // What only one side settles is listed: what it is there is known.
+                if !matches!(alike, Alike::Different | Alike::One) {
                     out.differences.extend(open.take());
                     continue;
                 }
-                out.different += 1;
                 let (left, right) = (Side::of(a), Side::of(b));
                 match &mut open {
                     Some(known) if known.left.alike(&left) && known.right.alike(&right) => {
@@ -159,14 +196,66 @@ impl Side {
     }
 }
 
-/// The same path, tile, check and kernel instance.
-fn same(left: &Answer, right: &Answer) -> bool {
+/// How two answers go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    /// The same path, tile, check and kernel instance.
+    Same,
+    Different,
+    /// The same as far as the template arguments are known.
+    InPart,
+    /// Neither side settles it; one does.
+    Neither,
+    One,
+}
+
+fn same(left: &Answer, right: &Answer) -> Alike {
     match (&left.outcome, &right.outcome) {
-        (Outcome::Chosen(a), Outcome::Chosen(b)) => {
-            let instance = |answer: &Answer| answer.launch.as_ref().map(Launched::full);
-            a == b && instance(left) == instance(right)
-        }
-        (Outcome::Undetermined { .. }, Outcome::Undetermined { .. }) => true,
-        _ => false,
+        (Outcome::Chosen(a), Outcome::Chosen(b)) if a != b => Alike::Different,
+        (Outcome::Chosen(_), Outcome::Chosen(_)) => match (&left.launch, &right.launch) {
+            (Some(a), Some(b)) => match a.same(b) {
+                Some(true) => Alike::Same,
+                Some(false) => Alike::Different,
+                None => Alike::InPart,
+            },
+            (None, None) => Alike::Same,
+            _ => Alike::Different,
+        },
+        (Outcome::Undetermined { .. }, Outcome::Undetermined { .. }) => Alike::Neither,
+        _ => Alike::One,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::argument::Argument;
+    use crate::path::{Choice, Path};
+
+    fn answer(args: &[Argument]) -> Answer {
+        let choice = Choice { path: Path::GetRows, kernel: "k_get_rows".to_owned(), variant: 0, need_check: false };
+        let launch = Launched {
+            kernel: "k_get_rows".to_owned(),
+            args: args.iter().map(|arg| ("dst_t".to_owned(), arg.clone())).collect(),
+            grid: None,
+            block: None,
+            file: String::new(),
+            line: 0,
+            stack: Vec::new(),
+        };
+        Answer { from: 1, to: 1, outcome: Outcome::Chosen(choice), launch: Some(launch) }
+    }
+
+    #[test]
+    fn arguments_that_are_not_known_are_not_the_same() {
+        let (float, half) = (Argument::Type("float".to_owned()), Argument::Type("half".to_owned()));
+        assert_eq!(same(&answer(&[float.clone()]), &answer(&[float.clone()])), Alike::Same);
+        assert_eq!(same(&answer(&[float.clone()]), &answer(&[half.clone()])), Alike::Different);
+        assert_eq!(same(&answer(&[Argument::Unknown]), &answer(&[Argument::Unknown])), Alike::InPart);
+        assert_eq!(same(&answer(&[Argument::Unknown]), &answer(&[half.clone()])), Alike::InPart);
+        let known = [Argument::Unknown, float];
+        assert_eq!(same(&answer(&known), &answer(&[Argument::Unknown, half])), Alike::Different);
+        let open = answer(&[Argument::Unknown]).launch.expect("one");
+        assert_eq!(open.unknown().collect::<Vec<_>>(), ["k_get_rows: dst_t"]);
     }
 }

@@ -1,5 +1,6 @@
 //! What a tree declares, as the data that a program gets: one row for each GPU, type and column count, and the conditions behind it.
 
+use crate::argument::Argument;
 use crate::fused_paths::FusedPath;
 use crate::preset::Preset;
 use crate::ranges::choice_of;
@@ -103,7 +104,7 @@ pub struct Condition {
 pub struct Launch {
     pub kernel: String,
     /// Template arguments, by the names of the kernel's parameters.
-    pub arguments: Vec<(String, String)>,
+    pub arguments: Vec<(String, Argument)>,
     pub file: String,
     pub line: usize,
     /// The functions that were active, outermost first.

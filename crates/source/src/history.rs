@@ -8,7 +8,8 @@ use crate::comparison::{Comparison, Difference, compare_answers};
 use crate::reuse::Footprint;
 use crate::rules::{Answer, RulesError};
 use crate::survey::{Overrides, Question, Survey};
-use crate::tree::{Changes, Commit, Series, Tree, TreeError, changes, commits, tag_of};
+use crate::tree::{self, Changes, Commit, Series, Tree, TreeError, changes, commits, tag_of};
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -36,6 +37,10 @@ pub enum HistoryError {
     Tree(#[from] TreeError),
     #[error("no commit between {since} and {until} touches the GPU backend: there is no history to go through")]
     Nothing { since: String, until: String },
+    #[error(
+        "{since} is not on the way to {until}: a history goes forward along the main line (first parents), from an ancestor to what came of it. Give the older one to --since; two revisions of which neither came of the other are compared by `diff`"
+    )]
+    NoAncestor { since: String, until: String },
     #[error("{commit}: {error}")]
     Rules { commit: String, error: RulesError },
 }
@@ -49,6 +54,8 @@ pub struct Event {
     /// The first release that has it.
     pub tag: Option<String>,
     pub comparison: Comparison,
+    /// Commits between the two that could not be evaluated: it can be theirs.
+    pub unread: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -61,8 +68,37 @@ pub struct History {
     pub evaluated: usize,
     /// Commits that have no dispatcher that can be read, with why.
     pub unreadable: Vec<(String, String)>,
-    /// Cells that both ends settle, and those that one of them leaves open.
+    /// The two ends: cells that both settle, and those that one of them leaves open. All of them are open where an end could not be
+    /// evaluated.
     pub ends: Comparison,
+    /// Ends that could not be evaluated, and why.
+    pub ends_unread: Vec<(String, String)>,
+    /// Commits that were evaluated, and at which some cell is open, or could not be compared.
+    pub open: u64,
+}
+
+impl History {
+    /// Whether anything changed: of so many commits, without those that could not be evaluated or leave something open.
+    pub fn changed(&self) -> Conclusion {
+        let unread = self.unreadable.len() as u64;
+        let commits = self.commits as u64;
+        let settled = commits.saturating_sub(unread + self.open);
+        let mut basis = Basis::new("source", Rung::Declared, Unit::Commits, commits, settled);
+        if unread > 0 {
+            let names: Vec<&str> = self.unreadable.iter().map(|(commit, _)| short(commit)).collect();
+            basis = basis.without(names.join(", "), Some(unread), LeftOutWhy::Unreadable);
+        }
+        if self.open > 0 {
+            basis = basis.without("UNDETERMINED", Some(self.open), LeftOutWhy::Undetermined);
+        }
+        // An event at which cells only became open, or were no longer, is none that is known to have changed anything.
+        basis.presence(self.events.iter().filter(|event| event.comparison.different > 0).count() as u64)
+    }
+}
+
+/// As much of a commit's name as a person reads.
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
 }
 
 /// What one commit answers, and what of its tree that was read from.
@@ -82,6 +118,11 @@ pub fn history(
     until: &str,
 ) -> Result<History, HistoryError> {
     let question = &Question { points: true, ..question.clone() };
+    if let Some(since) = since
+        && !tree::on_the_way(repo, since, until)?
+    {
+        return Err(HistoryError::NoAncestor { since: since.to_owned(), until: until.to_owned() });
+    }
     let all = commits(repo, since, until, BACKEND)?;
     let (Some(first), Some(last)) = (all.first().cloned(), all.last().cloned()) else {
         return Err(HistoryError::Nothing {
@@ -99,34 +140,44 @@ pub fn history(
         .collect();
     let steps: Vec<Step> = parts?.into_iter().flatten().collect();
     let mut events = Vec::new();
-    let mut unreadable = Vec::new();
+    let mut unreadable: Vec<(String, String)> = Vec::new();
     let mut evaluated = 0;
+    let mut open = 0;
     let mut known: Option<(&Commit, std::sync::Arc<Snapshot>)> = None;
-    let mut oldest: Option<std::sync::Arc<Snapshot>> = None;
-    for (commit, step) in all.iter().zip(steps) {
+    // Commits since the last that could be evaluated.
+    let mut since_known: Vec<String> = Vec::new();
+    for (commit, step) in all.iter().zip(&steps) {
         let (snapshot, fresh) = match step {
-            Ok(step) => step,
+            Ok((snapshot, fresh)) => (snapshot.clone(), *fresh),
             Err(why) => {
-                unreadable.push((commit.id.clone(), why));
+                unreadable.push((commit.id.clone(), why.clone()));
+                since_known.push(commit.id.clone());
                 continue;
             }
         };
         evaluated += usize::from(fresh);
-        oldest.get_or_insert_with(|| snapshot.clone());
-        if let Some((before, old)) = &known {
-            let comparison = compare_answers(question, &old.answers, &snapshot.answers);
-            if comparison.different > 0 {
-                let tag = tag_of(repo, &commit.id);
-                events.push(Event { commit: commit.clone(), before: before.id.clone(), tag, comparison });
-            }
+        let before = known.as_ref().map_or(&snapshot, |(_, old)| old);
+        let same = std::sync::Arc::ptr_eq(before, &snapshot);
+        let comparison = compare_answers(question, &before.answers, &snapshot.answers, same);
+        open += u64::from(comparison.answered < comparison.asked);
+        if let Some((before, _)) = known.as_ref().filter(|_| !comparison.differences.is_empty()) {
+            let tag = tag_of(repo, &commit.id);
+            let unread = std::mem::take(&mut since_known);
+            events.push(Event { commit: commit.clone(), before: before.id.clone(), tag, comparison, unread });
         }
+        since_known.clear();
         known = Some((commit, snapshot));
     }
-    let ends = match (&oldest, &known) {
-        (Some(oldest), Some((_, newest))) => compare_answers(question, &oldest.answers, &newest.answers),
-        _ => Comparison::default(),
+    // What is said of the two ends is said of them, and of no commit near them.
+    let ends = match (steps.first(), steps.last()) {
+        (Some(Ok((first, _))), Some(Ok((last, _)))) => {
+            compare_answers(question, &first.answers, &last.answers, std::sync::Arc::ptr_eq(first, last))
+        }
+        _ => Comparison::nothing(question),
     };
-    Ok(History { events, first, last, commits: all.len(), evaluated, unreadable, ends })
+    let of_ends = unreadable.iter().filter(|(commit, _)| *commit == first.id || *commit == last.id);
+    let ends_unread = of_ends.map(|(commit, why)| (short(commit).to_owned(), why.clone())).collect();
+    Ok(History { events, first, last, commits: all.len(), evaluated, unreadable, ends, ends_unread, open })
 }
 
 /// Of every event what decided its first difference, before and after.

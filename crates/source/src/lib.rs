@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answers;
+mod argument;
 pub mod atlas;
 mod before_dispatch;
 mod build_script;
@@ -42,6 +43,7 @@ mod variants;
 pub mod versions;
 mod vulkan;
 
+pub use argument::Argument;
 pub use declared::{Because, Build, Bypass, Condition, Declared, Launch};
 pub use device::{ALL as ALL_GPUS, DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use fused_paths::FusedPath;

@@ -3,6 +3,7 @@
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
 //! something for it. No name, file or line of a predicate is known here.
 
+use crate::argument::{Argument, joined, same_all};
 use crate::before_dispatch::before_dispatch;
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
@@ -88,7 +89,7 @@ impl Answer {
 pub struct Launched {
     pub kernel: String,
     /// Template arguments by the names of the kernel's parameters.
-    pub args: Vec<(String, String)>,
+    pub args: Vec<(String, Argument)>,
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
     pub file: String,
@@ -102,14 +103,27 @@ impl Launched {
         if self.args.is_empty() {
             return self.kernel.clone();
         }
-        let values: Vec<&str> = self.args.iter().map(|(_, value)| value.as_str()).collect();
-        format!("{}<{}>", self.kernel, values.join(","))
+        format!("{}<{}>", self.kernel, joined(self.args.iter().map(|(_, value)| value)))
     }
 
     /// The kernel with the numbers among its template arguments: `flash_attn_ext_vec<128,1,8,8,0>`.
     pub fn instance(&self) -> String {
-        let numbers = self.args.iter().map(|(_, value)| value.as_str()).filter(|value| value.parse::<i64>().is_ok());
+        let numbers = self.args.iter().filter_map(|(_, value)| value.number()).map(|number| number.to_string());
         format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
+    }
+
+    /// Whether it is the same kernel in every template argument; None where that hangs on one that is not known.
+    pub fn same(&self, other: &Launched) -> Option<bool> {
+        match self.kernel == other.kernel {
+            true => same_all(self.args.iter().map(|(_, value)| value), other.args.iter().map(|(_, value)| value)),
+            false => Some(false),
+        }
+    }
+
+    /// Template arguments that are not known, with their kernel: `k_get_rows: dst_t`.
+    pub fn unknown(&self) -> impl Iterator<Item = String> {
+        let open = self.args.iter().filter(|(_, value)| !value.is_known());
+        open.map(|(name, _)| format!("{}: {name}", self.kernel))
     }
 }
 

@@ -1,5 +1,6 @@
 //! One machine for one device, asked again and again: forks over what is unknown, and the answer that all of them give.
 
+use crate::argument::Argument;
 use crate::device_globals;
 use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
@@ -290,7 +291,7 @@ pub(crate) fn launched(machine: &Machine<'_>, launch: &Handoff) -> Launched {
     let program = machine.program;
     let arg = |(name, value): &(Option<cxx::sym::Sym>, Value)| {
         let name = name.map_or("", |name| program.text(name));
-        (name.to_owned(), machine.show(value))
+        (name.to_owned(), Argument::of(machine, value))
     };
     Launched {
         kernel: program.text(launch.name).to_owned(),

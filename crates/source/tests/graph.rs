@@ -7,8 +7,8 @@
 mod registers;
 
 use registers::code;
-use source::graph::{Code, Given, GraphAnswer, GraphStep, Seen, ask, dims};
-use source::{Device, Overrides, Tree};
+use source::graph::{Code, Given, GraphAnswer, GraphStep, Seen, SeenRun, ask, dims};
+use source::{Argument, Device, Overrides, Tree};
 use std::collections::BTreeMap;
 
 const GOLDEN: &str = include_str!("golden/graph.txt");
@@ -54,7 +54,7 @@ fn recorded() -> BTreeMap<&'static str, Vec<Seen>> {
             let numbers: Vec<i64> = text.split('x').map(|number| number.parse().ok()).collect::<Option<_>>()?;
             numbers.try_into().ok()
         };
-        let seen = Seen { kernel: kernel.to_owned(), grid: numbers(grid), block: numbers(block) };
+        let seen = Seen { kernel: kernel.to_owned(), grid: numbers(grid), block: numbers(block), refused: false };
         out.entry(head).or_default().push(seen);
     }
     out
@@ -70,12 +70,15 @@ fn told(tree: &Tree, code: impl Fn(&str) -> Option<Code>) -> Vec<String> {
         let columns = columns.parse().expect("a number");
         let mut answer = with_code(tree, (shape, ty, gpu), &[columns], &Overrides::default(), code(gpu).as_ref());
         let evaluation = answer.evaluations.first_mut().expect("one");
-        assert!(evaluation.against(&seen), "{head}");
+        let run = SeenRun { evaluation: 0, launches: seen };
+        assert!(evaluation.against(&[run]), "{head}");
         let compared = evaluation.compared.clone().expect("compared");
         assert_eq!(compared.different, [], "{head}");
         assert_eq!(evaluation.agrees.as_ref().expect("concluded").says(), &evidence::Says::Same);
         let open = compared.not_predicted.len();
-        told.push(format!("{head}: {} = {} + {} + {open}", compared.seen, compared.exact, compared.without_grid));
+        // What was recorded has no functions and no types: they are not held against anything.
+        let exact = compared.exact + compared.without_arguments;
+        told.push(format!("{head}: {} = {exact} + {} + {open}", compared.seen, compared.without_grid));
     }
     told
 }
@@ -149,7 +152,8 @@ fn fusion_that_is_turned_off_is_not_predicted() {
     let answer = evaluate(&tree, "llama-3-8b", "Q4_K", "gfx1100", &[1], &off);
     assert!(answer.evaluations[0].steps.iter().all(|step| step.operations.len() == 1));
     let products = answer.evaluations[0].steps.iter().flat_map(|step| &step.launches);
-    let fused = products.filter(|launch| launch.kernel == "mul_mat_vec_q" && launch.arguments[2].1 == "1");
+    let fused = products
+        .filter(|launch| launch.kernel == "mul_mat_vec_q" && launch.arguments[2].1 == source::Argument::Number(1));
     assert_eq!(fused.count(), 0);
 }
 
@@ -173,4 +177,75 @@ fn a_model_that_is_not_of_the_family_is_refused_by_name() {
     let error =
         ask(&tree, &device, &Overrides::default(), ("m", &model), &[1], None, &Given::default()).expect_err("refused");
     assert!(error.to_string().contains("`gemma3` is not known here; known are: llama, qwen2"), "{error}");
+}
+
+/// `add` of a program's trace, and the same with another operation.
+const ADD: &str = "_ZL11k_bin_bcastIXadL_ZL6op_addffEEfffJPKfEEvPKT0_PKT1_PT2_jjj15HIP_vector_typeIjLj3EESB_DpT3_";
+
+#[test]
+fn functions_and_types_are_part_of_which_kernel_it_is() {
+    let Some(tree) = tree() else { return };
+    let mut answer = evaluate(&tree, "qwen2-7b", "Q4_K", "gfx1100", &[12], &Overrides::default());
+    let evaluation = answer.evaluations.first_mut().expect("one");
+    // Symbols as a compiler writes them, with nothing but the template's arguments.
+    let symbol = |launch: &source::graph::GraphLaunch| {
+        let mut out = format!("_ZL{}{}", launch.kernel.len(), launch.kernel);
+        let arguments: Vec<String> = launch.arguments.iter().map(|(_, value)| mangled(value)).collect();
+        if !arguments.is_empty() {
+            out += &format!("I{}E", arguments.concat());
+        }
+        out + "vv"
+    };
+    let launches = evaluation.steps.iter().flat_map(|step| &step.launches);
+    let seen: Vec<Seen> = launches
+        .map(|launch| Seen { kernel: symbol(launch), grid: launch.grid, block: launch.block, refused: false })
+        .collect();
+    let add = seen.iter().position(|seen| seen.kernel.contains("op_add")).expect("one that adds");
+    assert!(seen[add].kernel.starts_with("_ZL11k_bin_bcastIXadL_ZL6op_addvEEfffJ"), "{}", seen[add].kernel);
+    let run = |evaluation: u64, launches: &[Seen]| SeenRun { evaluation, launches: launches.to_vec() };
+    let says = |answer: &source::graph::GraphEvaluation| answer.agrees.clone().expect("concluded");
+    assert!(evaluation.against(&[run(0, &seen)]));
+    assert_eq!((says(evaluation).says(), says(evaluation).is_whole()), (&evidence::Says::Same, true));
+    // The real symbol of it.
+    let mut real = seen.clone();
+    real[add].kernel = ADD.to_owned();
+    assert!(evaluation.against(&[run(0, &real)]));
+    assert!(says(evaluation).is_whole(), "{:?}", evaluation.compared);
+    // Another function, another type, in the second of two evaluations.
+    for (from, to) in [("6op_add", "6op_mul"), ("EEfff", "EEff6__half")] {
+        let mut other = seen.clone();
+        other[add].kernel = seen[add].kernel.replace(from, to);
+        assert!(evaluation.against(&[run(0, &seen), run(7, &other)]));
+        assert_eq!(says(evaluation).says(), &evidence::Says::Different { count: 1 }, "{to}");
+        let found = &evaluation.compared.as_ref().expect("compared").different[0];
+        assert_eq!((found.evaluation, found.at), (7, add));
+    }
+    // What was refused did not run.
+    let refused: Vec<Seen> = seen.iter().map(|seen| Seen { refused: true, ..seen.clone() }).collect();
+    assert!(evaluation.against(&[run(0, &refused)]));
+    assert_eq!(says(evaluation).reach(), evidence::Reach::Unknown);
+    assert_eq!(evaluation.compared.as_ref().expect("compared").refused, seen.len() as u64);
+    // A name without its arguments says nothing about them.
+    let mut bare = seen.clone();
+    bare[add].kernel = "k_bin_bcast<>".to_owned();
+    assert!(evaluation.against(&[run(0, &bare)]));
+    assert_eq!(says(evaluation).reach(), evidence::Reach::Answered);
+    let unknown = &evaluation.compared.as_ref().expect("compared").unknown_arguments;
+    assert!(unknown.contains("k_bin_bcast: bin_op"), "{unknown:?}");
+}
+
+fn mangled(argument: &Argument) -> String {
+    match argument {
+        Argument::Number(number) => format!("Li{number}E"),
+        Argument::Function(name) => format!("XadL_ZL{}{name}vEE", name.len()),
+        Argument::Type(name) => match name.as_str() {
+            "float" => "f".to_owned(),
+            "half" => "6__half".to_owned(),
+            "int64_t" => "l".to_owned(),
+            "float *" => "Pf".to_owned(),
+            other => format!("{}{other}", other.len()),
+        },
+        Argument::Pack(list) => format!("J{}E", list.iter().map(mangled).collect::<String>()),
+        Argument::Other(_) | Argument::Unknown => panic!("{argument} is not known"),
+    }
 }

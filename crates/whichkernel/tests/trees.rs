@@ -150,6 +150,107 @@ fn a_history_has_the_commit_at_which_the_choice_changed() {
 }
 
 #[test]
+fn what_is_said_of_the_ends_of_a_history_is_said_of_them() {
+    let Some(clone) = Clone::new() else { return };
+    let rule = clone.0.path().join("ggml/src/ggml-cuda/ggml-cuda.cu");
+    let text = std::fs::read_to_string(&rule).unwrap();
+    let commit = |text: &str, tag: &str| {
+        std::fs::write(&rule, text).unwrap();
+        clone.git(&["commit", "-qam", tag]);
+        clone.git(&["tag", tag]);
+    };
+    commit(&format!("<<<<<<< a\n=======\n>>>>>>> b\n{text}"), "b3");
+    commit(&text, "b4");
+    let ask = |tree: &str, since: &str| {
+        let words = ["history", tree, "--since", since, "--gpu", "gfx1201", "--type", "Q4_K", "--columns", "9"];
+        run(&[&words[..], &["--format", "json"]].concat())
+    };
+    // An end that cannot be evaluated is not what its neighbour is.
+    let answer = json(&ask(path(clone.0.path()), "b3"));
+    assert_eq!((&answer["ends"]["reach"], &answer["ends"]["answered"]), (&"unknown".into(), &0.into()), "{answer}");
+    assert_eq!(answer["changed"]["reach"], "answered", "{answer}");
+    assert!(answer["ends"]["left_out"].to_string().contains("merge-conflict"), "{answer}");
+    // A change behind a commit that cannot be evaluated can be that commit's.
+    commit(&format!("<<<<<<< a\n=======\n>>>>>>> b\n{text}"), "b5");
+    let Some(old) = test_artifacts::need(OLD) else { return };
+    clone.commit(&old, "back", "b6");
+    let answer = json(&ask(path(clone.0.path()), "b4"));
+    assert_eq!(answer["events"][0]["unread"].as_array().map(Vec::len), Some(1), "{answer}");
+    // Nothing goes backwards, and nothing comes of a branch beside.
+    let refused = ask(&clone.at("b1"), "b2");
+    let said = String::from_utf8_lossy(&refused.stdout).into_owned() + &String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("b2 is not on the way to b1"), "{said}");
+}
+
+#[test]
+fn no_way_is_an_answer_in_every_format() {
+    let Some(new) = test_artifacts::need(NEW) else { return };
+    let ask = |format: &str| {
+        let ends = ["--chain", "--from", "ggml_abort", "--to", "ggml_cuda_mul_mat", "--format", format];
+        run(&[&["source", path(&new)], &ends[..]].concat())
+    };
+    for format in ["json", "csv", "md", "text"] {
+        assert_eq!(ask(format).status.code(), Some(1), "{format}");
+    }
+    let answer = json(&ask("json"));
+    assert_eq!((&answer["found"]["says"], &answer["found"]["reach"]), (&"nothing".into(), &"answered".into()));
+    assert_eq!(answer["chains"], Value::Array(Vec::new()));
+    assert!(String::from_utf8_lossy(&ask("csv").stdout).starts_with("chain,step,"));
+}
+
+#[test]
+fn what_is_no_file_and_what_is_no_type_is_refused_at_once() {
+    let Some(new) = test_artifacts::need(NEW) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let refused = |words: &[&str], what: &str| {
+        let output = run(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(what), "{words:?}: {said}");
+    };
+    let graph = ["source", path(&new), "--gpu", "gfx1100", "--graph"];
+    refused(&[&graph[..], &[path(&pipe)]].concat(), "a pipe");
+    let model = dir.path().join("m.gguf");
+    let made = run(&["skeleton", "qwen2-7b", "-o", path(&model)]);
+    assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+    refused(&[&graph[..], &[path(&model), "--columns", "1", "--against", path(&pipe)]].concat(), "a pipe");
+    let Some(clone) = Clone::new() else { return };
+    let out = dir.path().join("atlas");
+    let atlas = ["atlas", path(clone.0.path()), "--out", path(&out), "--gpu", "gfx1201", "--type", "Q9"];
+    refused(&atlas, "Q9");
+    assert!(!out.exists(), "nothing was written");
+    // What the source leaves open has no answer.
+    let map = ["map", "--gpu", "gfx1201", "--source", path(&new), "--no-dryrun", "--columns", "1", "--type"];
+    assert_eq!(run(&[&map[..], &["Q9"]].concat()).status.code(), Some(1));
+    assert_eq!(run(&[&map[..], &["Q4_K"]].concat()).status.code(), Some(0));
+}
+
+#[test]
+fn template_arguments_that_are_not_known_are_not_the_same() {
+    let Some(new) = test_artifacts::need(NEW) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let ggml = new.join("llama.cpp/ggml");
+    assert!(Command::new("cp").args(["-r", path(&ggml), path(dir.path())]).status().unwrap().success());
+    let rows = dir.path().join("ggml/src/ggml-cuda/getrows.cu");
+    let text = std::fs::read_to_string(&rows).unwrap();
+    let call = "dequantize_q4_0>(src0_d, src1_d, dst_d,";
+    assert!(text.contains(call));
+    std::fs::write(&rows, text.replace(call, "dequantize_q4_0>(src0_d, src1_d, (half *) dst_d,")).unwrap();
+    let ask = ["--op", "get-rows", "--gpu", "gfx1201", "--type", "Q4_0", "--columns", "1,8", "--format", "json"];
+    let output = run(&[&["diff", path(&new), path(dir.path())], &ask[..]].concat());
+    let conclusion = &json(&output)["conclusion"];
+    assert_eq!(output.status.code(), Some(1), "{conclusion}");
+    // Known to differ, or not known: never the same.
+    assert!(conclusion["says"] == "different" || conclusion["reach"] == "unknown", "{conclusion}");
+    if conclusion["reach"] == "unknown" {
+        assert!(conclusion["left_out"].to_string().contains("k_get_rows: dst_t"), "{conclusion}");
+    }
+}
+
+#[test]
 fn a_diff_as_a_comment_links_to_the_lines_and_fails_the_check() {
     let Some(clone) = Clone::new() else { return };
     let (a, b) = (clone.at("b1"), clone.at("b2"));

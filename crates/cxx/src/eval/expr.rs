@@ -514,6 +514,7 @@ impl Machine<'_> {
             let value = match arg {
                 TemplateArg::Type(ty) => Value::Type(Rc::new(self.resolve(ty)?)),
                 TemplateArg::Expr(expr) => self.eval(expr)?,
+                TemplateArg::Expansion(ty) => Value::Pack(Rc::new(self.expanded(ty)?)),
             };
             match value {
                 Value::Pack(list) => values.extend(list.iter().cloned()),

@@ -137,7 +137,7 @@ impl Machine<'_> {
             let given = name.path.last().and_then(|segment| segment.args.as_ref()?.first());
             return match given {
                 Some(TemplateArg::Type(ty)) => self.resolve(ty).ok(),
-                Some(TemplateArg::Expr(_)) => None,
+                Some(TemplateArg::Expr(_) | TemplateArg::Expansion(_)) => None,
                 None => self.type_of(args.first()?),
             };
         }

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Run};
 use super::value::{Instance, Shape, Ty, Value};
 use crate::View;
-use crate::ast::{Base, Enum, Name, Root, Type};
+use crate::ast::{Base, Enum, Name, Root, TemplateArg, Type};
 use crate::files::Span;
 use crate::sym::{self, Sym};
 use std::rc::Rc;
@@ -74,6 +74,54 @@ impl Machine<'_> {
         self.named(last.sym, args)
     }
 
+    /// `of<T, I>...`: a type for each that the packs within hold. What is not of that form is one type, as without the dots.
+    pub(super) fn expanded(&mut self, ty: &Type) -> Run<Vec<Value>> {
+        let only = match &ty.base {
+            Base::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {
+                [only] => only,
+                _ => return Ok(vec![self.type_value(ty)?]),
+            },
+            _ => return Ok(vec![self.type_value(ty)?]),
+        };
+        let mut given = Vec::new();
+        for arg in only.args.as_deref().unwrap_or_default() {
+            given.push(match arg {
+                TemplateArg::Expr(expr) => self.eval(expr)?,
+                TemplateArg::Type(Type { base: Base::Local(slot), pointers: 0, .. }) => {
+                    match self.stack.get(self.slot(*slot) as usize) {
+                        Some(pack @ Value::Pack(_)) => pack.clone(),
+                        _ => self.template_values(std::slice::from_ref(arg))?.pop().unwrap_or_default(),
+                    }
+                }
+                TemplateArg::Type(ty) => self.type_value(ty)?,
+                TemplateArg::Expansion(_) => Value::Opaque(ty.span),
+            });
+        }
+        let mut lengths = given.iter().filter_map(|value| match value {
+            Value::Pack(list) => Some(list.len()),
+            _ => None,
+        });
+        let Some(length) = lengths.next() else { return Ok(vec![self.type_value(ty)?]) };
+        if lengths.any(|other| other != length) || !ty.dims.is_empty() {
+            return Ok(vec![Value::Opaque(ty.span)]);
+        }
+        let mut out = Vec::with_capacity(length);
+        for at in 0..length {
+            let pick = |value: &Value| match value {
+                Value::Pack(list) => list.get(at).cloned().unwrap_or_default(),
+                value => value.clone(),
+            };
+            let found = self.named(only.sym, given.iter().map(pick).collect())?;
+            let found = (0..ty.pointers).fold(found, |ty, _| Ty::Ptr(Rc::new(ty)));
+            out.push(Value::Type(Rc::new(found)));
+        }
+        Ok(out)
+    }
+
+    fn type_value(&mut self, ty: &Type) -> Run<Value> {
+        Ok(Value::Type(Rc::new(self.resolve(ty)?)))
+    }
+
     fn is_namespace(&self, name: &Name) -> bool {
         name.path.iter().rev().skip(1).all(|segment| self.program.structs(segment.sym).is_empty())
     }
@@ -110,6 +158,12 @@ impl Machine<'_> {
             && program.structs(name).is_empty()
         {
             return self.resolve(alias);
+        }
+        if let Some((position, stars)) = program.pick(name, self.view().unit)
+            && program.structs(name).is_empty()
+        {
+            let Some(Value::Type(ty)) = args.get(position) else { return Ok(Ty::Unknown) };
+            return Ok((0..stars).fold(ty.as_ref().clone(), |ty, _| Ty::Ptr(Rc::new(ty))));
         }
         let all = program.structs(name);
         // The unit's own, as its headers made it.

@@ -42,6 +42,9 @@ impl Global {
     }
 }
 
+/// Which argument, and with how many stars.
+pub type Pick = (usize, u8);
+
 #[derive(Debug, Default)]
 pub struct Declared {
     pub functions: Vec<Function>,
@@ -49,6 +52,8 @@ pub struct Declared {
     pub enums: Vec<Enum>,
     pub globals: Vec<Global>,
     pub aliases: Vec<(Sym, Type)>,
+    /// Aliases with parameters: which of their arguments each is, and with how many stars; None: another type.
+    pub picks: Vec<(Sym, Option<Pick>)>,
     pub names: Names,
     /// The namespaces that the numbers in all of these mean; the first is none.
     pub spaces: Vec<Vec<Sym>>,
@@ -155,7 +160,7 @@ impl Parser<'_> {
             sym::TEMPLATE => Err(Stuck),
             sym::EXTERN if self.at_ahead(1, sym::TEMPLATE) => Err(Stuck),
             sym::STATIC_ASSERT | sym::STATIC_ASSERT_C => Err(Stuck),
-            sym::USING => self.using(false, out),
+            sym::USING => self.using(&[], out),
             sym::TYPEDEF => self.typedef(out),
             _ => self.declaration(Vec::new(), out),
         }
@@ -200,7 +205,7 @@ impl Parser<'_> {
     fn declaration(&mut self, templates: Vec<TemplateParam>, out: &mut Declared) -> Parsed<()> {
         let start = self.span();
         if self.at(sym::USING) {
-            return self.using(!templates.is_empty(), out);
+            return self.using(&templates, out);
         }
         if let Some(base) = self.definition(templates.clone(), out)? {
             if self.eat(sym::SEMI) {

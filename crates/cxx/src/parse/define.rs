@@ -8,7 +8,7 @@ use crate::sym::{self, Sym};
 use std::sync::{Arc, OnceLock};
 
 impl Parser<'_> {
-    pub(super) fn using(&mut self, templated: bool, out: &mut Declared) -> Parsed<()> {
+    pub(super) fn using(&mut self, templates: &[TemplateParam], out: &mut Declared) -> Parsed<()> {
         self.pos += 1;
         if self.eat(sym::NAMESPACE) {
             let mut last = None;
@@ -21,14 +21,16 @@ impl Parser<'_> {
             let name = self.ident()?;
             self.pos += 1;
             self.more.types.insert(name);
-            if templated {
+            if !templates.is_empty() {
                 self.more.templates.insert(name);
             }
             // void (*)(int): a pointer to a function.
             let ty = self.type_id()?;
-            // An alias with parameters of its own is known to be a type, not which.
-            if !templated {
+            // An alias with parameters of its own is known to be a type, not which; unless it is one of the parameters.
+            if templates.is_empty() {
                 out.aliases.push((name, ty));
+            } else {
+                out.picks.push((name, self.picked(templates, &ty)));
             }
         } else if !self.at(sym::STD) {
             let mut last = None;
@@ -40,6 +42,15 @@ impl Parser<'_> {
         }
         self.recover();
         Ok(())
+    }
+
+    /// Which of the parameters a type is, and with how many stars.
+    fn picked(&self, templates: &[TemplateParam], ty: &Type) -> Option<(usize, u8)> {
+        let Base::Local(slot) = ty.base else { return None };
+        let is = |param: &TemplateParam| param.is_type && param.name.and_then(|name| self.local(name)) == Some(slot);
+        let position = templates.iter().position(is)?;
+        let packs = templates.get(..=position)?.iter().any(|param| param.pack);
+        (!packs && ty.dims.is_empty() && !ty.reference).then_some((position, ty.pointers))
     }
 
     pub(super) fn typedef(&mut self, out: &mut Declared) -> Parsed<()> {

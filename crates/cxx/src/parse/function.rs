@@ -31,13 +31,15 @@ impl Parser<'_> {
 
     fn template_param(&mut self) -> Parsed<TemplateParam> {
         let mut declared = None;
+        let mut within = None;
         let is_type = (self.at(sym::TYPENAME) || self.at(sym::CLASS)) && !self.at_ahead(2, sym::SCOPE);
         if is_type {
             self.pos += 1;
         } else if self.at(sym::TEMPLATE) {
             return Err(Stuck);
         } else {
-            let mut ty = self.type_id()?;
+            let (mut ty, name) = self.type_around()?;
+            within = name;
             if self.at(sym::LPAREN) {
                 ty.base = Base::Function;
                 self.skip_balanced();
@@ -45,7 +47,7 @@ impl Parser<'_> {
             declared = Some(ty);
         }
         let pack = self.eat(sym::ELLIPSIS);
-        let name = if self.is_ident(0) { Some(self.ident()?) } else { None };
+        let name = if self.is_ident(0) { Some(self.ident()?) } else { within };
         self.declare(name);
         if let (Some(name), true) = (name, is_type) {
             self.local_types.push(name);

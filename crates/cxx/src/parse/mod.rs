@@ -22,7 +22,7 @@ use super::sym::{self, Interner, Sym, SymSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use decl::{Declared, Global, declarations};
+pub use decl::{Declared, Global, Pick, declarations};
 pub use seen::Seen;
 
 /// What the parser must know about names to tell `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.

@@ -215,11 +215,20 @@ impl Parser<'_> {
 
     /// A whole type as in a cast or a template argument: `const float * const *`.
     pub(super) fn type_id(&mut self) -> Parsed<Type> {
+        Ok(self.type_around()?.0)
+    }
+
+    /// A type, and the name that stands within it where it is a pointer to a function: `float (*op)(float)`.
+    pub(super) fn type_around(&mut self) -> Parsed<(Type, Option<Sym>)> {
         let mut specifiers = Specifiers::default();
         let mut ty = self.specified_type(&mut specifiers)?;
         self.stars(&mut ty);
+        let mut name = None;
         // A function type, as in std::function<int(int)>, or a pointer to one.
         if self.at(sym::LPAREN) && (self.at_ahead(1, sym::STAR) || self.angle) {
+            if (self.at_ahead(1, sym::STAR) || self.at_ahead(1, sym::AMP)) && self.is_ident(2) {
+                name = self.ahead(2).map(|tok| tok.sym).filter(|_| self.at_ahead(3, sym::RPAREN));
+            }
             self.skip_balanced();
             if self.at(sym::LPAREN) {
                 self.skip_balanced();
@@ -227,7 +236,7 @@ impl Parser<'_> {
             ty.base = Base::Function;
         }
         self.dims(&mut ty)?;
-        Ok(ty)
+        Ok((ty, name))
     }
 
     pub(super) fn name(&mut self) -> Parsed<Name> {
@@ -288,8 +297,13 @@ impl Parser<'_> {
         self.want(sym::LT)?;
         let mut args = Vec::new();
         while !self.at(sym::GT) {
-            args.push(self.template_arg()?);
-            self.eat(sym::ELLIPSIS);
+            let arg = self.template_arg()?;
+            let expanded = self.eat(sym::ELLIPSIS);
+            args.push(match arg {
+                // `of<T, I>...`; a pack alone is what it holds wherever it stands.
+                TemplateArg::Type(ty) if expanded && ty.has_arguments() => TemplateArg::Expansion(ty),
+                arg => arg,
+            });
             if !self.eat(sym::COMMA) {
                 break;
             }

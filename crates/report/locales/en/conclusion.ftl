@@ -54,6 +54,7 @@ unit-bytes = bytes
 unit-calls = calls
 unit-cells = cells
 unit-claims = claims
+unit-commits = commits
 unit-files = files
 unit-instructions = instructions
 unit-kernels = kernels

@@ -54,6 +54,7 @@ unit-bytes = バイト
 unit-calls = 呼び出し
 unit-cells = セル
 unit-claims = 主張
+unit-commits = コミット
 unit-files = ファイル
 unit-instructions = 命令
 unit-kernels = カーネル

@@ -8,6 +8,7 @@ history-none = { $first } から { $last } まで、選択は変わっていま�
 history-some = { $first } から { $last } までに、選択を変えたコミットは { $events } 件です。両端と、その間でバックエンドに触れるコミット計 { $commits } 件で、それぞれ { $cells } 個のセル(GPU { $gpus } 種、型 { $types } 種、列数 { $columns } 通り)を比較しました(評価したのは { $evaluated } 件。ほかは、回答の読み取り元に変更がありません)。
 history-ends = { $first } と { $last } そのもの:
 history-unreadable = { $count } 件のコミットは評価できなかったため、そこでの変更は次のコミットに現れることがあります。{ $commit }: { $why }
+history-event-unread = 直前の { $count } 件のコミット({ $commits })は評価できなかったため、そこでの変更である可能性があります。
 history-none-seen = { $first } から { $last } まで、選択の変化は見つかりませんでした。両端と、その間でバックエンドに触れるコミット計 { $commits } 件で、それぞれ { $cells } 個のセル(GPU { $gpus } 種、型 { $types } 種、列数 { $columns } 通り)を調べましたが、一部は確定できませんでした。
 history-column-ollama = Ollama
 history-column-kernel-before = 変更前のカーネル

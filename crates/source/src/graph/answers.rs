@@ -4,6 +4,7 @@ use super::code::{Code, CodeUsed};
 use super::compare::Compared;
 use super::run::{Evaluation, Step};
 use super::{Data, Graph, Routing, Written, family, run};
+use crate::argument::{Argument, joined};
 use crate::declared::Build;
 use crate::device::Device;
 use crate::rules::{Launched, RulesError};
@@ -116,7 +117,7 @@ pub struct GraphStep {
 pub struct GraphLaunch {
     pub kernel: String,
     /// Template arguments, by the names of the kernel's parameters.
-    pub arguments: Vec<(String, String)>,
+    pub arguments: Vec<(String, Argument)>,
     /// Done by a function of a library, whose own kernels are not told here.
     pub library: bool,
     /// null where the source alone does not tell it, and of a library's call.
@@ -292,16 +293,30 @@ impl GraphEvaluation {
         }
     }
 
-    /// Holds the launches against those that were seen; false where there are too many to be compared.
+    /// Holds the launches against those that were seen, in every evaluation that is like this one; false where there are too
+    /// many to be compared.
     #[must_use]
-    pub fn against(&mut self, seen: &[super::Seen]) -> bool {
-        let Some(compared) = super::compare(self, seen) else { return false };
+    pub fn against(&mut self, seen: &[super::SeenRun]) -> bool {
+        let mut compared = Compared::default();
+        for run in seen {
+            let Some(found) = super::compare(self, run) else { return false };
+            compared.add(found);
+        }
         let different = compared.different.len() as u64;
         let open = compared.without_grid + compared.not_predicted.len() as u64;
-        let mut basis = Basis::new(Rung::Declared, Unit::Launches, compared.seen, compared.seen.saturating_sub(open));
-        basis = basis.by("source").by("dryrun");
+        let unanswered = open + compared.without_arguments + compared.refused;
+        let answered = compared.seen.saturating_sub(unanswered);
+        let mut basis = Basis::new("source", Rung::Declared, Unit::Launches, compared.seen, answered).by("dryrun");
         if open > 0 {
             basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
+        }
+        if compared.without_arguments > 0 {
+            let names: Vec<&str> = compared.unknown_arguments.iter().map(String::as_str).collect();
+            let count = Some(compared.without_arguments);
+            basis = basis.without(format!("template <{}>", names.join(", ")), count, LeftOutWhy::Undetermined);
+        }
+        if compared.refused > 0 {
+            basis = basis.without("status", Some(compared.refused), LeftOutWhy::Refused);
         }
         self.agrees = Some(basis.equality(different));
         self.compared = Some(compared);
@@ -313,7 +328,7 @@ impl GraphEvaluation {
 fn whole(steps: &[GraphStep], placed: bool) -> Conclusion {
     let open = steps.iter().filter(|step| !step.is_settled()).count() as u64;
     let asked = steps.len() as u64;
-    let mut basis = Basis::new(Rung::Declared, Unit::Rows, asked, asked - open).by("source");
+    let mut basis = Basis::new("source", Rung::Declared, Unit::Rows, asked, asked - open);
     if open > 0 {
         basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
     }
@@ -371,14 +386,12 @@ impl From<&Launched> for GraphMove {
 }
 
 impl GraphLaunch {
-    fn with(&self, keep: impl Fn(&str) -> bool) -> String {
-        let values: Vec<&str> = self.arguments.iter().map(|(_, value)| value.as_str()).filter(|v| keep(v)).collect();
-        format!("{}<{}>", self.kernel, values.join(","))
-    }
-
     /// The kernel with all of its template arguments.
     pub fn full(&self) -> String {
-        if self.arguments.is_empty() { self.kernel.clone() } else { self.with(|_| true) }
+        match self.arguments.as_slice() {
+            [] => self.kernel.clone(),
+            all => format!("{}<{}>", self.kernel, joined(all.iter().map(|(_, value)| value))),
+        }
     }
 
     /// The kernel with the numbers among its template arguments.
@@ -386,7 +399,12 @@ impl GraphLaunch {
         if self.library {
             return self.kernel.clone();
         }
-        self.with(|value| value.parse::<i64>().is_ok())
+        let numbers = self.arguments.iter().filter_map(|(_, value)| value.number()).map(|number| number.to_string());
+        format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
+    }
+
+    pub fn shown_full(&self) -> String {
+        format!("{} {} {}", self.full(), dims(self.grid), dims(self.block))
     }
 
     pub fn shown(&self) -> String {

@@ -1,8 +1,11 @@
 //! What was predicted against what a program was seen to launch, launch by launch.
 
 use super::answers::{GraphEvaluation, GraphLaunch, dims};
+use super::symbol;
+use crate::argument::Argument;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A launch as somebody recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,27 +15,60 @@ pub struct Seen {
     /// None for a call into a library.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
+    /// The driver refused it: it was asked for, and did not run.
+    pub refused: bool,
+}
+
+/// One evaluation as somebody recorded it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenRun {
+    /// Its number in the trace.
+    pub evaluation: u64,
+    pub launches: Vec<Seen>,
 }
 
 /// How the two sequences of launches go together.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Compared {
-    /// Launches that were seen.
+    /// Evaluations of the trace that were held against it, and launches seen in them.
+    pub evaluations: u64,
     pub seen: u64,
-    /// Predicted with kernel, the numbers among its template arguments, grid and block; of a library's call with its name.
+    /// Predicted with kernel, all of its template arguments, grid and block; of a library's call with its name.
     pub exact: u64,
-    /// Kernel and numbers as seen; grid or block is UNDETERMINED.
+    /// The same kernel as far as its template arguments are known; the names of those that are not, by their kernel.
+    pub without_arguments: u64,
+    pub unknown_arguments: BTreeSet<String>,
+    /// Kernel and template arguments as seen; grid or block is UNDETERMINED.
     pub without_grid: u64,
+    /// As predicted, and refused by the driver: these did not run.
+    pub refused: u64,
     /// Seen where the source leaves open what follows.
     pub not_predicted: Vec<String>,
     /// Predicted otherwise than seen.
     pub different: Vec<Mismatch>,
 }
 
+impl Compared {
+    /// With another evaluation's.
+    pub(super) fn add(&mut self, other: Compared) {
+        self.evaluations += other.evaluations;
+        self.seen += other.seen;
+        self.exact += other.exact;
+        self.without_arguments += other.without_arguments;
+        self.unknown_arguments.extend(other.unknown_arguments);
+        self.without_grid += other.without_grid;
+        self.refused += other.refused;
+        self.not_predicted.extend(other.not_predicted);
+        self.different.extend(other.different);
+    }
+}
+
 /// A launch that is not what was predicted. One of the two is missing where one side has a launch and the other none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Mismatch {
-    /// The place among what was seen.
+    /// The evaluation's number in the trace.
+    pub evaluation: u64,
+    /// The place among what was seen in it.
     pub at: usize,
     pub predicted: Option<String>,
     pub seen: Option<String>,
@@ -49,7 +85,8 @@ struct Predicted<'a> {
 }
 
 /// None where there is too much of it.
-pub fn compare(evaluation: &GraphEvaluation, seen: &[Seen]) -> Option<Compared> {
+pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> {
+    let (number, seen) = (run.evaluation, run.launches.as_slice());
     let mut predicted: Vec<Predicted<'_>> = Vec::new();
     // Where a step is open of which no launch is known: before the launch of this number.
     let mut unknown: Vec<usize> = Vec::new();
@@ -67,7 +104,7 @@ pub fn compare(evaluation: &GraphEvaluation, seen: &[Seen]) -> Option<Compared> 
     let names: Vec<String> = seen.iter().map(|seen| instance(&seen.kernel)).collect();
     let ours: Vec<&str> = predicted.iter().map(|predicted| predicted.instance.as_str()).collect();
     let theirs: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut out = Compared { seen: seen.len() as u64, ..Compared::default() };
+    let mut out = Compared { evaluations: 1, seen: seen.len() as u64, ..Compared::default() };
     let mut before = (0_usize, 0_usize);
     let ends = std::iter::once((ours.len(), theirs.len()));
     for (p, s) in common(&ours, &theirs).into_iter().chain(ends) {
@@ -80,17 +117,33 @@ pub fn compare(evaluation: &GraphEvaluation, seen: &[Seen]) -> Option<Compared> 
             if open {
                 out.not_predicted.extend(shown);
             } else {
-                out.different.push(Mismatch { at, predicted: missed.next().map(|p| p.launch.shown()), seen: shown });
+                let predicted = missed.next().map(|p| p.launch.shown());
+                out.different.push(Mismatch { evaluation: number, at, predicted, seen: shown });
             }
         }
-        out.different.extend(missed.map(|p| Mismatch { at: s, predicted: Some(p.launch.shown()), seen: None }));
+        out.different.extend(missed.map(|p| Mismatch {
+            evaluation: number,
+            at: s,
+            predicted: Some(p.launch.shown()),
+            seen: None,
+        }));
         if let (Some(predicted), Some(seen)) = (predicted.get(p), seen.get(s)) {
             let fits = |ours: Option<[i64; 3]>, theirs: Option<[i64; 3]>| ours.is_none() || ours == theirs;
-            if !fits(predicted.launch.grid, seen.grid) || !fits(predicted.launch.block, seen.block) {
-                let ours = Some(predicted.launch.shown());
-                out.different.push(Mismatch { at: s, predicted: ours, seen: Some(show(seen)) });
+            let arguments = same_arguments(predicted.launch, &seen.kernel);
+            let dims = fits(predicted.launch.grid, seen.grid) && fits(predicted.launch.block, seen.block);
+            if arguments == Some(false) || !dims {
+                // The numbers are the same: what differs stands in the whole list.
+                let ours = if dims { predicted.launch.shown_full() } else { predicted.launch.shown() };
+                let theirs = if dims { show_full(seen) } else { show(seen) };
+                let (ours, theirs) = (Some(ours), Some(theirs));
+                out.different.push(Mismatch { evaluation: number, at: s, predicted: ours, seen: theirs });
+            } else if seen.refused {
+                out.refused += 1;
             } else if (predicted.launch.grid, predicted.launch.block) != (seen.grid, seen.block) {
                 out.without_grid += 1;
+            } else if arguments.is_none() {
+                out.without_arguments += 1;
+                out.unknown_arguments.extend(predicted.launch.unknown_arguments(&seen.kernel));
             } else {
                 out.exact += 1;
             }
@@ -102,6 +155,54 @@ pub fn compare(evaluation: &GraphEvaluation, seen: &[Seen]) -> Option<Compared> 
 
 fn show(seen: &Seen) -> String {
     format!("{} {} {}", instance(&seen.kernel), dims(seen.grid), dims(seen.block))
+}
+
+fn show_full(seen: &Seen) -> String {
+    let name = instance(&seen.kernel);
+    let name = name.split('<').next().unwrap_or_default();
+    match symbol::arguments(&seen.kernel) {
+        Some(found) => {
+            let more = if found.complete { "" } else { ",..." };
+            let list = crate::argument::joined(&found.list);
+            format!("{name}<{list}{more}> {} {}", dims(seen.grid), dims(seen.block))
+        }
+        None => show(seen),
+    }
+}
+
+/// Whether a symbol's template arguments are those that were predicted, whose numbers are; None where not all are known.
+fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
+    let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
+    let Some(seen) = symbol::arguments(kernel) else {
+        // No symbol: a name, with the numbers at most.
+        return list.iter().all(|argument| argument.number().is_some()).then_some(true);
+    };
+    // A pack that holds nothing has no place in a symbol's list of some compilers.
+    let declared = list.iter().copied().filter(|argument| !matches!(argument, Argument::Pack(list) if list.is_empty()));
+    let empty = |argument: &&Argument| !matches!(argument, Argument::Pack(list) if list.is_empty());
+    let (declared, theirs): (Vec<&Argument>, Vec<&Argument>) =
+        (declared.collect(), seen.list.iter().filter(empty).collect());
+    let found = symbol::same_all(declared.iter().copied(), theirs.iter().copied());
+    match (found, seen.complete) {
+        (Some(false), _) => Some(false),
+        (_, false) => None,
+        // Not every compiler's symbols have an argument for each parameter.
+        _ if declared.len() != theirs.len() => None,
+        (found, true) => found,
+    }
+}
+
+impl GraphLaunch {
+    /// `k_bin_bcast: bin_op`: the template arguments that are not known of it, or not of the symbol that was seen.
+    fn unknown_arguments(&self, kernel: &str) -> Vec<String> {
+        let seen = symbol::arguments(kernel).map(|found| found.list).unwrap_or_default();
+        let all = self.arguments.iter().enumerate();
+        let open = all.filter(|(at, (_, value))| match seen.get(*at) {
+            Some(theirs) => symbol::same(value, theirs).is_none(),
+            None => value.number().is_none(),
+        });
+        open.map(|(_, (name, _))| format!("{}: {name}", self.kernel)).collect()
+    }
 }
 
 /// The longest common part of two sequences, as pairs of places.

@@ -13,6 +13,7 @@ mod family;
 mod follow;
 mod memory;
 mod run;
+mod symbol;
 mod written;
 mod written_file;
 
@@ -23,7 +24,7 @@ pub use answers::{
 pub use build::Builder;
 pub(crate) use code::resources;
 pub use code::{Code, CodeUsed};
-pub use compare::{Compared, Mismatch, Seen, compare, instance};
+pub use compare::{Compared, Mismatch, Seen, SeenRun, compare, instance};
 pub use data::{Data, Routing};
 pub use family::{FAMILIES, FamilyError, model};
 pub use run::{Evaluation, Step, evaluate};

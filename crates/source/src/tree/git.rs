@@ -210,6 +210,19 @@ pub struct Commit {
     pub subject: String,
 }
 
+/// Whether the main line, by first parents, leads from one revision to another.
+pub fn on_the_way(repo: &Path, since: &str, until: &str) -> Result<bool, TreeError> {
+    let name = repo.display().to_string();
+    let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
+    let (first, last) = (commit(&dir, &name, since)?, commit(&dir, &name, until)?);
+    let out =
+        git(&dir).args(["rev-list", "--first-parent", &last]).output().map_err(|error| TreeError::NoGit { error })?;
+    if !out.status.success() {
+        return Err(TreeError::Git { repo: name, what: "rev-list", said: said(&out.stderr) });
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).lines().any(|line| line == first))
+}
+
 /// The commits of the main line that touch these paths, oldest first.
 pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) -> Result<Vec<Commit>, TreeError> {
     let name = repo.display().to_string();

@@ -12,7 +12,7 @@ pub mod tags;
 
 pub use collect::{Text, collect, collect_within};
 use cxx::sym::FxMap;
-pub use git::{Commit, commits, tag_of};
+pub use git::{Commit, commits, on_the_way, tag_of};
 pub use series::{Changes, Series, changes};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

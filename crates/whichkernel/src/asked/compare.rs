@@ -3,7 +3,7 @@
 use super::tree::{Ask, Operation, notes, tell_skipped};
 use crate::context::{CHECK_FAILED, Context, Format};
 use clap::ValueEnum;
-use evidence::{Conclusion, Rung};
+use evidence::{Conclusion, Reach, Rung, Says};
 use report::{Column, Table, conclusion_text};
 use source::answers::{Changed, Compared, SourceDiff, conclude};
 use source::cause::{Cause, Grouped, by_cause, causes};
@@ -39,7 +39,11 @@ pub fn compare(
             }
             // Products are what the question is about. A tree that is too old for another operation answers the rest.
             Err(error) if ask.op.is_some() || op == Operation::MulMat => return Err(error.into()),
-            Err(error) => both.unread.push((op.name(), error.to_string())),
+            Err(error) => {
+                // What is wrong, without what to do about it: nobody asked for this operation by its name.
+                let said = error.to_string();
+                both.unread.push((op.name(), said.split(". ").next().unwrap_or(&said).to_owned()));
+            }
         }
     }
     let others = Operation::value_variants().iter().filter(|op| !asked.contains(op));
@@ -59,6 +63,10 @@ pub fn compare(
             tell_skipped(&tree.skipped, context);
         }
     }
+    // "The same" holds only where something was compared, and nothing is left that one side says and the other does not.
+    let same = matches!(conclusion.says(), Says::Same)
+        && conclusion.reach() != Reach::Unknown
+        && both.parts.iter().all(|part| part.found.half == 0);
     let text = match format {
         Format::Json => answer::json(&both.answer(conclusion))?,
         Format::Csv => both.table(usize::MAX, context).csv(),
@@ -66,9 +74,6 @@ pub fn compare(
         Format::Text => both.text(&conclusion, context),
     };
     context.print(&text)?;
-    // "The same" holds only where something was compared.
-    let count = |of: fn(&Comparison) -> u64| both.parts.iter().map(|part| of(&part.found)).sum::<u64>();
-    let same = count(|found| found.different) == 0 && count(|found| found.answered) > 0;
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 

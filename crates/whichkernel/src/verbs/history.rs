@@ -3,6 +3,7 @@
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
 use anyhow::bail;
+use evidence::{Says, Word};
 use report::{Column, Table, conclusion_text};
 use source::Question;
 use source::answers::{Compared, EventAnswer, HistoryAnswer, conclude};
@@ -64,7 +65,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let events = found.events.iter();
     let events = events.map(|event| EventAnswer::new(event, (&question, &operation), causes.next(), &pins)).collect();
     let ends = Compared { operation: &operation, question: &question, found: &found.ends };
-    let ends = conclude(&[ends], &[], &args.ask.other_operations());
+    let ends = conclude(&[ends], &found.ends_unread, &args.ask.other_operations());
     let answer = HistoryAnswer::new(&found, events, ends, &pins);
     context.print(&match args.format {
         Format::Json => answer::json(&answer)?,
@@ -142,7 +143,11 @@ fn events(answer: &HistoryAnswer, context: &Context) -> Table {
 }
 
 fn few(names: &BTreeSet<&str>, context: &Context) -> String {
-    let first: Vec<&str> = names.iter().copied().take(3).collect();
+    few_of(&names.iter().copied().collect::<Vec<_>>(), context)
+}
+
+fn few_of<T: AsRef<str>>(names: &[T], context: &Context) -> String {
+    let first: Vec<&str> = names.iter().map(AsRef::as_ref).take(3).collect();
     let args = [("first", first.join(", ").into()), ("count", names.len().saturating_sub(3).into())];
     if names.len() > 3 { context.lang.text_with("gap-list", &args) } else { first.join(", ") }
 }
@@ -160,23 +165,26 @@ const ROWS: usize = 6;
 
 fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &Context) -> String {
     let mut out = String::new();
+    let changed = match answer.changed.says() {
+        Says::Found { count } => *count,
+        _ => 0,
+    };
     let between = [
         ("first", short(&answer.first).into()),
         ("last", short(&answer.last).into()),
         ("commits", answer.commits.into()),
         ("evaluated", answer.evaluated.into()),
         ("cells", found.ends.asked.into()),
-        ("events", answer.events.len().into()),
+        ("events", changed.into()),
         ("gpus", question.devices.len().into()),
         ("types", question.types.len().into()),
         ("columns", question.columns.len().into()),
     ];
-    // "Did not change" is said only where every commit was read and both ends settle every cell.
-    let whole = answer.unreadable.is_empty() && found.ends.answered == found.ends.asked;
-    let key = match (answer.events.is_empty(), whole) {
-        (false, _) => "history-some",
-        (true, true) => "history-none",
-        (true, false) => "history-none-seen",
+    // "Did not change" is said only where every commit was read and settles every cell.
+    let key = match answer.changed.word() {
+        Word::Yes => "history-some",
+        Word::No => "history-none",
+        Word::Partly | Word::NotKnown => "history-none-seen",
     };
     let _ = writeln!(out, "{}", context.lang.text_with(key, &between));
     if answer.events.len() > 1 {
@@ -202,6 +210,11 @@ fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &
             if !line.text.is_empty() {
                 let _ = writeln!(out, "    {side} {}", line.text);
             }
+        }
+        if !event.unread.is_empty() {
+            let commits: Vec<String> = event.unread.iter().map(|commit| short(commit)).collect();
+            let says = [("count", commits.len().into()), ("commits", few_of(&commits, context).into())];
+            let _ = writeln!(out, "  {}", context.lang.text_with("history-event-unread", &says));
         }
         let _ = writeln!(out, "  {}", had(event, answer, context));
     }

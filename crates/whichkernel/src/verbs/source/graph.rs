@@ -9,13 +9,14 @@ use gpu::occupancy::Resources;
 use launch::lines::Closing;
 use launch::table::KernelInfo;
 use report::{Column, Lang, Table, conclusion_text};
-use source::graph::{Code, Given, GraphAnswer, GraphEvaluation, Ran, Routing, Seen, Written, dims, parse_all};
+use source::graph::{Code, Given, GraphAnswer, GraphEvaluation, Ran, Routing, Seen, SeenRun, Written, dims, parse_all};
 use source::{Device, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
+use sys::regular_file;
 
 /// What a token and a prompt of one micro-batch take.
 const COLUMNS: &[i64] = &[1, 512];
@@ -66,21 +67,33 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
         let mut left: usize = launches.iter().map(|seen| seen.launches.len()).sum();
         for (index, evaluation) in answer.evaluations.iter_mut().enumerate() {
             let ran = ran.get(index).and_then(Option::as_ref);
-            let all = launches.iter().flat_map(|seen| &seen.launches);
-            let seen: Vec<Seen> = match (evaluation.columns, ran) {
-                // A program's own graph was computed at a time that is known.
-                (None, Some(ran)) => all.filter(|(at, _)| at.within(ran)).map(|(_, seen)| seen.clone()).collect(),
-                // A graph that is written down has no columns: all that was launched is held against it.
-                (None, None) => all.map(|(_, seen)| seen.clone()).collect(),
-                (Some(columns), _) => match launches.iter().find(|seen| seen.columns == columns) {
-                    Some(seen) => seen.launches.iter().map(|(_, seen)| seen.clone()).collect(),
-                    None => bail!("{trace}: no evaluation of {columns} columns in it"),
-                },
+            let of = |seen: &SeenEvaluation, keep: &dyn Fn(At) -> bool| {
+                let kept = seen.launches.iter().filter(|(at, _)| keep(*at)).map(|(_, seen)| seen.clone());
+                SeenRun { evaluation: seen.number, launches: kept.collect() }
             };
-            if !evaluation.against(&seen) {
-                bail!("{trace}: {} launches in one evaluation are too many to compare", seen.len());
+            let one = |keep: &dyn Fn(At) -> bool| {
+                let first = launches.first().map_or(0, |seen| seen.number);
+                let all = launches.iter().flat_map(|seen| of(seen, keep).launches);
+                vec![SeenRun { evaluation: first, launches: all.collect() }]
+            };
+            let seen: Vec<SeenRun> = match (evaluation.columns, ran) {
+                // A program's own graph was computed at a time that is known.
+                (None, Some(ran)) => one(&|at| at.within(ran)),
+                // A graph that is written down has no columns: all that was launched is held against it.
+                (None, None) => one(&|_| true),
+                (Some(columns), _) => {
+                    let alike = launches.iter().filter(|seen| seen.columns == columns);
+                    alike.map(|seen| of(seen, &|_| true)).collect()
+                }
+            };
+            if let (Some(columns), []) = (evaluation.columns, seen.as_slice()) {
+                bail!("{trace}: no evaluation of {columns} columns in it");
             }
-            left = left.saturating_sub(seen.len());
+            let count: usize = seen.iter().map(|seen| seen.launches.len()).sum();
+            if !evaluation.against(&seen) {
+                bail!("{trace}: {count} launches are too many to compare");
+            }
+            left = left.saturating_sub(count);
         }
         answer.not_compared = Some(left as u64);
         if left > 0 {
@@ -137,7 +150,7 @@ const MOST_TEXT: u64 = 64 << 20;
 
 /// The graphs that a file holds in words; None of a model.
 fn written(path: &Path, context: &Context) -> anyhow::Result<Option<Vec<Written>>> {
-    let mut file = std::fs::File::open(path)?;
+    let mut file = regular_file::open(path)?;
     let mut first = Vec::new();
     file.by_ref().take(4).read_to_end(&mut first)?;
     if first == b"GGUF" {
@@ -174,7 +187,7 @@ fn header(path: &Path) -> anyhow::Result<Gguf> {
     let mut size = 1 << 20;
     loop {
         let mut bytes = Vec::new();
-        std::fs::File::open(path).with_context(shown)?.take(size).read_to_end(&mut bytes).with_context(shown)?;
+        regular_file::open(path).with_context(shown)?.take(size).read_to_end(&mut bytes).with_context(shown)?;
         match Gguf::parse(&bytes) {
             Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < MOST_HEADER => size *= 4,
             found => return found.with_context(shown),
@@ -219,14 +232,16 @@ struct Line {
     device: Option<u32>,
     #[serde(default)]
     time_ns: u64,
+    /// What the driver returned; 0: it took it.
+    #[serde(default)]
+    status: i64,
 }
 
 /// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product.
 fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
     let shown = || path.display().to_string();
-    let mut text = String::new();
-    let file = std::fs::File::open(path).with_context(shown)?;
-    file.take(MOST_TRACE).read_to_string(&mut text).with_context(shown)?;
+    let bytes = regular_file::whole(path, MOST_TRACE).with_context(shown)?;
+    let text = String::from_utf8_lossy(&bytes);
     let mut out: Vec<SeenEvaluation> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         if serde_json::from_str::<Closing>(line).is_ok() {
@@ -237,8 +252,8 @@ fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
         let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
         // A call into a library has no grid of its own, whatever stands in its line.
         let launch = match line.kernel {
-            Some(kernel) => Seen { kernel, grid: line.grid, block: line.block },
-            None => Seen { kernel: line.api, grid: None, block: None },
+            Some(kernel) => Seen { kernel, grid: line.grid, block: line.block, refused: line.status != 0 },
+            None => Seen { kernel: line.api, grid: None, block: None, refused: line.status != 0 },
         };
         match out.last_mut().filter(|last| last.number == line.evaluation) {
             Some(last) => {
@@ -363,14 +378,18 @@ fn compared(evaluation: &GraphEvaluation, lang: &Lang, out: &mut String) {
     let says = [
         ("seen", compared.seen.into()),
         ("exact", compared.exact.into()),
+        ("evaluations", compared.evaluations.into()),
         ("without", compared.without_grid.into()),
+        ("arguments", compared.without_arguments.into()),
+        ("refused", compared.refused.into()),
         ("open", compared.not_predicted.len().into()),
         ("different", compared.different.len().into()),
     ];
     let _ = writeln!(out, "{}", lang.text_with("source-graph-compared", &says));
     for found in compared.different.iter().take(SHOWN) {
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "-".to_owned());
-        let _ = writeln!(out, "  #{}: {} | {}", found.at, side(&found.predicted), side(&found.seen));
+        let _ =
+            writeln!(out, "  {}#{}: {} | {}", found.evaluation, found.at, side(&found.predicted), side(&found.seen));
     }
     for found in compared.not_predicted.iter().take(SHOWN) {
         let _ = writeln!(out, "  ? {found}");
