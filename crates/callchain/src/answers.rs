@@ -2,7 +2,7 @@
 
 use super::facts::Fact;
 use super::trace::{Chain, Place};
-use evidence::Rung;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,7 +16,29 @@ pub struct Chains {
     /// The path whose requests were followed; empty between two functions.
     pub route: String,
     pub chains: Vec<Chain>,
+    /// Whether there is a way: what was read, and the calls that nobody can follow.
+    pub found: Conclusion,
     pub beside: Vec<Beside>,
+}
+
+/// A call through a value: whom it reaches stands in no declaration.
+pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
+
+/// Whether these are ways, in so many files. What was not read, and calls through values, can hide one.
+pub fn ways_found(chains: &[Chain], files: usize, unread: &[String]) -> Conclusion {
+    let files = files as u64;
+    let mut basis = Basis::new("source", Rung::Declared, Unit::Files, files, files);
+    for what in unread {
+        basis = basis.without(what, None, LeftOutWhy::Unreadable);
+    }
+    let whole = chains.iter().filter(|chain| chain.open.is_empty()).count() as u64;
+    let calls: u64 = chains.iter().map(|chain| chain.unresolved_calls as u64).sum();
+    if calls > 0 {
+        basis = basis.without(THROUGH_A_VALUE, Some(calls), LeftOutWhy::OutOfView);
+    } else if whole == 0 {
+        basis = basis.without(THROUGH_A_VALUE, None, LeftOutWhy::OutOfView);
+    }
+    basis.presence(whole)
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

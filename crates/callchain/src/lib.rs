@@ -26,7 +26,7 @@ mod trace;
 mod types;
 mod written;
 
-pub use answers::{Beside, Chains, Tree};
+pub use answers::{Beside, Chains, Tree, ways_found};
 pub use facts::{Fact, Subject, facts};
 pub use rocblas_answer::RocblasSource;
 pub use search::Kind;

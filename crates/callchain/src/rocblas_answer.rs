@@ -2,7 +2,7 @@
 
 use crate::rocblas::Rocblas;
 use crate::trace::Place;
-use evidence::Rung;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +22,8 @@ pub struct RocblasSource {
     /// Where `rocblas_initialize` is defined.
     pub initialize: Vec<InitializeLine>,
     pub initialize_callers: Vec<CallerLine>,
+    /// Whether anything of the library calls it, in what was read.
+    pub initialize_called: Conclusion,
     /// Where the path of the kernel libraries is made, in the order of the source.
     pub library_path: Vec<PathLine>,
 }
@@ -73,8 +75,16 @@ pub struct PathLine {
 }
 
 impl Rocblas {
+    /// Whether `rocblas_initialize` is called in the so many files of the library. A call through a value has no name.
+    pub fn initialize_called(&self, files: usize) -> Conclusion {
+        let files = files as u64;
+        let basis = Basis::new("source", Rung::Declared, Unit::Files, files, files);
+        let basis = basis.without(crate::answers::THROUGH_A_VALUE, None, LeftOutWhy::OutOfView);
+        basis.presence(self.initialize_callers.len() as u64)
+    }
+
     /// `targets`: those that were asked for; none for all.
-    pub fn answer(&self, tree: &str, commit: Option<&str>, targets: &[String]) -> RocblasSource {
+    pub fn answer(&self, tree: &str, commit: Option<&str>, targets: &[String], files: usize) -> RocblasSource {
         let wanted = |target: &String| targets.is_empty() || targets.contains(target);
         let processors = self.processors.iter().filter(|processor| wanted(&processor.target));
         let branches = self.branches.iter().filter(|branch| wanted(&branch.returns));
@@ -104,6 +114,7 @@ impl Rocblas {
                 .iter()
                 .map(|(function, at)| CallerLine { function: function.clone(), at: at.clone() })
                 .collect(),
+            initialize_called: self.initialize_called(files),
             library_path: self
                 .paths
                 .iter()

@@ -1,6 +1,6 @@
 //! A graded investigation as a program reads it: whatever a report shows can be made from it.
 
-use crate::{Advice, Graded, Looked, Need};
+use crate::{Advice, Graded, Looked, Need, PathRow};
 use answer::Answer;
 use evidence::{
     About, Citation, Conclusion, Expected, Found, Observation, ObservationId, PhaseName, Reason, Recorded, Rung, Scope,
@@ -84,6 +84,8 @@ pub struct Readings<'g> {
     pub summary: Summary,
     pub claims: Vec<ClaimReading<'g>>,
     pub questions: Vec<QuestionAnswer<'g>>,
+    /// Where the first question is which path is taken: for how many columns which, by rung. Empty for others.
+    pub paths: Vec<PathRow>,
     /// What would close what is open, the most rewarding first.
     pub next: Vec<NextStep>,
 }
@@ -195,6 +197,7 @@ impl<'g> Readings<'g> {
             summary,
             claims: claims(graded),
             questions: questions(graded),
+            paths: graded.paths(),
             next: next.collect(),
         }
     }

@@ -64,8 +64,8 @@ impl Machine {
         let target = self.target.as_deref().unwrap_or(OTHERWISE);
         let table = self.table();
         let ty = self.weights(table);
-        let found = table.and_then(|table| table.look_up(target, &ty, COLUMNS)).map(|found| found.path.to_owned());
-        let path = found.filter(|path| path != "UNDETERMINED");
+        let found = table.and_then(|table| table.look_up(target, &ty, COLUMNS));
+        let path = found.and_then(|found| found.chosen()).map(|path| path.name().to_owned());
         let mut out = String::from(HEAD);
         let card = self.card.as_deref().unwrap_or(target);
         let _ = writeln!(

@@ -98,9 +98,9 @@ fn asked(table: &Table, id: &ObserverId, time: &str, asked: &[View]) -> Result<V
             let mut from = 1;
             for entry in table.plans.get(*plan).into_iter().flatten() {
                 let to = entry.to.unwrap_or(COLUMNS);
-                if entry.path != "UNDETERMINED" {
+                if let Some(path) = entry.chosen() {
                     let about = |from: i64, to: i64| About::new([("type", ty.clone()), ("columns", span(from, to))]);
-                    facts.push(Fact::new("matmul.path", about(from, to), entry.path.as_str()));
+                    facts.push(Fact::new("matmul.path", about(from, to), path.name()));
                     let mut start = from;
                     let tiles = entry.tiles.filter(|_| wanted("matmul.tile"));
                     for (end, tile) in tiles.and_then(|tiles| table.tiles.get(tiles)).into_iter().flatten() {

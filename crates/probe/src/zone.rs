@@ -141,7 +141,7 @@ impl Rules {
         let Some((_, first)) = found.first().filter(|_| found.len() == tables.list.len()) else {
             return Verdict::open("no-table");
         };
-        let (path, tile) = (first.path.to_owned(), first.tile);
+        let (path, tile, chosen) = (first.path.to_owned(), first.tile, first.chosen());
         let declared: Option<Vec<Recorded>> =
             found.iter().map(|(table, answer)| declare(table, target, ty, columns, answer.path)).collect();
         let claim = claim(ty, columns, Some(target), Expected::Equals(path.clone().into()));
@@ -158,14 +158,11 @@ impl Rules {
         });
         let source = source.collect();
         match rule {
-            Some(rule) if path != "UNDETERMINED" => {
+            Some(rule) if chosen.is_some() => {
                 let same_tile = found.iter().all(|(_, answer)| answer.tile == tile);
                 Verdict { path: Some(path), tile: tile.filter(|_| same_tile), grade: reading.grade, rule, source }
             }
-            _ => Verdict {
-                source,
-                ..Verdict::open(if path == "UNDETERMINED" { "undetermined" } else { "releases-differ" })
-            },
+            _ => Verdict { source, ..Verdict::open(if chosen.is_none() { "undetermined" } else { "releases-differ" }) },
         }
     }
 }

@@ -126,7 +126,12 @@ type Stretches<'t> = Vec<(i64, Option<i64>, &'t str)>;
 
 fn stretches(table: &Table, target: &str, ty: &str) -> Vec<Stretch> {
     let own = table.stretches(target, ty).into_iter();
-    own.map(|(from, to, path)| Stretch { from, to: to.unwrap_or(COLUMNS), path: path.to_owned(), tile: None }).collect()
+    own.map(|(from, to, path)| {
+        // Without a name where the rules do not decide.
+        let path = source::Path::from_name(path).map_or("", |path| path.name()).to_owned();
+        Stretch { from, to: to.unwrap_or(COLUMNS), path, tile: None }
+    })
+    .collect()
 }
 
 /// The types of a target whose paths are others than in the table before; None where there is no table before.

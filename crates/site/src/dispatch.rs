@@ -165,13 +165,15 @@ fn stretches(table: &Table, plan: usize) -> Vec<Stretch> {
     for entry in table.plans.get(plan).into_iter().flatten() {
         let to = entry.to.unwrap_or(COLUMNS);
         let tiles = entry.tiles.and_then(|tiles| table.tiles.get(tiles));
+        // Without a name where the rules do not decide.
+        let path = entry.chosen().map_or("", |path| path.name());
         let mut start = from;
         for (end, tile) in tiles.into_iter().flatten() {
-            out.push(Stretch { from: start, to: *end, path: entry.path.clone(), tile: Some(*tile) });
+            out.push(Stretch { from: start, to: *end, path: path.to_owned(), tile: Some(*tile) });
             start = end + 1;
         }
         if start <= to {
-            out.push(Stretch { from: start, to, path: entry.path.clone(), tile: None });
+            out.push(Stretch { from: start, to, path: path.to_owned(), tile: None });
         }
         from = to + 1;
     }

@@ -96,8 +96,9 @@ pub fn strip(stretches: &[Stretch], needle: Option<i64>, last: i64, label: &str)
     }
 }
 
+/// A path has no name where nobody knows it.
 pub fn name(path: &str) -> &str {
-    if path == "UNDETERMINED" || path.is_empty() { "?" } else { path }
+    if path.is_empty() { "?" } else { path }
 }
 
 /// Parts of a whole as one bar: class and count.

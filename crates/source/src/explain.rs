@@ -6,6 +6,7 @@ use crate::versions::Known;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Targets for "what if it were another one": one per generation that people have.
 pub const OTHERS: &[&str] =
@@ -52,19 +53,43 @@ impl Question {
     pub fn conclusion(&self) -> Conclusion {
         let found = self.found();
         let asked = self.tables().len() as u64;
-        let mut basis = Basis::new(Rung::Declared, Unit::Cells, asked, found.len() as u64).asked_of(Rung::Launched);
+        let chosen: Vec<String> =
+            found.iter().filter(|(_, it)| it.chosen().is_some()).map(|(_, it)| choice(it)).collect();
+        let mut basis =
+            Basis::new("source", Rung::Declared, Unit::Cells, asked, chosen.len() as u64).asked_of(Rung::Launched);
+        let open = (found.len() - chosen.len()) as u64;
+        if open > 0 {
+            basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
+        }
         if let Known::Between { what, .. } = &self.known {
             basis = basis.without(what, None, LeftOutWhy::NotAsked);
         }
-        basis.choice(found.iter().map(|(_, found)| choice(found)))
+        basis.choice(chosen)
+    }
+
+    /// What the tables that speak for the version say alike: the last of them, and what it found. None where they differ.
+    pub fn settled(&self) -> Option<(&'static Table, Found<'static>)> {
+        let found = self.found();
+        let all = found.iter().map(|(_, found)| choice(found)).collect::<BTreeSet<_>>();
+        let alike = all.len() == 1 && found.len() == self.tables().len();
+        let alike = alike && (self.columns.is_some() || self.stretches().is_some());
+        alike.then(|| found.into_iter().next_back()).flatten()
+    }
+
+    /// For which counts which path, where the tables that speak for the version say it alike.
+    pub fn stretches(&self) -> Option<Vec<(i64, Option<i64>, &'static str)>> {
+        let mut all = self.tables().into_iter().map(|it| it.stretches(&self.device.target, self.main_type()));
+        let first = all.next()?;
+        all.all(|other| other == first).then_some(first)
     }
 
     /// None where no table has it.
     pub fn answer(&self) -> Option<Explained<'_>> {
         let found = self.found();
-        let (table, answer) = found.last()?;
+        let (last, _) = found.last()?;
+        let settled = self.settled();
+        let (table, answer) = settled.as_ref().map(|(table, found)| (*table, found)).unzip();
         let target = self.device.target.as_str();
-        let stretches = table.stretches(target, self.main_type());
         Some(Explained {
             rung: Rung::Declared,
             conclusion: self.conclusion(),
@@ -74,16 +99,21 @@ impl Question {
             asked_type: &self.named,
             types: &self.types,
             columns: self.columns,
-            path: answer.path,
-            tile: answer.tile,
-            from: answer.from,
-            to: answer.to,
-            by_columns: stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect(),
-            rule: answer.rule,
-            cc: table.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
-            source: &table.source,
-            version: &table.version,
-            commit: &table.commit,
+            path: answer.filter(|answer| answer.chosen().is_some()).map(|answer| answer.path),
+            tile: answer.and_then(|answer| answer.tile),
+            from: answer.map(|answer| answer.from),
+            to: answer.and_then(|answer| answer.to),
+            by_columns: self
+                .stretches()
+                .into_iter()
+                .flatten()
+                .map(|(from, to, path)| ByColumns { from, to, path })
+                .collect(),
+            rule: answer.map(|answer| answer.rule).unwrap_or_default(),
+            cc: last.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
+            source: table.map(|table| table.source.as_str()),
+            version: table.map(|table| table.version.as_str()),
+            commit: table.map(|table| table.commit.as_str()),
             asked_version: match &self.known {
                 Known::Exact(_) => None,
                 Known::Between { what, .. } => Some(what),
@@ -92,28 +122,35 @@ impl Question {
                 .iter()
                 .map(|(table, found)| Neighbour { version: &table.version, path: found.path, tile: found.tile })
                 .collect(),
-            presets: &table.presets,
-            otherwise: self.otherwise(table),
+            presets: table.map(|table| table.presets.as_slice()).unwrap_or_default(),
+            otherwise: self.otherwise(),
             takes_code_for: gpu::Arch::parse(target)
                 .map(|device| device.in_order().into_iter().map(str::to_owned).collect())
                 .unwrap_or_default(),
         })
     }
 
-    /// Other column counts, other cards, other versions.
-    fn otherwise(&self, table: &'static Table) -> Vec<Otherwise> {
+    /// Other column counts, other cards, other versions. What the tables that speak for the version do not say alike is left out.
+    fn otherwise(&self) -> Vec<Otherwise> {
         let (target, ty, at) = (self.device.target.as_str(), self.main_type(), self.at());
+        let tables = self.tables();
         let mut out = Vec::new();
         let mut add = |what: Varied, instead: String, found: Option<Found<'static>>| {
             out.extend(found.map(|found| Otherwise { what, instead, path: found.path, tile: found.tile }));
         };
+        let alike = |target: &str, columns: i64| {
+            let mut all = tables.iter().map(|table| table.look_up(target, ty, columns));
+            let first = all.next()??;
+            all.all(|other| other.is_some_and(|other| choice(&other) == choice(&first))).then_some(first)
+        };
         for columns in [1, 8, 9, 64, 256, 257, 512].into_iter().filter(|columns| *columns != at) {
-            add(Varied::Columns, columns.to_string(), table.look_up(target, ty, columns));
+            add(Varied::Columns, columns.to_string(), alike(target, columns));
         }
         for other in OTHERS.iter().filter(|other| **other != target) {
-            add(Varied::Gpu, (*other).to_owned(), table.look_up(other, ty, at));
+            add(Varied::Gpu, (*other).to_owned(), alike(other, at));
         }
-        for other in table::all().iter().filter(|other| other.version != table.version) {
+        let own = self.settled().map(|(table, _)| table.version.as_str());
+        for other in table::all().iter().filter(|other| own != Some(other.version.as_str())) {
             let date = if other.date.is_empty() { String::new() } else { format!(" ({})", other.date) };
             let instead = format!("{} {}{date}", other.source, other.version);
             add(Varied::Version, instead, other.look_up(target, ty, at));
@@ -143,19 +180,22 @@ pub struct Explained<'q> {
     pub types: &'q [String],
     /// Null: asked about all.
     pub columns: Option<i64>,
-    pub path: &'q str,
+    /// Null where the rules do not decide, or the version that was asked lies between two that choose differently: `neighbours` has both.
+    pub path: Option<&'q str>,
     pub tile: Option<i64>,
     /// The column counts over which the path is the same.
-    pub from: i64,
+    pub from: Option<i64>,
     pub to: Option<i64>,
+    /// Empty where the two that it lies between do not say it alike.
     pub by_columns: Vec<ByColumns<'q>>,
     /// The conditions that decided.
     pub rule: &'q [Rule],
     /// The compute capability as ggml encodes it.
     pub cc: Option<String>,
-    pub source: &'q str,
-    pub version: &'q str,
-    pub commit: &'q str,
+    /// The table that `path`, `rule` and `presets` come from.
+    pub source: Option<&'q str>,
+    pub version: Option<&'q str>,
+    pub commit: Option<&'q str>,
     /// Where there is no table of just this version: what was asked.
     pub asked_version: Option<&'q str>,
     pub neighbours: Vec<Neighbour<'q>>,

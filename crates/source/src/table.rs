@@ -66,6 +66,13 @@ pub struct Entry {
     pub tiles: Option<usize>,
 }
 
+impl Entry {
+    /// None where the rules do not decide.
+    pub fn chosen(&self) -> Option<Path> {
+        Path::from_name(&self.path)
+    }
+}
+
 /// The last column count that tables were asked about.
 pub const COLUMNS: i64 = 1024;
 
@@ -142,6 +149,13 @@ pub struct Found<'t> {
     pub from: i64,
     pub to: Option<i64>,
     pub rule: &'t [Rule],
+}
+
+impl Found<'_> {
+    /// None where the rules do not decide.
+    pub fn chosen(&self) -> Option<Path> {
+        Path::from_name(self.path)
+    }
 }
 
 impl Table {

@@ -63,6 +63,51 @@ fn a_version_without_a_table_is_said_to_be_without() {
     assert!(text.lines().next().unwrap().contains('|') && text.contains("choose differently"), "{text}");
 }
 
+/// Between two releases that choose differently nobody knows: no format says one of them.
+#[test]
+fn every_format_says_the_same_of_a_version_without_a_table() {
+    let ask = ["gfx1201", "Q4_K", "290", "--source", "b7000"];
+    let answer = json(&ask);
+    for field in ["path", "tile", "from", "version"] {
+        assert!(answer[field].is_null(), "{field}: {answer}");
+    }
+    assert_eq!((&answer["rule"], &answer["by_columns"]), (&Value::Array(vec![]), &Value::Array(vec![])));
+    assert_eq!(answer["conclusion"]["by"], Value::from(vec!["source"]));
+    for format in ["csv", "md"] {
+        let output = explain(&[&ask[..], &["--format", format]].concat(), "80");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("choose differently"), "{format}: {said}");
+        let table = String::from_utf8_lossy(&output.stdout).into_owned();
+        let row = |what: &str| table.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
+        assert!(row("b7000").contains("BLAS") && row("b7000").contains("MMQ, tile 112"), "{table}");
+        assert!(row("b6841").contains("BLAS") && !row("b6841").contains("MMQ"), "{table}");
+    }
+    // What both say is said.
+    let settled = json(&["gfx1201", "Q4_K", "290", "--source", "b9999"]);
+    assert_eq!((&settled["path"], &settled["tile"]), (&"MMQ".into(), &112.into()), "{settled}");
+    let exact = explain(&["gfx1201", "Q4_K", "290", "--source", "b10586", "--format", "csv"], "80");
+    let table = String::from_utf8_lossy(&exact.stdout).into_owned();
+    assert_eq!(table.lines().nth(1), Some("answer,b10586,MMQ,112"), "{table}");
+}
+
+#[test]
+fn a_second_one_of_a_kind_is_refused() {
+    let two = [
+        ["gfx1201", "--gpu", "sm_90"],
+        ["8", "--columns", "9"],
+        ["Q4_K", "--type", "Q8_0"],
+        ["b10586", "--source", "b7148"],
+        ["gfx1201", "Q4_K", "sm_90"],
+    ];
+    for words in two {
+        let output = explain(&words, "80");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("both named"), "{words:?}: {said}");
+    }
+    assert_eq!(json(&["gfx1201", "--gpu", "gfx1201"])["target"], "gfx1201");
+}
+
 #[test]
 fn a_word_is_explained_and_a_slip_gets_a_hint() {
     assert!(text(&["MMVQ"]).starts_with("MMVQ\n"));

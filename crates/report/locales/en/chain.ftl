@@ -40,6 +40,7 @@ rocblas-orphans = In the enumeration, but recognised by no branch: { $targets }.
 rocblas-initialize = rocblas_initialize():
 rocblas-initialize-defined = defined here
 rocblas-initialize-empty = defined here, with an empty body
+rocblas-initialize-called = callers of it: { $what }
 rocblas-initialize-no-caller = called by no function of the library's sources
 rocblas-paths = Where the kernel catalog is looked for, in the order of the source:
 rocblas-cannot-show = What this cannot show: the rung is Declared. A branch for a target is no kernel for it; see `whichkernel inspect DIR --gpu TARGET` for what a library ships.

@@ -34,6 +34,7 @@ rocblas-orphans = 列挙にはあるが、どの分岐にも現れないもの: 
 rocblas-initialize = rocblas_initialize():
 rocblas-initialize-defined = ここで定義
 rocblas-initialize-empty = ここで定義(本体は空)
+rocblas-initialize-called = 呼び出し元: { $what }
 rocblas-initialize-no-caller = ライブラリのソース内に呼び出す関数はない
 rocblas-paths = カーネルカタログを探す場所(ソースの順):
 rocblas-cannot-show = これで示せないこと: 段階は Declared のみ。分岐があることは、そのターゲット用のカーネルがあることを意味しない。ライブラリの中身は `whichkernel inspect DIR --gpu TARGET` で調べる。

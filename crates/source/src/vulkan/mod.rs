@@ -22,7 +22,7 @@ use cxx::Program;
 use cxx::ast::Base;
 use cxx::eval::{Machine, Platform, Run, Stop, Ty, Value};
 use dialect::{CHOSEN, VULKAN};
-use evidence::Rung;
+use evidence::{Basis, Conclusion, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::rc::Rc;
@@ -35,6 +35,17 @@ pub struct VulkanDeclared {
     /// Always `declared`.
     pub rung: Rung,
     pub cells: Vec<VulkanChoice>,
+    /// Whether every cell has its pipeline.
+    pub complete: Conclusion,
+}
+
+impl VulkanDeclared {
+    pub fn new(tree: String, cells: Vec<VulkanChoice>) -> VulkanDeclared {
+        let named = cells.iter().filter(|cell| cell.kernel.is_some()).count() as u64;
+        let asked = cells.len() as u64;
+        let complete = Basis::new("source", Rung::Declared, evidence::Unit::Cells, asked, named).completeness();
+        VulkanDeclared { tree, rung: Rung::Declared, cells, complete }
+    }
 }
 
 impl Answer for VulkanDeclared {

@@ -150,6 +150,7 @@ impl Ask {
             [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
             some => some.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect(),
         };
+        known_types(&types)?;
         let columns = self.columns()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
         Ok(self.shape(op).question(devices, types, columns))
     }
@@ -200,6 +201,11 @@ impl Ask {
         let (define, undefine) = (self.define.clone(), self.undefine.clone());
         Ok(Overrides { define, undefine, cmake, env, vary_versions: false })
     }
+}
+
+/// Types that nobody has are no question to a tree: it would answer that it cannot be read.
+pub fn known_types(types: &[String]) -> anyhow::Result<()> {
+    types.iter().try_for_each(|ty| Ok(gguf::TensorType::parse(ty).map(|_| ())?))
 }
 
 /// `1..512`, `1,8,9..64`.

@@ -1,19 +1,14 @@
 //! The headline table: for how many tokens which path, as the source says, as the dry run selected, as it was seen live.
 
-use evidence::{Basis, Found, Question, QuestionReading, Reason, Rung, Span, Unit};
+use evidence::{Conclusion, Found, Question, QuestionReading, Reason};
 use investigate::Graded;
 use report::{Column, Lang, Table, conclusion_text};
 
-const TOPIC: &str = "matmul.path";
-
 /// Of the first question, where that is which path is taken: the question, and what each rung says.
 pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
-    let (question, reading) = graded.investigation.questions.iter().zip(&graded.questions).next()?;
-    let ask = question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;
-    let declared = spans(&reading.found);
-    let selected = spans(&reading.elsewhere);
-    let live = spans(&reading.live);
-    let rows = if declared.is_empty() { bounds(&selected) } else { declared.iter().map(|(span, _)| *span).collect() };
+    let (question, reading) = graded.path_question()?;
+    let ask = question.ask.as_ref()?;
+    let rows = graded.paths();
     if rows.is_empty() {
         return None;
     }
@@ -37,44 +32,18 @@ pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
     ]);
     let unseen = unseen(graded, question, reading, lang);
     for row in rows {
-        let cell = |rung: Rung, all: &[(Span, String)], nothing: &str| {
-            let here: Vec<&(Span, String)> = all.iter().filter(|(span, _)| span.overlaps(row)).collect();
-            if here.is_empty() {
-                return nothing.to_owned();
-            }
-            let count = here.len() as u64;
-            let chosen =
-                Basis::new(rung, Unit::Cells, count, count).choice(here.iter().map(|(_, value)| value.clone()));
-            conclusion_text(lang, &chosen)
+        let cell = |chosen: &Option<Conclusion>, nothing: &str| {
+            chosen.as_ref().map_or_else(|| nothing.to_owned(), |chosen| conclusion_text(lang, chosen))
         };
         let not_observed = lang.text("check-screen-not-observed");
         table.row([
-            row.to_string().replace("..", "-"),
-            cell(Rung::Declared, &declared, &not_observed),
-            cell(Rung::Selected, &selected, &not_observed),
-            cell(Rung::Launched, &live, &unseen),
+            row.columns.clone(),
+            cell(&row.declared, &not_observed),
+            cell(&row.selected, &not_observed),
+            cell(&row.launched, &unseen),
         ]);
     }
     Some((question.words.in_language(lang.code()).to_owned(), table))
-}
-
-fn spans(found: &[Found]) -> Vec<(Span, String)> {
-    let seen = found.iter().filter(|one| one.grade.strength() > 0);
-    let mut all: Vec<(Span, String)> = seen
-        .filter_map(|one| {
-            let columns = one.about.split(' ').find_map(|word| word.strip_prefix("columns="))?;
-            Some((Span::parse(columns)?, one.value.clone()))
-        })
-        .collect();
-    all.sort();
-    all
-}
-
-/// Without a rule, what was asked of the program itself.
-fn bounds(all: &[(Span, String)]) -> Vec<Span> {
-    let mut rows: Vec<Span> = all.iter().map(|(span, _)| *span).collect();
-    rows.dedup();
-    rows
 }
 
 /// Why nothing was seen live: what is not here.

@@ -36,7 +36,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(since) = args.since.as_deref().filter(|since| source::pins::number(since).is_none()) {
         bail!("--since {since}: a release is named like b6000");
     }
-    let types: Vec<String> = args.types.iter().map(|ty| ty.to_ascii_uppercase()).collect();
+    let types: Vec<String> =
+        args.types.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect();
+    crate::asked::tree::known_types(&types)?;
     let question = question(&args.gpu, &types)?;
     let atlas = make(&args.tree, &args.out, &question, args.since.as_deref(), |release, fresh, at, of| {
         if fresh {

@@ -7,11 +7,16 @@ use dryrun::Card;
 use dryrun::answers::Cards;
 use gpu::{Profile, TargetId};
 use report::{Column, Lang, Table};
+use std::path::Path;
 use std::process::ExitCode;
+
+/// More than any card's profile.
+const MOST: u64 = 1 << 20;
 
 pub fn find(given: &str, set: &[String]) -> anyhow::Result<Card> {
     let mut profile = if given.ends_with(".toml") {
-        let text = std::fs::read_to_string(given).with_context(|| given.to_owned())?;
+        let bytes = sys::regular_file::whole(Path::new(given), MOST).with_context(|| given.to_owned())?;
+        let text = String::from_utf8_lossy(&bytes);
         Profile::parse(&text).with_context(|| given.to_owned())?
     } else {
         gpu::find(given)?

@@ -28,13 +28,13 @@ pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
     }
     for word in &words {
         if let Ok(number) = word.parse::<i64>() {
-            columns = Some(number);
+            only(&mut columns, number)?;
         } else if types(word).is_some() {
-            ty = Some(word.clone());
+            only(&mut ty, word.clone())?;
         } else if Device::find(word).is_ok() {
-            gpu = Some(word.clone());
+            only(&mut gpu, word.clone())?;
         } else if resolve(word).is_some() {
-            version = Some(word.clone());
+            only(&mut version, word.clone())?;
         } else {
             bail!("{word:?} is no GPU, type, number, version or term known here{}", hint(word));
         }
@@ -63,6 +63,15 @@ pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
         bail!("no table has {} with {}; targets: {}", question.device.target, question.main_type(), known.join(", "));
     }
     Ok(Asked::Kernel(question))
+}
+
+/// A second one of a kind, by a word or a flag, would be passed over: one question has one.
+fn only<T: PartialEq + std::fmt::Display>(slot: &mut Option<T>, value: T) -> anyhow::Result<()> {
+    if let Some(other) = slot.as_ref().filter(|other| **other != value) {
+        bail!("{value} and {other} are both named: ask about one of them");
+    }
+    *slot = Some(value);
+    Ok(())
 }
 
 /// The tensor types that a type, or a file's type, holds.

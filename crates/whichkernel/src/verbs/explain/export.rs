@@ -3,8 +3,10 @@
 use super::screen;
 use crate::context::Context;
 use crate::emit::Show;
+use evidence::Says;
 use report::{Column, Lang, Table, Term, Terms};
 use source::explain::Explained;
+use source::table::tokens;
 
 impl Show for Explained<'_> {
     fn table(&self, lang: &Lang) -> Option<Table> {
@@ -14,10 +16,28 @@ impl Show for Explained<'_> {
             Column::left("path", lang.text("source-column-path")),
             Column::right("tile", lang.text("source-column-variant")),
         ]);
+        // The answer itself first; of a version between two tables what either says.
+        let asked = self.asked_version.or(self.version).unwrap_or_default().to_owned();
+        let chosen = match self.conclusion.says() {
+            Says::Chosen { choices } if choices.is_empty() => "UNDETERMINED".to_owned(),
+            Says::Chosen { choices } => choices.iter().cloned().collect::<Vec<_>>().join(" | "),
+            _ => String::new(),
+        };
+        let tile = |tile: Option<i64>| tile.map_or(String::new(), |tile| tile.to_string());
+        let stretches: Vec<_> = self.by_columns.iter().map(|one| (one.from, one.to, one.path)).collect();
+        let (path, width) = match self.columns {
+            // Asked about every count there is.
+            None => (tokens(&stretches), None),
+            Some(_) => (self.path.map_or(chosen, str::to_owned), self.tile),
+        };
+        out.row([lang.text("explain-what-answer"), asked, path, tile(width)]);
+        for one in self.neighbours.iter().filter(|_| self.asked_version.is_some()) {
+            let what = lang.text("explain-what-neighbour");
+            out.row([what, one.version.to_owned(), one.path.to_owned(), tile(one.tile)]);
+        }
         for one in &self.otherwise {
             let what = lang.text(&format!("explain-what-{}", one.what.key()));
-            let tile = one.tile.map_or(String::new(), |tile| tile.to_string());
-            out.row([what, one.instead.clone(), one.path.to_owned(), tile]);
+            out.row([what, one.instead.clone(), one.path.to_owned(), tile(one.tile)]);
         }
         Some(out)
     }

@@ -107,6 +107,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
         (Asked::Kernel(question), format) => {
             let Some(answer) = question.answer() else { anyhow::bail!("no table has an answer") };
+            if format != Format::Json
+                && let Some((_, note)) = screen::version(&question, context)
+            {
+                context.note(&note);
+            }
             context.emit(format, &answer)?;
         }
     }

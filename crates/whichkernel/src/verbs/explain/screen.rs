@@ -5,7 +5,7 @@ use crate::labelled::labelled;
 use crate::links::{Link, in_repository};
 use evidence::Says;
 use report::{Term, rung_text};
-use source::explain::{OTHERS, Question, choice};
+use source::explain::{OTHERS, Question};
 use source::table::{self, Rule, Table, tokens};
 use source::versions::Known;
 use std::fmt::Write as _;
@@ -17,39 +17,57 @@ pub fn term(term: &Term, context: &Context) -> String {
     format!("{head}\n{}\n", lines.join("\n"))
 }
 
+/// Of a version that there is no table of: which speak for it.
+pub fn version(question: &Question, context: &Context) -> Option<(&'static str, String)> {
+    let Known::Between { what, below, above } = &question.known else { return None };
+    let name = |table: &Option<&'static Table>| table.map(|table| table.version.clone());
+    let key = match (below, above) {
+        (Some(_), Some(_)) if question.settled().is_none() => "explain-between-differ",
+        (Some(_), Some(_)) => "explain-between",
+        _ => "explain-beyond",
+    };
+    let args = [
+        ("what", what.clone().into()),
+        ("below", name(below).or_else(|| name(above)).unwrap_or_default().into()),
+        ("above", name(above).unwrap_or_default().into()),
+    ];
+    Some(("explain-version", context.lang.text_with(key, &args)))
+}
+
 pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str, String)> {
     let lang = &context.lang;
     let target = question.device.target.as_str();
     let ty = question.main_type();
     let mut rows = Vec::new();
-    if let Known::Between { what, below, above } = &question.known {
-        let name = |table: &Option<&'static Table>| table.map(|table| table.version.clone());
-        let key = match (below, above) {
-            (Some(_), Some(_)) if differ(question) => "explain-between-differ",
-            (Some(_), Some(_)) => "explain-between",
-            _ => "explain-beyond",
-        };
-        let args = [
-            ("what", what.clone().into()),
-            ("below", name(below).or_else(|| name(above)).unwrap_or_default().into()),
-            ("above", name(above).unwrap_or_default().into()),
-        ];
-        rows.push(("explain-version", lang.text_with(key, &args)));
-    }
+    rows.extend(version(question, context));
     // The newest is taken where none was named: which one that is belongs to the answer.
     if let Known::Exact(table) = &question.known {
         rows.push(("explain-version", format!("{} {}", table.source, dated(table))));
     }
-    for (table, found) in question.found().iter().rev().take(1) {
+    // Where the version lies between two that choose differently, what is said of one of them has its name before it.
+    let settled = question.settled();
+    let (found, of) = match settled {
+        Some(settled) => (vec![settled], false),
+        None => (question.found(), true),
+    };
+    let named = |table: &Table, text: String| if of { format!("{}: {text}", table.version) } else { text };
+    for (number, (table, found)) in found.iter().enumerate() {
         let cc = table.targets.get(target).and_then(|target| target.cc);
         // What a function returns says nothing that its condition did not.
         let rules = found.rule.iter().filter(|rule| !rule.condition.starts_with("return true"));
-        let rules = rules.map(|rule| shown(rule, cc, ty, question.at())).enumerate();
-        rows.extend(rules.map(|(i, rule)| (if i == 0 { "explain-why" } else { "" }, rule)));
+        let rules = rules.map(|rule| named(table, shown(rule, cc, ty, question.at()))).enumerate();
+        rows.extend(rules.map(|(i, rule)| (if i + number == 0 { "explain-why" } else { "" }, rule)));
     }
-    for table in question.tables().into_iter().rev().take(1) {
-        rows.push(("explain-by-tokens", tokens(&table.stretches(target, ty))));
-        rows.push(("explain-by-gpu", by_gpu(question, table, context)));
+    let label = |number: usize, key: &'static str| if number == 0 { key } else { "" };
+    match question.stretches() {
+        Some(stretches) => rows.push(("explain-by-tokens", tokens(&stretches))),
+        None => rows.extend(question.tables().into_iter().enumerate().map(|(number, table)| {
+            let text = format!("{}: {}", table.version, tokens(&table.stretches(target, ty)));
+            (label(number, "explain-by-tokens"), text)
+        })),
+    }
+    for (number, (table, _)) in found.iter().enumerate() {
+        rows.push((label(number, "explain-by-gpu"), named(table, by_gpu(question, table, context))));
     }
     rows.push(("explain-by-version", by_version(question)));
     if question.types.len() > 1 {
@@ -74,12 +92,16 @@ pub fn kernel(question: &Question, context: &Context) -> String {
     let card = card.or_else(|| question.device.card.clone());
     let gpu =
         card.map_or_else(|| question.device.target.clone(), |card| format!("{card} ({})", question.device.target));
+    let of_table = |table: &&'static Table| {
+        let stretches = table.stretches(&question.device.target, question.main_type());
+        format!("{}: {}", table.version, tokens(&stretches))
+    };
     let chosen = match (question.columns, conclusion.says()) {
-        (None, _) if !differ(question) => question
-            .tables()
-            .last()
-            .map(|it| tokens(&it.stretches(&question.device.target, question.main_type())))
-            .unwrap_or_default(),
+        (None, _) => match question.stretches() {
+            Some(stretches) => tokens(&stretches),
+            None => question.tables().iter().map(of_table).collect::<Vec<_>>().join("; "),
+        },
+        (_, Says::Chosen { choices }) if choices.is_empty() => "UNDETERMINED".to_owned(),
         (_, Says::Chosen { choices }) => choices.iter().cloned().collect::<Vec<_>>().join(" | "),
         _ => String::new(),
     };
@@ -110,7 +132,7 @@ pub fn kernel(question: &Question, context: &Context) -> String {
 /// The lines that decide, and where they can be read.
 pub fn links(question: &Question) -> Vec<Link> {
     let mut out = Vec::new();
-    for (table, found) in question.found().iter().rev().take(1) {
+    for (table, found) in &question.found() {
         for rule in found.rule {
             let url = in_repository(&table.source, &table.commit, &rule.file, rule.line);
             out.extend(url.map(|url| (place(rule), url)));
@@ -123,17 +145,6 @@ pub fn links(question: &Question) -> Vec<Link> {
 /// The file's own name: directories say nothing that a reader of this screen needs.
 fn place(rule: &Rule) -> String {
     format!("{}:{}", rule.file.rsplit('/').next().unwrap_or(&rule.file), rule.line)
-}
-
-/// Do the two releases that it lies between choose differently?
-fn differ(question: &Question) -> bool {
-    let target = question.device.target.as_str();
-    let at = |table: &&Table| match question.columns {
-        Some(columns) => table.look_up(target, question.main_type(), columns).map(|found| choice(&found)),
-        None => Some(tokens(&table.stretches(target, question.main_type()))),
-    };
-    let tables = question.tables();
-    tables.first().map(at) != tables.last().map(at)
 }
 
 /// A rule with the values that the question gave it: `mmq.cu:472  amd_wmma_available(cc) = true`.

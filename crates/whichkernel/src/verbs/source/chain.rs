@@ -6,7 +6,8 @@ use crate::asked::tree::tell_skipped;
 use crate::context::{CHECK_FAILED, Context, Format};
 use anyhow::bail;
 use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};
-use report::{Column, Table};
+use evidence::{Conclusion, Word};
+use report::{Column, Table, conclusion_text};
 use source::Tree;
 use std::process::ExitCode;
 
@@ -18,9 +19,10 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
         tell_skipped(&tree.skipped, context);
     }
     tell_skipped(&skipped, context);
+    let unread: Vec<String> = trees.iter().flat_map(|tree| &tree.skipped.told).chain(&skipped.told).cloned().collect();
     let index = callchain::index(&files);
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
-        return between(trees, &index, (from, to), files.len(), args, context);
+        return between(trees, &index, (from, to), (files.len(), &unread), args, context);
     }
     let route = args.route.as_deref();
     let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
@@ -44,7 +46,10 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
         declare::chains(tree, &chains, &facts, files.len(), context)?;
     }
     let text = match args.format {
-        Format::Json => ::answer::json(&answer(trees, route, chains, &facts))?,
+        Format::Json => {
+            let found = callchain::ways_found(&chains, files.len(), &unread);
+            ::answer::json(&answer(trees, route, chains, found, &facts))?
+        }
         Format::Csv => steps_table(&chains, context).csv(),
         Format::Md => markdown(route, &chains, &facts, context),
         Format::Text => text(route, &chains, &facts, context),
@@ -58,7 +63,7 @@ fn between(
     trees: &[Tree],
     index: &callchain::Index,
     ends: (&str, &str),
-    files: usize,
+    (files, unread): (usize, &[String]),
     args: &super::Args,
     context: &Context,
 ) -> anyhow::Result<ExitCode> {
@@ -75,20 +80,25 @@ fn between(
         let way = declare::Way { from, to, steps: found.as_deref() };
         declare::ways(tree, name, &[way], files, context)?;
     }
+    let chains: Vec<Chain> =
+        found.into_iter().map(|steps| Chain { legs: vec![callchain::Leg { steps }], ..Chain::default() }).collect();
+    let found = callchain::ways_found(&chains, files, unread);
+    let is_there = found.word() == Word::Yes;
     let ends = [("from", from.into()), ("to", to.into())];
-    let Some(steps) = found else {
-        context.print(&format!("{}\n", context.lang.text_with("chain-no-way", &ends)))?;
-        return Ok(ExitCode::from(CHECK_FAILED));
-    };
-    let chain = Chain { legs: vec![callchain::Leg { steps }], ..Chain::default() };
-    let table = steps_table(std::slice::from_ref(&chain), context);
-    context.print(&match args.format {
-        Format::Json => ::answer::json(&answer(trees, "", vec![chain], &[]))?,
-        Format::Csv => table.csv(),
-        Format::Md => table.markdown(),
-        Format::Text => format!("{}\n{}", context.lang.text_with("chain-between", &ends), table.text(context.width)),
+    let says = context.lang.text_with(if is_there { "chain-between" } else { "chain-no-way" }, &ends);
+    let table = steps_table(&chains, context);
+    context.print(&match (args.format, is_there) {
+        (Format::Json, _) => ::answer::json(&answer(trees, "", chains, found, &[]))?,
+        (Format::Csv, _) => table.csv(),
+        (Format::Md, true) => table.markdown(),
+        (Format::Md, false) => format!("{says}\n\n{}\n", conclusion_text(&context.lang, &found)),
+        (Format::Text, true) => format!("{says}\n{}", table.text(context.width)),
+        (Format::Text, false) => format!("{says}\n{}\n", conclusion_text(&context.lang, &found)),
     })?;
-    Ok(ExitCode::SUCCESS)
+    if args.format == Format::Csv && !is_there {
+        context.note(&says);
+    }
+    Ok(if is_there { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
 fn at(place: &Place) -> String {
@@ -274,13 +284,14 @@ fn markdown(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) ->
     out
 }
 
-fn answer(trees: &[Tree], route: &str, chains: Vec<Chain>, facts: &[Fact]) -> Chains {
+fn answer(trees: &[Tree], route: &str, chains: Vec<Chain>, found: Conclusion, facts: &[Fact]) -> Chains {
     let tree = |tree: &Tree| callchain::Tree { label: tree.label.clone(), commit: tree.commit.clone() };
     Chains {
         trees: trees.iter().map(tree).collect(),
         rung: evidence::Rung::Declared,
         route: route.to_owned(),
         chains,
+        found,
         beside: facts.iter().map(Into::into).collect(),
     }
 }

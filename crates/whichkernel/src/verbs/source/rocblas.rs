@@ -3,21 +3,22 @@
 use crate::asked::declare;
 use crate::context::{Context, Format};
 use callchain::rocblas::{Rocblas, wanted};
-use report::{Column, Table};
+use evidence::Word;
+use report::{Column, Table, conclusion_text};
 use source::Tree;
 use std::process::ExitCode;
 
 pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
     let targets = args.gpu.as_slice();
+    let files = tree.paths().filter(|path| wanted(path)).count();
     if args.record {
-        let files = tree.paths().filter(|path| wanted(path)).count();
         declare::rocblas(tree, found, files, context)?;
     }
     let text = match args.format {
-        Format::Json => answer::json(&found.answer(&tree.label, tree.commit.as_deref(), targets))?,
+        Format::Json => answer::json(&found.answer(&tree.label, tree.commit.as_deref(), targets, files))?,
         Format::Csv => targets_table(found, targets, context).csv(),
         Format::Md => targets_table(found, targets, context).markdown(),
-        Format::Text => text(found, targets, context),
+        Format::Text => text(found, targets, files, context),
     };
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -46,7 +47,7 @@ fn targets_table(found: &Rocblas, targets: &[String], context: &Context) -> Tabl
     table
 }
 
-fn text(found: &Rocblas, targets: &[String], context: &Context) -> String {
+fn text(found: &Rocblas, targets: &[String], files: usize, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = format!("{}\n", lang.text("rocblas-title"));
     out.push_str(&targets_table(found, targets, context).text(context.width));
@@ -59,8 +60,14 @@ fn text(found: &Rocblas, targets: &[String], context: &Context) -> String {
         let key = if *does { "rocblas-initialize-defined" } else { "rocblas-initialize-empty" };
         out.push_str(&format!("  {}:{}  {}\n", place.file, place.line, lang.text(key)));
     }
-    if found.initialize_callers.is_empty() {
-        out.push_str(&format!("  {}\n", lang.text("rocblas-initialize-no-caller")));
+    let called = found.initialize_called(files);
+    match called.word() {
+        Word::Yes => {}
+        Word::No => out.push_str(&format!("  {}\n", lang.text("rocblas-initialize-no-caller"))),
+        Word::Partly | Word::NotKnown => {
+            let args = [("what", conclusion_text(lang, &called).into())];
+            out.push_str(&format!("  {}\n", lang.text_with("rocblas-initialize-called", &args)));
+        }
     }
     for (caller, place) in &found.initialize_callers {
         out.push_str(&format!("  {}:{}  {caller}\n", place.file, place.line));

@@ -5,7 +5,6 @@ use crate::asked::dry::vulkan::reported;
 use crate::asked::tree::{Operation, columns};
 use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Show;
-use evidence::{Basis, Rung, Unit};
 use report::{Column, Lang, Table, conclusion_text};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDeclared, VulkanProfile, VulkanRules};
 use std::fmt::Write;
@@ -71,10 +70,9 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
             }
         }
     }
-    let answer = VulkanDeclared { tree: tree.identity(), rung: Rung::Declared, cells };
+    let answer = VulkanDeclared::new(tree.identity(), cells);
     context.emit(args.format, &answer)?;
-    let none = answer.cells.iter().all(|cell| cell.path.is_none());
-    Ok(if none { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+    Ok(if answer.complete.answered() == 0 { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
 }
 
 impl Show for VulkanDeclared {
@@ -107,9 +105,7 @@ impl Show for VulkanDeclared {
         for reason in reasons {
             let _ = writeln!(out, "UNDETERMINED: {reason}");
         }
-        let named = self.cells.iter().filter(|cell| cell.kernel.is_some()).count() as u64;
-        let basis = Basis::new(Rung::Declared, Unit::Cells, self.cells.len() as u64, named).by("source");
-        let _ = writeln!(out, "{}", conclusion_text(&context.lang, &basis.completeness()));
+        let _ = writeln!(out, "{}", conclusion_text(&context.lang, &self.complete));
         out
     }
 }

@@ -1,0 +1,74 @@
+//! For how many tokens which path: as the source says, as the dry run selected, as it was seen live.
+
+use crate::Graded;
+use evidence::{Basis, Conclusion, Found, Question, QuestionReading, Rung, Span, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+const TOPIC: &str = "matmul.path";
+
+/// A stretch of column counts, with what each rung says of it; null where nothing was observed there.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PathRow {
+    /// `9-64`.
+    pub columns: String,
+    pub declared: Option<Conclusion>,
+    pub selected: Option<Conclusion>,
+    pub launched: Option<Conclusion>,
+}
+
+/// A value that was found, where, and by whom.
+struct At<'g> {
+    span: Span,
+    value: &'g str,
+    by: Vec<&'g str>,
+}
+
+impl Graded {
+    /// The first question with its reading, where that is which path a source's rules take.
+    pub fn path_question(&self) -> Option<(&Question, &QuestionReading)> {
+        let (question, reading) = self.investigation.questions.iter().zip(&self.questions).next()?;
+        question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;
+        Some((question, reading))
+    }
+
+    /// What each rung says to it, a row for every stretch; empty where the first question is another.
+    pub fn paths(&self) -> Vec<PathRow> {
+        let Some((_, reading)) = self.path_question() else { return Vec::new() };
+        let (declared, selected, live) = (found(&reading.found), found(&reading.elsewhere), found(&reading.live));
+        // Without a rule, what was asked of the program itself.
+        let mut rows: Vec<Span> =
+            if declared.is_empty() { &selected } else { &declared }.iter().map(|at| at.span).collect();
+        rows.dedup();
+        let row = |row: Span| PathRow {
+            columns: row.to_string().replace("..", "-"),
+            declared: chosen(Rung::Declared, &declared, row),
+            selected: chosen(Rung::Selected, &selected, row),
+            launched: chosen(Rung::Launched, &live, row),
+        };
+        rows.into_iter().map(row).collect()
+    }
+}
+
+fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
+    let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
+    let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
+    let count = here.len() as u64;
+    let basis = Basis::new(evidence::JUDGE, rung, Unit::Cells, count, count);
+    let basis = by.into_iter().fold(basis, |basis, observer| basis.by(observer));
+    (count > 0).then(|| basis.choice(here.iter().map(|at| at.value)))
+}
+
+fn found(found: &[Found]) -> Vec<At<'_>> {
+    let seen = found.iter().filter(|one| one.grade.strength() > 0);
+    let mut all: Vec<At<'_>> = seen
+        .filter_map(|one| {
+            let columns = one.about.split(' ').find_map(|word| word.strip_prefix("columns="))?;
+            let by = one.reading.cites.iter().map(|cite| cite.observer.name.as_str()).collect();
+            Some(At { span: Span::parse(columns)?, value: &one.value, by })
+        })
+        .collect();
+    all.sort_by(|a, b| (a.span, a.value).cmp(&(b.span, b.value)));
+    all
+}
