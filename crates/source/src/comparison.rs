@@ -231,6 +231,7 @@ mod tests {
     use super::*;
     use crate::argument::Argument;
     use crate::path::{Choice, Path};
+    use std::slice::from_ref;
 
     fn answer(args: &[Argument]) -> Answer {
         let choice = Choice { path: Path::GetRows, kernel: "k_get_rows".to_owned(), variant: 0, need_check: false };
@@ -249,10 +250,10 @@ mod tests {
     #[test]
     fn arguments_that_are_not_known_are_not_the_same() {
         let (float, half) = (Argument::Type("float".to_owned()), Argument::Type("half".to_owned()));
-        assert_eq!(same(&answer(&[float.clone()]), &answer(&[float.clone()])), Alike::Same);
-        assert_eq!(same(&answer(&[float.clone()]), &answer(&[half.clone()])), Alike::Different);
+        assert_eq!(same(&answer(from_ref(&float)), &answer(from_ref(&float))), Alike::Same);
+        assert_eq!(same(&answer(from_ref(&float)), &answer(from_ref(&half))), Alike::Different);
         assert_eq!(same(&answer(&[Argument::Unknown]), &answer(&[Argument::Unknown])), Alike::InPart);
-        assert_eq!(same(&answer(&[Argument::Unknown]), &answer(&[half.clone()])), Alike::InPart);
+        assert_eq!(same(&answer(&[Argument::Unknown]), &answer(from_ref(&half))), Alike::InPart);
         let known = [Argument::Unknown, float];
         assert_eq!(same(&answer(&known), &answer(&[Argument::Unknown, half])), Alike::Different);
         let open = answer(&[Argument::Unknown]).launch.expect("one");
