@@ -15,8 +15,8 @@ fn whichkernel(words: &[&str], home: &Path) -> (Value, String, Option<i32>) {
     (serde_json::from_slice(&done.stdout).unwrap_or_default(), said, done.status.code())
 }
 
-/// One model on one GPU: `SHAPE TYPE GPU [OPTIONS]: seen = exact + kernel alone + open` of every graph, that of the
-/// prompt first.
+/// One model on one GPU: `SHAPE TYPE GPU [OPTIONS]: seen = exact + some template argument not known + grid not known + open` of every
+/// graph, that of the prompt first.
 fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     let words: Vec<&str> = model.split(' ').collect();
     let &[shape, ty, gpu, ref options @ ..] = words.as_slice() else { panic!("{model}") };
@@ -51,11 +51,14 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
         let compared = &evaluation["compared"];
         assert_eq!(compared["different"], Value::Array(Vec::new()), "{model}");
         let open = compared["not_predicted"].as_array().expect("a list").len();
-        let [seen, exact, without] = ["seen", "exact", "without_grid"].map(|key| count(&compared[key]));
+        let keys = ["seen", "exact", "without_arguments", "without_grid"];
+        let [seen, exact, named, without] = keys.map(|key| count(&compared[key]));
         // Where all were predicted, these are all: nothing more was expected.
         let whole = evaluation["whole"]["says"] == "complete";
-        assert_eq!(whole, exact == seen, "{model}: {}", evaluation["whole"]);
-        format!("{seen} = {exact} + {without} + {open}")
+        assert_eq!(whole, exact + named == seen, "{model}: {}", evaluation["whole"]);
+        // And it is said to be the same of those whose template arguments are all known.
+        assert_eq!(count(&evaluation["agrees"]["answered"]), exact, "{model}: {}", evaluation["agrees"]);
+        format!("{seen} = {exact} + {named} + {without} + {open}")
     });
     format!("{model}: {}", counts.collect::<Vec<_>>().join(", "))
 }

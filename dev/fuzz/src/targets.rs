@@ -261,8 +261,12 @@ fn nvidia(data: &[u8]) {
 }
 
 fn kernel_name(data: &[u8]) {
-    let facts = launch::grammar::read(&String::from_utf8_lossy(data));
+    let text = String::from_utf8_lossy(data);
+    let facts = launch::grammar::read(&text);
     let _ = (facts.to_string(), launch::grammar::variants([(&facts, true)]));
+    if let Some(found) = source::graph::symbol_arguments(&text) {
+        assert!(found.list.len() <= text.len(), "an argument takes bytes");
+    }
 }
 
 /// One text as a Go and as a C++ file of one tree, followed from every route.

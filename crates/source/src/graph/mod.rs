@@ -28,6 +28,7 @@ pub use compare::{Compared, Mismatch, Seen, SeenRun, compare, instance};
 pub use data::{Data, Routing};
 pub use family::{FAMILIES, FamilyError, model};
 pub use run::{Evaluation, Step, evaluate};
+pub use symbol::arguments as symbol_arguments;
 pub use written::WrittenError;
 pub use written_file::{Ran, Read, Written, parse_all};
 

@@ -4,16 +4,18 @@ use crate::argument::Argument;
 
 /// Deeper than types of kernels nest.
 const DEEPEST: usize = 16;
+/// Longer than a name is written out: a symbol can name what it has named before, so that a short one means a very long one.
+const LONGEST: usize = 4096;
 
 /// Template arguments in order. What is not understood ends the list: what follows is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Arguments {
+pub struct Arguments {
     pub list: Vec<Argument>,
     pub complete: bool,
 }
 
 /// None for words that are no symbol of a plain function.
-pub(super) fn arguments(symbol: &str) -> Option<Arguments> {
+pub fn arguments(symbol: &str) -> Option<Arguments> {
     let mut reader = Reader { rest: symbol.strip_prefix("_Z")?, met: Vec::new(), depth: 0 };
     reader.eat("L");
     let name = reader.identifier()?;
@@ -121,7 +123,8 @@ impl<'s> Reader<'s> {
     fn instance(&mut self, name: &str) -> Option<String> {
         self.eat("I");
         let list = self.list()?;
-        list.iter().all(Argument::is_known).then(|| format!("{name}<{}>", crate::argument::joined(&list)))
+        let written = format!("{name}<{}>", crate::argument::joined(&list));
+        (written.len() <= LONGEST && list.iter().all(Argument::is_known)).then_some(written)
     }
 
     /// A type as the evaluator writes it, `const` left out.
@@ -276,6 +279,9 @@ mod tests {
         assert_eq!(arguments("_Z99999999999999999999x"), None);
         assert!(!arguments(&format!("_ZL1kI{}", "J".repeat(100_000))).expect("one").complete, "bounded");
         assert!(!arguments(&format!("_ZL1kI{}f", "P".repeat(100_000))).expect("one").complete, "bounded");
+        let twice = |n: u32| format!("1aIS{0}_S{0}_E", char::from_digit(2 * n + 1, 36).expect("a digit"));
+        let doubled = format!("_ZL1kI1aIffE{}E", (0..16).map(twice).collect::<String>());
+        assert!(!arguments(&doubled).expect("one").complete, "bounded");
         for end in 0..rows.len() {
             let _ = arguments(&rows[..end]);
         }
