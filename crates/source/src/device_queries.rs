@@ -107,7 +107,7 @@ fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Re
         return Ok(None);
     }
     let Value::Fn(found) = machine.eval(kernel)? else { return Ok(None) };
-    let launch = machine.handoff_of(&found, [None; 2], at)?;
+    let launch = machine.handoff_of(&found, [None; 2], &[], at)?;
     let instance = crate::graph::GraphLaunch::from(&crate::session::launched(machine, &launch)).instance();
     Ok(facts.get(&instance).and_then(|numbers| crate::graph::resources(numbers)))
 }

@@ -97,7 +97,7 @@ impl Machine<'_> {
                 self.balanced(value, other)?
             }
             ExprKind::Call(callee, args) => self.call(callee, args, expr.span)?,
-            ExprKind::Configured(callee, config, _) => self.configured(callee, config, expr.span)?,
+            ExprKind::Configured(callee, config, args) => self.configured(callee, config, args, expr.span)?,
             ExprKind::Index(base, index) => self.index(base, index, expr.span)?,
             ExprKind::Member { base, name, arrow } => self.member(base, *name, *arrow, expr.span)?,
             ExprKind::Cast(ty, inner) => {

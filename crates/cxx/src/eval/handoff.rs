@@ -2,8 +2,9 @@
 //! that takes the function, or within a library. They are what a run is for: which function, with which template
 //! arguments, in what configuration.
 
+use super::invoke::Given;
 use super::machine::{Frame, Machine, Run, Stop};
-use super::value::{FnValue, Shape, Value};
+use super::value::{FnValue, Shape, Ty, Value};
 use crate::ast::{Expr, Function, Stmt};
 use crate::dialect::Outside;
 use crate::files::Span;
@@ -58,7 +59,7 @@ impl Machine<'_> {
 
     /// A remote function given to one that hands it over.
     pub(super) fn hand_over(&mut self, remote: &Rc<FnValue>, at: Span) -> Run<Value> {
-        let handoff = self.handoff_of(remote, [None; 2], at)?;
+        let handoff = self.handoff_of(remote, [None; 2], &[], at)?;
         self.handed_over(handoff)?;
         Ok(Value::Opaque(at))
     }
@@ -69,7 +70,7 @@ impl Machine<'_> {
         self.handed_over(Handoff { name, args: Vec::new(), config: [None; 2], at, stack, library: true, locals })
     }
 
-    pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], at: Span) -> Run<Value> {
+    pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], args: &[Expr], at: Span) -> Run<Value> {
         let function = self.eval(callee)?;
         let Value::Fn(remote) = function else {
             return Err(self.unsure(callee.span, "`<<<...>>>` after what is not known"));
@@ -79,7 +80,7 @@ impl Machine<'_> {
             let value = self.eval(expr)?;
             *slot = self.dim(&value);
         }
-        let handoff = self.handoff_of(&remote, dims, at)?;
+        let handoff = self.handoff_of(&remote, dims, args, at)?;
         self.handed_over(handoff)?;
         Ok(Value::Void)
     }
@@ -98,20 +99,31 @@ impl Machine<'_> {
         }
     }
 
-    /// What handing over a remote function would be, with all of its template arguments.
-    pub fn handoff_of(&mut self, remote: &Rc<FnValue>, config: [Option<[i64; 3]>; 2], at: Span) -> Run<Handoff> {
+    /// What handing over a remote function would be, with all of its template arguments; those that are not named come from
+    /// the types of what it is given.
+    pub fn handoff_of(
+        &mut self,
+        remote: &Rc<FnValue>,
+        config: [Option<[i64; 3]>; 2],
+        given: &[Expr],
+        at: Span,
+    ) -> Run<Handoff> {
         let program = self.program;
         let found = program.overloads(remote.name).iter().filter_map(|&index| program.function(index));
         let function =
             found.into_iter().find(|function| function.is_remote() && remote.args.len() <= function.templates.len());
         let mut args = Vec::new();
         if let Some(function) = function {
+            let types: Vec<Ty> = match remote.args.len() < function.templates.len() {
+                true => given.iter().map(|expr| self.static_type(expr).unwrap_or(Ty::Unknown)).collect(),
+                false => Vec::new(),
+            };
             let base = self.stack.len();
             self.stack.resize(base + function.templates.len() + function.params.len(), Value::Uninit);
             let frame =
                 Frame { function: None, name: remote.name, view: function.view(), base, this: None, reference: false };
             self.enter(frame, at)?;
-            let bound = self.bind_templates(function, remote.args.clone(), &[]);
+            let bound = self.bind_templates(function, remote.args.clone(), Given::Types(&types));
             let values = self.stack.get(base..base + function.templates.len()).unwrap_or_default().to_vec();
             self.frames.pop();
             self.stack.truncate(base);

@@ -12,6 +12,14 @@ use std::rc::Rc;
 /// Numbers of an index sequence that are written out.
 const MAX_SEQUENCE: usize = 256;
 
+/// What a function is called with: of one that is handed over, the types alone.
+#[derive(Clone, Copy)]
+pub(super) enum Given<'a> {
+    Values(&'a [Value]),
+    /// Unknown where it cannot be told.
+    Types(&'a [Ty]),
+}
+
 impl<'p> Machine<'p> {
     /// Runs a function. With plain numbers as arguments its result is remembered: it can depend on nothing else.
     pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, mut values: Vec<Value>, at: Span) -> Run<Value> {
@@ -115,7 +123,7 @@ impl<'p> Machine<'p> {
     pub(super) fn bind_and_run(&mut self, function: &Function, explicit: Vec<Value>, values: Vec<Value>) -> Run<Value> {
         let base = self.base();
         let templates = function.templates.len();
-        self.bind_templates(function, explicit, &values)?;
+        self.bind_templates(function, explicit, Given::Values(&values))?;
         let mut values = values.into_iter();
         for (position, param) in function.params.iter().enumerate() {
             let value = if param.pack {
@@ -143,21 +151,20 @@ impl<'p> Machine<'p> {
         })
     }
 
-    pub(super) fn bind_templates(&mut self, function: &Function, explicit: Vec<Value>, values: &[Value]) -> Run<()> {
+    pub(super) fn bind_templates(&mut self, function: &Function, explicit: Vec<Value>, given: Given<'_>) -> Run<()> {
         let base = self.base();
-        let given = explicit.len();
         let mut explicit = explicit.into_iter();
         for (position, param) in function.templates.iter().enumerate() {
             let value = if param.pack {
-                let given: Vec<Value> = explicit.by_ref().collect();
-                let deduced = self.sequence_given(function, values).filter(|_| given.is_empty() && !param.is_type);
-                deduced.unwrap_or_else(|| Value::Pack(Rc::new(given)))
+                let list: Vec<Value> = explicit.by_ref().collect();
+                let deduced = self.sequence_given(function, given).filter(|_| list.is_empty() && !param.is_type);
+                deduced.unwrap_or_else(|| Value::Pack(Rc::new(list)))
             } else if let Some(value) = explicit.next() {
                 match &param.ty {
                     Some(ty) => self.convert(ty, value)?,
                     None => value,
                 }
-            } else if let Some(value) = self.deduce(function, position, values) {
+            } else if let Some(value) = self.deduce(function, position, given) {
                 value
             } else {
                 match &param.default {
@@ -173,7 +180,6 @@ impl<'p> Machine<'p> {
                     None => Value::Opaque(function.span),
                 }
             };
-            let _ = given;
             if let Some(slot) = self.stack.get_mut(base + position) {
                 *slot = value;
             }
@@ -202,7 +208,8 @@ impl<'p> Machine<'p> {
     }
 
     /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is not known.
-    fn sequence_given(&self, function: &Function, values: &[Value]) -> Option<Value> {
+    fn sequence_given(&self, function: &Function, given: Given<'_>) -> Option<Value> {
+        let Given::Values(values) = given else { return None };
         let takes = |param: &Param| match &param.ty.base {
             Base::Name(name) => name.path.last().is_some_and(|last| self.program.text(last.sym) == "index_sequence"),
             _ => false,
@@ -215,16 +222,18 @@ impl<'p> Machine<'p> {
     }
 
     /// A template parameter from the argument whose type names it: `const T * x`.
-    fn deduce(&self, function: &Function, template: usize, values: &[Value]) -> Option<Value> {
-        for (param, value) in function.params.iter().zip(values) {
+    fn deduce(&self, function: &Function, template: usize, given: Given<'_>) -> Option<Value> {
+        for (position, param) in function.params.iter().enumerate() {
             if !matches!(param.ty.base, Base::Local(slot) if slot as usize == template) {
                 continue;
             }
-            let value = match value {
-                Value::Ref(place) => self.peek(*place)?,
-                value => value,
+            let mut ty = match given {
+                Given::Values(values) => match values.get(position)? {
+                    Value::Ref(place) => self.peek(*place)?.ty(),
+                    value => value.ty(),
+                },
+                Given::Types(types) => types.get(position)?.clone(),
             };
-            let mut ty = value.ty();
             for _ in 0..param.ty.pointers {
                 ty = match ty {
                     Ty::Ptr(inner) => inner.as_ref().clone(),
