@@ -3,7 +3,7 @@ source-preset = { $vendor } build ({ $preset }): { $defines }
 source-open-define = No build file says whether { $name } is defined, and it changes answers: those are UNDETERMINED. Decide it with -D { $name } or -U { $name }.
 source-open-version = Nobody said what { $name } is, and it changes answers: those are UNDETERMINED. Give it with -D { $name }=VALUE.
 source-assumed = Assumed, because nobody gave them: { $list }. Give another with -D NAME=VALUE; a row that hangs on one is UNDETERMINED.
-source-assumed-fixed = Assumed, because nobody gave them: { $list }. Others were not tried for so many rows: ask for at most 64 to learn whether one decides, or give it with -D NAME=VALUE.
+source-assumed-fixed = Assumed, because nobody gave them: { $list }. Others were not tried here: `source` tries them for at most 64 rows; -D NAME=VALUE gives one.
 source-assumed-architectures = Assumed: the CUDA build has code for the GPU's own architecture. Give what it was built for with -D __CUDA_ARCH_LIST__=500,610,...
 source-environment = Asked of the environment on the way: { $list }. Set one with --env NAME=VALUE.
 source-env-unset = { $name } (not set)

@@ -3,7 +3,7 @@ source-preset = { $vendor } ビルド({ $preset }): { $defines }
 source-open-define = { $name } が定義されるかどうかはビルドファイルからは分からず、答えが変わるため、該当する行は UNDETERMINED です。-D { $name } または -U { $name } で決めてください。
 source-open-version = { $name } の値が指定されておらず、答えが変わるため、該当する行は UNDETERMINED です。-D { $name }=値 で指定してください。
 source-assumed = 指定がないため仮定した値: { $list }。-D 名前=値 で変えられます。これで答えが変わる行は UNDETERMINED です。
-source-assumed-fixed = 指定がないため仮定した値: { $list }。行数が多いため、ほかの値は試していません。これで答えが変わるかを知るには 64 行以下で尋ねるか、-D 名前=値 で指定してください。
+source-assumed-fixed = 指定がないため仮定した値: { $list }。ほかの値はここでは試していません。`source` は 64 行以下ならほかの値も試します。値は -D 名前=値 で指定できます。
 source-assumed-architectures = 仮定: CUDA ビルドには GPU 自身のアーキテクチャのコードが含まれます。実際の対象は -D __CUDA_ARCH_LIST__=500,610,... で指定してください。
 source-environment = 途中で参照された環境変数: { $list }。--env 名前=値 で設定できます。
 source-env-unset = { $name }(未設定)
