@@ -8,6 +8,7 @@ use crate::asked::compare::compare;
 use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
+use anyhow::Context as _;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -81,11 +82,26 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if both(runtime::is_runtime) {
         return runtime::runtimes(&args.a, &args.b, &args.dry()?, context);
     }
+    args.of_a_kind()?;
     let (a, b) = (source::Tree::open(&args.a)?, source::Tree::open(&args.b)?);
     compare(&a, &b, &args.gpu, &args.ask, args.format, context)
 }
 
 impl Args {
+    /// Refuses two that are not of a kind by the one that is no source tree.
+    fn of_a_kind(&self) -> anyhow::Result<()> {
+        for (one, other) in [(&self.a, &self.b), (&self.b, &self.a)] {
+            if kernel::is_file(one) {
+                std::fs::metadata(other).with_context(|| other.clone())?;
+                anyhow::bail!("{one} has GPU code and {other} has none that can be read: two of a kind are compared");
+            }
+            if runtime::is_card(one) && !std::path::Path::new(one).exists() {
+                anyhow::bail!("{one} is a card and {other} is none that is known: two of a kind are compared");
+            }
+        }
+        Ok(())
+    }
+
     /// HIP against Vulkan, for one card.
     fn backends(&self, sides: &Sides, context: &Context) -> anyhow::Result<ExitCode> {
         let mut dry = self.dry()?;
