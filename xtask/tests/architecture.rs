@@ -134,6 +134,32 @@ fn lines_below(dir: &Path) -> usize {
     lines.sum()
 }
 
+fn sources_below(dir: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        match path.extension() {
+            Some(end) if end == "rs" => found.push(path),
+            _ if path.is_dir() && !path.ends_with("target") => sources_below(&path, found),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn unsafe_is_allowed_where_the_page_says_and_nowhere_else() {
+    let mut sources = Vec::new();
+    ["crates", "dev", "xtask"].iter().for_each(|dir| sources_below(&top().join(dir), &mut sources));
+    assert!(sources.len() > 500, "sources are found at all: {}", sources.len());
+    let word = concat!("allow(", "unsafe_code");
+    let allowing: BTreeSet<String> = sources
+        .iter()
+        .filter(|path| read(path).contains(word))
+        .map(|path| path.strip_prefix(top()).expect("below").display().to_string())
+        .collect();
+    let named = ["crates/sys/src/lib.rs", "xtask/src/isa_tables/llvm.rs"];
+    assert_eq!(allowing, named.map(str::to_owned).into(), "ARCHITECTURE.md names them");
+}
+
 /// Of the lines that are compiled into the product: the tests of the whole program lie beside the command line, whatever they test.
 #[test]
 fn no_room_holds_over_fifteen_percent_of_the_lines() {

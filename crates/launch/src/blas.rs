@@ -47,12 +47,12 @@ fn transposed(operation: u32) -> char {
     }
 }
 
-/// One line that rocblas-bench replays, with m, n, k, types and strides as they were passed.
 /// Whether a call's column count counts for the width of an evaluation: attention's products come as a batch.
 pub fn is_weight_product(batch: i64) -> bool {
     batch <= 1
 }
 
+/// One line that rocblas-bench replays, with m, n, k, types and strides as they were passed.
 pub fn bench_line(call: &Blas) -> String {
     let function = match call.call {
         blas::SGEMM | blas::HGEMM | blas::ROCBLAS_SGEMM => "gemm",

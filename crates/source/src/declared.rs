@@ -229,7 +229,7 @@ impl Outcome {
 pub(crate) fn build(preset: &Preset) -> Build {
     Build {
         vendor: preset.vendor.name().to_owned(),
-        name: preset.name.clone(),
+        name: preset.builder.name().to_owned(),
         defines: preset.listed(),
         origin: preset.origin.clone(),
     }

@@ -50,7 +50,7 @@ pub use fused_paths::FusedPath;
 pub use inputs::InputError;
 pub use op::{Op, Shape};
 pub use path::{Choice, Path};
-pub use preset::Preset;
+pub use preset::{Builder, Preset};
 pub use rules::{Answer, Defines, DeviceAnswers, Launched, Outcome, Reason, Rules, RulesError};
 pub use survey::{ALL_TYPES, Backend, DEFAULT_COLUMNS, DEFAULT_TYPES, Overrides, Question, Row, Survey};
 pub use tree::{Skipped, Tree, TreeError};

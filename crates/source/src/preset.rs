@@ -2,17 +2,46 @@
 //! what Debian's packaging adds where the tree carries it; and what the compiler and the SDK define by themselves.
 
 use crate::build_script;
-use crate::cmake::Cmake;
+use crate::cmake::{Build, Cmake};
 use crate::device::Vendor;
 use crate::rules::Defines;
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Who builds so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Builder {
+    Upstream,
+    Ollama,
+    Debian,
+    /// A crate's build script alone compiles it.
+    Cargo,
+    /// The tree has no build files.
+    Assumed,
+}
+
+impl Builder {
+    /// As answers and tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Builder::Upstream => "upstream",
+            Builder::Ollama => "ollama",
+            Builder::Debian => "debian",
+            Builder::Cargo => "cargo",
+            Builder::Assumed => "assumed",
+        }
+    }
+
+    /// Of a tree with CMake's files, by what else is in it.
+    fn of(tree: &Tree) -> Builder {
+        let ollamas = |path: &str| path.starts_with("ml/backend/ggml/") || path.starts_with("llama/runner/");
+        if tree.paths().any(ollamas) { Builder::Ollama } else { Builder::Upstream }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Preset {
-    /// Who builds so: `upstream`, `ollama`, `debian`, `cargo` where a crate's build script alone compiles it, or `assumed`
-    /// where the tree has no build files.
-    pub name: String,
+    pub builder: Builder,
     pub vendor: Vendor,
     /// CMake files were read: their options can be set.
     pub by_cmake: bool,
@@ -55,22 +84,8 @@ const CUDA_SWITCHES: &[&str] = &["GGML_CUDA", "LLAMA_CUDA", "LLAMA_CUBLAS", "WHI
 impl Preset {
     /// `given` are CMake options that the user sets.
     pub fn find(tree: &Tree, vendor: Vendor, dispatcher: &str, given: &[(String, String)]) -> Preset {
-        let (switches, sdk) = match vendor {
-            Vendor::Hip => (HIP_SWITCHES, HIP),
-            Vendor::Cuda => (CUDA_SWITCHES, CUDA),
-        };
-        let mut vars: Vec<(String, String)> =
-            switches.iter().map(|name| ((*name).to_owned(), "ON".to_owned())).collect();
-        let (hip, cuda) = if vendor == Vendor::Hip { ("hipcc", "") } else { ("", "nvcc") };
-        for (name, value) in [("CMAKE_HIP_COMPILER", hip), ("CMAKE_CUDA_COMPILER", cuda), ("CMAKE_HIP_PLATFORM", "amd")]
-        {
-            vars.push((name.to_owned(), value.to_owned()));
-        }
-        let debian = debian_options(tree);
-        vars.extend(debian.iter().cloned());
-        vars.extend(given.iter().cloned());
         let mut preset = Preset {
-            name: "assumed".to_owned(),
+            builder: Builder::Assumed,
             vendor,
             by_cmake: false,
             complete: false,
@@ -82,75 +97,76 @@ impl Preset {
             unsure_value: BTreeSet::new(),
             unread: None,
         };
+        let debian = debian_options(tree);
         if let Some(root) = root(tree, dispatcher) {
-            let build = Cmake::run(tree, &root, &vars);
-            for (define, place) in build.defines {
-                let (name, value) = match define.split_once('=') {
-                    Some((name, value)) => (name.to_owned(), value.to_owned()),
-                    None => (define, "1".to_owned()),
-                };
-                preset.add(name, value, place);
-            }
-            for (file, define) in build.of_file {
-                let (name, value) = match define.split_once('=') {
-                    Some((name, value)) => (name.to_owned(), value.to_owned()),
-                    None => (define, "1".to_owned()),
-                };
-                preset.of_file.push((file, vec![(name, Some(value))]));
-            }
-            preset.unsure = build.unsure;
-            preset.unsure_value = build.unsure_value;
-            preset.unread = build.unread;
-            preset.options = build.options;
-            preset.by_cmake = true;
-            preset.name = match () {
-                () if !debian.is_empty() => "debian".to_owned(),
-                () if tree
-                    .paths()
-                    .any(|path| path.starts_with("ml/backend/ggml/") || path.starts_with("llama/runner/")) =>
-                {
-                    "ollama".to_owned()
-                }
-                () => "upstream".to_owned(),
-            };
+            let vars: Vec<(String, String)> = switched_on(vendor).chain(debian.iter().chain(given).cloned()).collect();
+            preset.take(Cmake::run(tree, &root, &vars));
+            preset.builder = if debian.is_empty() { Builder::of(tree) } else { Builder::Debian };
         }
-        // With no build files, or none that turned the backend on: what every build of this backend defines.
+        let without_cmake = if preset.by_cmake { None } else { preset.take_script(tree, dispatcher) };
+        // With no build files, or none that turned the backend on: what every build of this backend defines. A CUDA build is one
+        // that defines no other vendor; only a tree with no build file leaves that open.
         let needed: &[&str] = match vendor {
             Vendor::Hip => &["GGML_USE_HIP", "GGML_USE_HIPBLAS"],
             Vendor::Cuda => &["GGML_USE_CUDA", "GGML_USE_CUBLAS"],
         };
-        let mut without_cmake = None;
-        if preset.name == "assumed" {
-            let tag = if vendor == Vendor::Hip { "rocm" } else { "cuda" };
-            let mut passed = build_script::cgo(tree, dispatcher, tag);
-            if !passed.is_empty() {
-                without_cmake = Some("ollama");
-            } else if let Some(script) = build_script::find(tree, dispatcher) {
-                without_cmake = Some("cargo");
-                if vendor == Vendor::Cuda {
-                    passed = build_script::passed(tree, &script, tag);
-                }
-            }
-            for passed in passed {
-                preset.add(passed.name, passed.value, passed.place);
-            }
-        }
-        // A CUDA build is one that defines no other vendor; only a tree with no build file leaves that open.
-        let settled = vendor == Vendor::Cuda && preset.name != "assumed";
+        let settled = vendor == Vendor::Cuda && preset.by_cmake;
         if !settled && !needed.iter().any(|name| preset.origin.contains_key(*name)) {
-            preset.name = "assumed".to_owned();
+            preset.builder = Builder::Assumed;
             for name in needed {
                 preset.add((*name).to_owned(), "1".to_owned(), "assumed: no build file of the tree sets it".to_owned());
             }
         }
-        if let Some(name) = without_cmake {
-            preset.name = name.to_owned();
+        if let Some(builder) = without_cmake {
+            preset.builder = builder;
             preset.complete = true;
         }
+        let sdk = if vendor == Vendor::Hip { HIP } else { CUDA };
         for (name, value) in sdk {
             preset.add((*name).to_owned(), (*value).to_owned(), SDK.to_owned());
         }
         preset
+    }
+
+    /// What CMake's files come to.
+    fn take(&mut self, build: Build) {
+        let split = |define: String| match define.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (define, "1".to_owned()),
+        };
+        for (define, place) in build.defines {
+            let (name, value) = split(define);
+            self.add(name, value, place);
+        }
+        for (file, define) in build.of_file {
+            let (name, value) = split(define);
+            self.of_file.push((file, vec![(name, Some(value))]));
+        }
+        self.unsure = build.unsure;
+        self.unsure_value = build.unsure_value;
+        self.unread = build.unread;
+        self.options = build.options;
+        self.by_cmake = true;
+    }
+
+    /// What a tree without CMake's files passes to its compiler itself: Go's flags, or a crate's build script.
+    fn take_script(&mut self, tree: &Tree, dispatcher: &str) -> Option<Builder> {
+        let tag = if self.vendor == Vendor::Hip { "rocm" } else { "cuda" };
+        let mut passed = build_script::cgo(tree, dispatcher, tag);
+        let builder = if !passed.is_empty() {
+            Some(Builder::Ollama)
+        } else if let Some(script) = build_script::find(tree, dispatcher) {
+            if self.vendor == Vendor::Cuda {
+                passed = build_script::passed(tree, &script, tag);
+            }
+            Some(Builder::Cargo)
+        } else {
+            None
+        };
+        for passed in passed {
+            self.add(passed.name, passed.value, passed.place);
+        }
+        builder
     }
 
     fn add(&mut self, name: String, value: String, origin: String) {
@@ -211,6 +227,17 @@ impl Preset {
         };
         self.defines.iter().map(shown).collect()
     }
+}
+
+/// The variables with which CMake's files build for a vendor.
+fn switched_on(vendor: Vendor) -> impl Iterator<Item = (String, String)> {
+    let (switches, hip, cuda) = match vendor {
+        Vendor::Hip => (HIP_SWITCHES, "hipcc", ""),
+        Vendor::Cuda => (CUDA_SWITCHES, "", "nvcc"),
+    };
+    let compilers = [("CMAKE_HIP_COMPILER", hip), ("CMAKE_CUDA_COMPILER", cuda), ("CMAKE_HIP_PLATFORM", "amd")];
+    let all = switches.iter().map(|name| (*name, "ON")).chain(compilers);
+    all.map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
 /// The outermost CMakeLists.txt above the dispatcher that is a project.

@@ -176,7 +176,7 @@ impl Table {
                 Vendor::Hip => "HIP".to_owned(),
                 Vendor::Cuda => "CUDA".to_owned(),
             },
-            preset: backend.preset.name.clone(),
+            preset: backend.preset.builder.name().to_owned(),
             defines: backend.preset.listed(),
         });
         let mut table = Table {

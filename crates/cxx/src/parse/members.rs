@@ -70,51 +70,8 @@ impl Parser<'_> {
 
     fn member(&mut self, of: &Struct, out: &mut Members, methods: bool) -> Parsed<()> {
         let start = self.span();
-        let Some(tok) = self.peek() else { return Ok(()) };
-        match tok.sym {
-            sym::SEMI => {
-                self.pos += 1;
-                return Ok(());
-            }
-            sym::PUBLIC | sym::PRIVATE | sym::PROTECTED => {
-                self.pos += 2;
-                return Ok(());
-            }
-            sym::USING if self.is_ident(1) && self.at_ahead(2, sym::ASSIGN) => {
-                let name = tok.sym;
-                let _ = name;
-                self.pos += 1;
-                let name = self.ident()?;
-                self.pos += 1;
-                let ty = self.type_id()?;
-                self.local_types.push(name);
-                out.types.push((name, ty));
-                return self.want(sym::SEMI);
-            }
-            sym::TEMPLATE if self.at_ahead(1, sym::LT) => {
-                let types = self.local_types.len();
-                let found = self.template_params().and_then(|own| self.call_operator(of, own, start));
-                self.local_types.truncate(types);
-                out.methods.extend(Some(Arc::new(found?)).filter(|_| methods));
-                return Ok(());
-            }
-            sym::TILDE => {
-                self.destructor(out);
-                return Err(Stuck);
-            }
-            sym::VIRTUAL if self.at_ahead(1, sym::TILDE) => {
-                self.pos += 1;
-                self.destructor(out);
-                return Err(Stuck);
-            }
-            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT => {
-                return Err(Stuck);
-            }
-            sym::ENUM if self.at_ahead(1, sym::LBRACE) || self.at_ahead(2, sym::LBRACE) => {
-                self.nested_enum(out)?;
-                return self.want(sym::SEMI);
-            }
-            _ => {}
+        if self.keyword(of, out, methods)? {
+            return Ok(());
         }
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
@@ -152,6 +109,60 @@ impl Parser<'_> {
         } else {
             self.specified_type(&mut specifiers)?
         };
+        self.member_names(of, out, methods, &base, specifiers, start)
+    }
+
+    /// What a member that begins with a word or a mark of its own is; false for any other, of which nothing was read.
+    fn keyword(&mut self, of: &Struct, out: &mut Members, methods: bool) -> Parsed<bool> {
+        let start = self.span();
+        let Some(tok) = self.peek() else { return Ok(true) };
+        match tok.sym {
+            sym::SEMI => self.pos += 1,
+            sym::PUBLIC | sym::PRIVATE | sym::PROTECTED => self.pos += 2,
+            sym::USING if self.is_ident(1) && self.at_ahead(2, sym::ASSIGN) => {
+                self.pos += 1;
+                let name = self.ident()?;
+                self.pos += 1;
+                let ty = self.type_id()?;
+                self.local_types.push(name);
+                out.types.push((name, ty));
+                self.want(sym::SEMI)?;
+            }
+            sym::TEMPLATE if self.at_ahead(1, sym::LT) => {
+                let types = self.local_types.len();
+                let found = self.template_params().and_then(|own| self.call_operator(of, own, start));
+                self.local_types.truncate(types);
+                out.methods.extend(Some(Arc::new(found?)).filter(|_| methods));
+            }
+            sym::TILDE => {
+                self.destructor(out);
+                return Err(Stuck);
+            }
+            sym::VIRTUAL if self.at_ahead(1, sym::TILDE) => {
+                self.pos += 1;
+                self.destructor(out);
+                return Err(Stuck);
+            }
+            sym::TEMPLATE | sym::FRIEND | sym::USING | sym::TYPEDEF | sym::STATIC_ASSERT => return Err(Stuck),
+            sym::ENUM if self.at_ahead(1, sym::LBRACE) || self.at_ahead(2, sym::LBRACE) => {
+                self.nested_enum(out)?;
+                self.want(sym::SEMI)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The names that are declared with one type.
+    fn member_names(
+        &mut self,
+        of: &Struct,
+        out: &mut Members,
+        methods: bool,
+        base: &Type,
+        mut specifiers: Specifiers,
+        start: Span,
+    ) -> Parsed<()> {
         loop {
             let mut ty = base.clone();
             self.stars(&mut ty);

@@ -60,50 +60,18 @@ impl Cmake<'_> {
         let args = self.expand(command.args());
         let vague = self.asked_vague.get();
         let first = args.first().cloned().unwrap_or_default();
-        match command.name.as_str() {
-            // Made of what nobody knows.
-            "set" | "option" | "cmake_dependent_option" if vague => drop(self.vague.insert(first.clone())),
-            "list" | "string" if vague => self.vague.extend(args.iter().skip(1).filter(|arg| is_name(arg)).cloned()),
-            "add_compile_definitions" | "target_compile_definitions" | "add_definitions" if vague => {
-                args.iter().for_each(|define| self.unknown_value(define));
-            }
-            "set_source_files_properties" | "set_property" if vague => self.changes_unknown(&command.name, &args),
-            "set" => {
-                self.vague.remove(&first);
-                self.known.insert(first.clone());
-            }
-            _ => {}
-        }
+        self.weigh(&command.name, &args, vague);
         match command.name.as_str() {
             "option" => {
                 let value = args.get(2).cloned().unwrap_or_else(|| "OFF".to_owned());
                 self.option(first, value);
             }
-            "cmake_dependent_option" => {
-                let holds = args.get(3).is_none_or(|condition| {
-                    let parts = condition.split([';', ' ']).filter(|part| !part.is_empty());
-                    let parts: Vec<Arg> =
-                        parts.map(|text| Arg { text: text.to_owned(), quoted: false, raw: false }).collect();
-                    self.test(parts)
-                });
-                let value = args.get(if holds { 2 } else { 4 }).cloned().unwrap_or_default();
-                self.option(first, value);
-            }
+            "cmake_dependent_option" => self.dependent_option(first, &args),
             "set" => self.set(&first, args.get(1..).unwrap_or_default()),
             "unset" => {
                 self.remove(&first);
             }
-            "list" if first == "APPEND" => {
-                let name = args.get(1).cloned().unwrap_or_default();
-                let mut list = self.vars.get(&name).cloned().unwrap_or_default();
-                for item in args.get(2..).unwrap_or_default() {
-                    if !list.is_empty() {
-                        list.push(';');
-                    }
-                    list.push_str(item);
-                }
-                self.put(&name, list);
-            }
+            "list" if first == "APPEND" => self.append(&args),
             "list" => self.changes_unknown("list", &args),
             "add_compile_options" | "target_compile_options" | "remove_definitions" | "set_target_properties" => {
                 self.changes_unknown(&command.name, &args);
@@ -126,72 +94,124 @@ impl Cmake<'_> {
             "set_property" if first != "SOURCE" => self.changes_unknown("set_property", &args),
             "string" => self.string(&args),
             "add_compile_definitions" => self.define(&args, command.line),
-            "target_compile_definitions" => {
-                let rest = args.get(1..).unwrap_or_default();
-                self.define(rest, command.line);
-                // Another part of ggml: whether the backend is compiled with it hangs on how they are linked. With ggml-base all are.
-                let ours = ["hip", "cuda", "musa"].iter().any(|name| first.contains(name));
-                let public = rest.first().is_some_and(|word| word == "PUBLIC" || word == "INTERFACE");
-                if first.starts_with("ggml-") && !ours && !(public && first == "ggml-base") {
-                    rest.iter().for_each(|define| self.not_certain(define));
-                }
-            }
+            "target_compile_definitions" => self.define_for(&first, args.get(1..).unwrap_or_default(), command.line),
             "add_definitions" => {
                 let list: Vec<String> =
                     args.iter().filter_map(|arg| arg.strip_prefix("-D")).map(str::to_owned).collect();
                 self.define(&list, command.line);
             }
-            "set_source_files_properties" => {
-                let split = args.iter().position(|arg| arg == "PROPERTIES").unwrap_or(args.len());
-                let (files, properties) =
-                    (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
-                for pair in properties.chunks(2) {
-                    let [name, value] = pair else { continue };
-                    self.of_files(files, name, std::slice::from_ref(value));
-                }
-            }
-            "set_property" if first == "SOURCE" => {
-                let split = args.iter().position(|arg| arg == "PROPERTY").unwrap_or(args.len());
-                let files: Vec<String> =
-                    args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();
-                let rest = args.get(split + 1..).unwrap_or_default();
-                if let Some((name, values)) = rest.split_first() {
-                    self.of_files(&files, name, values);
-                }
-            }
+            "set_source_files_properties" => self.properties_of_files(&args),
+            "set_property" => self.property_of_source(&args),
             "add_subdirectory" => {
                 let dir = self.resolve(&first);
                 self.enter(&join(&dir, "CMakeLists.txt"), &dir);
             }
-            // A module of the tree's own, wherever it looks for such.
-            "include" if !first.ends_with(".cmake") && !first.is_empty() => {
-                let end = format!("/{first}.cmake");
-                let found: Vec<String> =
-                    self.tree.paths().filter(|path| path.ends_with(&end)).map(str::to_owned).collect();
-                for path in found {
-                    let commands = self.commands_of(&path);
-                    self.either_way(&commands, 0);
-                }
-            }
-            "include" if first.ends_with(".cmake") => {
-                let file = self.resolve(&first);
-                let dir = self.dir.clone();
-                self.enter(&file, &dir);
-            }
-            "find_package" | "find_library" | "check_language" | "enable_language" => {
-                self.found.insert(first.clone());
-                let found = format!("{first}_FOUND");
-                let needed = args.iter().any(|arg| arg == "REQUIRED") || OWN_SDK.contains(&first.as_str());
-                if command.name == "find_package" && !needed {
-                    self.vague.insert(found.clone());
-                }
-                self.put(&found, "TRUE".to_owned());
-            }
+            "include" => self.include(&first),
+            "find_package" | "find_library" | "check_language" | "enable_language" => self.find(&command.name, &args),
             name => {
                 let Some(function) = self.functions.get(name).cloned() else { return };
                 self.call(&function, args);
             }
         }
+    }
+
+    /// What a command makes unknown, or known again, whatever else it does. `vague`: it was given something that nobody knows.
+    fn weigh(&mut self, name: &str, args: &[String], vague: bool) {
+        let first = args.first().cloned().unwrap_or_default();
+        match name {
+            // Made of what nobody knows.
+            "set" | "option" | "cmake_dependent_option" if vague => drop(self.vague.insert(first)),
+            "list" | "string" if vague => self.vague.extend(args.iter().skip(1).filter(|arg| is_name(arg)).cloned()),
+            "add_compile_definitions" | "target_compile_definitions" | "add_definitions" if vague => {
+                args.iter().for_each(|define| self.unknown_value(define));
+            }
+            "set_source_files_properties" | "set_property" if vague => self.changes_unknown(name, args),
+            "set" => {
+                self.vague.remove(&first);
+                self.known.insert(first);
+            }
+            _ => {}
+        }
+    }
+
+    fn dependent_option(&mut self, name: String, args: &[String]) {
+        let holds = args.get(3).is_none_or(|condition| {
+            let parts = condition.split([';', ' ']).filter(|part| !part.is_empty());
+            let parts: Vec<Arg> = parts.map(|text| Arg { text: text.to_owned(), quoted: false, raw: false }).collect();
+            self.test(parts)
+        });
+        let value = args.get(if holds { 2 } else { 4 }).cloned().unwrap_or_default();
+        self.option(name, value);
+    }
+
+    /// `list(APPEND name ...)`.
+    fn append(&mut self, args: &[String]) {
+        let name = args.get(1).cloned().unwrap_or_default();
+        let mut list = self.vars.get(&name).cloned().unwrap_or_default();
+        for item in args.get(2..).unwrap_or_default() {
+            if !list.is_empty() {
+                list.push(';');
+            }
+            list.push_str(item);
+        }
+        self.put(&name, list);
+    }
+
+    fn define_for(&mut self, target: &str, rest: &[String], line: usize) {
+        self.define(rest, line);
+        // Another part of ggml: whether the backend is compiled with it hangs on how they are linked. With ggml-base all are.
+        let ours = ["hip", "cuda", "musa"].iter().any(|name| target.contains(name));
+        let public = rest.first().is_some_and(|word| word == "PUBLIC" || word == "INTERFACE");
+        if target.starts_with("ggml-") && !ours && !(public && target == "ggml-base") {
+            rest.iter().for_each(|define| self.not_certain(define));
+        }
+    }
+
+    /// `set_source_files_properties(FILES PROPERTIES name value ...)`.
+    fn properties_of_files(&mut self, args: &[String]) {
+        let split = args.iter().position(|arg| arg == "PROPERTIES").unwrap_or(args.len());
+        let (files, properties) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
+        for pair in properties.chunks(2) {
+            let [name, value] = pair else { continue };
+            self.of_files(files, name, std::slice::from_ref(value));
+        }
+    }
+
+    /// `set_property(SOURCE FILES [APPEND] PROPERTY name ...)`.
+    fn property_of_source(&mut self, args: &[String]) {
+        let split = args.iter().position(|arg| arg == "PROPERTY").unwrap_or(args.len());
+        let files: Vec<String> = args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();
+        let rest = args.get(split + 1..).unwrap_or_default();
+        if let Some((name, values)) = rest.split_first() {
+            self.of_files(&files, name, values);
+        }
+    }
+
+    fn include(&mut self, file: &str) {
+        if file.ends_with(".cmake") {
+            let file = self.resolve(file);
+            let dir = self.dir.clone();
+            self.enter(&file, &dir);
+        } else if !file.is_empty() {
+            // A module of the tree's own, wherever it looks for such.
+            let end = format!("/{file}.cmake");
+            let found: Vec<String> = self.tree.paths().filter(|path| path.ends_with(&end)).map(str::to_owned).collect();
+            for path in found {
+                let commands = self.commands_of(&path);
+                self.either_way(&commands, 0);
+            }
+        }
+    }
+
+    fn find(&mut self, command: &str, args: &[String]) {
+        let first = args.first().cloned().unwrap_or_default();
+        let found = format!("{first}_FOUND");
+        let needed = args.iter().any(|arg| arg == "REQUIRED") || OWN_SDK.contains(&first.as_str());
+        self.found.insert(first);
+        if command == "find_package" && !needed {
+            self.vague.insert(found.clone());
+        }
+        self.put(&found, "TRUE".to_owned());
     }
 
     /// `COMPILE_DEFINITIONS`, or `-D` among a file's flags.

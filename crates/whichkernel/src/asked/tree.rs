@@ -238,7 +238,7 @@ pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
         let defines = shown(&backend.preset);
         let args = [
             ("vendor", backend.preset.vendor.name().into()),
-            ("preset", backend.preset.name.clone().into()),
+            ("preset", backend.preset.builder.name().into()),
             ("defines", defines.into()),
         ];
         lines.push(context.lang.text_with("source-preset", &args));
