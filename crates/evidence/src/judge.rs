@@ -10,18 +10,10 @@ use crate::reading::{Citation, Reading, Step, saw};
 use crate::relevant::{Relevant, answering, speaking};
 use crate::unresolved::unresolved;
 use crate::{
-    Claim, Completed, Contamination, Declared, FieldOfView, Grade, GradeKind, Launched, Loaded, RULES, Reason,
-    Recorded, Rung, RungKind, Seen, Selected, Shipped, Subject, Transfer, Why, Window,
+    Ability, Claim, Completed, Contamination, Declared, Grade, GradeKind, Launched, Loaded, RULES, Reason, Recorded,
+    Rung, RungKind, Seen, Selected, Shipped, Subject, Transfer, Why, Window,
 };
 use std::collections::{BTreeSet, HashMap};
-
-/// What an observer that exists could see, whether it ran or not.
-#[derive(Debug, Clone)]
-pub struct Ability {
-    pub observer: String,
-    pub rung: Rung,
-    pub view: FieldOfView,
-}
 
 pub(crate) type Judgement = (GradeKind, Vec<Reason>);
 

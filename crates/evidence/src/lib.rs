@@ -6,6 +6,7 @@
 //! compile. `docs/evidence.md` tells the same in words.
 #![forbid(unsafe_code)]
 
+mod ability;
 mod absence;
 mod answer;
 mod claim;
@@ -36,6 +37,7 @@ mod value;
 mod view;
 mod wanted;
 
+pub use ability::{Ability, Looker};
 pub use answer::JUDGE;
 pub use claim::Claim;
 pub use conclusion::{Basis, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Word};
@@ -49,7 +51,7 @@ pub use int_range::Span;
 pub use investigation::{
     Ask, Investigation, InvestigationError, Page, Phase, PhaseName, Question, Stated, Words, default_investigation,
 };
-pub use judge::{Ability, judge};
+pub use judge::judge;
 pub use ladder::{Ladder, LadderStep};
 pub use observation::{Evidence, Finding, Observation, ObservationId, ObserverId, Recorded, Refused};
 pub use question::{Found, QuestionReading};
@@ -57,7 +59,7 @@ pub use reading::{Citation, Reading, Reason, Spot, Step, saw};
 pub use rules::{Chooses, Precedes, RULES, Rule};
 pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
 pub use seen::Seen;
-pub use subject::{Artifact, DeviceKind, Part, Scope, Subject, Window};
+pub use subject::{Artifact, DeviceKind, Part, Scope, Subject, THIS_HOST, Window};
 pub use transfer::Transfer;
 pub use trust::{Canary, Contamination};
 pub use value::Value;

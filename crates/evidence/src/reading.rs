@@ -1,7 +1,7 @@
 //! A reading: a claim, its grade, and everything that a person needs to judge the judge. Data, for any report.
 
 use crate::subject::Part;
-use crate::{Fact, Grade, Observation, ObservationId, ObserverId, Recorded, Rung};
+use crate::{Fact, Grade, Looker, Observation, ObservationId, ObserverId, Recorded, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -104,7 +104,7 @@ pub enum Reason {
     },
     /// These observers could have seen it.
     NeverTried {
-        observers: Vec<String>,
+        observers: Vec<Looker>,
     },
 }
 

@@ -2,11 +2,11 @@
 
 use crate::absence::weigh;
 use crate::fact::glob;
-use crate::judge::{Ability, Judgement};
+use crate::judge::Judgement;
 use crate::observation_index::{DEVICE, RUNTIME};
 use crate::reading::saw;
 use crate::relevant::{Relevant, speaks};
-use crate::{About, Claim, DeviceKind, Finding, GradeKind, Reason, Recorded, RungKind, Why};
+use crate::{Ability, About, Claim, DeviceKind, Finding, GradeKind, Looker, Reason, Recorded, RungKind, Why};
 use std::collections::HashMap;
 
 /// Enough to show a person what else was seen.
@@ -34,10 +34,10 @@ pub(crate) fn unresolved<R: RungKind>(
     causes.extend(not_here(claim, concerning).map(|what| (Why::NotHere, Reason::NotHere { what })));
     causes.extend(no_device(claim, concerning).map(|what| (Why::NoDevice, Reason::NoDevice { what })));
     causes.extend(blocked::<R>(claim, concerning).map(|reason| (Why::Blocked, reason)));
-    let observers: Vec<String> = able
+    let observers: Vec<Looker> = able
         .iter()
         .filter(|able| able.rung == R::RUNG && able.view.covers(&claim.topic, &claim.about))
-        .map(|able| able.observer.clone())
+        .map(|able| able.looker.clone())
         .collect();
     causes.push(if observers.is_empty() && !able.is_empty() {
         (Why::NotInView, Reason::NotInView { rung: R::RUNG, topic: claim.topic.clone() })

@@ -244,8 +244,9 @@ fn a_machine_changes_and_the_later_word_counts() {
 
 #[test]
 fn why_it_is_open_is_told_apart() {
-    let able =
-        |topic: &str| [Ability { observer: "watch".to_owned(), rung: Rung::Launched, view: FieldOfView::topic(topic) }];
+    let able = |topic: &str| {
+        [Ability { looker: Looker::Verb("watch".to_owned()), rung: Rung::Launched, view: FieldOfView::topic(topic) }]
+    };
     let why = |observations: &[Recorded], able: &[Ability]| judge(&mmq(Rung::Launched), observations, able).grade.why();
     assert_eq!(why(&[], &able("matmul.*")), Some(Why::NeverTried));
     assert_eq!(why(&[], &able("rope.*")), Some(Why::NotInView));

@@ -2,41 +2,21 @@
 //!
 //! A claim that nobody has tried says so; one that nothing here could see says that instead.
 
-use evidence::{Ability, FieldOfView, Rung, View};
-
-/// Verbs whose observations no observer of the registry makes yet: verb, rung, topics. A verb counts where this build has it.
-const RECORDERS: &[(&str, Rung, &[&str])] = &[(
-    "source",
-    Rung::Declared,
-    &[
-        "matmul.*",
-        "source.chain",
-        "source.remap",
-        "source.split-mode",
-        "source.split-request",
-        "source.enum",
-        "source.lines",
-        "source.branch",
-    ],
-)];
+use evidence::{Ability, Looker};
 
 pub fn abilities(verbs: &[String]) -> Vec<Ability> {
     let known = |verb: &str| verbs.iter().any(|known| known == verb);
     let observers = crate::registry().into_iter().filter(|observer| observer.verb().is_none_or(known));
     let observers = observers.flat_map(|observer| {
-        let name = observer.verb().map_or_else(|| observer.name().to_owned(), recorder);
-        observer.field_of_view().into_iter().map(move |(rung, view)| Ability { observer: name.clone(), rung, view })
-    });
-    let recorders = RECORDERS.iter().filter(|(verb, ..)| known(verb)).map(|(verb, rung, topics)| Ability {
-        observer: recorder(verb),
-        rung: *rung,
-        view: FieldOfView::new(topics.iter().map(|topic| View::new(*topic)).collect()),
+        let itself = || Looker::Itself(observer.name().to_owned());
+        let looker = observer.verb().map_or_else(itself, |verb| Looker::Verb(verb.to_owned()));
+        observer.field_of_view().into_iter().map(move |(rung, view)| Ability { looker: looker.clone(), rung, view })
     });
     let mut all: Vec<Ability> = Vec::new();
-    for ability in observers.chain(recorders) {
+    for ability in observers {
         // One verb may look in several ways that have the same in view.
         let same = |other: &Ability| {
-            (&other.observer, other.rung, &other.view.views) == (&ability.observer, ability.rung, &ability.view.views)
+            (&other.looker, other.rung, &other.view.views) == (&ability.looker, ability.rung, &ability.view.views)
         };
         if !all.iter().any(same) {
             all.push(ability);
@@ -45,14 +25,10 @@ pub fn abilities(verbs: &[String]) -> Vec<Ability> {
     all
 }
 
-fn recorder(verb: &str) -> String {
-    format!("whichkernel {verb} --record")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence::About;
+    use evidence::{About, Rung};
 
     #[test]
     fn what_a_verb_could_close_is_what_its_observers_have_in_view() {

@@ -3,7 +3,7 @@
 //! An investigation file names what it means (`{runtime}`, `{source:rocBLAS}`); here the paths of this machine are put in.
 //! Nothing with a hole in it is ever shown: where something is missing, the advice is how to get it.
 
-use evidence::{Reading, Reason, Why};
+use evidence::{Looker, Reading, Reason, Why};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub struct Places {
 
 /// Nobody has tried, and an observer that looks by itself could see it.
 fn in_view(reason: &Reason) -> bool {
-    matches!(reason, Reason::NeverTried { observers } if observers.iter().any(|one| !one.starts_with("whichkernel ")))
+    matches!(reason, Reason::NeverTried { observers } if observers.iter().any(|one| matches!(one, Looker::Itself(_))))
 }
 
 /// Fetches what can be fetched and looks with everything: the way to a source tree that is not here.

@@ -1,7 +1,7 @@
 //! What could be fetched, and which of the open claims it can close: computed before anything moves, and again after.
 
 use crate::{Graded, abilities};
-use evidence::{Reading, Rung, Scope, Stated, Subject};
+use evidence::{Looker, Reading, Rung, Scope, Stated, Subject};
 use runtime::sources::{SourceTree, TREES};
 
 /// Something to fetch, and the claims that it can close.
@@ -61,7 +61,7 @@ fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
     let named = scope.source.is_some();
     let seen = abilities(&["source".to_owned()]).into_iter().any(|able| {
         able.rung == claim.rung
-            && able.observer.starts_with("whichkernel")
+            && matches!(able.looker, Looker::Verb(_))
             && able.view.covers(&claim.topic, &claim.about)
     });
     // The rules themselves are in the tables that come with the program.

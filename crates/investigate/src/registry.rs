@@ -9,6 +9,7 @@ pub fn registry() -> Vec<Box<dyn Observer>> {
     let all: Vec<Box<dyn Observer>> = vec![
         Box::new(HostObserver::new(Host::this())),
         Box::new(observe::declared::DeclaredRules),
+        Box::new(observe::declared_tree::DeclaredTree),
         Box::new(observe::shipped::ShippedFiles),
         Box::new(observe::libraries::RuntimeLibraries),
         Box::new(observe::census::Isa),

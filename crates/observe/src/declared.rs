@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct DeclaredRules;
 
 const NAME: &str = "source";
-const TOPICS: [&str; 4] = ["matmul.path", "matmul.tile", "matmul.depends", "matmul.order"];
+pub(crate) const TOPICS: [&str; 4] = ["matmul.path", "matmul.tile", "matmul.depends", "matmul.order"];
 
 impl Observer for DeclaredRules {
     fn name(&self) -> &'static str {

@@ -8,6 +8,7 @@
 pub mod answers;
 pub mod census;
 pub mod declared;
+pub mod declared_tree;
 pub mod directory;
 pub mod libraries;
 mod observer;

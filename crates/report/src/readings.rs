@@ -123,7 +123,10 @@ pub(crate) fn reason_with(
             say("not-in-view", &[("rung", rung_text(lang, *rung)), ("topic", topic.clone())])
         }
         Reason::NeverTried { observers } if observers.is_empty() => say("never-tried", &[]),
-        Reason::NeverTried { observers } => say("never-tried-by", &[("observers", list(observers))]),
+        Reason::NeverTried { observers } => say(
+            "never-tried-by",
+            &[("observers", list(&observers.iter().map(ToString::to_string).collect::<Vec<_>>()))],
+        ),
     }
 }
 

@@ -72,8 +72,7 @@ pub fn page(study: &Study<'_>) -> Page {
 fn gather<'a>(study: &Study<'a>) -> BTreeMap<String, Who<'a>> {
     let mut all: BTreeMap<String, Who<'a>> = BTreeMap::new();
     for able in study.input.able {
-        let name = able.observer.trim_start_matches("whichkernel ").trim_end_matches(" --record");
-        all.entry(name.to_owned()).or_default().sees.insert(able.rung);
+        all.entry(able.looker.name().to_owned()).or_default().sees.insert(able.rung);
     }
     for recorded in study.input.observations {
         let who = all.entry(recorded.observer().name.clone()).or_default();

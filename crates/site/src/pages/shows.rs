@@ -5,7 +5,7 @@ use crate::input::Study;
 use crate::parts::{self, col};
 use crate::words::{Pair, shown};
 use crate::write::Page;
-use evidence::{Reading, Stated};
+use evidence::{Reading, Rung, Stated};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -39,9 +39,9 @@ struct View {
 
 pub fn page(study: &Study<'_>) -> Page {
     let title = study.words.pair("site-shows-question", &[]);
-    let mut views: BTreeMap<(String, &'static str), View> = BTreeMap::new();
-    let mut add = |name: &str, rung: evidence::Rung, view: &evidence::FieldOfView, seen: usize| {
-        let one = views.entry((name.to_owned(), rung.name())).or_insert(View {
+    let mut views: BTreeMap<(String, Rung), View> = BTreeMap::new();
+    let mut add = |name: &str, rung: Rung, view: &evidence::FieldOfView, seen: usize| {
+        let one = views.entry((name.to_owned(), rung)).or_insert(View {
             reach: Vec::new(),
             blind: Vec::new(),
             observations: 0,
@@ -54,7 +54,7 @@ pub fn page(study: &Study<'_>) -> Page {
         }
     };
     for able in study.input.able {
-        add(&able.observer, able.rung, &able.view, 0);
+        add(&able.looker.to_string(), able.rung, &able.view, 0);
     }
     for recorded in study.input.observations {
         add(&recorded.observer().name, recorded.rung(), recorded.field_of_view(), 1);
@@ -62,12 +62,10 @@ pub fn page(study: &Study<'_>) -> Page {
     let mut rows: Vec<Vec<Markup>> = Vec::new();
     let mut table: Vec<Vec<String>> = Vec::new();
     for ((name, rung), view) in &views {
-        let rung =
-            evidence::Rung::ALL.into_iter().find(|known| known.name() == *rung).unwrap_or(evidence::Rung::Declared);
         let list = |items: &[String]| html! { @if items.is_empty() { span.faint { "–" } } @else { @for item in items.iter().take(4) { (shown(item)) br; } } };
         rows.push(vec![
             parts::mono(name),
-            html! { (parts::rung(study, rung)) },
+            html! { (parts::rung(study, *rung)) },
             list(&view.reach),
             list(&view.blind),
             html! { (view.observations) },

@@ -1,154 +1,35 @@
-//! `--record` for call chains and for rocBLAS' rules: what the source declares, to the ledger, on the rung Declared.
+//! `--record` for trees: what the source declares, to the ledger, on the rung Declared.
 
 use crate::context::Context;
 use callchain::rocblas::Rocblas;
-use callchain::{Chain, Fact as Beside, Place, Step, Subject as Topic};
-use evidence::{About, Coverage, Declared, Fact, Finding, Observation, ObserverId, Subject, Value};
+use callchain::{Chain, Fact as Beside};
+use evidence::{Observation, Refused};
+use observe::declared_tree;
+pub use observe::declared_tree::Way;
 use source::Tree;
-use std::collections::BTreeSet;
-
-/// A way found between two functions, by their names.
-pub struct Way<'a> {
-    pub from: &'a str,
-    pub to: &'a str,
-    pub steps: Option<&'a [Step]>,
-}
 
 pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize, context: &Context) -> anyhow::Result<()> {
-    let go = beside.iter().any(|fact| fact.at.file.ends_with(".go"));
-    let name = if go { "ollama" } else { "llama.cpp" };
-    let mut facts = Vec::new();
-    for chain in chains {
-        let steps: Vec<&Step> = chain.legs.iter().flat_map(|leg| &leg.steps).collect();
-        if let (Some(first), Some(last), true) = (steps.first(), steps.last(), chain.open.is_empty()) {
-            facts.push(way(bare(&first.to), bare(&last.to), steps.iter().copied()));
-        }
-        for steps in chain.branches.iter().flat_map(|branch| &branch.ways) {
-            for (start, from) in steps.iter().enumerate() {
-                facts.extend(steps.iter().skip(start).map(|to| {
-                    let part = steps.iter().skip(start).take_while(|step| step.from != to.to);
-                    way(bare(&from.from), bare(&to.to), part)
-                }));
-                if from.kind == callchain::Kind::Vendor {
-                    let about = About::new([("name", from.from.as_str())]);
-                    facts.push(Fact::new("source.remap", about, from.to.as_str()));
-                }
-            }
-        }
-    }
-    facts.extend(split_mode(name, beside, go));
-    write(tree, name, facts, files, context)
+    write(declared_tree::chains(tree, chains, beside, files), "chain-recorded", context)
 }
 
-pub fn ways(tree: &Tree, name: &str, ways: &[Way], files: usize, context: &Context) -> anyhow::Result<()> {
-    // A way that was not found is no proof that there is none: calls through function values leave no name behind.
-    let facts = ways.iter().filter_map(|found| Some(way(found.from, found.to, found.steps?.iter())));
-    write(tree, name, facts.collect(), files, context)
-}
-
-/// The default stands where no caller asks for another; a mode that nobody asks for is absent.
-fn split_mode(caller: &str, beside: &[Beside], go: bool) -> Vec<Fact> {
-    let asked: Vec<&Beside> =
-        beside.iter().filter(|fact| fact.subject == Topic::SplitRequest && fact.at.file.ends_with(".go")).collect();
-    let default = beside.iter().find(|fact| fact.subject == Topic::SplitDefault);
-    let mode = default.and_then(|fact| fact.text.split_whitespace().find(|word| word.starts_with("LLAMA_SPLIT_MODE")));
-    let (Some(mode), true, true) = (mode, go, asked.is_empty()) else { return Vec::new() };
-    let row = About::new([("caller", caller), ("mode", "LLAMA_SPLIT_MODE_ROW")]);
-    vec![
-        Fact::new("source.split-mode", About::new([("caller", caller)]), mode.trim_end_matches(',')),
-        // A topic of its own: as `split-mode` with one parameter more it would contradict the line above.
-        Fact::new("source.split-request", row, Value::Nothing),
-    ]
+pub fn ways(tree: &Tree, name: &str, ways: &[Way<'_>], files: usize, context: &Context) -> anyhow::Result<()> {
+    write(declared_tree::ways(tree, name, ways, files), "chain-recorded", context)
 }
 
 pub fn rocblas(tree: &Tree, found: &Rocblas, files: usize, context: &Context) -> anyhow::Result<()> {
-    let mut facts = Vec::new();
-    for processor in &found.processors {
-        let name = format!("Processor::{}", processor.target);
-        facts.push(Fact::new("source.enum", About::new([("name", name)]), processor.value));
-    }
-    for (name, place, last) in &found.extents {
-        let about = About::new([("name", name.as_str())]);
-        facts.push(Fact::new("source.lines", about, lines(&place.file, place.line, *last)));
-    }
-    let function = found.extents.iter().map(|(name, ..)| name.as_str()).find(|name| *name != "Processor").unwrap_or("");
-    for branch in &found.branches {
-        let about = About::new([("function", function), ("target", branch.matches.as_str())]);
-        facts.push(Fact::new("source.branch", about, lines(&branch.file, branch.first_line, branch.last_line)));
-    }
-    let kept: Vec<String> = found.kept.iter().map(|rule| at(&rule.at)).collect();
-    facts.push(Fact::new("source.chain", About::new([("from", function), ("to", "arch")]), kept));
-    let callers: Vec<String> =
-        found.initialize_callers.iter().map(|(name, place)| format!("{name} {}", at(place))).collect();
-    facts.push(Fact::new("source.chain", About::new([("to", "rocblas_initialize")]), callers));
-    write(tree, "rocBLAS", facts, files, context)
+    write(declared_tree::rocblas(tree, found, files), "chain-recorded", context)
 }
 
-fn lines(file: &str, first: u32, last: u32) -> String {
-    format!("{file}:{first}-{last}")
+pub fn rules(tree: &Tree, survey: &source::Survey<'_>, context: &Context) -> anyhow::Result<()> {
+    write(declared_tree::rules(tree, survey), "source-recorded", context)
 }
 
-fn at(place: &Place) -> String {
-    format!("{}:{}", place.file, place.line)
-}
-
-/// A function without its class or receiver: the name that a claim uses.
-fn bare(title: &str) -> &str {
-    title.rsplit(['.', ':']).next().unwrap_or(title)
-}
-
-fn way<'a>(from: &str, to: &str, steps: impl Iterator<Item = &'a Step>) -> Fact {
-    let steps: Vec<String> = steps.map(|step| format!("{} {} {}", step.kind.word(), step.to, at(&step.at))).collect();
-    Fact::new("source.chain", About::new([("from", from), ("to", to)]), steps)
-}
-
-fn write(tree: &Tree, name: &str, facts: Vec<Fact>, files: usize, context: &Context) -> anyhow::Result<()> {
-    let subject = Subject::source(name, version(tree), BTreeSet::new());
-    let time = ledger::now();
-    let coverage = Coverage::complete("files", files as u64);
-    let mut seen = BTreeSet::new();
-    let mut observations = Vec::new();
-    for fact in facts {
-        if !seen.insert(format!("{} {} {:?}", fact.topic, fact.about, fact.value)) {
-            continue;
-        }
-        let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
-        observations.push(Observation::on::<Declared>(
-            id,
-            subject.clone(),
-            Finding::Saw(fact),
-            coverage.clone(),
-            time.clone(),
-        )?);
-    }
+fn write(made: Result<Vec<Observation>, Refused>, key: &str, context: &Context) -> anyhow::Result<()> {
+    let observations = made?;
     if observations.is_empty() {
         return Ok(());
     }
     let receipts = context.open_ledger()?.append(&observations)?;
-    context.note(&context.lang.text_with("chain-recorded", &[("count", receipts.len().into())]));
-    Ok(())
-}
-
-/// The commit, else the release that the tree's own build file names, else what the user typed.
-fn version(tree: &Tree) -> String {
-    let named = || {
-        let path = tree.paths().filter(|path| path.ends_with("CMakeLists.txt")).min_by_key(|path| path.len())?;
-        let text = tree.text(path).ok()?;
-        let line = text.lines().find(|line| line.contains("VERSION_STRING") && line.contains('"'))?;
-        Some(line.split('"').nth(1)?.to_owned())
-    };
-    tree.commit.clone().or_else(named).unwrap_or_else(|| tree.label.clone())
-}
-
-/// Which path is chosen, for every range of column counts that was asked about.
-pub fn rules(tree: &Tree, survey: &source::Survey<'_>, context: &Context) -> anyhow::Result<()> {
-    let ollama = survey.backends.iter().any(|backend| backend.preset.name == "ollama");
-    let name = if ollama { "ollama" } else { "llama.cpp" };
-    let version = version(tree);
-    let table = source::table::Table::build(survey, name, &version, &version, "");
-    let id = ObserverId::new("source", env!("CARGO_PKG_VERSION"));
-    let observations = observe::declared::observations(&table, &id, &ledger::now())?;
-    let receipts = context.open_ledger()?.append(&observations)?;
-    context.note(&context.lang.text_with("source-recorded", &[("count", receipts.len().into())]));
+    context.note(&context.lang.text_with(key, &[("count", receipts.len().into())]));
     Ok(())
 }

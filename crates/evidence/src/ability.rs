@@ -1,0 +1,47 @@
+//! What an observer that exists could see, whether it ran or not, and how it comes to look.
+
+use crate::{FieldOfView, Rung};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+#[derive(Debug, Clone)]
+pub struct Ability {
+    pub looker: Looker,
+    pub rung: Rung,
+    pub view: FieldOfView,
+}
+
+/// Who could look: written out as what somebody would do to have it look.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(with = "String")]
+pub enum Looker {
+    /// The observer of this name, which an investigation runs by itself.
+    Itself(String),
+    /// This verb: somebody must give it what to look at.
+    Verb(String),
+}
+
+impl Looker {
+    /// The observer's, or the verb's.
+    pub fn name(&self) -> &str {
+        match self {
+            Looker::Itself(name) | Looker::Verb(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Looker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Looker::Itself(observer) => f.write_str(observer),
+            Looker::Verb(verb) => write!(f, "whichkernel {verb} --record"),
+        }
+    }
+}
+
+impl Serialize for Looker {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
