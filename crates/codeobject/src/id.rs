@@ -2,6 +2,9 @@
 
 use crate::target::TargetId;
 
+/// The kind of an entry that is the host's and no device code.
+pub const HOST: &str = "host";
+
 /// `hipv4-amdgcn-amd-amdhsa--gfx1201`, taken apart. Unknown ids keep their text and have no target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryId {
@@ -15,12 +18,12 @@ pub struct EntryId {
 impl EntryId {
     pub fn parse(text: &str) -> Self {
         let (kind, triple) = text.split_once('-').unwrap_or((text, ""));
-        let target = if kind == "host" { None } else { device_target(triple) };
+        let target = if kind == HOST { None } else { device_target(triple) };
         EntryId { text: text.to_owned(), kind: kind.to_owned(), target }
     }
 
     pub fn is_host(&self) -> bool {
-        self.kind == "host"
+        self.kind == HOST
     }
 }
 

@@ -65,7 +65,7 @@ pub use coverage::{Coverage, Gap, Range};
 pub use demangle::demangle;
 pub use descriptor::Descriptor;
 pub use error::{Error, Problem, Result};
-pub use id::EntryId;
+pub use id::{EntryId, HOST};
 pub use kernel::{Difference, Extent, Kernel};
 pub use metadata::{Argument, Detail, Metadata};
 pub use read::{ReadAt, Window, check as check_range};

@@ -82,7 +82,7 @@ fn first_bundle(file: &File) -> Option<BTreeSet<String>> {
         _ => None,
     })?;
     let opened = bundle.open(file, ccob::DEFAULT_LIMIT).ok()?;
-    let device = opened.table.entries.iter().filter(|entry| entry.id.kind != "host");
+    let device = opened.table.entries.iter().filter(|entry| !entry.id.is_host());
     Some(device.filter_map(|entry| entry.id.target.as_ref().map(ToString::to_string)).collect())
 }
 

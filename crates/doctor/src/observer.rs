@@ -15,6 +15,9 @@ pub struct HostObserver {
 }
 
 impl HostObserver {
+    /// What its observations are signed with: whoever asks whether the host was looked at asks for this.
+    pub const NAME: &str = "host";
+
     pub fn new(host: Host) -> HostObserver {
         HostObserver { host }
     }
@@ -36,7 +39,7 @@ impl HostObserver {
 
 impl Observer for HostObserver {
     fn name(&self) -> &'static str {
-        "host"
+        Self::NAME
     }
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {

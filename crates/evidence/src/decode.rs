@@ -282,7 +282,7 @@ impl Decoder {
         };
         let takes = wanted(&Glance {
             observer: Who { name: Cow::Borrowed(&frame.observer.name) },
-            rung: Cow::Borrowed(frame.rung.name()),
+            rung: frame.rung,
             finding: seen,
             view: frame.view.clone(),
         });

@@ -1,6 +1,6 @@
 //! A glance at an observation: enough to tell whether anybody asks for it, read without building the rest.
 
-use crate::{About, FieldOfView};
+use crate::{About, FieldOfView, Rung};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use std::sync::Arc;
 pub struct Glance<'a> {
     #[serde(borrow)]
     pub observer: Who<'a>,
-    #[serde(borrow)]
-    pub rung: Cow<'a, str>,
+    pub rung: Rung,
     #[serde(borrow)]
     pub(crate) finding: Found<'a>,
     #[serde(default)]

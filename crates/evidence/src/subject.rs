@@ -64,6 +64,9 @@ pub enum Window {
     Named(String),
 }
 
+/// The machine that an observer ran on, where nobody needs its name.
+pub const THIS_HOST: &str = "this host";
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
@@ -98,6 +101,16 @@ impl Subject {
 
     pub fn host(name: impl Into<String>) -> Self {
         Subject::of(Artifact::Host { name: name.into() })
+    }
+
+    /// [`THIS_HOST`].
+    pub fn this_host() -> Self {
+        Subject::host(THIS_HOST)
+    }
+
+    /// Whether a subject's name is [`Subject::this_host`]'s; ledgers of before have `this` for it.
+    pub fn names_this_host(name: &str) -> bool {
+        name == THIS_HOST || name == "this"
     }
 
     pub fn of(artifact: Artifact) -> Self {

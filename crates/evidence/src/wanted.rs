@@ -50,7 +50,7 @@ impl<'a> Wanted<'a> {
             ask.about.0.iter().all(|(key, pattern)| saw.about.get(key).is_some_and(|given| alike(given, pattern)))
         };
         let odd = |(key, _): (&String, &String)| saw.about.get(key).is_some_and(|given| given.contains(['*', '|']));
-        if glance.rung == ask.rung.name() && each(fits) && ask.about.0.iter().any(odd) {
+        if glance.rung == ask.rung && each(fits) && ask.about.0.iter().any(odd) {
             self.missed.store(true, Ordering::Relaxed);
         }
         self.wide

@@ -61,6 +61,13 @@ pub struct Found<'a> {
     pub contents: &'a Window<'a>,
 }
 
+impl Found<'_> {
+    /// A host entry is listed, but is no device code.
+    pub fn is_host(&self) -> bool {
+        self.kind == codeobject::HOST
+    }
+}
+
 /// What somebody wants from each code object, beside the report: rows, files, a census. Called in parallel; what it
 /// gathers is handed over bundle by bundle, in order.
 pub trait Look: Sync {
@@ -142,7 +149,7 @@ impl ObjectReport {
 
     /// A host entry is listed, but is no device code.
     pub fn is_device(&self) -> bool {
-        self.kind != "host"
+        self.kind != codeobject::HOST
     }
 
     pub(crate) fn new(id: &codeobject::EntryId, size: u64) -> Self {

@@ -41,7 +41,7 @@ impl Machine {
             target: gpu.and_then(|gpu| gpu.target.clone()),
             card: gpu.and_then(|gpu| gpu.card.clone()),
             runtime: around.runtimes().into_iter().find_map(|installed| installed.name),
-            server: answer.and_then(|one| one.server.clone()),
+            server: answer.and_then(|one| one.server).map(|server| server.name().to_owned()),
             server_version: answer.and_then(|one| one.version.clone()),
             model: answer.and_then(|one| one.models.first().cloned()),
             file_type: answer.and_then(|one| one.types.first().cloned()),

@@ -138,7 +138,7 @@ fn on(
     time: &str,
 ) -> Result<Observation, Refused> {
     let (id, subject, coverage) =
-        (observer.id(), Subject::host("this"), Coverage::partial("events", 0, None, Vec::new()));
+        (observer.id(), Subject::this_host(), Coverage::partial("events", 0, None, Vec::new()));
     let made = match rung {
         Rung::Declared => Observation::on::<Declared>(id, subject, finding, coverage, time),
         Rung::Shipped => Observation::on::<Shipped>(id, subject, finding, coverage, time),

@@ -103,9 +103,9 @@ impl Filter {
             return Ok(only == Some("notes") && !others);
         }
         let glance = Glance::at(&row.body)?;
-        Ok(only.is_none_or(|only| glance.rung == only || glance.observer.name == only)
+        Ok(only.is_none_or(|only| glance.rung.name() == only || glance.observer.name == only)
             && self.observer.as_ref().is_none_or(|name| glance.observer.name == *name)
-            && self.rung.is_none_or(|rung| glance.rung == rung.name())
+            && self.rung.is_none_or(|rung| glance.rung == rung)
             && self.topic.as_ref().is_none_or(|wanted| glance.topic().starts_with(wanted.as_str())))
     }
 }

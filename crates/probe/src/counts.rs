@@ -2,6 +2,7 @@
 
 use crate::exchange::{Exchange, Purpose};
 use serde_json::Value;
+use std::fmt;
 
 /// As the server tells it. Nothing is filled in: a field that is not there is None.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,7 +37,23 @@ pub enum Unread {
     #[error("it has no field that counts tokens")]
     NoCounts,
     #[error("nothing was evaluated: the model was only {what}")]
-    Nothing { what: String },
+    Nothing { what: Only },
+}
+
+/// What a server did with a model that it was given nothing to evaluate with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Only {
+    Loaded,
+    Unloaded,
+}
+
+impl fmt::Display for Only {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Only::Loaded => "loaded",
+            Only::Unloaded => "unloaded",
+        })
+    }
 }
 
 /// Reads an answer to a question that evaluates something.
@@ -53,8 +70,10 @@ pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {
         let said = error.get("message").and_then(Value::as_str).map_or_else(|| plain(error), str::to_owned);
         return Err(Unread::Status { status: exchange.status, said: start(&said, 200) });
     }
-    if let Some(why @ ("load" | "unload")) = parts.iter().find_map(|part| part.get("done_reason")?.as_str()) {
-        return Err(Unread::Nothing { what: format!("{why}ed") });
+    match parts.iter().find_map(|part| part.get("done_reason")?.as_str()) {
+        Some("load") => return Err(Unread::Nothing { what: Only::Loaded }),
+        Some("unload") => return Err(Unread::Nothing { what: Only::Unloaded }),
+        _ => {}
     }
     let last = parts.iter().rev().find(|part| has_counts(part));
     let whole = ended || parts.iter().any(is_last);

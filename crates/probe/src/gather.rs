@@ -155,8 +155,8 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     let changes = if speed.len() >= SWEEP { course(&speed, &around, &probes) } else { Vec::new() };
     let every = probes.iter().filter(|probe| is_rung(probe)).cloned().collect();
     probes.retain(is_shown);
-    let counted = counted(&probes, &failed, None);
     let server = around.server(wanted.url.clone());
+    let counted = counted(&server, &probes, &failed, None);
     let missing =
         |what: &String| Missing { what: what.clone(), why: "the index names it, and it cannot be read".into() };
     let left_out = recording.missing.iter().map(missing).collect();
@@ -240,9 +240,9 @@ pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec
 }
 
 /// Whether what is listed is all that was meant to be asked, with its true count.
-pub fn counted(probes: &[Probe], failed: &[Failure], ended: Option<&str>) -> Conclusion {
+pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Option<&str>) -> Conclusion {
     let known = probes.iter().filter(|probe| probe.evaluated.is_some()).count() as u64;
-    let mut basis = Basis::new("probe", Rung::Loaded, Unit::Probes, known, known);
+    let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, known);
     for failure in failed {
         basis = basis.without(&failure.name, Some(1), LeftOutWhy::Failed);
     }

@@ -38,4 +38,4 @@ pub use observer::ProbeObserver;
 pub use pieces::{Batching, Known};
 pub use server::{Identity, Kind};
 pub use speed::{Load, Speed, Spread};
-pub use zone::Zone;
+pub use zone::{Part, Zone};

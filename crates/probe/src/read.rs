@@ -1,7 +1,7 @@
 //! Exchanges in the order in which they happened, read one after the other into probes.
 
 use crate::answer::{Basis, Failure, Mark, Probe};
-use crate::counts::{self, Counts, Unread};
+use crate::counts::{self, Counts, Only, Unread};
 use crate::exchange::{Exchange, Purpose};
 use crate::launches::Account;
 use crate::memory::{self, Memory};
@@ -224,7 +224,7 @@ impl Reader {
     fn failed(&mut self, exchange: &Exchange, why: &Unread) {
         let (memory, runner) = self.runners.entry(model(exchange)).or_default();
         match why {
-            Unread::Nothing { what } if what == "unloaded" => {
+            Unread::Nothing { what: Only::Unloaded } => {
                 memory.clear();
                 *runner = None;
             }

@@ -23,9 +23,8 @@ pub struct Zone {
     pub ty: String,
     /// None where the rules here decide nothing for it.
     pub path: Option<String>,
-    /// `inferred`, `confirmed`, ...: of the path on this rung.
-    #[serde(serialize_with = "name")]
-    #[schemars(with = "String")]
+    /// Of the path on this rung.
+    #[serde(flatten)]
     pub grade: Grade,
     /// `declared` where only the rules speak; `launched` or `selected` where a watch saw what was taken.
     pub rung: Rung,
@@ -37,12 +36,26 @@ pub struct Zone {
     pub kernels: Vec<String>,
     pub columns: u64,
     pub tile: Option<i64>,
-    /// `layers`, `last-layer`, `decode`, `experts`, `parallel`.
-    pub place: &'static str,
+    pub place: Part,
     /// Matrices of this type in this place; None where only the types are known.
     pub tensors: Option<u64>,
     /// The condition that decided, with its file and line; of each release that was asked.
     pub source: Vec<String>,
+}
+
+/// Which part of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// All layers, for each token of a micro-batch.
+    Layers,
+    /// What only the token with an output goes through.
+    LastLayer,
+    /// The tokens that were generated.
+    Decode,
+    Experts,
+    /// Tokens of several requests, decoded side by side.
+    Parallel,
 }
 
 /// Who is asked: a GPU's rules in the releases around the server's.
@@ -81,7 +94,7 @@ impl Rules {
         let mut zones = Vec::new();
         for ((ty, place), count) in &mix.counts {
             let tensors = (!mix.vague).then_some(*count);
-            let mut add = |rules: &mut Rules, columns: u64, word: &'static str| {
+            let mut add = |rules: &mut Rules, columns: u64, part: Part| {
                 let found = match place {
                     Place::Experts => Verdict::open("experts"),
                     _ => rules.ask(ty, columns),
@@ -96,19 +109,19 @@ impl Rules {
                     kernels: Vec::new(),
                     columns,
                     tile: found.tile,
-                    place: word,
+                    place: part,
                     tensors,
                     source: found.source,
                 });
             };
             match (place, outputs) {
                 // Only the last micro-batch of a prompt has an output; the others skip these matrices.
-                (Place::Last, Outputs::One) if !distinct.is_empty() => add(self, 1, "last-layer"),
-                (Place::Experts, _) => distinct.iter().for_each(|columns| add(self, *columns, "experts")),
-                _ => distinct.iter().for_each(|columns| add(self, *columns, "layers")),
+                (Place::Last, Outputs::One) if !distinct.is_empty() => add(self, 1, Part::LastLayer),
+                (Place::Experts, _) => distinct.iter().for_each(|columns| add(self, *columns, Part::Experts)),
+                _ => distinct.iter().for_each(|columns| add(self, *columns, Part::Layers)),
             }
             if decoded && *place != Place::Experts {
-                add(self, 1, "decode");
+                add(self, 1, Part::Decode);
             }
         }
         zones
@@ -117,7 +130,7 @@ impl Rules {
     /// For tokens of several requests that are decoded side by side: at most so many columns.
     pub fn side_by_side(&mut self, mix: &Mix, most: u64) -> Vec<Zone> {
         let mut zones = self.zones(mix, &[most], false, Outputs::All);
-        zones.iter_mut().filter(|zone| zone.place == "layers").for_each(|zone| zone.place = "parallel");
+        zones.iter_mut().filter(|zone| zone.place == Part::Layers).for_each(|zone| zone.place = Part::Parallel);
         zones
     }
 
@@ -190,7 +203,7 @@ impl Zone {
         let about = About::new([("type", self.ty.clone()), ("columns", self.columns.to_string())]);
         let fact = Fact::new("matmul.path", about, *path);
         let device = if rung >= Rung::Launched { DeviceKind::Real } else { DeviceKind::StandIn };
-        let mut subject = Subject::host("this host").device(device);
+        let mut subject = Subject::this_host().device(device);
         subject.target = target.map(str::to_owned);
         let id = ObserverId::new(account.observer, env!("CARGO_PKG_VERSION"));
         let (finding, coverage) = (Finding::Saw(fact), Coverage::complete("launches", count));
@@ -226,10 +239,6 @@ fn claim(ty: &str, columns: u64, target: Option<&str>, expected: Expected) -> Cl
         scope: Scope { target: target.map(str::to_owned), ..Scope::default() },
         transfer: Vec::new(),
     }
-}
-
-fn name<S: serde::Serializer>(grade: &Grade, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(grade.name())
 }
 
 /// Which tokens of a prompt have an output.

@@ -1,7 +1,7 @@
 //! Recorded answers of two real servers, held against what a preload counted inside of them (`decode`: tokens and first
 //! position of every call that evaluated something). The recordings are cut down to the fields that are read.
 
-use probe::{Answer, Basis, Mark, Probe, Wanted, replay};
+use probe::{Answer, Basis, Mark, Part, Probe, Wanted, replay};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -131,8 +131,8 @@ fn zones_are_inferred_by_a_named_rule_and_never_more() {
     let answer = read("ollama-0.9.3", Some("rx-9070-xt"));
     assert_eq!(answer.server.rules, ["llama.cpp b5200", "llama.cpp b5664"]);
     let zones = &of(&answer, "gen_600").zones;
-    let columns: Vec<(u64, &str)> = zones.iter().map(|zone| (zone.columns, zone.place)).collect();
-    assert_eq!(columns, [(512, "layers"), (88, "layers"), (1, "last-layer")]);
+    let columns: Vec<(u64, Part)> = zones.iter().map(|zone| (zone.columns, zone.place)).collect();
+    assert_eq!(columns, [(512, Part::Layers), (88, Part::Layers), (1, Part::LastLayer)]);
     for zone in answer.probes.iter().flat_map(|probe| &probe.zones) {
         assert_eq!(zone.ty, "F16");
         match &zone.path {

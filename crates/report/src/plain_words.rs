@@ -1,7 +1,7 @@
 //! What was seen, for somebody who knows neither topics nor hashes: `MMQ (Q4_K, columns 9-1024)`.
 
 use crate::{Lang, reason_with, rung_text};
-use evidence::{About, Bound, Citation, Fact, ObservationId, Reading, Reason};
+use evidence::{About, Bound, Citation, Fact, ObservationId, Reading, Reason, Subject};
 
 /// A fact in words.
 pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
@@ -65,7 +65,7 @@ pub fn plain_reason(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
 
 /// `ollama 4fda6980, gfx1201`: a build says one thing of one target and another of the next.
 pub fn plain_subject(lang: &Lang, cite: &Citation) -> String {
-    let this = cite.of == "this" || cite.of == "this host";
+    let this = Subject::names_this_host(&cite.of);
     let of = if this { lang.text("plain-this-machine") } else { cite.of.clone() };
     let comma = lang.text("check-list-comma");
     match &cite.target {

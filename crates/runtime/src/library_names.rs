@@ -1,5 +1,12 @@
 //! The libraries of a GPU stack by name, and what their file names say about versions.
 
+pub const VULKAN_LOADER: &str = "vulkan-loader";
+pub const VULKAN_LAYER: &str = "vulkan-layer";
+/// Vulkan on the processor.
+pub const LAVAPIPE: &str = "lavapipe";
+/// Mesa's, in the place of a kernel driver.
+pub const DRM_STAND_IN: &str = "drm-stand-in";
+
 /// Start of the file name and the part of the stack it is; the longest match counts.
 const PARTS: [(&str, &str); 45] = [
     ("libamdhip64", "hip"),
@@ -36,22 +43,22 @@ const PARTS: [(&str, &str); 45] = [
     ("libnvrtc", "nvrtc"),
     ("libnvidia-", "nvidia"),
     ("libtorch_hip", "torch-hip"),
-    ("libvulkan.so", "vulkan-loader"),
+    ("libvulkan.so", VULKAN_LOADER),
     ("libvulkan_", "vulkan-driver"),
     ("libvulkan_radeon", "radv"),
-    ("libvulkan_lvp", "lavapipe"),
+    ("libvulkan_lvp", LAVAPIPE),
     ("libvulkan_intel", "anv"),
     ("libvulkan_nouveau", "nvk"),
     ("amdvlk", "amdvlk"),
     ("libGLX_nvidia", "nvidia-vulkan"),
-    ("libVkLayer_", "vulkan-layer"),
-    ("libamdgpu_noop_drm_shim", "drm-stand-in"),
-    ("libnouveau_noop_drm_shim", "drm-stand-in"),
+    ("libVkLayer_", VULKAN_LAYER),
+    ("libamdgpu_noop_drm_shim", DRM_STAND_IN),
+    ("libnouveau_noop_drm_shim", DRM_STAND_IN),
 ];
 
 /// A driver that Vulkan's loader opens, by its part.
 pub fn is_vulkan_driver(part: &str) -> bool {
-    matches!(part, "vulkan-driver" | "radv" | "lavapipe" | "anv" | "nvk" | "amdvlk" | "nvidia-vulkan")
+    matches!(part, "vulkan-driver" | "radv" | LAVAPIPE | "anv" | "nvk" | "amdvlk" | "nvidia-vulkan")
 }
 
 /// The part of a GPU stack that a file is, by its name.

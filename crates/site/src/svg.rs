@@ -1,6 +1,7 @@
 //! Figures: percent across, pixels down, so that text keeps its size at every width. Colours come from classes only.
 
 use maud::{Markup, html};
+use source::Path;
 
 /// One stretch of column counts on one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +14,10 @@ pub struct Stretch {
 
 /// Vector kernels, tile kernels, library calls: the families that colours stand for.
 pub fn class(path: &str) -> &'static str {
-    match path {
-        "MMVQ" | "MMVF" | "DMMV" | "mmvq" | "mmvf" => "vec",
-        "MMQ" | "MMF" => "tile",
-        "BLAS" => "blas",
+    match Path::from_name(path) {
+        Some(Path::Mmvq | Path::Mmvf | Path::Dmmv) => "vec",
+        Some(Path::Mmq | Path::Mmf) => "tile",
+        Some(Path::Blas) => "blas",
         _ => "none",
     }
 }

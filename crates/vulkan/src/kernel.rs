@@ -4,7 +4,7 @@
 //! nothing is read out of its constants.
 
 use crate::pipeline::Pipeline;
-use gguf::TensorType;
+use gguf::{Path, TensorType};
 
 /// A kernel by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Kernel {
 /// A product of weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multiplies {
-    /// `mul_mat_vec` or `matmul`.
-    pub path: &'static str,
+    /// One of the Vulkan backend's two.
+    pub path: Path,
     /// The type of the weights, in upper case; None where the name hides it and no constant tells.
     pub ggml_type: Option<String>,
     pub columns: Option<u32>,
@@ -64,7 +64,7 @@ fn vector(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     let told = if pipeline.unseen { vector_columns(push) } else { pipeline.constants.get(&2).copied() };
     let columns = told.filter(|_| !by_id);
     let (m, k) = (field(push, place::VECTOR_M), field(push, place::VECTOR_K));
-    Some(Multiplies { path: "mul_mat_vec", ggml_type: named(rest), columns, m, k, by_id, tokens: None })
+    Some(Multiplies { path: Path::MulMatVec, ggml_type: named(rest), columns, m, k, by_id, tokens: None })
 }
 
 /// Columns of a product by vectors, where its push constants are those that are known here.
@@ -95,7 +95,7 @@ fn matrix(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     };
     let [m, columns, k] = place::MATRIX.map(|place| field(push, place));
     let tokens = if by_id { field(push, place::MATRIX_ID_TOKENS) } else { None };
-    Some(Multiplies { path: "matmul", ggml_type, columns: columns.filter(|_| !by_id), m, k, by_id, tokens })
+    Some(Multiplies { path: Path::Matmul, ggml_type, columns: columns.filter(|_| !by_id), m, k, by_id, tokens })
 }
 
 /// The heads of attention are a batch; weights are not.

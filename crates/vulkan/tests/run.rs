@@ -192,7 +192,7 @@ fn ggml_names_constants_and_push_constants_give_type_and_columns() {
         let dispatch = &run.dispatches[0];
         Kernel::of(run.pipeline(dispatch).expect("bound"), &dispatch.push)
             .multiplies
-            .map(|of| (of.path, of.ggml_type, of.columns, of.by_id))
+            .map(|of| (of.path.name(), of.ggml_type, of.columns, of.by_id))
     };
     let some = |path, kind: &str, columns, by_id| Some((path, Some(kind.to_owned()), columns, by_id));
     assert_eq!(asked("mul_mat_vec_q5_0_f32_f32", &[64, 2, 1], &[896]), some("mul_mat_vec", "Q5_0", Some(1), false));

@@ -261,11 +261,14 @@ impl Tally {
     /// Rejected launches by kernel.
     pub fn rejected_kernels(&self) -> BTreeMap<String, u64> {
         let mut out = BTreeMap::new();
-        for (id, count) in &self.rejected {
-            let name = self.known(*id).map(Known::readable).unwrap_or_default();
-            *out.entry(name).or_default() += count;
+        for (known, count) in self.rejected_kinds() {
+            *out.entry(known.readable()).or_default() += count;
         }
         out
+    }
+
+    pub(crate) fn rejected_kinds(&self) -> impl Iterator<Item = (&Known, u64)> {
+        self.rejected.iter().filter_map(|(id, count)| Some((self.known(*id)?, *count)))
     }
 
     pub fn unnamed(&self) -> u64 {

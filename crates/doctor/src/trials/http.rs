@@ -13,11 +13,29 @@ use sys::http::{Address, HttpError};
 const PATIENCE: Duration = Duration::from_secs(2);
 const OLLAMA_PORT: u16 = 11434;
 
+/// What answers as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Server {
+    Ollama,
+    LlamaServer,
+}
+
+impl Server {
+    /// As it is written in data, and as its process is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Server::Ollama => "ollama",
+            Server::LlamaServer => "llama-server",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     pub url: String,
-    /// `ollama` or `llama-server`; None where something else, or nothing, answered.
-    pub server: Option<String>,
+    /// None where something else, or nothing, answered.
+    pub server: Option<Server>,
     pub version: Option<String>,
     /// Loaded models, as the server names them.
     pub models: Vec<String>,
@@ -71,7 +89,7 @@ fn who(url: &str, host: &str, port: u16) -> Answer {
             return answer;
         }
         Ok(Some(json)) if json.get("version").is_some() => {
-            answer.server = Some("ollama".to_owned());
+            answer.server = Some(Server::Ollama);
             answer.version = text(json.get("version"));
             let list = get(host, port, "/api/ps").ok().flatten();
             let models = list.as_ref().and_then(|json| json.get("models")?.as_array());
@@ -85,7 +103,7 @@ fn who(url: &str, host: &str, port: u16) -> Answer {
     }
     match get(host, port, "/props") {
         Ok(Some(json)) if json.get("default_generation_settings").is_some() => {
-            answer.server = Some("llama-server".to_owned());
+            answer.server = Some(Server::LlamaServer);
             answer.version = text(json.get("build_info"));
             answer.models = text(json.get("model_path")).into_iter().collect();
         }

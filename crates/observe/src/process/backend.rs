@@ -1,7 +1,7 @@
 //! Which ways to a GPU a process has: backends whose libraries it has mapped, Vulkan's drivers and layers, device files that it holds.
 
 use super::Process;
-use runtime::library_names::is_vulkan_driver;
+use runtime::library_names::{DRM_STAND_IN, LAVAPIPE, VULKAN_LAYER, VULKAN_LOADER, is_vulkan_driver};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// A way to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): where two
 /// have the same card, the one that came first keeps it.
 const ORDER: [(&str, &[&str]); 3] =
-    [("cuda", &["ggml-cuda", "cuda"]), ("hip", &["ggml-hip", "hip"]), ("vulkan", &["ggml-vulkan", "vulkan-loader"])];
+    [("cuda", &["ggml-cuda", "cuda"]), ("hip", &["ggml-hip", "hip"]), ("vulkan", &["ggml-vulkan", VULKAN_LOADER])];
 
 /// What a process has of Vulkan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,13 +40,13 @@ impl Process {
             fits.map(|library| library.path.display().to_string()).collect()
         };
         let stack = VulkanStack {
-            loader: of(&|part| part == "vulkan-loader"),
+            loader: of(&|part| part == VULKAN_LOADER),
             drivers: of(&is_vulkan_driver),
-            layers: of(&|part| part == "vulkan-layer"),
-            stand_in: !of(&|part| part == "drm-stand-in").is_empty(),
+            layers: of(&|part| part == VULKAN_LAYER),
+            stand_in: !of(&|part| part == DRM_STAND_IN).is_empty(),
             processor_only: false,
         };
-        let lavapipe = of(&|part| part == "lavapipe");
+        let lavapipe = of(&|part| part == LAVAPIPE);
         let processor_only = !stack.drivers.is_empty() && stack.drivers == lavapipe;
         let there = !stack.loader.is_empty() || !stack.drivers.is_empty();
         there.then_some(VulkanStack { processor_only, ..stack })

@@ -10,7 +10,7 @@ impl Process {
     pub fn sightings(&self, time: &str) -> Result<Vec<Sighting>, Refused> {
         let window = Window::Named(format!("process {} ({}) at {time}", self.pid, self.name));
         // Whose machine it is, who reads the ledger knows: everybody who looks at this one calls it so.
-        let subject = Subject { window, ..Subject::host("this host") };
+        let subject = Subject { window, ..Subject::this_host() };
         let read = self.libraries.iter().filter(|library| library.problem.is_none()).count() as u64;
         let mut coverage = Coverage::partial("libraries", read, Some(self.libraries.len() as u64), Vec::new());
         for library in &self.libraries {

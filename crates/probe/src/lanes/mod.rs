@@ -107,7 +107,8 @@ pub fn compare(
     for (into, run) in ran.iter_mut().zip(&runs) {
         let mut answer = run.answer.clone();
         answer.ended.clone_from(&ended);
-        answer.counted = crate::gather::counted(&answer.probes, &answer.failed, answer.ended.as_deref());
+        answer.counted =
+            crate::gather::counted(&answer.server, &answer.probes, &answer.failed, answer.ended.as_deref());
         into.answer = Some(answer);
     }
     let probes: Vec<(&str, &[crate::answer::Probe])> =

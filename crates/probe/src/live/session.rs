@@ -206,7 +206,7 @@ impl Session {
         }
         let (mut answer, every) = gathered(&recording, &self.wanted, claims);
         answer.ended = ended.as_ref().map(ToString::to_string);
-        answer.counted = counted(&answer.probes, &answer.failed, answer.ended.as_deref());
+        answer.counted = counted(&answer.server, &answer.probes, &answer.failed, answer.ended.as_deref());
         answer.watch = account;
         answer.left_out.extend(self.left_out);
         Run { answer, recording, ended, every, seen }

@@ -6,9 +6,12 @@ use crate::parts::{self, col, num};
 use crate::svg;
 use crate::words::shown;
 use crate::write::Page;
-use evidence::Rung;
+use evidence::{About, Rung};
 use maud::{Markup, html};
 use report::thousands;
+
+/// What a census is of: whoever has this in view and could not look says why there is none.
+const COUNTS: &str = "isa.count";
 
 /// Rows of one file in the page; the CSV has all.
 const MOST: usize = 200;
@@ -60,7 +63,7 @@ fn of_file(study: &Study<'_>, file: &str, all: &[Counted<'_>]) -> Markup {
 pub fn page(study: &Study<'_>) -> Page {
     let title = study.words.pair("site-census-question", &[]);
     let mut all: Vec<Counted<'_>> = study
-        .facts("isa.count")
+        .facts(COUNTS)
         .filter_map(|(recorded, fact)| {
             let count = fact.value.number()? as u64;
             let what = fact.about.get("mnemonic").or(fact.about.get("prefix")).unwrap_or("").to_owned();
@@ -80,7 +83,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let open = claims.iter().filter(|(_, reading)| reading.grade.is_unresolved()).count();
     let args = [("count", all.len().into()), ("claims", claims.len().into()), ("open", open.into())];
     let blocked = study.input.observations.iter().rev().find_map(|recorded| match recorded.finding() {
-        evidence::Finding::Blocked { why, fix } if recorded.observer().name == "isa" => {
+        evidence::Finding::Blocked { why, fix } if recorded.field_of_view().covers(COUNTS, &About::default()) => {
             Some((why.as_str(), fix.as_str()))
         }
         _ => None,

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::labelled::labelled;
 use crate::message::say;
-use doctor::{Facts, Host, Report, Trials, Weight};
-use evidence::Glance;
+use doctor::{Facts, Host, Report, Server, Trials, Weight};
+use evidence::{Glance, Rung};
 use inventory::{File, Sha256};
 use investigate::{Here, live_path};
 use ledger::Reader;
@@ -67,7 +67,7 @@ fn server(report: &Report, context: &Context) -> String {
     let key = if answer.models.is_empty() { "summary-server-idle" } else { "summary-server-model" };
     let types = if answer.types.is_empty() { String::new() } else { format!(" ({})", answer.types.join(", ")) };
     let args = [
-        ("server", answer.server.clone().unwrap_or_default().into()),
+        ("server", answer.server.map_or("", Server::name).into()),
         ("version", answer.version.clone().unwrap_or_else(|| "?".to_owned()).into()),
         ("models", format!("{}{types}", answer.models.join(", ")).into()),
     ];
@@ -110,7 +110,7 @@ fn types(report: &Report) -> Vec<String> {
 
 fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<String>, ()> {
     let lang = &context.lang;
-    let wanted = |glance: &Glance<'_>| glance.rung == "launched" && glance.topic() == "matmul.path";
+    let wanted = |glance: &Glance<'_>| glance.rung == Rung::Launched && glance.topic() == "matmul.path";
     let reader = Reader::open(&context.ledger).map_err(|_| ())?;
     let observations = reader.observations_where(wanted).map_err(|_| ())?;
     if observations.is_empty() || here.types.is_empty() {
@@ -134,7 +134,7 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
 fn source_says(report: &Report, targets: &[String], types: &[String], context: &Context) -> String {
     let (Some(target), Some(ty)) = (targets.first(), types.first()) else { return String::new() };
     let asked = serving(report).and_then(|answer| {
-        let server = answer.server.as_deref().filter(|server| *server == "ollama")?;
+        let server = answer.server.filter(|server| *server == Server::Ollama)?.name();
         resolve(&format!("{server}@{}", answer.version.as_deref()?))
     });
     let known = asked.or_else(|| resolve("llama.cpp"));
@@ -163,7 +163,7 @@ fn source_says(report: &Report, targets: &[String], types: &[String], context: &
 fn next(report: &Report) -> String {
     let trouble = report.cases.iter().any(|case| case.weight == Weight::Problem);
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());
-    match (serving(report).and_then(|answer| answer.server.as_deref()), card) {
+    match (serving(report).and_then(|answer| answer.server.map(Server::name)), card) {
         _ if trouble => "whichkernel doctor".to_owned(),
         (Some(server), Some(_)) => format!("whichkernel watch --name {server}"),
         (Some(server), None) if !report.facts.nvidia.cards.is_empty() => format!("whichkernel watch --name {server}"),

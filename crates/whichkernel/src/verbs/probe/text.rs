@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::emit::Show;
 use evidence::Rung;
-use probe::{Answer, Missing, Probe, Spread, Zone};
+use probe::{Answer, Missing, Part, Probe, Spread, Zone};
 use report::{Column, Lang, Table, conclusion_text};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -205,7 +205,7 @@ fn widths(ne11: &[u64]) -> String {
 /// `Q4_K MMQ, Q6_K MMQ`: what the layers get, each once; the rest is in JSON.
 fn paths(probe: &Probe) -> String {
     let mut list: Vec<String> = Vec::new();
-    for zone in probe.zones.iter().filter(|zone| matches!(zone.place, "layers" | "experts" | "parallel")) {
+    for zone in probe.zones.iter().filter(|zone| matches!(zone.place, Part::Layers | Part::Experts | Part::Parallel)) {
         let path = zone.path.as_deref().unwrap_or("?");
         let word = match (zone.rung, zone.declared.as_deref()) {
             (Rung::Declared, _) => format!("{} {path}", zone.ty),
