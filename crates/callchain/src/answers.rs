@@ -24,10 +24,10 @@ pub struct Chains {
 /// A call through a value: whom it reaches stands in no declaration.
 pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
 
-/// Whether these are ways, in so many files. What was not read, and calls through values, can hide one.
-pub fn ways_found(chains: &[Chain], files: usize, unread: &[String]) -> Conclusion {
+/// Whether these are ways, in so many files of these trees. What was not read, and calls through values, can hide one.
+pub fn ways_found(trees: &[&str], chains: &[Chain], files: usize, unread: &[String]) -> Conclusion {
     let files = files as u64;
-    let mut basis = Basis::new("source", Rung::Declared, Unit::Files, files, files);
+    let mut basis = Basis::new("source", trees.iter().copied(), Rung::Declared, Unit::Files, files, files);
     for what in unread {
         basis = basis.without(what, None, LeftOutWhy::Unreadable);
     }

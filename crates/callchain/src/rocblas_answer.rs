@@ -76,9 +76,9 @@ pub struct PathLine {
 
 impl Rocblas {
     /// Whether `rocblas_initialize` is called in the so many files of the library. A call through a value has no name.
-    pub fn initialize_called(&self, files: usize) -> Conclusion {
+    pub fn initialize_called(&self, tree: &str, files: usize) -> Conclusion {
         let files = files as u64;
-        let basis = Basis::new("source", Rung::Declared, Unit::Files, files, files);
+        let basis = Basis::new("source", [tree], Rung::Declared, Unit::Files, files, files);
         let basis = basis.without(crate::answers::THROUGH_A_VALUE, None, LeftOutWhy::OutOfView);
         basis.presence(self.initialize_callers.len() as u64)
     }
@@ -114,7 +114,7 @@ impl Rocblas {
                 .iter()
                 .map(|(function, at)| CallerLine { function: function.clone(), at: at.clone() })
                 .collect(),
-            initialize_called: self.initialize_called(files),
+            initialize_called: self.initialize_called(tree, files),
             library_path: self
                 .paths
                 .iter()

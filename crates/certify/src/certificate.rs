@@ -70,7 +70,14 @@ impl Certificate {
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
         let differing = count(Verdict::Differs);
         let answered = differing + count(Verdict::Same);
-        let mut basis = Basis::new(self.observer.clone(), self.rung, Unit::Points, answered, answered);
+        let mut basis = Basis::new(
+            self.observer.clone(),
+            self.libraries.iter().cloned(),
+            self.rung,
+            Unit::Points,
+            answered,
+            answered,
+        );
         if self.failed.is_some() {
             basis = basis.lacking(word(Point::Ending), LeftOutWhy::Failed);
         }

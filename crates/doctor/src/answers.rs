@@ -2,6 +2,7 @@
 //! them apart.
 
 use crate::{Facts, Fix, Message, Report, Status, Trials, Weight};
+use evidence::Conclusion;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +11,8 @@ use serde::Serialize;
 pub struct Examination<'r> {
     pub observers: Vec<ObserverVerdict>,
     pub cases: Vec<CaseFound>,
+    /// Is any such case here, as far as could be looked?
+    pub cases_found: Conclusion,
     pub host: &'r Facts,
     pub trials: &'r Trials,
 }
@@ -64,6 +67,11 @@ impl Fix {
 }
 
 impl Report {
+    /// Is any of the cases here that people meet? Nothing is said of what could not be looked at.
+    pub fn cases_found(&self) -> Conclusion {
+        crate::cases::conclude(&self.facts, &self.cases)
+    }
+
     /// `say` words messages, one behind the other.
     pub fn answer(&self, say: Say<'_>) -> Examination<'_> {
         let observer = |observer: &crate::Verdict| ObserverVerdict {
@@ -84,6 +92,7 @@ impl Report {
         Examination {
             observers: self.observers.iter().map(observer).collect(),
             cases: self.cases.iter().map(case).collect(),
+            cases_found: self.cases_found(),
             host: &self.facts,
             trials: &self.trials,
         }

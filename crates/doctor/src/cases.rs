@@ -5,8 +5,9 @@ use crate::environment::Variable;
 use crate::process::Process;
 use crate::servers::Unit;
 use crate::verdicts::Fix;
-use crate::{Facts, Trials};
+use crate::{Facts, HostObserver, Trials};
 use answer::Message;
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, THIS_HOST};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -80,6 +81,26 @@ pub fn find(facts: &Facts, _trials: &Trials) -> Vec<Case> {
     cases.extend(vulkan::find(facts));
     cases.sort_by_key(|case| case.weight);
     cases
+}
+
+/// Is any of them here? As far as could be looked: devices, and the variables and libraries of every server that runs.
+pub fn conclude(facts: &Facts, cases: &[Case]) -> Conclusion {
+    let looks = facts.servers.running.iter().flat_map(|process| {
+        let of = |file: &str| format!("/proc/{}/{file}", process.pid);
+        [(of("environ"), process.environment.found().is_some()), (of("maps"), process.libraries.found().is_some())]
+    });
+    let looks: Vec<(String, bool)> = looks.collect();
+    let seen = looks.iter().filter(|(_, seen)| *seen).count() as u64 + u64::from(facts.devices_seen);
+    let asked = looks.len() as u64 + 1;
+    let mut basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, evidence::Unit::Settings, asked, seen);
+    if !facts.devices_seen {
+        // Without it no card, no driver and no device file can be seen, and nothing that is wrong with them.
+        basis = basis.lacking("/sys", LeftOutWhy::Unreadable);
+    }
+    for (what, _) in looks.iter().filter(|(_, seen)| !seen) {
+        basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
+    }
+    basis.presence(cases.len() as u64)
 }
 
 /// The unit that starts Ollama here.

@@ -46,11 +46,12 @@ pub use crate::process::{Library, Process, Role};
 pub use crate::rocm::{Release, Runtime};
 pub use crate::servers::Servers;
 pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
-pub use crate::trials::{Answer, Switch, Trial, Trials};
+pub use crate::trials::{Answer, Server, Switch, Trial, Trials};
 pub use crate::verdicts::{Fix, Status, Verdict};
 pub use crate::vulkan::{Driver as VulkanDriver, RenderNode, Vulkan};
 pub use answer::Message;
 
+use evidence::{Basis, Conclusion, LeftOutWhy, Rung, THIS_HOST, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -117,6 +118,14 @@ impl Facts {
             environment: environment::of_interest(host.environment().clone()),
             servers,
         }
+    }
+
+    /// Is there a GPU? Where the kernel shows no devices, nobody knows.
+    pub fn gpus_found(&self) -> Conclusion {
+        let seen = u64::from(self.devices_seen);
+        let basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, Unit::Settings, 1, seen);
+        let basis = if self.devices_seen { basis } else { basis.lacking("/sys", LeftOutWhy::Unreadable) };
+        basis.presence((self.gpus.len() + usize::from(self.nvidia.present())) as u64)
     }
 
     /// The targets of the AMD GPUs here, each once.

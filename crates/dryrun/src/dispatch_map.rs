@@ -104,8 +104,8 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     let said = || sheets.iter().flat_map(|sheet| sheet.cells.values());
     let compared = said().filter(|said| said.is_compared()).count() as u64;
     let different = said().filter(|said| said.disagrees()).count() as u64;
-    let basis = Basis::new("source", Rung::Selected, Unit::Cells, said().count() as u64, compared);
-    let basis = sheets.iter().fold(basis, |basis, sheet| basis.of(&sheet.target));
+    let of = sheets.iter().map(|sheet| &sheet.target);
+    let basis = Basis::new("source", of, Rung::Selected, Unit::Cells, said().count() as u64, compared);
     basis.by(crate::sightings::NAME).equality(different)
 }
 

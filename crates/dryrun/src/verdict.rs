@@ -21,7 +21,6 @@ pub struct Played<'a> {
 impl Played<'_> {
     /// Another target's metadata stood in for its own: the host's choice is seen, grids from occupancy are not.
     fn leave_out(&self, basis: Basis) -> Basis {
-        let basis = basis.of(self.target);
         if self.described.ships { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
 }
@@ -43,7 +42,8 @@ pub struct Verdict {
 impl Verdict {
     pub fn of_run(outcome: &Outcome, selected: &[Selected], devices: &[Played<'_>]) -> Verdict {
         let launches = selected.iter().map(|row| row.count).sum();
-        let basis = |seen: u64| around(Basis::live(NAME, Rung::Selected, Unit::Launches, seen), outcome, devices);
+        let of = || devices.iter().map(|device| device.target);
+        let basis = |seen: u64| around(Basis::live(NAME, of(), Rung::Selected, Unit::Launches, seen), outcome, devices);
         let choice = |phase: Phase| {
             let rows: Vec<&Selected> = full(selected, phase).collect();
             let seen = rows.iter().map(|row| row.count).sum();
@@ -62,7 +62,7 @@ impl Verdict {
     /// Of one device's rows: a device whose target is shipped does not suffer from another one's.
     pub fn reach_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Reach {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
-        let basis = Basis::live(NAME, Rung::Selected, Unit::Launches, launches);
+        let basis = Basis::live(NAME, [device.target], Rung::Selected, Unit::Launches, launches);
         shown(&around(basis, outcome, std::slice::from_ref(device)).completeness())
     }
 }
@@ -71,7 +71,7 @@ impl Verdict {
 pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
     let answered = cells.iter().filter(|cell| cell.is_answered()).count() as u64;
     let lost = cells.iter().map(|cell| cell.lost).sum();
-    let basis = Basis::new(NAME, Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
+    let basis = Basis::new(NAME, [device.target], Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
     device.leave_out(basis).completeness()
 }
 

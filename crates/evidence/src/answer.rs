@@ -18,6 +18,8 @@ struct Voice {
     short: Option<(String, LeftOutWhy)>,
     /// The observers whose observations it cites.
     by: Vec<String>,
+    /// What those looked at.
+    of: Vec<String>,
 }
 
 /// Who grades, beside the observers whose observations are graded.
@@ -33,7 +35,8 @@ pub(crate) fn conclude(
     let voices = voices(question, investigation, readings, found);
     let possible = question.all_claims().count() + usize::from(question.ask.is_some());
     let Some(best) = voices.iter().map(|voice| voice.rung).max() else {
-        return Basis::new(JUDGE, asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
+        let nobody: [&str; 0] = [];
+        return Basis::new(JUDGE, nobody, asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
     };
     // What was seen higher up overrules what was said further down.
     let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
@@ -43,7 +46,8 @@ pub(crate) fn conclude(
         readings.iter().any(|it| it.claim == **id && it.rung == best && it.grade.is_unresolved())
     };
     let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
-    let mut basis = Basis::new(JUDGE, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    let of = voices.iter().flat_map(|voice| voice.of.iter().cloned());
+    let mut basis = Basis::new(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
     for observer in voices.iter().flat_map(|voice| &voice.by) {
         basis = basis.by(observer);
     }
@@ -98,17 +102,18 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
 }
 
 fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
-    let of = || reading.cites.first().map_or_else(|| reading.claim.clone(), |cite| cite.subject.clone());
+    let first = || reading.cites.first().map_or_else(|| reading.claim.clone(), |cite| cite.subject.clone());
     // What follows from a lower rung was not seen on this one.
     let from = reading.reasons.iter().find_map(|reason| match reason {
         Reason::Follows { from, .. } => Some(*from),
         _ => None,
     });
     let short = match reading.grade.kind() {
-        GradeKind::Limited => Some((of(), LeftOutWhy::InPart)),
-        GradeKind::Inferred => Some((of(), LeftOutWhy::Inferred)),
+        GradeKind::Limited => Some((first(), LeftOutWhy::InPart)),
+        GradeKind::Inferred => Some((first(), LeftOutWhy::Inferred)),
         _ => None,
     };
     let by = reading.cites.iter().map(|cite| cite.observer.name.clone()).collect();
-    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short, by }
+    let of = reading.cites.iter().map(|cite| cite.of.clone()).collect();
+    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short, by, of }
 }

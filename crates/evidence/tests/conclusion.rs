@@ -4,7 +4,7 @@ use evidence::{Basis, LeftOutWhy, Reach, Rung, Says, Unit, Word};
 use proptest::prelude::*;
 
 fn cells(asked: u64, answered: u64) -> Basis {
-    Basis::new("source", Rung::Declared, Unit::Cells, asked, answered)
+    Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, asked, answered)
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn nothing_asked_concludes_nothing() {
 
 #[test]
 fn nothing_found_in_a_file_that_could_not_be_read_is_not_known() {
-    let none = Basis::new("source", Rung::Shipped, Unit::Kernels, 0, 0)
+    let none = Basis::new("source", ["a tree"], Rung::Shipped, Unit::Kernels, 0, 0)
         .without("a.so", None, LeftOutWhy::Unreadable)
         .presence(0);
     assert_eq!((none.reach(), none.word()), (Reach::Unknown, Word::NotKnown));
@@ -60,9 +60,9 @@ fn nothing_found_in_a_file_that_could_not_be_read_is_not_known() {
 
 #[test]
 fn a_live_process_that_launched_nothing_in_full_view_launched_nothing() {
-    let none = Basis::live("source", Rung::Launched, Unit::Launches, 0).presence(0);
+    let none = Basis::live("source", ["a tree"], Rung::Launched, Unit::Launches, 0).presence(0);
     assert_eq!((none.reach(), none.word()), (Reach::Whole, Word::No));
-    let lost = Basis::live("source", Rung::Launched, Unit::Launches, 0).lost(3).presence(0);
+    let lost = Basis::live("source", ["a tree"], Rung::Launched, Unit::Launches, 0).lost(3).presence(0);
     assert_eq!(lost.word(), Word::NotKnown);
 }
 
@@ -75,16 +75,18 @@ fn a_choice_is_one_or_several_or_not_known() {
 
 #[test]
 fn what_runs_is_only_partly_answered_by_what_a_source_declares() {
-    let declared = || Basis::new("source", Rung::Declared, Unit::Cells, 2, 2).asked_of(Rung::Launched);
+    let declared = || Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, 2, 2).asked_of(Rung::Launched);
     for conclusion in [declared().choice(["MMQ"]), declared().presence(1), declared().equality(1), declared().of_all(0)]
     {
         assert_eq!((conclusion.reach(), conclusion.word()), (Reach::Answered, Word::Partly), "{conclusion:?}");
         assert_eq!(conclusion.not_observed(), Some(Rung::Launched));
     }
-    let seen = Basis::new("source", Rung::Launched, Unit::Cells, 2, 2).asked_of(Rung::Selected).choice(["MMQ"]);
+    let seen =
+        Basis::new("source", ["a tree"], Rung::Launched, Unit::Cells, 2, 2).asked_of(Rung::Selected).choice(["MMQ"]);
     assert_eq!((seen.word(), seen.not_observed()), (Word::Yes, None));
-    let nothing =
-        Basis::new("source", Rung::Declared, Unit::Cells, 2, 0).asked_of(Rung::Launched).choice(Vec::<String>::new());
+    let nothing = Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, 2, 0)
+        .asked_of(Rung::Launched)
+        .choice(Vec::<String>::new());
     assert_eq!(nothing.word(), Word::NotKnown);
 }
 

@@ -4,7 +4,6 @@
 //! the table "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. It stands here and nowhere else.
 
 use crate::target::TargetId;
-use std::cmp::Reverse;
 use std::fmt;
 
 /// AMD processors by LLVM's names, and what the generic targets serve.
@@ -222,10 +221,7 @@ fn unknown(wanted: &str, text: &str) -> UnknownArch {
     let nvidia: Vec<String> = NVIDIA.iter().map(|number| format!("sm_{number}")).collect();
     let generic = GENERIC.iter().map(|(name, _)| *name);
     let all = AMD.iter().copied().chain(generic).chain(nvidia.iter().map(String::as_str)).chain([SPIRV]);
-    // Of names that are equally near, the one that begins most alike: gfx1201 for gfx1202, not gfx1102.
-    let alike = |name: &str| name.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
-    let near = all.map(|name| (crate::cards::distance(name, text), Reverse(alike(name)), name)).min();
-    let near = near.filter(|(distance, ..)| *distance <= 2).map(|(.., name)| name.to_owned());
+    let near = near::near(text, all).map(str::to_owned);
     let shown: String = wanted.chars().take(80).flat_map(char::escape_default).collect();
     UnknownArch { wanted: shown, near }
 }

@@ -73,8 +73,7 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
         }
         return Ok(card);
     }
-    let near = all().iter().map(|card| &card.name).min_by_key(|name| distance(&plain(name), &key));
-    let near = near.filter(|name| distance(&plain(name), &key) <= 3).cloned();
+    let near = near::near_by(&key, all(), |card| plain(&card.name)).map(|card| card.name.clone());
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
 }
 
@@ -104,11 +103,6 @@ fn core(plain: &str) -> &str {
         rest = rest.strip_prefix(word).filter(|rest| !rest.is_empty()).unwrap_or(rest);
     }
     rest.strip_suffix("graphics").unwrap_or(rest)
-}
-
-/// Edit distance, for "did you mean"; long input is no reason to compute it.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    if b.len() > 32 { usize::MAX } else { strsim::levenshtein(a, b) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::abilities::abilities;
 use crate::advice::{Advice, Places};
+use doctor::HostObserver;
 use evidence::{
     Basis, Conclusion, GradeKind, Investigation, PhaseName, Question, QuestionReading, Reading, Recorded, Rung, Stated,
     Unit,
@@ -44,7 +45,7 @@ impl Graded {
     /// `verbs`: those that this build offers.
     pub fn from_ledger(investigation: Investigation, observations: &[Recorded], verbs: &[String]) -> Graded {
         let (readings, questions) = investigation.read(observations, &abilities(verbs));
-        let looked = observations.iter().any(|recorded| recorded.observer().name == "host");
+        let looked = observations.iter().any(|recorded| recorded.observer().name == HostObserver::NAME);
         let places = Places { looked, ..Places::default() };
         let claims = investigation.claims.iter().map(|stated| (stated.claim.id.clone(), stated.closes.clone()));
         let asked = investigation.questions.iter().map(|question| (question.id.clone(), question.closes.clone()));
@@ -114,7 +115,8 @@ impl Graded {
         let rung = expected.iter().map(|reading| reading.rung).min().unwrap_or(Rung::Declared);
         let answered = expected.iter().filter(|reading| !reading.grade.is_unresolved()).count() as u64;
         let refuted = expected.iter().filter(|reading| reading.grade.is_refuted()).count() as u64;
-        let mut basis = Basis::new(evidence::JUDGE, rung, Unit::Claims, expected.len() as u64, answered);
+        let of = expected.iter().flat_map(|reading| &reading.cites).map(|cite| cite.of.as_str());
+        let mut basis = Basis::new(evidence::JUDGE, of, rung, Unit::Claims, expected.len() as u64, answered);
         for cite in expected.iter().flat_map(|reading| &reading.cites) {
             basis = basis.by(&cite.observer.name);
         }

@@ -38,12 +38,13 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
     // The last word on each column count counts: a machine changes.
     let mut last: BTreeMap<(Span, String), (&str, String)> = BTreeMap::new();
     let (mut lost, mut partial) = (0, false);
-    let mut by = BTreeSet::new();
+    let (mut by, mut of) = (BTreeSet::new(), BTreeSet::new());
     for recorded in observations.iter().filter(mine) {
         let Some(fact) = recorded.fact().filter(|fact| fact.topic == "matmul.path") else { continue };
         let columns = fact.about.get("columns").and_then(Span::parse);
         let (Some(columns), true) = (columns, fact.about.get("type") == Some(ty)) else { continue };
         by.insert(recorded.observer().name.as_str());
+        of.insert(recorded.subject().short());
         lost += recorded.coverage().lost;
         partial |= !recorded.coverage().is_complete();
         let key = (columns, fact.about.get("phase").unwrap_or_default().to_owned());
@@ -55,7 +56,8 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
     let mut by = by.into_iter();
     let first = by.next()?;
     let count = last.len() as u64;
-    let mut basis = Basis::new(first, Rung::Launched, Unit::Cells, count, count).asked_of(Rung::Launched).lost(lost);
+    let mut basis =
+        Basis::new(first, of, Rung::Launched, Unit::Cells, count, count).asked_of(Rung::Launched).lost(lost);
     basis = by.fold(basis, |basis, observer| basis.by(observer));
     if partial && lost == 0 {
         basis = basis.without(ty, None, LeftOutWhy::InPart);

@@ -23,6 +23,7 @@ struct At<'g> {
     span: Span,
     value: &'g str,
     by: Vec<&'g str>,
+    of: Vec<&'g str>,
 }
 
 impl Graded {
@@ -54,8 +55,9 @@ impl Graded {
 fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
+    let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
     let count = here.len() as u64;
-    let basis = Basis::new(evidence::JUDGE, rung, Unit::Cells, count, count);
+    let basis = Basis::new(evidence::JUDGE, of, rung, Unit::Cells, count, count);
     let basis = by.into_iter().fold(basis, |basis, observer| basis.by(observer));
     (count > 0).then(|| basis.choice(here.iter().map(|at| at.value)))
 }
@@ -66,7 +68,8 @@ fn found(found: &[Found]) -> Vec<At<'_>> {
         .filter_map(|one| {
             let columns = one.about.split(' ').find_map(|word| word.strip_prefix("columns="))?;
             let by = one.reading.cites.iter().map(|cite| cite.observer.name.as_str()).collect();
-            Some(At { span: Span::parse(columns)?, value: &one.value, by })
+            let of = one.reading.cites.iter().map(|cite| cite.of.as_str()).collect();
+            Some(At { span: Span::parse(columns)?, value: &one.value, by, of })
         })
         .collect();
     all.sort_by(|a, b| (a.span, a.value).cmp(&(b.span, b.value)));

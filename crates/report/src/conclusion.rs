@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_sentence_names_what_it_does_not_reach_over() {
-        let basis = Basis::new("source", Rung::Declared, Unit::Cells, 312, 312);
+        let basis = Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, 312, 312);
         assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
         let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
         assert_eq!(en(&some), "The same in the 312 cells that were answered; nothing is said of sm_89 (not asked).");
@@ -106,19 +106,25 @@ mod tests {
 
     #[test]
     fn what_is_counted_by_its_name_is_not_counted_again() {
-        let basis =
-            Basis::new("source", Rung::Declared, Unit::Launches, 5, 2).without("status", Some(2), LeftOutWhy::Refused);
+        let basis = Basis::new("source", ["a tree"], Rung::Declared, Unit::Launches, 5, 2).without(
+            "status",
+            Some(2),
+            LeftOutWhy::Refused,
+        );
         let says = en(&basis.equality(0));
         assert!(says.contains("1 not answered") && says.contains("2 of status"), "{says}");
-        let basis =
-            Basis::new("source", Rung::Declared, Unit::Launches, 4, 2).without("status", Some(2), LeftOutWhy::Refused);
+        let basis = Basis::new("source", ["a tree"], Rung::Declared, Unit::Launches, 4, 2).without(
+            "status",
+            Some(2),
+            LeftOutWhy::Refused,
+        );
         assert!(!en(&basis.equality(0)).contains("not answered"));
     }
 
     #[test]
     fn of_a_long_list_a_few_are_named_and_the_rest_is_counted() {
         let many = "gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942";
-        let some = Basis::new("source", Rung::Declared, Unit::Cells, 1, 1)
+        let some = Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, 1, 1)
             .without(many, None, LeftOutWhy::NotAsked)
             .equality(0);
         let says = en(&some);
@@ -128,21 +134,26 @@ mod tests {
 
     #[test]
     fn nothing_is_not_said_of_what_could_not_be_read() {
-        let none =
-            Basis::new("source", Rung::Shipped, Unit::Kernels, 0, 0).without("a.so", None, LeftOutWhy::Unreadable);
+        let none = Basis::new("source", ["a tree"], Rung::Shipped, Unit::Kernels, 0, 0).without(
+            "a.so",
+            None,
+            LeftOutWhy::Unreadable,
+        );
         assert_eq!(en(&none.presence(0)), "Not known: a.so (could not be read).");
         assert_eq!(
-            en(&Basis::new("source", Rung::Shipped, Unit::Kernels, 0, 0).presence(0)),
+            en(&Basis::new("source", ["a tree"], Rung::Shipped, Unit::Kernels, 0, 0).presence(0)),
             "Not known: nothing was asked."
         );
     }
 
     #[test]
     fn every_sentence_exists_in_both_languages() {
-        let whole = |unit| Basis::new("source", Rung::Declared, unit, 2, 2);
+        let whole = |unit| Basis::new("source", ["a tree"], Rung::Declared, unit, 2, 2);
         for lang in [Lang::new("en"), Lang::new("ja")] {
             for unit in Unit::ALL {
-                for basis in [whole(unit), whole(unit).lost(1), Basis::new("source", Rung::Declared, unit, 2, 0)] {
+                for basis in
+                    [whole(unit), whole(unit).lost(1), Basis::new("source", ["a tree"], Rung::Declared, unit, 2, 0)]
+                {
                     let all = [
                         basis.clone().presence(0),
                         basis.clone().presence(1),

@@ -228,11 +228,14 @@ pub struct Compared<'a> {
 }
 
 /// What may be said: of so many cells, without those that a side leaves open, and without what nobody asked about.
-/// `unread`: operations that a side has no rules for that can be read, or commits without any, and why.
-pub fn conclude(all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
+/// `of`: the two sides. `unread`: operations that a side has no rules for that can be read, or commits without any, and why.
+pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
     let (asked, answered) = (sum(|found| found.asked), sum(|found| found.answered));
-    let mut basis = Basis::new("source", Rung::Declared, Unit::Cells, asked, answered);
+    let mut basis = Basis::new("source", of, Rung::Declared, Unit::Cells, asked, answered);
+    for device in all.iter().flat_map(|one| &one.question.devices) {
+        basis = basis.of(&device.target);
+    }
     for (what, why) in unread {
         basis = basis.without(format!("{what}: {why}"), None, LeftOutWhy::Unreadable);
     }

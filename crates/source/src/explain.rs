@@ -55,8 +55,10 @@ impl Question {
         let asked = self.tables().len() as u64;
         let chosen: Vec<String> =
             found.iter().filter(|(_, it)| it.chosen().is_some()).map(|(_, it)| choice(it)).collect();
+        let of = self.tables().into_iter().map(|table| format!("{} {}", table.source, table.version));
+        let of = of.chain([self.device.target.clone()]);
         let mut basis =
-            Basis::new("source", Rung::Declared, Unit::Cells, asked, chosen.len() as u64).asked_of(Rung::Launched);
+            Basis::new("source", of, Rung::Declared, Unit::Cells, asked, chosen.len() as u64).asked_of(Rung::Launched);
         let open = (found.len() - chosen.len()) as u64;
         if open > 0 {
             basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);

@@ -27,7 +27,11 @@ pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Over
     }
     for (name, _) in &given.cmake {
         if !preset.by_cmake {
-            return Err(InputError::NoCmake { name: name.clone(), tree: label(), preset: preset.name.clone() });
+            return Err(InputError::NoCmake {
+                name: name.clone(),
+                tree: label(),
+                preset: preset.builder.name().to_owned(),
+            });
         }
         if preset.options.contains_key(name) || is_of_cmake(name) {
             continue;
@@ -91,7 +95,5 @@ fn asked_of_environment(tree: &Tree, dispatcher: &str) -> BTreeSet<String> {
 
 /// `; did you mean X?`, where one is near.
 fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let distance = |other: &&str| strsim::levenshtein(name, other);
-    let best = known.into_iter().min_by_key(distance).filter(|best| distance(best) <= name.len() / 3);
-    best.map_or(String::new(), |best| format!("; did you mean {best}?"))
+    near::near(name, known).map_or(String::new(), |best| format!("; did you mean {best}?"))
 }

@@ -86,7 +86,11 @@ impl ObserverReport {
     /// `word`: how a gap is called, and replays that are not known (None).
     pub fn conclusion(&self, tally: &Tally, word: impl Fn(Option<&Unseen>) -> String) -> Conclusion {
         let seen = tally.launches() + tally.rejections();
-        let mut basis = Basis::live(self.observer.name(), self.rung(self.device), Unit::Launches, seen);
+        let of = match &self.word {
+            Word::File { name, .. } => name.clone(),
+            Word::Ours => self.reach.clone(),
+        };
+        let mut basis = Basis::live(self.observer.name(), [of], self.rung(self.device), Unit::Launches, seen);
         basis = basis.lost(tally.lost);
         if tally.unknown_replays > 0 {
             basis = basis.without(word(None), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
@@ -136,7 +140,7 @@ impl RecordContext<'_> {
         let subject = match (account.word.host(), &account.library) {
             (Some(host), _) => Subject::of(Artifact::None).elsewhere(host),
             (None, Some((name, hash))) => Subject::file(name.clone(), hash.clone()),
-            (None, None) => Subject::host("this host"),
+            (None, None) => Subject::this_host(),
         };
         let mut subject = subject.device(device).window(self.window);
         // A file speaks for another host, and the stand-in for none.
@@ -240,8 +244,11 @@ impl RecordContext<'_> {
 /// Refused launches by kernel. Where nobody could name it, its address says nothing to anybody else.
 fn refused(tally: &Tally) -> BTreeMap<String, u64> {
     let mut out: BTreeMap<String, u64> = BTreeMap::new();
-    for (name, count) in tally.rejected_kernels() {
-        let name = if name.starts_with("unnamed@") { "unnamed".to_owned() } else { name };
+    for (known, count) in tally.rejected_kinds() {
+        let name = match known.kind.name {
+            Name::Unnamed(_) => "unnamed".to_owned(),
+            _ => known.readable(),
+        };
         *out.entry(name).or_default() += count;
     }
     out

@@ -71,7 +71,7 @@ pub fn census(
     context: &Context,
 ) -> anyhow::Result<(Groups, FileReport)> {
     let look = Census { bytes, ..Census::new(select, by) };
-    let mut groups = Groups::new(by);
+    let mut groups = Groups::new(file.path().to_string_lossy(), by);
     let mut last = Instant::now();
     let report = inspect(file, &Options::all(), hash, &look, |bundle, objects| {
         for object in &objects {

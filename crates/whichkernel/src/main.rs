@@ -18,7 +18,6 @@ mod labelled;
 mod launched_at;
 mod links;
 mod message;
-mod near;
 mod pages;
 mod status;
 mod taken;

@@ -52,9 +52,8 @@ impl VulkanSelection {
         let (seen_in_all, lost) = (outcome.dispatches() as u64, outcome.lost());
         let refused: u64 = outcome.runs.iter().map(|run| run.refused).sum();
         let gaps: Vec<String> = outcome.runs.iter().flat_map(|run| run.blind.iter().cloned()).collect();
-        let mut basis =
-            Basis::live(super::sightings::NAME, Rung::Selected, Unit::Launches, seen_in_all).lost(lost + refused);
-        basis = basis.of(card.target);
+        let mut basis = Basis::live(super::sightings::NAME, [card.target], Rung::Selected, Unit::Launches, seen_in_all)
+            .lost(lost + refused);
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }

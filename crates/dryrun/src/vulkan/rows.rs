@@ -89,7 +89,7 @@ fn row(pipeline: &Pipeline, kernel: &Kernel, columns: Option<u32>) -> VulkanRow 
     let of = kernel.multiplies.as_ref();
     VulkanRow {
         kernel: if kernel.name.is_empty() { unnamed() } else { kernel.name.clone() },
-        path: of.map(|of| of.path.to_owned()),
+        path: of.map(|of| of.path.name().to_owned()),
         kind: of.and_then(|of| of.ggml_type.clone()),
         columns,
         by_id: of.is_some_and(|of| of.by_id),

@@ -1,5 +1,6 @@
 //! Each dispatch with what it is: its kernel, its columns, and the evaluation that it is part of.
 
+use gguf::Path;
 use vulkan::{Dispatch, Kernel, Pipeline, Run};
 
 /// One dispatch of a run.
@@ -19,7 +20,7 @@ impl Seen<'_> {
     /// M, N and K, as they were pushed; N of a dispatch for one token's experts is one.
     pub fn size(&self) -> Option<[u32; 3]> {
         let of = self.kernel.as_ref()?.multiplies.as_ref()?;
-        let one = (of.by_id && of.path == "mul_mat_vec").then_some(1);
+        let one = (of.by_id && of.path == Path::MulMatVec).then_some(1);
         Some([of.m?, of.columns.or(one).or(of.tokens)?, of.k?])
     }
 }

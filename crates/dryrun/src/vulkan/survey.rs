@@ -45,8 +45,9 @@ impl VulkanMap {
         let answered = self.cells.iter().filter(|cell| cell.is_answered()).count() as u64;
         let lost = self.cells.iter().map(|cell| cell.lost).sum();
         let asked = self.cells.len() as u64;
-        let basis = Basis::new(super::sightings::NAME, Rung::Selected, Unit::Cells, asked, answered);
-        basis.of(self.card.target).lost(lost).completeness()
+        let basis =
+            Basis::new(super::sightings::NAME, [self.card.target], Rung::Selected, Unit::Cells, asked, answered);
+        basis.lost(lost).completeness()
     }
 
     pub fn is_answered(&self) -> bool {

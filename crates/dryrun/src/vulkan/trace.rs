@@ -44,7 +44,7 @@ pub fn steps(outcome: &VulkanOutcome) -> Vec<VulkanStep<'_>> {
                 pid: run.pid,
                 evaluation: one.evaluation,
                 node: one.dispatch.node.as_deref(),
-                path: of.as_ref().map(|of| of.path),
+                path: of.as_ref().map(|of| of.path.name()),
                 kind: of.and_then(|of| of.ggml_type),
                 columns: one.columns,
                 m: size.map(|[m, _, _]| m),

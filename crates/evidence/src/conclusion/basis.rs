@@ -169,13 +169,24 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// `asked` units were asked for, of which `answered` have an answer, by the observer of that name. Nobody answers without a
-    /// name.
+    /// `asked` units were asked for, of which `answered` have an answer, by the observer of that name, who looked at these: a file, a
+    /// tree, a card, a process; at none where nobody looked at all. Nobody answers without a name, nor of nothing in particular.
     ///
     /// ```compile_fail
     /// evidence::Basis::new(evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
     /// ```
-    pub fn new(by: impl Into<String>, rung: Rung, unit: Unit, asked: u64, answered: u64) -> Self {
+    ///
+    /// ```compile_fail
+    /// evidence::Basis::new("source", evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
+    /// ```
+    pub fn new<S: Into<String>>(
+        by: impl Into<String>,
+        of: impl IntoIterator<Item = S>,
+        rung: Rung,
+        unit: Unit,
+        asked: u64,
+        answered: u64,
+    ) -> Self {
         Basis {
             unit,
             asked: Some(asked),
@@ -185,15 +196,22 @@ impl Basis {
             rung,
             asked_of: None,
             by: BTreeSet::from([by.into()]),
-            of: BTreeSet::new(),
+            of: of.into_iter().map(Into::into).collect(),
         }
     }
 
     /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
-    pub fn live(by: impl Into<String>, rung: Rung, unit: Unit, seen: u64) -> Self {
-        Basis { asked: None, ..Basis::new(by, rung, unit, 0, seen) }
+    pub fn live<S: Into<String>>(
+        by: impl Into<String>,
+        of: impl IntoIterator<Item = S>,
+        rung: Rung,
+        unit: Unit,
+        seen: u64,
+    ) -> Self {
+        Basis { asked: None, ..Basis::new(by, of, rung, unit, 0, seen) }
     }
 
+    /// Something else that was looked at.
     #[must_use]
     pub fn of(mut self, subject: impl Into<String>) -> Self {
         self.of.insert(subject.into());

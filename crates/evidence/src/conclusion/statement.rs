@@ -144,6 +144,11 @@ impl Conclusion {
         &self.basis.left_out
     }
 
+    /// What was looked at.
+    pub fn of(&self) -> impl Iterator<Item = &str> {
+        self.basis.of.iter().map(String::as_str)
+    }
+
     pub fn by(&self) -> impl Iterator<Item = &str> {
         self.basis.by.iter().map(String::as_str)
     }

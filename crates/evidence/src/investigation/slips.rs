@@ -5,13 +5,9 @@ pub fn hinted(message: &str) -> String {
     let is_slip = message.starts_with("unknown field") || message.starts_with("unknown variant");
     let mut words = message.split('`').skip(1).step_by(2);
     let (Some(wrong), true) = (words.next(), is_slip) else { return message.to_owned() };
-    if wrong.len() > 64 {
-        return message.to_owned();
-    }
-    let near = words.map(|known| (strsim::damerau_levenshtein(known, wrong), known)).min();
-    match near {
-        Some((far, known)) if far <= 2.max(wrong.len() / 3) => format!("{message}; did you mean `{known}`?"),
-        _ => message.to_owned(),
+    match near::near(wrong, words) {
+        Some(known) => format!("{message}; did you mean `{known}`?"),
+        None => message.to_owned(),
     }
 }
 

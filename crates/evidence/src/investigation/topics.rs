@@ -47,17 +47,11 @@ pub(crate) fn check(topic: &str) -> Result<(), String> {
     if known().iter().any(|known| known.name == topic) {
         return Ok(());
     }
-    let near = known().iter().map(|known| (distance(&known.name, topic), &known.name)).min();
-    let hint = match near {
-        Some((far, known)) if far <= 3.max(topic.len() / 3) => format!("; did you mean '{known}'?"),
-        _ => "; docs/topics.md lists those there are".to_owned(),
+    let hint = match near::near(topic, known().iter().map(|known| known.name.as_str())) {
+        Some(known) => format!("; did you mean '{known}'?"),
+        None => "; docs/topics.md lists those there are".to_owned(),
     };
     Err(format!("no observer knows the topic '{topic}'{hint}"))
-}
-
-/// Edit distance; long input is no reason to compute it.
-fn distance(a: &str, b: &str) -> usize {
-    if b.len() > 64 { usize::MAX } else { strsim::levenshtein(a, b) }
 }
 
 #[cfg(test)]

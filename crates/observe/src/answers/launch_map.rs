@@ -122,12 +122,12 @@ pub fn completeness(map: &LaunchMap) -> Completeness {
 }
 
 /// Is the map all that the constructors register? Every call of a registration function was asked for.
-pub fn conclusion(map: &LaunchMap) -> Conclusion {
+pub fn conclusion(file: &str, map: &LaunchMap) -> Conclusion {
     let c = &map.completeness;
     let mut basis = match c.sites {
         // A file without such a call was read in full, too.
-        0 => Basis::live("launch-map", Rung::Shipped, Unit::Calls, 0),
-        sites => Basis::new("launch-map", Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
+        0 => Basis::live("launch-map", [file], Rung::Shipped, Unit::Calls, 0),
+        sites => Basis::new("launch-map", [file], Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
     };
     for unresolved in &c.unresolved {
         let what = format!("{:#x}: {}", unresolved.site, unresolved.why);

@@ -11,8 +11,8 @@ fn basis(groups: &Groups) -> Basis {
     // How many there should be nobody says beforehand: code without a single instruction is read in full, too. Where there
     // is no code object at all, nothing was asked.
     let mut basis = match groups.objects {
-        0 => Basis::new("isa", Rung::Shipped, Unit::Instructions, 0, 0),
-        _ => Basis::live("isa", Rung::Shipped, Unit::Instructions, counted).lost(lost),
+        0 => Basis::new("isa", [&groups.of], Rung::Shipped, Unit::Instructions, 0, 0),
+        _ => Basis::live("isa", [&groups.of], Rung::Shipped, Unit::Instructions, counted).lost(lost),
     };
     for place in groups.undecoded.iter().chain(&groups.cut).take(3) {
         let bundle = place.bundle.map_or_else(String::new, |bundle| format!(" [{bundle}]"));
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn nothing_is_said_of_code_that_nobody_counted() {
         let question = Question::parse("mfma").expect("a family");
-        let mut groups = Groups::new(By::Target);
+        let mut groups = Groups::new("a.so", By::Target);
         // No code object at all: nothing was asked.
         assert_eq!(question.conclude(&groups).word(), Word::NotKnown);
         // One that was read in full and has none.

@@ -60,6 +60,8 @@ pub struct Place {
 /// The census of a file, in groups.
 #[derive(Debug)]
 pub struct Groups {
+    /// The file whose code was counted.
+    pub of: String,
     pub by: By,
     pub groups: BTreeMap<Key, Group>,
     pub undecoded: Vec<Place>,
@@ -77,8 +79,10 @@ pub struct Groups {
 }
 
 impl Groups {
-    pub fn new(by: By) -> Self {
+    /// `of`: the file, by its name.
+    pub fn new(of: impl Into<String>, by: By) -> Self {
         Groups {
+            of: of.into(),
             by,
             groups: BTreeMap::new(),
             undecoded: Vec::new(),

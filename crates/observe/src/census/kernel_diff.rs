@@ -136,7 +136,7 @@ pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
 pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     let differ = pairs.iter().filter(|pair| !pair.differences.is_empty()).count();
     let asked = pairs.len() as u64;
-    let mut basis = Basis::new("isa", Rung::Shipped, Unit::Kernels, asked, asked);
+    let mut basis = Basis::new("isa", [&a.file, &b.file], Rung::Shipped, Unit::Kernels, asked, asked);
     for side in [a, b] {
         if !side.complete {
             basis = basis.without(side.file.clone(), None, LeftOutWhy::Unreadable);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn side(file: &str, code: &[(&str, u64)], complete: bool) -> Side {
-        let mut groups = Groups::new(By::Kernel);
+        let mut groups = Groups::new("a.so", By::Kernel);
         for (index, (name, code)) in code.iter().enumerate() {
             let kernel = Some((*name).to_owned());
             let key = Key { target: "gfx1201".to_owned(), bundle: Some(index), kernel, address: 0 };
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn two_targets_are_not_taken_for_one() {
-        let mut groups = Groups::new(By::Kernel);
+        let mut groups = Groups::new("a.so", By::Kernel);
         for target in ["gfx1100", "gfx1201"] {
             groups.groups.insert(Key { target: target.to_owned(), ..Key::default() }, Group::default());
         }

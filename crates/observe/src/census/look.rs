@@ -129,7 +129,7 @@ impl Look for Census {
     }
 
     fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool {
-        if !self.select.wants(found.target) || found.kind == "host" {
+        if !self.select.wants(found.target) || found.is_host() {
             return false;
         }
         match found.format {

@@ -57,7 +57,7 @@ impl Isa {
         // Per bundle is what the field notes count by; without a target that would be a thousand groups.
         let by = if target.is_some() { By::Bundle } else { By::Target };
         let look = Census::new(Select { target, kernel: None }, by);
-        let mut groups = Groups::new(by);
+        let mut groups = Groups::new(path.to_string_lossy(), by);
         let report = inspect(&file, &Options::all(), true, &look, |_, objects| {
             for object in &objects {
                 groups.add(object, &look.select);

@@ -20,6 +20,8 @@ pub struct CatalogSaid<'a> {
 /// A directory, looked at for one GPU.
 #[derive(Debug)]
 pub struct Place<'a> {
+    /// As it was named.
+    pub path: &'a Path,
     pub survey: &'a Survey,
     pub catalogs: Vec<CatalogSaid<'a>>,
 }
@@ -32,7 +34,14 @@ impl Place<'_> {
         let catalogs: u64 = self.catalogs.iter().map(|catalog| catalog.files).sum();
         let files = survey.files + catalogs;
         let asked = files + (survey.unread.len() + survey.packs.len()) as u64;
-        self.left_out(Basis::new(NAME, Rung::Shipped, Unit::Files, asked, files.saturating_sub(in_part)))
+        self.left_out(Basis::new(
+            NAME,
+            [self.path.to_string_lossy()],
+            Rung::Shipped,
+            Unit::Files,
+            asked,
+            files.saturating_sub(in_part),
+        ))
     }
 
     fn left_out(&self, mut basis: Basis) -> Basis {
@@ -106,7 +115,14 @@ impl Place<'_> {
                 None => not_fetched.push(catalog.path),
             }
         }
-        let mut basis = self.left_out(Basis::new(NAME, Rung::Shipped, Unit::Libraries, asked, answered));
+        let mut basis = self.left_out(Basis::new(
+            NAME,
+            [self.path.to_string_lossy()],
+            Rung::Shipped,
+            Unit::Libraries,
+            asked,
+            answered,
+        ));
         for path in not_fetched {
             basis = basis.without(path.display().to_string(), None, LeftOutWhy::NotAsked);
         }

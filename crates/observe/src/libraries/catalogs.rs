@@ -15,9 +15,11 @@ pub fn serves(service: &Service) -> Conclusion {
     let named: u64 = service.leaves.iter().map(|leaf| leaf.kernels as u64).sum();
     let open: u64 = service.leaves.iter().map(|leaf| leaf.undetermined.len() as u64).sum();
     let mut basis = match service.has_solutions() {
-        true => Basis::new(super::NAME, Rung::Shipped, Unit::Kernels, named, named.saturating_sub(open)),
+        true => {
+            Basis::new(super::NAME, [&service.target], Rung::Shipped, Unit::Kernels, named, named.saturating_sub(open))
+        }
         // How many there could be nobody says: the names in the directory, and what they lead to, were looked at.
-        false => Basis::live(super::NAME, Rung::Shipped, Unit::Files, service.files as u64),
+        false => Basis::live(super::NAME, [&service.target], Rung::Shipped, Unit::Files, service.files as u64),
     };
     for trouble in service.troubles().filter(|trouble| trouble.is_unreadable()) {
         basis = basis.without(trouble.to_string(), None, LeftOutWhy::Unreadable);

@@ -6,7 +6,8 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 
 impl Process {
     fn basis(&self, answered: u64) -> Basis {
-        Basis::new(ProcessMaps.name(), Rung::Loaded, Unit::Libraries, self.libraries.len() as u64, answered)
+        let of = format!("{} (pid {})", self.name, self.pid);
+        Basis::new(ProcessMaps.name(), [of], Rung::Loaded, Unit::Libraries, self.libraries.len() as u64, answered)
     }
 
     /// Is what is told of the libraries all there is? One that could not be read has neither version nor edges.

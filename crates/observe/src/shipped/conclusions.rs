@@ -8,7 +8,7 @@ use std::path::Path;
 pub fn basis(path: &Path, report: &FileReport) -> Basis {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let lost = report.coverage.lost().min(report.size);
-    let mut basis = Basis::new(super::NAME, Rung::Shipped, Unit::Bytes, report.size, report.size - lost);
+    let mut basis = Basis::new(super::NAME, [&name], Rung::Shipped, Unit::Bytes, report.size, report.size - lost);
     for gap in report.coverage.not_understood.iter().take(3) {
         let place = format!("{name} at {:#x}", gap.range.start);
         basis = basis.without(place, Some(gap.range.len()), LeftOutWhy::Unreadable);

@@ -42,8 +42,6 @@ doctor-environment-unseen = pid { $pid }: its environment cannot be read without
 doctor-release = { $version }  { $directory } ({ $shown })
 doctor-release-unknown = no release number
 doctor-recorded = { $count } observations recorded in { $place }
-doctor-cases-none = nothing found
-doctor-cases-unseen = not known: there is no /sys here to look in, so no problem could be seen
 doctor-strict-unseen = there was no /sys to look in, so nothing was checked: exit status 1 (--strict)
 doctor-discovery = { $log }: { $devices }
 

@@ -42,8 +42,6 @@ doctor-environment-unseen = pid { $pid }: 権限がないため環境変数は�
 doctor-release = { $version }  { $directory }({ $shown })
 doctor-release-unknown = リリース番号なし
 doctor-recorded = 観測 { $count } 件を { $place } に記録しました
-doctor-cases-none = 見つかりませんでした
-doctor-cases-unseen = 不明: /sys がないため、問題があっても見えません
 doctor-strict-unseen = /sys がないため何も確認できませんでした: 終了ステータス 1 (--strict)
 doctor-discovery = { $log }: { $devices }
 

@@ -238,7 +238,7 @@ fn answer(
     let mut routing = None;
     for (size, graph, data) in graphs {
         let found = run::evaluate(&mut backend.rules, device, code, graph, &data)?;
-        let mut evaluation = GraphEvaluation::new(size, &found);
+        let mut evaluation = GraphEvaluation::new([&tree.label, &device.target], size, &found);
         let used: usize = found.steps.iter().filter_map(|step| step.read).sum();
         let told = match &data {
             Data::Read(reads) if reads.is_empty() => None,
@@ -274,10 +274,10 @@ fn answer(
 }
 
 impl GraphEvaluation {
-    fn new(size: Option<(i64, i64)>, found: &Evaluation) -> GraphEvaluation {
+    fn new(of: [&str; 2], size: Option<(i64, i64)>, found: &Evaluation) -> GraphEvaluation {
         let steps: Vec<GraphStep> = found.steps.iter().map(|step| GraphStep::new(&found.graph, step)).collect();
         let launches = steps.iter().map(|step| step.launches.len() as u64).sum();
-        let whole = whole(&steps, found.graph.placed);
+        let whole = whole(of, &steps, found.graph.placed);
         GraphEvaluation {
             columns: size.map(|(columns, _)| columns),
             positions: size.map(|(_, positions)| positions),
@@ -306,7 +306,8 @@ impl GraphEvaluation {
         let open = compared.without_grid + compared.not_predicted.len() as u64;
         let unanswered = open + compared.without_arguments + compared.refused;
         let answered = compared.seen.saturating_sub(unanswered);
-        let mut basis = Basis::new("source", Rung::Declared, Unit::Launches, compared.seen, answered).by("dryrun");
+        let mut basis =
+            Basis::new("source", self.whole.of(), Rung::Declared, Unit::Launches, compared.seen, answered).by("dryrun");
         if open > 0 {
             basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
         }
@@ -325,10 +326,10 @@ impl GraphEvaluation {
 }
 
 /// A row is answered where nothing else can follow and grid and block are known.
-fn whole(steps: &[GraphStep], placed: bool) -> Conclusion {
+fn whole(of: [&str; 2], steps: &[GraphStep], placed: bool) -> Conclusion {
     let open = steps.iter().filter(|step| !step.is_settled()).count() as u64;
     let asked = steps.len() as u64;
-    let mut basis = Basis::new("source", Rung::Declared, Unit::Rows, asked, asked - open);
+    let mut basis = Basis::new("source", of, Rung::Declared, Unit::Rows, asked, asked - open);
     if open > 0 {
         basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
     }

@@ -53,7 +53,7 @@ pub fn compare(
         question: &part.left.question,
         found: &part.found,
     });
-    let conclusion = conclude(&compared.collect::<Vec<_>>(), &both.unread, &not_asked);
+    let conclusion = conclude([&a.label, &b.label], &compared.collect::<Vec<_>>(), &both.unread, &not_asked);
     if format != Format::Json {
         let first = both.parts.first();
         for (tree, survey) in first.into_iter().flat_map(|part| [(a, &part.left), (b, &part.right)]) {

@@ -55,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         let known: Vec<String> = graded.investigation.claims.iter().map(|stated| stated.claim.id.clone()).collect();
         graded.keep(|stated, _| stated.claim.id == *id);
         if graded.readings.is_empty() {
-            let near = crate::near::near(id, known.iter().map(String::as_str));
+            let near = near::near(id, known.iter().map(String::as_str));
             let hint = near.map_or_else(|| ";".to_owned(), |near| format!("; did you mean '{near}'?"));
             anyhow::bail!("no claim has the id '{id}'{hint} `whichkernel check --all` lists them");
         }

@@ -65,7 +65,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let events = found.events.iter();
     let events = events.map(|event| EventAnswer::new(event, (&question, &operation), causes.next(), &pins)).collect();
     let ends = Compared { operation: &operation, question: &question, found: &found.ends };
-    let ends = conclude(&[ends], &found.ends_unread, &args.ask.other_operations());
+    let ends = conclude([&found.first.id, &found.last.id], &[ends], &found.ends_unread, &args.ask.other_operations());
     let answer = HistoryAnswer::new(&found, events, ends, &pins);
     context.print(&match args.format {
         Format::Json => answer::json(&answer)?,

@@ -4,6 +4,7 @@ use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Show;
 use crate::message::say;
 use doctor::{Examination, Fix, Host, HostObserver, Message, Report, Weight};
+use evidence::Reach;
 use report::{Column, Lang, Table};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +54,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         format => context.emit(format, &report.answer(&|messages| say_all(messages, lang)))?,
     }
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem).count();
-    if args.strict && problems == 0 && !report.facts.devices_seen {
+    if args.strict && problems == 0 && report.cases_found().reach() == Reach::Unknown {
         context.note(&context.lang.text("doctor-strict-unseen"));
         return Ok(ExitCode::from(CHECK_FAILED));
     }

@@ -2,8 +2,9 @@
 
 use super::{fix_text, say, say_all};
 use crate::context::Context;
-use doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
-use report::{Lang, wrap};
+use doctor::{Facts, Fix, Look, Message, Process, Report, Server, Status, Variable, Weight, explain};
+use evidence::Word;
+use report::{Lang, conclusion_text, wrap};
 use std::fmt::Write;
 
 /// What needs attention stands first: it is what a reader came for. `live`: this machine, and not a tree of files.
@@ -125,7 +126,8 @@ impl Page<'_> {
             }
         }
         if facts.gpus.is_empty() && !facts.nvidia.present() {
-            let key = if facts.devices_seen { "doctor-gpu-none" } else { "doctor-gpu-unseen" };
+            let none = facts.gpus_found().word() == Word::No;
+            let key = if none { "doctor-gpu-none" } else { "doctor-gpu-unseen" };
             self.line(2, &self.lang().text(key));
         }
     }
@@ -187,7 +189,7 @@ impl Page<'_> {
             };
             let message = Message::new("doctor-server-answer")
                 .with("url", &answer.url)
-                .with("server", answer.server.as_deref().unwrap_or_default())
+                .with("server", answer.server.map_or("", Server::name))
                 .with("version", answer.version.as_deref().unwrap_or("?"))
                 .with("models", models);
             self.line(2, &say(&message, self.lang()));
@@ -264,9 +266,8 @@ impl Page<'_> {
     fn cases(&mut self, report: &Report) {
         self.head("doctor-head-cases");
         if report.cases.is_empty() {
-            // Where there was nothing to look in, nothing found is no finding.
-            let key = if report.facts.devices_seen { "doctor-cases-none" } else { "doctor-cases-unseen" };
-            self.line(2, &self.lang().text(key));
+            let found = conclusion_text(self.lang(), &report.cases_found());
+            self.line(2, &found);
         }
         for case in &report.cases {
             let word = self.lang().text(&format!("doctor-weight-{}", case.weight.name()));

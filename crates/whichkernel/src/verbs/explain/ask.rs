@@ -112,7 +112,7 @@ fn hint(word: &str) -> String {
         Err(gpu::ProfileError::Unknown { near, .. }) if word.chars().any(|c| c.is_ascii_digit()) => near,
         _ => None,
     };
-    match crate::near::near(word, all).map(str::to_owned).or_else(card) {
+    match near::near(word, all).map(str::to_owned).or_else(card) {
         Some(near) => format!("; did you mean {near}?"),
         None => "; `whichkernel explain --terms` lists the words, `whichkernel source --help` the rest".to_owned(),
     }

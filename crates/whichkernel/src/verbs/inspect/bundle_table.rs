@@ -24,7 +24,7 @@ impl Look for Gather {
     type Out = Kernels;
 
     fn entry(&self, found: &Found<'_>, out: &mut Kernels) -> bool {
-        let wanted = found.kind != "host" && self.0.object(found);
+        let wanted = !found.is_host() && self.0.object(found);
         if wanted {
             out.objects += 1;
             out.bytes += codeobject::ReadAt::len(found.contents);

@@ -47,7 +47,7 @@ fn file_name(found: &Found<'_>) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "+-_".contains(c) { c } else { '_' };
     let target: String = target.chars().take(100).map(safe).collect();
     let extension = match found.format {
-        Format::Elf if found.kind != "host" => "hsaco",
+        Format::Elf if !found.is_host() => "hsaco",
         Format::Elf => "o",
         Format::Spirv => "spv",
         Format::Bitcode => "bc",

@@ -37,7 +37,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let orphans = shipped.as_ref().map(|shipped| unregistered(&map, &places, shipped));
     match args.format {
         Format::Json => context.print(&answer::json(&answer(file, &map, &rows, orphans.as_deref(), args))?)?,
-        Format::Text => context.print(&as_text(&map, &rows, orphans.as_deref(), context))?,
+        Format::Text => context.print(&as_text((&file, &map), &rows, orphans.as_deref(), context))?,
         Format::Csv => context.print(&table(&rows, context).csv())?,
         Format::Md => context.print(&table(&rows, context).markdown())?,
     }
@@ -213,13 +213,18 @@ fn answer(
         launch_map: rows.iter().map(row).collect(),
         wrappers: answers::wrappers(map),
         completeness: answers::completeness(map),
-        conclusion: answers::map_conclusion(map),
+        conclusion: answers::map_conclusion(&file.path().to_string_lossy(), map),
         unregistered: orphans.map(|orphans| orphans.iter().map(orphan).collect()),
     }
 }
 
 /// The account first, then handle, bundle and name of each.
-fn as_text(map: &LaunchMap, rows: &[Row<'_>], orphans: Option<&[(usize, String)]>, context: &Context) -> String {
+fn as_text(
+    (file, map): (&File, &LaunchMap),
+    rows: &[Row<'_>],
+    orphans: Option<&[(usize, String)]>,
+    context: &Context,
+) -> String {
     let c = &map.completeness;
     let lang = &context.lang;
     let kernels = map.kernels().count() as u64;
@@ -233,7 +238,8 @@ fn as_text(map: &LaunchMap, rows: &[Row<'_>], orphans: Option<&[(usize, String)]
             ("constructors", number(c.constructors)),
         ],
     ) + "\n";
-    let key = if answers::map_conclusion(map).is_whole() { "inspect-map-complete" } else { "inspect-map-incomplete" };
+    let whole = answers::map_conclusion(&file.path().to_string_lossy(), map).is_whole();
+    let key = if whole { "inspect-map-complete" } else { "inspect-map-incomplete" };
     out += &(lang.text_with(key, &[("calls", number(c.sites)), ("read", number(c.sites_decoded))]) + "\n");
     let losers = map.kernels().filter(|k| !k.wins).count();
     out += &(lang

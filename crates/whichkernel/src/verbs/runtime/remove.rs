@@ -1,7 +1,6 @@
 //! `runtime remove`: takes a runtime out of the cache.
 
 use crate::context::Context;
-use crate::near::near;
 use anyhow::bail;
 use report::bytes;
 use runtime::{Cache, index};
@@ -18,7 +17,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let cache = Cache::from_env();
     let known: Vec<String> = index::list(&cache).into_iter().map(|(name, _)| name).collect();
     if !known.contains(&args.name) {
-        let hint = near(&args.name, known.iter().map(String::as_str));
+        let hint = near::near(&args.name, known.iter().map(String::as_str));
         let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         bail!("no runtime named {} is in the cache{hint}", args.name);
     }

@@ -47,7 +47,7 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
     }
     let text = match args.format {
         Format::Json => {
-            let found = callchain::ways_found(&chains, files.len(), &unread);
+            let found = callchain::ways_found(&labels(trees), &chains, files.len(), &unread);
             ::answer::json(&answer(trees, route, chains, found, &facts))?
         }
         Format::Csv => steps_table(&chains, context).csv(),
@@ -56,6 +56,10 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
     };
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn labels(trees: &[Tree]) -> Vec<&str> {
+    trees.iter().map(|tree| tree.label.as_str()).collect()
 }
 
 /// `--from A --to B`: one way between two functions by name. No way is an answer, and fails the check asked for.
@@ -82,7 +86,7 @@ fn between(
     }
     let chains: Vec<Chain> =
         found.into_iter().map(|steps| Chain { legs: vec![callchain::Leg { steps }], ..Chain::default() }).collect();
-    let found = callchain::ways_found(&chains, files, unread);
+    let found = callchain::ways_found(&labels(trees), &chains, files, unread);
     let is_there = found.word() == Word::Yes;
     let ends = [("from", from.into()), ("to", to.into())];
     let says = context.lang.text_with(if is_there { "chain-between" } else { "chain-no-way" }, &ends);

@@ -18,7 +18,7 @@ pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) 
         Format::Json => answer::json(&found.answer(&tree.label, tree.commit.as_deref(), targets, files))?,
         Format::Csv => targets_table(found, targets, context).csv(),
         Format::Md => targets_table(found, targets, context).markdown(),
-        Format::Text => text(found, targets, files, context),
+        Format::Text => text(&tree.label, found, targets, files, context),
     };
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -47,7 +47,7 @@ fn targets_table(found: &Rocblas, targets: &[String], context: &Context) -> Tabl
     table
 }
 
-fn text(found: &Rocblas, targets: &[String], files: usize, context: &Context) -> String {
+fn text(tree: &str, found: &Rocblas, targets: &[String], files: usize, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = format!("{}\n", lang.text("rocblas-title"));
     out.push_str(&targets_table(found, targets, context).text(context.width));
@@ -60,7 +60,7 @@ fn text(found: &Rocblas, targets: &[String], files: usize, context: &Context) ->
         let key = if *does { "rocblas-initialize-defined" } else { "rocblas-initialize-empty" };
         out.push_str(&format!("  {}:{}  {}\n", place.file, place.line, lang.text(key)));
     }
-    let called = found.initialize_called(files);
+    let called = found.initialize_called(tree, files);
     match called.word() {
         Word::Yes => {}
         Word::No => out.push_str(&format!("  {}\n", lang.text("rocblas-initialize-no-caller"))),
