@@ -123,7 +123,7 @@ impl Facts {
     /// Is there a GPU? Where the kernel shows no devices, nobody knows.
     pub fn gpus_found(&self) -> Conclusion {
         let seen = u64::from(self.devices_seen);
-        let basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, Unit::Settings, 1, seen);
+        let basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, Unit::Settings, seen, seen);
         let basis = if self.devices_seen { basis } else { basis.lacking("/sys", LeftOutWhy::Unreadable) };
         basis.presence((self.gpus.len() + usize::from(self.nvidia.present())) as u64)
     }

@@ -37,7 +37,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let orphans = shipped.as_ref().map(|shipped| unregistered(&map, &places, shipped));
     match args.format {
         Format::Json => context.print(&answer::json(&answer(file, &map, &rows, orphans.as_deref(), args))?)?,
-        Format::Text => context.print(&as_text((&file, &map), &rows, orphans.as_deref(), context))?,
+        Format::Text => context.print(&as_text((file, &map), &rows, orphans.as_deref(), context))?,
         Format::Csv => context.print(&table(&rows, context).csv())?,
         Format::Md => context.print(&table(&rows, context).markdown())?,
     }
