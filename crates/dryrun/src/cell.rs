@@ -1,5 +1,6 @@
 //! One cell of a map: a tensor type at a column count, what was selected for it, and the word that stands for it.
 
+use crate::dispatch_map::Way;
 use crate::selection::Selected;
 use launch::grammar::{self, Family, Path};
 
@@ -50,9 +51,15 @@ impl Cell {
         Cell { kind: kind.to_owned(), rows, ..self.clone() }
     }
 
-    /// The label of one type in a cell that may hold several.
-    pub fn label_of(&self, kind: &str) -> String {
-        if self.kind.is_empty() { self.of_kind(kind).label() } else { self.label() }
+    /// What one type takes in a cell that may hold several.
+    pub fn way_of(&self, kind: &str) -> Way {
+        if self.kind.is_empty() { self.of_kind(kind).way() } else { self.way() }
+    }
+
+    fn way(&self) -> Way {
+        let dense: Vec<&Selected> = self.products().into_iter().filter(|row| !row.routed).collect();
+        let (path, tile) = main_of(&dense).map_or((None, 0), |main| (main.path, tile(main)));
+        Way { path, tile, label: self.label() }
     }
 
     /// One word for a table: `mmvq8`, `mmq112`, `mmq16/+sk` (a stream-k fix-up follows), `mmvf1/256`, `mmf7`, `BLAS`; behind
@@ -70,23 +77,37 @@ impl Cell {
     }
 }
 
-fn word(products: &[&Selected]) -> Option<String> {
-    let main = products.iter().find(|row| row.family != Family::MmqFixup)?;
+/// The product itself, among what is launched around it.
+fn main_of<'s>(products: &[&'s Selected]) -> Option<&'s Selected> {
+    products.iter().copied().find(|row| row.family != Family::MmqFixup)
+}
+
+/// Columns of a block or a tile; 0 where the path has none, or no name tells.
+fn tile(main: &Selected) -> u64 {
     let facts = grammar::read(&main.mangled);
-    // Kernels for experts alone do not carry the number in their name.
-    let columns = || facts.columns.map(u64::from).or(main.served).map(|n| n.to_string()).unwrap_or_default();
+    let of_tile = facts.tile.map(|tile| tile.columns);
+    let found = match main.path {
+        // Kernels for experts alone do not carry the number in their name.
+        Some(Path::Mmvq | Path::Mmvf) => facts.columns.map(u64::from).or(main.served),
+        Some(Path::Mmq) => of_tile.or(facts.columns).map(u64::from),
+        Some(Path::Mmf) => facts.columns.or(of_tile).map(u64::from),
+        _ => None,
+    };
+    found.unwrap_or(0)
+}
+
+fn word(products: &[&Selected]) -> Option<String> {
+    let main = main_of(products)?;
+    let number = tile(main);
+    let shown = if number > 0 { number.to_string() } else { String::new() };
     Some(match main.path {
-        Some(Path::Mmvq) => format!("mmvq{}", columns()),
+        Some(Path::Mmvq) => format!("mmvq{shown}"),
         Some(Path::Mmq) => {
-            let tile = facts.tile.map(|tile| tile.columns).or(facts.columns).unwrap_or(0);
             let fixup = products.iter().any(|row| row.family == Family::MmqFixup);
-            format!("mmq{tile}{}", if fixup { "/+sk" } else { "" })
+            format!("mmq{number}{}", if fixup { "/+sk" } else { "" })
         }
-        Some(Path::Mmvf) => format!("mmvf{}/{}", columns(), main.block.first().copied().unwrap_or(0)),
-        Some(Path::Mmf) => {
-            let tile = facts.columns.or(facts.tile.map(|tile| tile.columns));
-            format!("mmf{}", tile.map(|n| n.to_string()).unwrap_or_default())
-        }
+        Some(Path::Mmvf) => format!("mmvf{shown}/{}", main.block.first().copied().unwrap_or(0)),
+        Some(Path::Mmf) => format!("mmf{shown}"),
         Some(path) => path.to_string(),
         None => "-".to_owned(),
     })

@@ -3,39 +3,44 @@
 use crate::{Map, plan::Card};
 use answer::Answer;
 use evidence::{Basis, Conclusion, Rung, Unit};
+use gguf::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What one side says of one cell.
+/// What one side says that one cell takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// Of the dense products; None where the side leaves it open, saw nothing, or only experts.
+    pub path: Option<Path>,
+    /// Columns of a tile or a block, 0 where the path has none or nobody tells.
+    pub tile: u64,
+    /// For people: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
+    pub label: String,
+}
+
+/// What both sides say of one cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Said {
-    /// `mmq112`; "?" where the source leaves it undetermined.
-    pub declared: Option<String>,
-    /// `mmq112/+sk`; "-" where nothing was seen, "!" where the run failed.
-    pub selected: Option<String>,
+    pub declared: Option<Way>,
+    pub selected: Option<Way>,
 }
 
 impl Said {
     /// Both sides say something that can be held against the other: path and columns or tile. Experts go by a rule of their
     /// own, which is not the one that was asked for.
-    pub fn is_compared(&self) -> bool {
-        let declared = self.declared.as_deref().is_some_and(|label| label != "?");
-        declared
-            && self.selected.as_deref().is_some_and(|label| !matches!(label, "-" | "!") && !label.starts_with("e:"))
+    fn compared(&self) -> Option<[(Path, u64); 2]> {
+        let (a, b) = (self.declared.as_ref()?, self.selected.as_ref()?);
+        Some([(a.path?, a.tile), (b.path?, b.tile)])
     }
 
-    /// Block sizes and fix-ups are the dry run's alone.
+    pub fn is_compared(&self) -> bool {
+        self.compared().is_some()
+    }
+
+    /// Block sizes and fix-ups are the dry run's alone. A path whose tile the source does not tell (MMF) agrees with any tile.
     pub fn disagrees(&self) -> bool {
-        let plain = |label: &str| label.split(['/', ',']).next().unwrap_or_default().to_ascii_lowercase();
-        match (&self.declared, &self.selected) {
-            (Some(a), Some(b)) if self.is_compared() => {
-                let (a, b) = (plain(a), plain(b));
-                // A path without a number (MMF in source) agrees with any number of that path.
-                !(a == b || b.trim_end_matches(|c: char| c.is_ascii_digit()) == a)
-            }
-            _ => false,
-        }
+        self.compared().is_some_and(|[(a, tile_a), (b, tile_b)]| a != b || (tile_a > 0 && tile_a != tile_b))
     }
 
     /// None where only one of them speaks: then nobody can say.
@@ -45,9 +50,8 @@ impl Said {
 
     pub fn text(&self) -> String {
         match (&self.declared, &self.selected) {
-            (Some(a), Some(b)) if self.disagrees() => format!("{a} ≠ {b}"),
-            (_, Some(b)) => b.clone(),
-            (Some(a), None) => a.clone(),
+            (Some(a), Some(b)) if self.disagrees() => format!("{} ≠ {}", a.label, b.label),
+            (_, Some(one)) | (Some(one), None) => one.label.clone(),
             (None, None) => String::new(),
         }
     }
@@ -73,8 +77,8 @@ impl<'m> Sheet<'m> {
         let mut cells = Cells::new();
         for cell in map.into_iter().flat_map(|map| &map.cells) {
             for kind in cell.kinds() {
-                let label = cell.label_of(&kind);
-                cells.entry((kind, cell.columns)).or_default().selected = Some(label);
+                let way = cell.way_of(&kind);
+                cells.entry((kind, cell.columns)).or_default().selected = Some(way);
             }
         }
         Sheet { given, target, map, cells }
@@ -118,7 +122,7 @@ pub struct DispatchMaps<'m> {
 }
 
 impl Answer for DispatchMaps<'_> {
-    const SCHEMA: &'static str = "whichkernel.map/3";
+    const SCHEMA: &'static str = "whichkernel.map/4";
 }
 
 /// The map of one card.
@@ -144,12 +148,29 @@ pub struct DispatchCell<'m> {
     #[serde(rename = "type")]
     pub kind: &'m str,
     pub columns: u64,
-    /// What the source declares: `mmq112`; "?" where it leaves it undetermined.
-    pub declared: Option<&'m str>,
-    /// What the dry run selected: `mmq112/+sk`; "-" where nothing was seen, "!" where the run failed.
-    pub selected: Option<&'m str>,
+    /// What the source declares; null where no source was asked.
+    pub declared: Option<WayTaken<'m>>,
+    /// What the dry run selected; null where nothing was run.
+    pub selected: Option<WayTaken<'m>>,
     /// None where only one of them speaks.
     pub agree: Option<bool>,
+}
+
+/// The path of one cell.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WayTaken<'m> {
+    /// As `source` names it: `MMQ`; null where it is undetermined, nothing was seen, or only experts were.
+    pub path: Option<&'static str>,
+    /// Columns of a tile or a block, 0 where the path has none.
+    pub tile: u64,
+    /// As the table has it: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed; behind `e:` what experts take.
+    pub label: &'m str,
+}
+
+impl<'m> From<&'m Way> for WayTaken<'m> {
+    fn from(way: &'m Way) -> WayTaken<'m> {
+        WayTaken { path: way.path.map(Path::name), tile: way.tile, label: &way.label }
+    }
 }
 
 impl<'m> DispatchMaps<'m> {
@@ -163,8 +184,8 @@ impl<'m> From<&'m Sheet<'m>> for DispatchMap<'m> {
         let cell = |((kind, columns), said): (&'m (String, u64), &'m Said)| DispatchCell {
             kind,
             columns: *columns,
-            declared: said.declared.as_deref(),
-            selected: said.selected.as_deref(),
+            declared: said.declared.as_ref().map(WayTaken::from),
+            selected: said.selected.as_ref().map(WayTaken::from),
             agree: said.agrees(),
         };
         DispatchMap {
@@ -184,35 +205,47 @@ impl<'m> From<&'m Sheet<'m>> for DispatchMap<'m> {
 mod tests {
     use super::*;
 
-    fn said(declared: &str, selected: &str) -> Said {
-        Said { declared: Some(declared.into()), selected: Some(selected.into()) }
+    fn way(path: Option<Path>, tile: u64, label: &str) -> Option<Way> {
+        Some(Way { path, tile, label: label.to_owned() })
+    }
+
+    fn mmq(tile: u64) -> Option<Way> {
+        way(Some(Path::Mmq), tile, &format!("mmq{tile}"))
+    }
+
+    fn said(declared: Option<Way>, selected: Option<Way>) -> Said {
+        Said { declared, selected }
     }
 
     #[test]
     fn only_what_both_speak_of_can_disagree() {
-        assert!(!said("mmq16", "mmq16/+sk").disagrees());
-        assert!(!said("mmvf1", "mmvf1/256").disagrees());
-        assert!(!said("mmf", "mmf7").disagrees());
-        assert!(!said("mmq16", "-").disagrees(), "nothing seen is not a contradiction");
-        assert!(!said("?", "mmq16").disagrees(), "nothing declared neither");
-        assert!(said("mmq112", "mmq128").disagrees());
-        assert!(said("BLAS", "mmq16").disagrees());
-        assert_eq!(said("mmq112", "mmq128").text(), "mmq112 ≠ mmq128");
+        let (unseen, open) = (way(None, 0, "-"), way(None, 0, "?"));
+        assert!(!said(mmq(16), way(Some(Path::Mmq), 16, "mmq16/+sk")).disagrees());
+        assert!(!said(way(Some(Path::Mmf), 0, "mmf"), way(Some(Path::Mmf), 7, "mmf7")).disagrees());
+        assert!(!said(mmq(16), unseen.clone()).disagrees(), "nothing seen is not a contradiction");
+        assert!(!said(open, mmq(16)).disagrees(), "nothing declared neither");
+        assert!(!said(mmq(16), way(None, 0, "e:mmq16")).is_compared(), "experts go by a rule of their own");
+        assert!(said(mmq(112), mmq(128)).disagrees());
+        assert!(said(way(Some(Path::Blas), 0, "BLAS"), mmq(16)).disagrees());
+        assert_eq!(said(mmq(112), mmq(128)).text(), "mmq112 ≠ mmq128");
+        assert_eq!(said(mmq(16), unseen).text(), "-");
     }
 
     /// A cell of which only one of them speaks is no agreement: not in the cell, and not in the sum.
     #[test]
     fn one_side_alone_agrees_with_nobody() {
-        assert_eq!(said("mmq16", "mmq16").agrees(), Some(true));
-        assert_eq!(said("mmq16", "-").agrees(), None);
-        assert_eq!(Said { declared: Some("mmq16".into()), selected: None }.agrees(), None);
+        assert_eq!(said(mmq(16), mmq(16)).agrees(), Some(true));
+        assert_eq!(said(mmq(16), way(None, 0, "-")).agrees(), None);
+        assert_eq!(said(mmq(16), None).agrees(), None);
         let mut sheet = Sheet::new("rx-9070-xt", "gfx1201".to_owned(), None);
-        sheet.cells.insert(("Q4_K".to_owned(), 1), said("mmvq1", "mmvq1"));
-        sheet.cells.insert(("Q4_K".to_owned(), 9), said("mmq16", "-"));
+        sheet.cells.insert(("Q4_K".to_owned(), 1), said(mmq(8), mmq(8)));
+        sheet.cells.insert(("Q4_K".to_owned(), 9), said(mmq(16), way(None, 0, "-")));
         let sheets = [sheet];
         let concluded = agreement(&sheets);
         assert!(!concluded.is_whole() && concluded.unanswered() == 1, "{concluded:?}");
         let maps = DispatchMaps::new(&sheets, Some(&concluded));
+        let declared = maps.maps[0].cells[1].declared.as_ref().expect("asked");
+        assert_eq!((declared.path, declared.tile, declared.label), (Some("MMQ"), 16, "mmq16"));
         assert_eq!(maps.maps[0].cells.iter().map(|cell| cell.agree).collect::<Vec<_>>(), [Some(true), None]);
     }
 }

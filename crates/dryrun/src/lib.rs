@@ -35,7 +35,7 @@ mod wait;
 
 pub use crate::backends::{Backends, HipRests, Product, Taken, VulkanRests};
 pub use crate::cell::Cell;
-pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, agreement};
+pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, Way, WayTaken, agreement};
 pub use crate::error::DryrunError;
 pub use crate::events::{Events, Rejected};
 pub use crate::host::{HostError, host_profiles};

@@ -1,7 +1,7 @@
 //! Comparisons and histories as programs get them, and what may be concluded from either.
 
 use crate::cause::Cause;
-use crate::comparison::{Comparison, Difference, Side};
+use crate::comparison::{Comparison, Difference, Side, brief};
 use crate::device::ALL as ALL_GPUS;
 use crate::history::{Event, History};
 use crate::survey::{ALL_TYPES, Question};
@@ -25,7 +25,7 @@ pub struct SourceDiff {
 }
 
 impl answer::Answer for SourceDiff {
-    const SCHEMA: &'static str = "whichkernel.diff/3";
+    const SCHEMA: &'static str = "whichkernel.diff/4";
 }
 
 /// Column counts at which one card and type are served otherwise.
@@ -51,15 +51,25 @@ pub struct Changed {
 /// What one side comes to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Served {
-    /// The path, with its tile where it has one: `MMQ 64`.
+    /// As `source` names it: `MMQ`; `UNDETERMINED` where the rules leave it open.
     pub path: String,
+    /// Columns of a tile or a block, 0 where the path has none.
+    pub tile: i64,
     /// The kernel with all of its template arguments; null for libraries and what is undetermined.
     pub kernel: Option<String>,
 }
 
 impl From<&Side> for Served {
     fn from(side: &Side) -> Served {
-        Served { path: side.brief(), kernel: side.instance() }
+        let (path, tile) = side.path_and_tile();
+        Served { path: path.to_owned(), tile, kernel: side.instance() }
+    }
+}
+
+impl Served {
+    /// `MMQ 64`: for people.
+    pub fn brief(&self) -> String {
+        brief(&self.path, self.tile)
     }
 }
 
@@ -136,7 +146,7 @@ pub struct HistoryAnswer {
 }
 
 impl answer::Answer for HistoryAnswer {
-    const SCHEMA: &'static str = "whichkernel.history/2";
+    const SCHEMA: &'static str = "whichkernel.history/3";
 }
 
 /// One commit at which some answer became another: `a` is before, `b` after.

@@ -69,12 +69,22 @@ impl Side {
 
     /// `MMQ 64`, `BLAS`, `UNDETERMINED`.
     pub fn brief(&self) -> String {
+        let (path, tile) = self.path_and_tile();
+        brief(path, tile)
+    }
+
+    /// The path's name and its tile, 0 where it has none.
+    pub fn path_and_tile(&self) -> (&'static str, i64) {
         match &self.outcome {
-            Outcome::Chosen(choice) if choice.variant > 0 => format!("{} {}", choice.path, choice.variant),
-            Outcome::Chosen(choice) => choice.path.to_string(),
-            Outcome::Undetermined { .. } => "UNDETERMINED".to_owned(),
+            Outcome::Chosen(choice) => (choice.path.name(), choice.variant.max(0)),
+            Outcome::Undetermined { .. } => ("UNDETERMINED", 0),
         }
     }
+}
+
+/// Path and tile in one word, for people.
+pub(crate) fn brief(path: &str, tile: i64) -> String {
+    if tile > 0 { format!("{path} {tile}") } else { path.to_owned() }
 }
 
 /// How many cells there were, and how many of them both sides settled.

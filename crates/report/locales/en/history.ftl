@@ -24,3 +24,5 @@ history-column-subject = Subject
 history-ollama = Ollama has it since { $release } ({ $date }, llama.cpp { $build }), by its pins.
 history-ollama-none = No Ollama release up to { $until } has it, by their pins.
 history-ollama-unknown = Whether Ollama has it is not known: no llama.cpp build has this commit yet.
+history-column-tile-before = Tile before
+history-column-tile-after = Tile after

@@ -18,3 +18,5 @@ history-column-subject = 件名
 history-ollama = Ollama では { $release }({ $date }、llama.cpp { $build })から含まれています(ピンによる)。
 history-ollama-none = Ollama { $until } までのリリースには含まれていません(ピンによる)。
 history-ollama-unknown = Ollama に含まれるかどうかは不明です。このコミットを含む llama.cpp のビルドがまだありません。
+history-column-tile-before = 変更前のタイル
+history-column-tile-after = 変更後のタイル

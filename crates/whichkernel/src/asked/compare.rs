@@ -7,7 +7,7 @@ use evidence::{Conclusion, Reach, Rung, Says};
 use report::{Column, Table, conclusion_text};
 use source::answers::{Changed, Compared, SourceDiff, conclude};
 use source::cause::{Cause, Grouped, by_cause, causes};
-use source::comparison::{Comparison, Difference, compare as cells, surveys};
+use source::comparison::{Comparison, Difference, Side, compare as cells, surveys};
 use source::{ALL_GPUS, ALL_TYPES, Survey, Tree};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -69,7 +69,7 @@ pub fn compare(
         && both.parts.iter().all(|part| part.found.half == 0);
     let text = match format {
         Format::Json => answer::json(&both.answer(conclusion))?,
-        Format::Csv => both.table(usize::MAX, context).csv(),
+        Format::Csv => both.data().csv(),
         Format::Md => both.markdown(&conclusion, context),
         Format::Text => both.text(&conclusion, context),
     };
@@ -117,6 +117,26 @@ impl Part<'_> {
 impl Both<'_> {
     fn differences(&self) -> usize {
         self.parts.iter().map(|part| part.found.differences.len()).sum()
+    }
+
+    /// Every difference, for programs: path and tile apart.
+    fn data(&self) -> Table {
+        let keys =
+            ["target", "type", "columns", "path_a", "tile_a", "kernel_a", "path_b", "tile_b", "kernel_b", "operation"];
+        let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
+        for part in &self.parts {
+            for difference in &part.found.differences {
+                let (device, ty) = difference.names(&part.left.question);
+                let side = |side: &Side| {
+                    let (path, tile) = side.path_and_tile();
+                    [path.to_owned(), tile.to_string(), side.instance().unwrap_or_default()]
+                };
+                let head = [device.to_owned(), ty.to_owned(), difference.columns()];
+                let sides = side(&difference.left).into_iter().chain(side(&difference.right));
+                table.row(head.into_iter().chain(sides).chain([part.operation.clone()]));
+            }
+        }
+        table
     }
 
     /// The first so many.

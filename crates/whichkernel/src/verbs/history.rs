@@ -87,8 +87,10 @@ fn changes(answer: &HistoryAnswer, context: &Context) -> Table {
         Column::left("target", title("source-column-gpu")),
         Column::left("type", title("source-column-type")),
         Column::left("columns", title("source-column-columns")),
-        Column::left("before", title("history-column-before")),
-        Column::left("after", title("history-column-after")),
+        Column::left("path_before", title("history-column-before")),
+        Column::right("tile_before", title("history-column-tile-before")),
+        Column::left("path_after", title("history-column-after")),
+        Column::right("tile_after", title("history-column-tile-after")),
         Column::left("kernel_before", title("history-column-kernel-before")),
         Column::left("kernel_after", title("history-column-kernel-after")),
     ]);
@@ -103,7 +105,9 @@ fn changes(answer: &HistoryAnswer, context: &Context) -> Table {
                 change.ty.clone(),
                 columns(change.from, change.to),
                 change.a.path.clone(),
+                change.a.tile.to_string(),
                 change.b.path.clone(),
+                change.b.tile.to_string(),
                 change.a.kernel.clone().unwrap_or_default(),
                 change.b.kernel.clone().unwrap_or_default(),
             ]);
@@ -195,8 +199,8 @@ fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &
         let _ = write!(out, "\n{} {tag} {} {}\n", event.date, short(&event.commit), event.subject);
         for change in event.changes.iter().take(ROWS) {
             let side = |side: &source::answers::Served| match &side.kernel {
-                Some(kernel) => format!("{} {kernel}", side.path),
-                None => side.path.clone(),
+                Some(kernel) => format!("{} {kernel}", side.brief()),
+                None => side.brief(),
             };
             let (before, after) = (side(&change.a), side(&change.b));
             let what = format!("{} {} {}", change.target, change.ty, columns(change.from, change.to));

@@ -4,7 +4,7 @@ mod vulkan;
 
 use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, Context, Format};
-use dryrun::{DispatchMaps, Map, Place, Said, Sheet, agreement};
+use dryrun::{DispatchMaps, Map, Place, Said, Sheet, Way, agreement};
 use evidence::{Conclusion, Says};
 use gguf::Path;
 use report::{Column, Table, conclusion_text};
@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         let mut sheet = Sheet::new(given, target, map);
         for row in declared.iter().filter(|row| row.arch == sheet.target) {
             let key = (row.ty.clone(), row.columns.unsigned_abs());
-            sheet.cells.entry(key).or_default().declared = Some(label(row));
+            sheet.cells.entry(key).or_default().declared = Some(way(row));
         }
         sheets.push(sheet);
     }
@@ -101,13 +101,15 @@ fn declare(tree: &str, args: &Args) -> anyhow::Result<Vec<Row>> {
     Ok(survey.rows())
 }
 
-fn label(row: &Row) -> String {
-    let Some(path) = row.path else { return "?".to_owned() };
-    let name = path.name();
-    if path == Path::Blas || row.variant <= 0 {
-        return if path == Path::Blas { name.to_owned() } else { name.to_ascii_lowercase() };
-    }
-    format!("{}{}", name.to_ascii_lowercase(), row.variant)
+fn way(row: &Row) -> Way {
+    let tile = if row.path == Some(Path::Blas) { 0 } else { row.variant.max(0).unsigned_abs() };
+    let label = match row.path {
+        None => "?".to_owned(),
+        Some(path @ Path::Blas) => path.name().to_owned(),
+        Some(path) if tile > 0 => format!("{}{tile}", path.name().to_ascii_lowercase()),
+        Some(path) => path.name().to_ascii_lowercase(),
+    };
+    Way { path: row.path, tile, label }
 }
 
 /// Rows of one table: types in order of appearance, with a cell per column count.
@@ -207,11 +209,27 @@ fn fit(table: &Table, context: &Context) -> String {
 }
 
 fn csv(sheets: &[Sheet<'_>]) -> String {
-    let keys = ["card", "type", "columns", "declared", "selected", "agree", "target", "rung", "reach"];
+    let keys = [
+        "card",
+        "type",
+        "columns",
+        "declared",
+        "selected",
+        "agree",
+        "target",
+        "rung",
+        "reach",
+        "declared_path",
+        "declared_tile",
+        "selected_path",
+        "selected_tile",
+    ];
     let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
     for sheet in sheets {
         for ((kind, columns), said) in &sheet.cells {
-            let text = |label: &Option<String>| label.clone().unwrap_or_default();
+            let text = |way: &Option<Way>| way.as_ref().map(|way| way.label.clone()).unwrap_or_default();
+            let path = |way: &Option<Way>| way.as_ref().and_then(|way| way.path).map_or("", Path::name).to_owned();
+            let tile = |way: &Option<Way>| way.as_ref().map(|way| way.tile.to_string()).unwrap_or_default();
             let agree = said.agrees().map_or("", |agree| if agree { "yes" } else { "no" });
             table.row([
                 sheet.card(),
@@ -223,6 +241,10 @@ fn csv(sheets: &[Sheet<'_>]) -> String {
                 sheet.target.clone(),
                 sheet.rung().name().to_owned(),
                 sheet.map.map(|map| dryrun::shown(&map.reach()).name()).unwrap_or_default().to_owned(),
+                path(&said.declared),
+                tile(&said.declared),
+                path(&said.selected),
+                tile(&said.selected),
             ]);
         }
     }
