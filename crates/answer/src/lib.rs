@@ -38,6 +38,10 @@ pub trait Answer: Serialize + schemars::Described {
     const SCHEMA: &'static str;
 }
 
+impl<A: Answer> Answer for &A {
+    const SCHEMA: &'static str = A::SCHEMA;
+}
+
 #[derive(Serialize)]
 struct Named<'a, A> {
     schema: &'static str,

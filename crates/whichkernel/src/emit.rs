@@ -18,7 +18,30 @@ pub trait Show: Answer {
     }
 }
 
+/// The formats for people and tables. JSON is not among them: it is made of the answer, and nowhere but here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plain {
+    Text,
+    Csv,
+    Md,
+}
+
 impl Context {
+    /// An answer whose text or table is made of more than it holds. Only what is asked for is made.
+    pub fn emit_as<A: Answer>(
+        &self,
+        format: Format,
+        answer: impl FnOnce() -> A,
+        plain: impl FnOnce(Plain) -> anyhow::Result<String>,
+    ) -> anyhow::Result<()> {
+        self.print(&match format {
+            Format::Json => answer::json(&answer())?,
+            Format::Text => plain(Plain::Text)?,
+            Format::Csv => plain(Plain::Csv)?,
+            Format::Md => plain(Plain::Md)?,
+        })
+    }
+
     pub fn emit<A: Show>(&self, format: Format, answer: &A) -> anyhow::Result<()> {
         let table = || {
             let none = || anyhow::anyhow!(self.lang.text("no-table"));

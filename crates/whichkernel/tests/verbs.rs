@@ -1,4 +1,4 @@
-//! Verbs do not import each other: what two of them need belongs in a room, or in `asked`.
+//! Verbs do not import each other: what two of them need belongs in a room, or in `asked`. What they print as JSON is made in one place.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,4 +38,19 @@ fn verbs_do_not_import_each_other() {
         }
     }
     assert!(found.is_empty(), "what two verbs need belongs in a room, or in `asked`: {found:?}");
+}
+
+/// `emit` writes an answer in the format that was asked for. By hand JSON is made only for what is no answer on the screen: a certificate
+/// that is kept, a report's file, a failure among several files, and a listing that is written as it comes.
+#[test]
+fn json_is_made_by_emit() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    ["verbs", "asked"].iter().for_each(|dir| files(&top.join(dir), &mut all));
+    let by_hand =
+        all.iter().filter(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("answer::json(")));
+    let by_hand: BTreeSet<String> =
+        by_hand.map(|path| path.strip_prefix(&top).expect("below").display().to_string()).collect();
+    let known = ["verbs/isa/list.rs", "verbs/many.rs", "verbs/report/export.rs", "verbs/watch/certify.rs"];
+    assert_eq!(by_hand, known.map(str::to_owned).into(), "`Context::emit` or `Context::emit_as` writes an answer");
 }

@@ -130,9 +130,9 @@ pub struct RunVerdict<'r> {
 }
 
 /// What the answer about a program is made of; `reaches` are of `plans`, in their order.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Parts<'r> {
-    pub runtime: &'r str,
+    pub runtime: String,
     pub plans: &'r [Plan],
     pub reaches: &'r [Reach],
     pub verdict: &'r Verdict,
@@ -151,7 +151,7 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
             Some(SelectedRow::new(plans.get(number)?, *reaches.get(number)?, row))
         };
         ProgramRun {
-            runtime: parts.runtime.to_owned(),
+            runtime: parts.runtime,
             run: devices.first().cloned(),
             devices,
             verdict: RunVerdict {

@@ -31,7 +31,7 @@ impl Answer for Directory {
 }
 
 /// Two questions about a directory and one GPU.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Serving {
     /// Would the GPU find kernels in anything that lies there?
     pub any: Conclusion,

@@ -2,6 +2,7 @@
 
 use super::tree::{Ask, Operation, notes, tell_skipped};
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::emit::Plain;
 use clap::ValueEnum;
 use evidence::{Conclusion, Reach, Rung, Says};
 use report::{Column, Table, conclusion_text};
@@ -67,13 +68,12 @@ pub fn compare(
     let same = matches!(conclusion.says(), Says::Same)
         && conclusion.reach() != Reach::Unknown
         && both.parts.iter().all(|part| part.found.half == 0);
-    let text = match format {
-        Format::Json => answer::json(&both.answer(conclusion))?,
-        Format::Csv => both.data().csv(),
-        Format::Md => both.markdown(&conclusion, context),
-        Format::Text => both.text(&conclusion, context),
+    let plain = |plain| match plain {
+        Plain::Csv => both.data().csv(),
+        Plain::Md => both.markdown(&conclusion, context),
+        Plain::Text => both.text(&conclusion, context),
     };
-    context.print(&text)?;
+    context.emit_as(format, || both.answer(conclusion.clone()), |format| Ok(plain(format)))?;
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 

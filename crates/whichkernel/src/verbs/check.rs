@@ -1,6 +1,7 @@
 //! Grades the claims of an investigation from the ledger.
 
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::emit::Plain;
 use crate::graded::{csv, detail, load, markdown, screen, text};
 use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
@@ -69,24 +70,25 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         graded.questions.clear();
     }
     let lang = &context.lang;
-    let mut out = match (args.format, &args.claim, &args.only) {
-        (Format::Text, Some(_), _) => detail::render(&graded, context),
-        (Format::Text, None, Some(only)) if graded.readings.is_empty() => {
+    let text = || match (&args.claim, &args.only) {
+        (Some(_), _) => detail::render(&graded, context),
+        (None, Some(only)) if graded.readings.is_empty() => {
             let only = lang.text(&format!("check-only-{only}"));
             format!("{}\n", lang.text_with("check-only-none", &[("count", total.into()), ("only", only.into())]))
         }
-        (Format::Text, ..) if args.brief => screen::brief(&graded, context),
-        (Format::Text, None, only) if only.is_some() || args.all => text::render(&graded, context),
-        (Format::Text, ..) => screen::render(&graded, &[], true, context),
-        (Format::Json, ..) => answer::json(&Checked { readings: Readings::of(&graded) })?,
-        (Format::Csv, ..) => csv(&graded, lang),
-        (Format::Md, ..) => markdown(&graded, lang),
+        _ if args.brief => screen::brief(&graded, context),
+        (None, only) if only.is_some() || args.all => text::render(&graded, context),
+        _ => screen::render(&graded, &[], true, context),
     };
-    if args.format == Format::Text && !reader.exists() {
-        let dir = context.ledger.to_string_lossy();
-        out.push_str(&lang.text_with("check-empty-ledger", &[("dir", dir.into())]));
-        out.push('\n');
-    }
-    context.print(&out)?;
+    let plain = |plain| match plain {
+        Plain::Csv => csv(&graded, lang),
+        Plain::Md => markdown(&graded, lang),
+        Plain::Text if reader.exists() => text(),
+        Plain::Text => {
+            let dir = context.ledger.to_string_lossy();
+            format!("{}{}\n", text(), lang.text_with("check-empty-ledger", &[("dir", dir.into())]))
+        }
+    };
+    context.emit_as(args.format, || Checked { readings: Readings::of(&graded) }, |format| Ok(plain(format)))?;
     Ok(if failed > 0 { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
 }

@@ -2,6 +2,7 @@
 
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
+use crate::emit::Plain;
 use anyhow::bail;
 use evidence::{Says, Word};
 use report::{Column, Table, conclusion_text};
@@ -67,12 +68,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let ends = Compared { operation: &operation, question: &question, found: &found.ends };
     let ends = conclude([&found.first.id, &found.last.id], &[ends], &found.ends_unread, &args.ask.other_operations());
     let answer = HistoryAnswer::new(&found, events, ends, &pins);
-    context.print(&match args.format {
-        Format::Json => answer::json(&answer)?,
-        Format::Csv => changes(&answer, context).csv(),
-        Format::Md => changes(&answer, context).markdown(),
-        Format::Text => text(&answer, &found, &question, context),
-    })?;
+    let plain = |plain| match plain {
+        Plain::Csv => changes(&answer, context).csv(),
+        Plain::Md => changes(&answer, context).markdown(),
+        Plain::Text => text(&answer, &found, &question, context),
+    };
+    context.emit_as(args.format, || &answer, |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@ mod vulkan;
 
 use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::emit::Plain;
 use dryrun::{DispatchMaps, Map, Place, Said, Sheet, Way, agreement};
 use evidence::{Conclusion, Says};
 use gguf::Path;
@@ -65,12 +66,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let both = args.source.is_some() && !args.no_dryrun;
     let agreement = both.then(|| agreement(&sheets));
-    let out = match args.dry.format {
-        Format::Json => answer::json(&DispatchMaps::new(&sheets, agreement.as_ref()))?,
-        Format::Csv => csv(&sheets),
-        Format::Text | Format::Md => text(&sheets, agreement.as_ref(), args, place.as_ref(), context),
+    let plain = |plain| match plain {
+        Plain::Csv => csv(&sheets),
+        Plain::Text | Plain::Md => text(&sheets, agreement.as_ref(), args, place.as_ref(), context),
     };
-    context.print(&out)?;
+    let whole = || DispatchMaps::new(&sheets, agreement.as_ref());
+    context.emit_as(args.dry.format, whole, |format| Ok(plain(format)))?;
     // Where nothing was run, what the source leaves open has no answer.
     let open = place.is_none() && (declared.is_empty() || declared.iter().any(|row| row.path.is_none()));
     let unanswered = open || !maps.iter().all(Map::is_answered);

@@ -2,6 +2,7 @@
 
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::counting::{census, nothing, parse_target};
+use crate::emit::Plain;
 use anyhow::bail;
 use evidence::Word;
 use inventory::File;
@@ -56,12 +57,12 @@ pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context)
         bail!("{}", context.lang.text("diff-kernel-none"));
     }
     let found = kernel_diff(&a, &b, &pairs);
-    context.print(&match format {
-        Format::Text => text(&a, &b, &pairs, &found, context),
-        Format::Csv => table(&found.differences, context).csv(),
-        Format::Md => table(&found.differences, context).markdown(),
-        Format::Json => answer::json(&found)?,
-    })?;
+    let plain = |plain| match plain {
+        Plain::Text => text(&a, &b, &pairs, &found, context),
+        Plain::Csv => table(&found.differences, context).csv(),
+        Plain::Md => table(&found.differences, context).markdown(),
+    };
+    context.emit_as(format, || &found, |format| Ok(plain(format)))?;
     Ok(match found.conclusion.word() {
         Word::Yes => ExitCode::SUCCESS,
         Word::No => ExitCode::from(CHECK_FAILED),

@@ -2,6 +2,7 @@
 
 use crate::asked::dry::{Ask, DEFAULT_RUNTIME, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::emit::Plain;
 use dryrun::{CellDifference, Map, Place, RuntimeDiff};
 use evidence::Word;
 use report::{Column, Table, conclusion_text};
@@ -47,14 +48,14 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
     }
     let said = conclusion_text(lang, &found.conclusion);
     let empty = found.differences.is_empty();
-    context.print(&match format {
-        Format::Csv => table.csv(),
-        Format::Json => answer::json(&found)?,
-        Format::Md if empty => format!("### whichkernel: `{}` → `{}`\n\n{said}\n", names.0, names.1),
-        Format::Md => format!("### whichkernel: `{}` → `{}`\n\n{said}\n\n{}", names.0, names.1, table.markdown()),
-        Format::Text if empty => format!("{said}\n"),
-        Format::Text => format!("{}\n{said}\n", table.text(context.width)),
-    })?;
+    let plain = |plain| match plain {
+        Plain::Csv => table.csv(),
+        Plain::Md if empty => format!("### whichkernel: `{}` → `{}`\n\n{said}\n", names.0, names.1),
+        Plain::Md => format!("### whichkernel: `{}` → `{}`\n\n{said}\n\n{}", names.0, names.1, table.markdown()),
+        Plain::Text if empty => format!("{said}\n"),
+        Plain::Text => format!("{}\n{said}\n", table.text(context.width)),
+    };
+    context.emit_as(format, || &found, |format| Ok(plain(format)))?;
     Ok(match found.conclusion.word() {
         Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
         _ if found.is_same() => ExitCode::SUCCESS,

@@ -2,7 +2,8 @@
 
 use super::{Args, place, record, rows, text, trace};
 use crate::asked::dry::{Lane, card};
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use crate::emit::Plain;
 use anyhow::Context as _;
 use dryrun::answers::{Parts, ProgramRun};
 use dryrun::{Described, Ending, Events, GRAPHS, Outcome, Place, Plan, Request, Selected, Streams, Verdict, select};
@@ -77,13 +78,15 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         events: Events::of(&outcome),
         reaches: (0..).zip(&played).map(reach).collect(),
     };
-    let out = match args.ask.format {
-        _ if args.bench_lines => rows::bench(selected.iter()),
-        Format::Csv => csv(&ran),
-        Format::Json => answer(&ran)?,
-        Format::Text | Format::Md => text::text(&ran, args.ask.format, context),
-    };
-    context.print(&out)?;
+    if args.bench_lines {
+        context.print(&rows::bench(selected.iter()))?;
+    } else {
+        let plain = |plain| match plain {
+            Plain::Csv => csv(&ran),
+            Plain::Text | Plain::Md => text::text(&ran, args.ask.format, context),
+        };
+        context.emit_as(args.ask.format, || answer(&ran), |format| Ok(plain(format)))?;
+    }
     // Behind what the program did: its own failure is the likely reason.
     if args.write_graph.is_some() && outcome.graphs.is_empty() {
         anyhow::bail!(context.lang.text("dryrun-no-graph"));
@@ -140,10 +143,9 @@ fn csv(ran: &Ran<'_>) -> String {
     table.csv()
 }
 
-fn answer(ran: &Ran<'_>) -> anyhow::Result<String> {
-    let runtime = ran.place.name();
+fn answer<'r>(ran: &'r Ran<'_>) -> ProgramRun<'r> {
     let parts = Parts {
-        runtime: &runtime,
+        runtime: ran.place.name(),
         plans: ran.plans,
         reaches: &ran.reaches,
         verdict: &ran.verdict,
@@ -152,5 +154,5 @@ fn answer(ran: &Ran<'_>) -> anyhow::Result<String> {
         selected: ran.selected,
         events: &ran.events,
     };
-    Ok(answer::json(&ProgramRun::from(parts))?)
+    ProgramRun::from(parts)
 }

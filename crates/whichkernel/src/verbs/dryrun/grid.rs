@@ -3,6 +3,7 @@
 use super::{Args, record, rows};
 use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::emit::Plain;
 use dryrun::answers::CardMaps;
 use dryrun::{Cell, Map, Place, reach_of_cell};
 use launch::record::lane;
@@ -20,13 +21,15 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             record::cells(context, &place, map, &args.ask.arch_of)?;
         }
     }
-    let out = match args.ask.format {
-        _ if args.bench_lines => rows::bench(maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows)),
-        Format::Csv => csv(&maps),
-        Format::Json => answer::json(&CardMaps::new(place.name(), &maps))?,
-        Format::Text | Format::Md => text(&maps, &place, args.ask.format, context),
-    };
-    context.print(&out)?;
+    if args.bench_lines {
+        context.print(&rows::bench(maps.iter().flat_map(|map| &map.cells).flat_map(|cell| &cell.rows)))?;
+    } else {
+        let plain = |plain| match plain {
+            Plain::Csv => csv(&maps),
+            Plain::Text | Plain::Md => text(&maps, &place, args.ask.format, context),
+        };
+        context.emit_as(args.ask.format, || CardMaps::new(place.name(), &maps), |format| Ok(plain(format)))?;
+    }
     if let Some(signal) = interrupt::signal() {
         context.note(&context.lang.text_with("dryrun-interrupted", &[("signal", signal.to_string().into())]));
         return Ok(ExitCode::from(COULD_NOT_RUN));

@@ -2,7 +2,8 @@
 
 use super::Args;
 use super::select::Select;
-use crate::context::{Context, Format};
+use crate::context::Context;
+use crate::emit::Plain;
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, FileReport, Found, Look, Options, inspect};
 use launch::grammar::{self, Facts, Family, Variants, variants};
@@ -85,12 +86,12 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileRe
         anyhow::Ok(())
     })?;
     look.0.check_target(&report)?;
-    match args.format {
-        Format::Json => context.print(&answer::json(&answer(file, &rows, args))?)?,
-        Format::Text => context.print(&table(&rows, context).text(context.width))?,
-        Format::Csv => context.print(&table(&rows, context).csv())?,
-        Format::Md => context.print(&table(&rows, context).markdown())?,
-    }
+    let plain = |plain| match plain {
+        Plain::Text => table(&rows, context).text(context.width),
+        Plain::Csv => table(&rows, context).csv(),
+        Plain::Md => table(&rows, context).markdown(),
+    };
+    context.emit_as(args.format, || answer(file, &rows, args), |format| Ok(plain(format)))?;
     Ok(report)
 }
 

@@ -5,6 +5,7 @@ use super::kernels::{self, Rows};
 use super::select::{Select, wanted_target};
 use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record, text};
 use crate::context::{COULD_NOT_RUN, Context, Format};
+use crate::emit::Plain;
 use answer::Answer as _;
 use anyhow::{Context as _, bail};
 use inventory::{File, FileReport, Options, inspect};
@@ -58,16 +59,13 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
     }
     report.nvidia.iter().for_each(|found| nvidia::complain(file, found, context));
     select.check_target(&report)?;
-    match args.format {
-        Format::Text => context.print(&text::file(file.path(), &report, &select, context))?,
-        Format::Json => {
-            let named = |target: &str| select.named(target);
-            context.print(&answer::json(&FileAnswer::new(file.path(), &report, &named))?)?;
-        }
-        Format::Csv | Format::Md => bail!(
+    let named = |target: &str| select.named(target);
+    context.emit_as(args.format, || FileAnswer::new(file.path(), &report, &named), |plain| match plain {
+        Plain::Text => Ok(text::file(file.path(), &report, &select, context)),
+        Plain::Csv | Plain::Md => bail!(
             "the overview has the formats text and json; csv and md are for --kernels, --launch-map, --bundles and --modules"
         ),
-    }
+    })?;
     Ok(report)
 }
 
@@ -130,14 +128,13 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::R
         ("bytes", text::count(bytes).into()),
         ("dir", dir.display().to_string().into()),
     ];
-    match args.format {
-        Format::Json => {
-            let dir = dir.to_string_lossy().into_owned();
-            context.print(&answer::json(&Extracted { dir, files, bytes })?)?;
-        }
-        Format::Csv => {}
-        _ => context.print(&format!("{}\n", context.lang.text_with("inspect-extracted", &words)))?,
-    }
+    let whole = || Extracted { dir: dir.to_string_lossy().into_owned(), files, bytes };
+    context.emit_as(args.format, whole, |plain| {
+        Ok(match plain {
+            Plain::Csv => String::new(),
+            Plain::Text | Plain::Md => format!("{}\n", context.lang.text_with("inspect-extracted", &words)),
+        })
+    })?;
     look.select.check_target(&report)?;
     Ok(report)
 }

@@ -1,7 +1,8 @@
 //! `inspect FILE --fingerprint [--against PIN]`: what build is this, and can that source have made it?
 
 use super::Args;
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use crate::emit::Plain;
 use anyhow::{Context as _, bail};
 use inventory::File;
 use observe::answers::Fingerprinted;
@@ -38,15 +39,11 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     };
     let window = shapes.as_ref().map(|shapes| window(shapes, &table));
     let print = Fingerprint { tools: found, shapes, window, against };
-    let out = match args.format {
-        Format::Json => {
-            let (window, against) = (print.window.as_ref(), print.against.as_ref());
-            answer::json(&Fingerprinted::new(path, &print.tools, window, &table, against))?
-        }
-        Format::Text => text(path, &print, &table, args, &context.lang),
-        Format::Csv | Format::Md => bail!("a fingerprint has the formats text and json"),
-    };
-    context.print(&out)?;
+    let whole = || Fingerprinted::new(path, &print.tools, print.window.as_ref(), &table, print.against.as_ref());
+    context.emit_as(args.format, whole, |plain| match plain {
+        Plain::Text => Ok(text(path, &print, &table, args, &context.lang)),
+        Plain::Csv | Plain::Md => bail!("a fingerprint has the formats text and json"),
+    })?;
     Ok(match print.against {
         Some(Against::Impossible { .. }) => ExitCode::from(CHECK_FAILED),
         // Asked, and nobody can say.

@@ -17,11 +17,8 @@ pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> anyhow:
     let report =
         inspect(file, &Options::all(), args.format == Format::Json, &Nothing, |bundle, ()| progress.step(bundle))?;
     let serves = report.serves(&wanted);
-    if args.format == Format::Json {
-        context.print(&answer::json(&HasTarget::new(file.path(), &report, &wanted, &serves))?)?;
-    } else {
-        context.print(&sentence(file, &wanted, &serves, &report, context))?;
-    }
+    let whole = || HasTarget::new(file.path(), &report, &wanted, &serves);
+    context.emit_as(args.format, whole, |_| Ok(sentence(file, &wanted, &serves, &report, context)))?;
     let problems = verdict(file.path(), &report, context);
     Ok(match presence(file.path(), &report, &serves).word() {
         Word::Yes => ExitCode::SUCCESS,

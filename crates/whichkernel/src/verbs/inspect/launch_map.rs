@@ -3,7 +3,8 @@
 
 use super::select::Select;
 use super::{Args, text::count};
-use crate::context::{COULD_NOT_RUN, Context, Format};
+use crate::context::{COULD_NOT_RUN, Context};
+use crate::emit::Plain;
 use codeobject::launch_map::{Image, Kind, LaunchMap, Registration, Vendor, launch_map};
 use codeobject::nvidia::{Region, walk_sections};
 use codeobject::{CodeObject, Kernel, Piece, ReadAt, demangle, walk};
@@ -35,12 +36,13 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         .collect();
     select.check(file)?;
     let orphans = shipped.as_ref().map(|shipped| unregistered(&map, &places, shipped));
-    match args.format {
-        Format::Json => context.print(&answer::json(&answer(file, &map, &rows, orphans.as_deref(), args))?)?,
-        Format::Text => context.print(&as_text((file, &map), &rows, orphans.as_deref(), context))?,
-        Format::Csv => context.print(&table(&rows, context).csv())?,
-        Format::Md => context.print(&table(&rows, context).markdown())?,
-    }
+    let plain = |plain| match plain {
+        Plain::Text => as_text((file, &map), &rows, orphans.as_deref(), context),
+        Plain::Csv => table(&rows, context).csv(),
+        Plain::Md => table(&rows, context).markdown(),
+    };
+    let whole = || answer(file, &map, &rows, orphans.as_deref(), args);
+    context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     for unresolved in map.completeness.unresolved.iter().take(20) {
         let said = report::phrase(&context.lang, &format!("call at {:#x}: {}", unresolved.site, unresolved.why));
         let path = file.path().display().to_string();

@@ -1,7 +1,8 @@
 //! `inspect FILE|DIR --needed`: the chain of libraries as a tree, worked out without running anything.
 
 use super::Args;
-use crate::context::{Context, Format};
+use crate::context::Context;
+use crate::emit::Plain;
 use anyhow::{Context as _, bail};
 use observe::answers::Needed;
 use report::{Column, Table};
@@ -37,13 +38,13 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     if args.record {
         super::record::needed(&path, &search, &chains, context)?;
     }
-    let out = match args.format {
-        Format::Json => answer::json(&Needed::new(&path, search.inside.root(), &chains))?,
-        Format::Text => chains.iter().map(|chain| text(chain, context)).collect(),
-        Format::Csv => edges(&chains, context).csv(),
-        Format::Md => edges(&chains, context).markdown(),
+    let plain = |plain| match plain {
+        Plain::Text => chains.iter().map(|chain| text(chain, context)).collect(),
+        Plain::Csv => edges(&chains, context).csv(),
+        Plain::Md => edges(&chains, context).markdown(),
     };
-    context.print(&out)?;
+    let whole = || Needed::new(&path, search.inside.root(), &chains);
+    context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
 }
 

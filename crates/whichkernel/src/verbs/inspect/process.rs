@@ -1,7 +1,8 @@
 //! `inspect PID`: the GPU stack that a process has loaded, and the edge that pulled each library in.
 
 use super::Args;
-use crate::context::{Context, Format};
+use crate::context::Context;
+use crate::emit::Plain;
 use evidence::Word;
 use observe::answers::ProcessAnswer;
 use observe::process::{Loaded, Process};
@@ -13,13 +14,12 @@ pub fn run(pid: u32, args: &Args, context: &Context) -> anyhow::Result<ExitCode>
     if args.record {
         super::record::process(&process, context)?;
     }
-    let out = match args.format {
-        Format::Json => answer::json(&ProcessAnswer::from(&process))?,
-        Format::Csv => table(&process, true, context).csv(),
-        Format::Md => table(&process, false, context).markdown(),
-        Format::Text => text(&process, context),
+    let plain = |plain| match plain {
+        Plain::Csv => table(&process, true, context).csv(),
+        Plain::Md => table(&process, false, context).markdown(),
+        Plain::Text => text(&process, context),
     };
-    context.print(&out)?;
+    context.emit_as(args.format, || ProcessAnswer::from(&process), |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
 }
 

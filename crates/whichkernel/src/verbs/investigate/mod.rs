@@ -1,6 +1,7 @@
 //! The main job: look with everything there is, record, grade, and say it in a screen.
 
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::emit::Plain;
 use crate::graded::{csv, load, markdown, screen};
 use crate::pages::Beside;
 use evidence::{Investigation, Question, Recorded, View};
@@ -102,7 +103,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
     }
     pages.renew();
-    context.print(&render(args.format, &graded, &looked, pages.page(), context)?)?;
+    emit(args.format, &graded, &looked, pages.page(), context)?;
     pages.finish(args.open, args.format != Format::Text)?;
     let failed = args.strict && graded.failed() > 0;
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
@@ -162,17 +163,18 @@ fn asked(investigation: &Investigation) -> Vec<View> {
     claims.chain(questions).map(|(topic, about)| View { topic: topic.clone(), about: about.clone() }).collect()
 }
 
-fn render(
+fn emit(
     format: Format,
     graded: &Graded,
     looked: &[Looked],
     report: Option<String>,
     context: &Context,
-) -> anyhow::Result<String> {
-    Ok(match format {
-        Format::Text => screen::render(graded, looked, false, context),
-        Format::Md => markdown(graded, &context.lang),
-        Format::Csv => csv(graded, &context.lang),
-        Format::Json => answer::json(&Investigated { readings: Readings::of(graded), looked, report })?,
-    })
+) -> anyhow::Result<()> {
+    let plain = |plain| match plain {
+        Plain::Text => screen::render(graded, looked, false, context),
+        Plain::Md => markdown(graded, &context.lang),
+        Plain::Csv => csv(graded, &context.lang),
+    };
+    let whole = || Investigated { readings: Readings::of(graded), looked, report };
+    context.emit_as(format, whole, |format| Ok(plain(format)))
 }

@@ -37,9 +37,6 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
         }
         answers.push(answer);
     }
-    match format {
-        Format::Json => context.print(&answer::json(&Has::new(answers, groups))?)?,
-        _ => context.print(&(lines + &text::account(groups, context)))?,
-    }
+    context.emit_as(format, || Has::new(answers, groups), |_| Ok(lines + &text::account(groups, context)))?;
     Ok(ExitCode::from(code))
 }

@@ -9,6 +9,7 @@ mod text;
 use super::many;
 use crate::context::{Context, Format};
 use crate::counting::{census, no_kernel, nothing, parse_target};
+use crate::emit::Plain;
 use ::runtime::inputs;
 use inventory::{File, Pack, Unread};
 use launch::NameFilter;
@@ -132,12 +133,12 @@ fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
     if !args.has.is_empty() {
         return has::run(&args.has, &groups, args.format, context);
     }
-    match args.format {
-        Format::Text => context.print(&text::census(file, &groups, args.mnemonics, context))?,
-        Format::Md => context.print(&table::of(&groups, args.mnemonics, context).markdown())?,
-        Format::Csv => context.print(&table::long(&groups, args.mnemonics).csv())?,
-        Format::Json => context.print(&answer::json(&answers::census(file, &groups, &report))?)?,
-    }
+    let plain = |plain| match plain {
+        Plain::Text => text::census(file, &groups, args.mnemonics, context),
+        Plain::Md => table::of(&groups, args.mnemonics, context).markdown(),
+        Plain::Csv => table::long(&groups, args.mnemonics).csv(),
+    };
+    context.emit_as(args.format, || answers::census(file, &groups, &report), |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
 }
 

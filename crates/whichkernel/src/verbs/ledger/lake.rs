@@ -20,10 +20,8 @@ pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) 
         ledgers,
         expected,
     };
-    context.print(&match format {
-        Format::Json => answer::json(&verdict)?,
-        _ => text(&verdict, context),
-    })?;
+    let shown = || text(&verdict, context);
+    context.emit_as(format, || &verdict, |_| Ok(shown()))?;
     Ok(if whole && held { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 

@@ -78,11 +78,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
     })?;
     let expected = expected(args, &proof)?;
-    let out = match args.format {
-        Format::Json => answer::json(&verdict(&proof, &expected))?,
-        _ => text(&proof, &expected, reader.exists(), context),
-    };
-    context.print(&out)?;
+    let plain = || text(&proof, &expected, reader.exists(), context);
+    context.emit_as(args.format, || verdict(&proof, &expected), |_| Ok(plain()))?;
     let held = expected.iter().all(|one| matches!(one.held, Held::At(_)));
     Ok(if held && proof.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }

@@ -4,6 +4,7 @@ use crate::asked::declare;
 use crate::asked::look::USUAL_ROUTES;
 use crate::asked::tree::tell_skipped;
 use crate::context::{CHECK_FAILED, Context, Format};
+use crate::emit::Plain;
 use anyhow::bail;
 use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};
 use evidence::{Conclusion, Word};
@@ -45,16 +46,16 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
     {
         declare::chains(tree, &chains, &facts, files.len(), context)?;
     }
-    let text = match args.format {
-        Format::Json => {
-            let found = callchain::ways_found(&labels(trees), &chains, files.len(), &unread);
-            ::answer::json(&answer(trees, route, chains, found, &facts))?
-        }
-        Format::Csv => steps_table(&chains, context).csv(),
-        Format::Md => markdown(route, &chains, &facts, context),
-        Format::Text => text(route, &chains, &facts, context),
+    let whole = || {
+        let found = callchain::ways_found(&labels(trees), &chains, files.len(), &unread);
+        answer(trees, route, chains.clone(), found, &facts)
     };
-    context.print(&text)?;
+    let plain = |plain| match plain {
+        Plain::Csv => steps_table(&chains, context).csv(),
+        Plain::Md => markdown(route, &chains, &facts, context),
+        Plain::Text => text(route, &chains, &facts, context),
+    };
+    context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,14 +92,15 @@ fn between(
     let ends = [("from", from.into()), ("to", to.into())];
     let says = context.lang.text_with(if is_there { "chain-between" } else { "chain-no-way" }, &ends);
     let table = steps_table(&chains, context);
-    context.print(&match (args.format, is_there) {
-        (Format::Json, _) => ::answer::json(&answer(trees, "", chains, found, &[]))?,
-        (Format::Csv, _) => table.csv(),
-        (Format::Md, true) => table.markdown(),
-        (Format::Md, false) => format!("{says}\n\n{}\n", conclusion_text(&context.lang, &found)),
-        (Format::Text, true) => format!("{says}\n{}", table.text(context.width)),
-        (Format::Text, false) => format!("{says}\n{}\n", conclusion_text(&context.lang, &found)),
-    })?;
+    let plain = |plain| match (plain, is_there) {
+        (Plain::Csv, _) => table.csv(),
+        (Plain::Md, true) => table.markdown(),
+        (Plain::Md, false) => format!("{says}\n\n{}\n", conclusion_text(&context.lang, &found)),
+        (Plain::Text, true) => format!("{says}\n{}", table.text(context.width)),
+        (Plain::Text, false) => format!("{says}\n{}\n", conclusion_text(&context.lang, &found)),
+    };
+    let whole = || answer(trees, "", chains.clone(), found.clone(), &[]);
+    context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     if args.format == Format::Csv && !is_there {
         context.note(&says);
     }

@@ -1,7 +1,8 @@
 //! `source TREE` on a rocBLAS tree: which GPUs it knows, how it tells them apart, where it looks for kernels.
 
 use crate::asked::declare;
-use crate::context::{Context, Format};
+use crate::context::Context;
+use crate::emit::Plain;
 use callchain::rocblas::{Rocblas, wanted};
 use evidence::Word;
 use report::{Column, Table, conclusion_text};
@@ -14,13 +15,13 @@ pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) 
     if args.record {
         declare::rocblas(tree, found, files, context)?;
     }
-    let text = match args.format {
-        Format::Json => answer::json(&found.answer(&tree.label, tree.commit.as_deref(), targets, files))?,
-        Format::Csv => targets_table(found, targets, context).csv(),
-        Format::Md => targets_table(found, targets, context).markdown(),
-        Format::Text => text(&tree.label, found, targets, files, context),
+    let plain = |plain| match plain {
+        Plain::Csv => targets_table(found, targets, context).csv(),
+        Plain::Md => targets_table(found, targets, context).markdown(),
+        Plain::Text => text(&tree.label, found, targets, files, context),
     };
-    context.print(&text)?;
+    let whole = || found.answer(&tree.label, tree.commit.as_deref(), targets, files);
+    context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
 }
 

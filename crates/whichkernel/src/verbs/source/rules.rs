@@ -3,6 +3,7 @@
 use crate::asked::declare;
 use crate::asked::tree::{notes, tell_skipped};
 use crate::context::{Context, Format};
+use crate::emit::Plain;
 use report::{Column, Table};
 use source::ranges::{brief, choice_of, stretches};
 use source::{Reason, Survey, Tree};
@@ -32,16 +33,15 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result
     if args.record {
         declare::rules(tree, &survey, context)?;
     }
-    let text = match (args.format, args.thresholds) {
-        (Format::Csv, false) => csv(&survey),
-        (Format::Json, _) => answer::json(&survey.declared(tree))?,
-        (Format::Csv, true) => thresholds(&survey, context).csv(),
-        (Format::Md, true) => thresholds(&survey, context).markdown(),
-        (Format::Text, true) => thresholds(&survey, context).text(context.width),
-        (Format::Md, false) => table(&survey, context).markdown(),
-        (Format::Text, false) => text(&survey, context),
+    let plain = |plain| match (plain, args.thresholds) {
+        (Plain::Csv, false) => csv(&survey),
+        (Plain::Csv, true) => thresholds(&survey, context).csv(),
+        (Plain::Md, true) => thresholds(&survey, context).markdown(),
+        (Plain::Text, true) => thresholds(&survey, context).text(context.width),
+        (Plain::Md, false) => table(&survey, context).markdown(),
+        (Plain::Text, false) => text(&survey, context),
     };
-    context.print(&text)?;
+    context.emit_as(args.format, || survey.declared(tree), |format| Ok(plain(format)))?;
     // The process ends here: a fifteenth of its time would go into giving back piece by piece what the system takes as a whole.
     let survey = ManuallyDrop::new(survey);
     if context.only_looks() {

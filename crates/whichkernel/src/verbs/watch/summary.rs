@@ -3,6 +3,7 @@
 use super::claims::Judged;
 use super::{alarm, claims, table};
 use crate::context::{Context, Format};
+use crate::emit::Plain;
 use evidence::{Canary, DeviceKind, Rung};
 use std::fmt::Write;
 use watch::{Device, Ended, ObserverReport, Tally, Unseen, Watched, Word, signal_name};
@@ -25,18 +26,16 @@ impl Told<'_> {
             crate::context::tell_part(format_args!("{line}"));
         }
         let failed = failed.unwrap_or_default();
-        match format {
-            Format::Text => {
-                context.print(&format!("{failed}{}{}", text(tally, account, context), judged.text(context)))
-            }
-            Format::Csv => context.print(&table::full(tally).csv()),
-            Format::Md => context.print(&table::full(tally).markdown()),
-            Format::Json => {
-                let english = report::Lang::new("en");
-                let answer = Watched::new(tally, account, &judged.held, *ended, |held| claims::why(held, &english));
-                context.print(&answer::json(&answer)?)
-            }
-        }
+        let plain = |plain| match plain {
+            Plain::Text => format!("{failed}{}{}", text(tally, account, context), judged.text(context)),
+            Plain::Csv => table::full(tally).csv(),
+            Plain::Md => table::full(tally).markdown(),
+        };
+        let whole = || {
+            let english = report::Lang::new("en");
+            Watched::new(tally, account, &judged.held, *ended, |held| claims::why(held, &english))
+        };
+        context.emit_as(format, whole, |format| Ok(plain(format)))
     }
 }
 

@@ -7,7 +7,8 @@ mod text;
 
 use super::Args;
 use super::select::wanted;
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
+use crate::emit::Plain;
 use anyhow::{Context as _, bail};
 use evidence::{Conclusion, Word};
 use gpu::Arch;
@@ -82,21 +83,18 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
         _ if !survey.unread.is_empty() => ExitCode::from(COULD_NOT_RUN),
         _ => ExitCode::SUCCESS,
     };
-    match args.format {
-        Format::Json => {
-            let answer = answer(shown, target.as_deref(), &survey, &catalogs, place.completeness(), serving);
-            context.print(&answer::json(&answer)?)?;
-        }
-        Format::Text => {
+    let whole = || answer(shown, target.as_deref(), &survey, &catalogs, place.completeness(), serving.clone());
+    context.emit_as(args.format, whole, |plain| match plain {
+        Plain::Text => {
             let mut out = text::directory((path, shown), arch.as_ref(), &survey.libraries, &catalogs, context);
             out += &text::packs(&survey.packs, context);
             if let (Some(arch), Some(serving)) = (&arch, &serving) {
                 out += &text::serving(shown, arch, serving, arch_asked.is_none(), context);
             }
-            context.print(&out)?;
+            Ok(out)
         }
-        Format::Csv | Format::Md => bail!("a directory has the formats text and json"),
-    }
+        Plain::Csv | Plain::Md => bail!("a directory has the formats text and json"),
+    })?;
     Ok(code)
 }
 
