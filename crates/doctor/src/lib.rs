@@ -122,10 +122,12 @@ impl Facts {
 
     /// Is there a GPU? Where the kernel shows no devices, nobody knows.
     pub fn gpus_found(&self) -> Conclusion {
-        let seen = u64::from(self.devices_seen);
-        let basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, Unit::Settings, seen, seen);
-        let basis = if self.devices_seen { basis } else { basis.lacking("/sys", LeftOutWhy::Unreadable) };
-        basis.presence((self.gpus.len() + usize::from(self.nvidia.present())) as u64)
+        looked("/sys", self.devices_seen, self.gpus.len() + usize::from(self.nvidia.present()))
+    }
+
+    /// Does a server run? Where the kernel shows no processes, nobody knows.
+    pub fn servers_running(&self) -> Conclusion {
+        looked("/proc", self.servers.processes_seen, self.servers.running.len())
     }
 
     /// The targets of the AMD GPUs here, each once.
@@ -135,6 +137,14 @@ impl Facts {
         targets.dedup();
         targets
     }
+}
+
+/// Whether anything was found in one place of this host, if that is there to look in.
+fn looked(place: &str, seen: bool, found: usize) -> Conclusion {
+    let answered = u64::from(seen);
+    let basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, Unit::Settings, answered, answered);
+    let basis = if seen { basis } else { basis.lacking(place, LeftOutWhy::Unreadable) };
+    basis.presence(found as u64)
 }
 
 impl Facts {

@@ -4,6 +4,7 @@ mod machine;
 mod recorded;
 
 use doctor::{Case, Facts, Fix, Look, Report, Status, Trial, Trials, Weight};
+use evidence::Word;
 use machine::Machine;
 use made_files as make;
 
@@ -247,6 +248,12 @@ fn a_tree_that_holds_nothing_leaves_everything_open() {
     let empty = tempfile::tempdir().unwrap();
     let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
     assert!(report.cases.is_empty() && !report.facts.devices_seen, "{:?}", report.cases);
+    for found in [report.cases_found(), report.facts.gpus_found(), report.facts.servers_running()] {
+        assert_eq!(found.word(), Word::NotKnown, "{found:?}");
+    }
+    std::fs::create_dir_all(empty.path().join("sys/class")).unwrap();
+    let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
+    assert_eq!([report.cases_found(), report.facts.gpus_found()].map(|found| found.word()), [Word::No, Word::No]);
     // Nothing works, nothing is refused: nothing was there to be asked.
     for observer in report.observers.iter().filter(|observer| observer.status != Status::Absent) {
         assert_eq!((observer.status, &observer.fix), (Status::Untested, &None), "{}", observer.name);

@@ -66,7 +66,7 @@ fn found(found: &[Found]) -> Vec<At<'_>> {
     let seen = found.iter().filter(|one| one.grade.strength() > 0);
     let mut all: Vec<At<'_>> = seen
         .filter_map(|one| {
-            let columns = one.about.split(' ').find_map(|word| word.strip_prefix("columns="))?;
+            let columns = one.parameters.get("columns")?;
             let by = one.reading.cites.iter().map(|cite| cite.observer.name.as_str()).collect();
             let of = one.reading.cites.iter().map(|cite| cite.of.as_str()).collect();
             Some(At { span: Span::parse(columns)?, value: &one.value, by, of })

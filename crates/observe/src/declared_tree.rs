@@ -191,6 +191,11 @@ mod tests {
         let found = Way { from: "a", to: "b", steps: Some(&[]) };
         let made = ways(&tree, "llama.cpp", &[found, found], 1).expect("made");
         assert_eq!(made.len(), 1, "once");
-        assert_eq!(made.first().map(|one| one.observer().name.as_str()), Some("tree"));
+        let one = made.first().expect("one");
+        assert_eq!(one.observer().name, "tree");
+        let views = DeclaredTree.field_of_view();
+        let topic = |topic: &str| views.iter().any(|(_, view)| view.covers(topic, &About::default()));
+        assert!(topic("source.chain") && topic("matmul.path"), "what it makes is in its view");
+        assert!(!topic("matmul.kernel"), "and what it does not make is not");
     }
 }

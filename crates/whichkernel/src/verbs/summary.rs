@@ -4,10 +4,11 @@ use crate::context::Context;
 use crate::labelled::labelled;
 use crate::message::say;
 use doctor::{Facts, Host, Report, Server, Trials, Weight};
-use evidence::{Glance, Rung};
+use evidence::{Conclusion, Glance, Rung, Word};
 use inventory::{File, Sha256};
 use investigate::{Here, live_path};
 use ledger::Reader;
+use report::conclusion_text;
 use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
@@ -41,9 +42,17 @@ fn gpu(facts: &Facts, context: &Context) -> String {
                 None => gpu.target_or_unknown().to_owned(),
             }
         })
-        .chain(facts.nvidia.cards.iter().cloned())
+        .chain(if facts.nvidia.cards.is_empty() { &facts.nvidia.devices } else { &facts.nvidia.cards }.iter().cloned())
         .collect();
-    if titles.is_empty() { context.lang.text("summary-no-gpu") } else { titles.join(", ") }
+    match titles.is_empty() {
+        true => none(&facts.gpus_found(), "summary-no-gpu", context),
+        false => titles.join(", "),
+    }
+}
+
+/// That there is none, where that is known; else what could not be looked at.
+fn none(found: &Conclusion, key: &str, context: &Context) -> String {
+    if found.word() == Word::No { context.lang.text(key) } else { conclusion_text(&context.lang, found) }
 }
 
 fn serving(report: &Report) -> Option<&doctor::Answer> {
@@ -61,7 +70,7 @@ fn server(report: &Report, context: &Context) -> String {
             Some(process) => {
                 lang.text_with(key, &[("server", process.role.name().into()), ("pid", process.pid.into())])
             }
-            None => lang.text("summary-no-server"),
+            None => none(&report.facts.servers_running(), "summary-no-server", context),
         };
     };
     let key = if answer.models.is_empty() { "summary-server-idle" } else { "summary-server-model" };
@@ -79,8 +88,8 @@ fn server(report: &Report, context: &Context) -> String {
 fn path(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let targets: Vec<String> = report.facts.targets().into_iter().map(str::to_owned).collect();
-    if targets.is_empty() && report.facts.nvidia.cards.is_empty() {
-        return lang.text("summary-path-no-gpu");
+    if report.facts.gpus_found().word() != Word::Yes {
+        return none(&report.facts.gpus_found(), "summary-path-no-gpu", context);
     }
     let types = types(report);
     let here = Here { targets: targets.clone(), types: types.clone(), ..Here::default() };

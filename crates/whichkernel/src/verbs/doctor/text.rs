@@ -165,7 +165,8 @@ impl Page<'_> {
             && servers.units.is_empty()
             && report.trials.answers.is_empty()
         {
-            let key = if servers.processes_seen { "doctor-servers-none" } else { "doctor-servers-none-tree" };
+            let none = report.facts.servers_running().word() == Word::No;
+            let key = if none { "doctor-servers-none" } else { "doctor-servers-none-tree" };
             self.line(2, &self.lang().text(key));
         }
         for binary in &servers.binaries {

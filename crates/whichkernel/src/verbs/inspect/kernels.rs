@@ -106,12 +106,19 @@ impl Rows {
     }
 }
 
+/// A kernel as tables have it.
+struct Cells {
+    all: [String; 19],
+    /// Its proof is shown where it is one.
+    is_stub: bool,
+}
+
 fn write_row(
     rows: &mut String,
     count: &mut u64,
     format: Format,
     json: impl FnOnce() -> KernelRow,
-    cells: impl FnOnce() -> [String; 19],
+    cells: impl FnOnce() -> Cells,
 ) {
     let first = *count == 0;
     *count += 1;
@@ -121,16 +128,16 @@ fn write_row(
             // A row is numbers and text: it always serializes.
             rows.push_str(&serde_json::to_string(&json()).unwrap_or_default());
         }
-        Format::Csv => csv_line(rows, cells().iter().map(String::as_str)),
+        Format::Csv => csv_line(rows, cells().all.iter().map(String::as_str)),
         Format::Md => {
-            let cells = cells().map(|cell| plain(&cell).replace('|', "\\|"));
+            let cells = cells().all.map(|cell| plain(&cell).replace('|', "\\|"));
             let _ = writeln!(rows, "| {} |", cells.join(" | "));
         }
-        Format::Text => text_row(rows, cells()),
+        Format::Text => text_row(rows, &cells()),
     }
 }
 
-fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &str) -> [String; 19] {
+fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &str) -> Cells {
     let cell = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let of = |get: fn(&CubinKernel) -> Option<u32>| cell(kernel.and_then(get).map(u64::from));
     let mut cells = [const { String::new() }; 19];
@@ -153,7 +160,7 @@ fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &s
             *cell = text;
         }
     }
-    cells
+    Cells { all: cells, is_stub: false }
 }
 
 pub fn header(format: Format) -> String {
@@ -169,9 +176,9 @@ pub fn header(format: Format) -> String {
 }
 
 /// Bundle, target, registers and memory, name: what fits a line. A dash where nothing is stated.
-fn text_row(out: &mut String, cells: [String; 19]) {
-    let stub = if cells.get(11).is_some_and(|stub| stub == "true") { 16 } else { usize::MAX };
-    let cell = |at: usize| cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty()).unwrap_or("-");
+fn text_row(out: &mut String, cells: &Cells) {
+    let stub = if cells.is_stub { 16 } else { usize::MAX };
+    let cell = |at: usize| cells.all.get(at).map(String::as_str).filter(|cell| !cell.is_empty()).unwrap_or("-");
     let _ = writeln!(
         out,
         "{:>6} {:<12} {:>5} {:>5} {:>5} {:>6} {:>7} {:>4} {:>7} {:>6} {:<9} {}",
@@ -190,7 +197,7 @@ fn text_row(out: &mut String, cells: [String; 19]) {
     );
 }
 
-fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) -> [String; 19] {
+fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) -> Cells {
     let m = &kernel.metadata;
     let cell = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
     let differences: Vec<String> = kernel
@@ -198,7 +205,7 @@ fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str
         .iter()
         .map(|d| format!("{}:{}/{}", d.field, d.metadata, d.descriptor))
         .collect();
-    [
+    let all = [
         name.to_owned(),
         m.name.clone(),
         found.bundle.map_or_else(String::new, |bundle| bundle.to_string()),
@@ -218,7 +225,8 @@ fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str
         kernel.stub.to_string(),
         cell(m.explicit_kernarg_size()),
         differences.join(" "),
-    ]
+    ];
+    Cells { all, is_stub: kernel.stub.is_stub() }
 }
 
 fn target(found: &Found<'_>) -> String {
