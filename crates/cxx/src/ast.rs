@@ -210,6 +210,8 @@ pub enum Stmt {
     },
     Each {
         slot: u32,
+        /// `auto & [key, value]`: what each item is taken apart into; else empty.
+        parts: Vec<u32>,
         by_ref: bool,
         range: Expr,
         body: Box<Stmt>,

@@ -1,6 +1,6 @@
-//! Every call that stands in a function, with the conditions around it.
+//! What stands in a function: every variable, expression and call, with the conditions around it.
 
-use crate::ast::{Expr, ExprKind, Initial, Name, Stmt};
+use crate::ast::{Binary, Expr, ExprKind, Initial, Name, Stmt, Unary, Var};
 use crate::files::Span;
 
 /// A call by name, and the conditions that stand around it in the text.
@@ -12,11 +12,41 @@ pub struct Call<'a> {
     pub guards: Vec<&'a Expr>,
 }
 
+/// What statements are made of.
+#[derive(Debug, Clone, Copy)]
+pub enum Part<'a> {
+    Var(&'a Var),
+    /// Every expression, and before each of its parts itself.
+    Expr(&'a Expr),
+    Unparsed(Span),
+}
+
 /// All calls of a list of statements, in the order of the text.
 pub fn calls(stmts: &[Stmt]) -> Vec<Call<'_>> {
-    let mut visit = Visit { out: Vec::new(), guards: Vec::new(), slots: None };
-    stmts.iter().for_each(|stmt| visit.stmt(stmt));
-    visit.out
+    let mut out = Vec::new();
+    visit(stmts, &mut |part, guards| {
+        if let Part::Expr(Expr { kind: ExprKind::Call(callee, args), span }) = part
+            && let ExprKind::Name(name) = &callee.kind
+        {
+            out.push(Call { name, args, at: *span, guards: guards.to_vec() });
+        }
+    });
+    out
+}
+
+/// Every part of a list of statements and of the lambdas in them, in the order of the text.
+pub fn parts_of(stmts: &[Stmt]) -> Vec<Part<'_>> {
+    let mut out = Vec::new();
+    visit(stmts, &mut |part, _| out.push(part));
+    out
+}
+
+/// Every part of an expression and of the lambdas in it: itself first.
+pub fn parts_in(expr: &Expr) -> Vec<Part<'_>> {
+    let mut out = Vec::new();
+    let mut seen = |part, _: &[&Expr]| out.push(part);
+    Visit { seen: &mut seen, guards: Vec::new() }.expr(expr);
+    out
 }
 
 /// Every name that an expression mentions.
@@ -31,13 +61,20 @@ pub fn names<'a>(expr: &'a Expr, out: &mut Vec<&'a Name>) {
 
 /// Every slot that statements and the lambdas in them write to: by assignment, or by giving it away.
 pub(crate) fn locals(stmts: &[Stmt], out: &mut Vec<u32>) {
-    let mut visit = Visit { out: Vec::new(), guards: Vec::new(), slots: Some(out) };
+    visit(stmts, &mut |part, _| {
+        if let Part::Expr(expr) = part {
+            given(expr, out);
+        }
+    });
+}
+
+fn visit<'a>(stmts: &'a [Stmt], seen: &mut dyn FnMut(Part<'a>, &[&'a Expr])) {
+    let mut visit = Visit { seen, guards: Vec::new() };
     stmts.iter().for_each(|stmt| visit.stmt(stmt));
 }
 
 struct Visit<'a, 's> {
-    slots: Option<&'s mut Vec<u32>>,
-    out: Vec<Call<'a>>,
+    seen: &'s mut dyn FnMut(Part<'a>, &[&'a Expr]),
     guards: Vec<&'a Expr>,
 }
 
@@ -47,6 +84,7 @@ impl<'a> Visit<'a, '_> {
             Stmt::Expr(expr) | Stmt::Return(Some(expr), _) | Stmt::Case(expr) => self.expr(expr),
             Stmt::Decl(vars) => {
                 for var in vars {
+                    (self.seen)(Part::Var(var), &self.guards);
                     match &var.init {
                         Initial::Value(value) => self.expr(value),
                         Initial::Arguments(args) => args.iter().for_each(|arg| self.expr(arg)),
@@ -63,6 +101,7 @@ impl<'a> Visit<'a, '_> {
                 self.guards.pop();
             }
             Stmt::Switch(switch) => {
+                self.expr(&switch.value);
                 self.guards.push(&switch.value);
                 switch.body.iter().for_each(|stmt| self.stmt(stmt));
                 self.guards.pop();
@@ -81,35 +120,31 @@ impl<'a> Visit<'a, '_> {
                 self.stmt(body);
             }
             Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
+            Stmt::Unparsed(span) => (self.seen)(Part::Unparsed(*span), &self.guards),
             Stmt::Return(None, _)
             | Stmt::Alias(..)
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Default
             | Stmt::Cases(_)
-            | Stmt::Empty
-            | Stmt::Unparsed(_) => {}
+            | Stmt::Empty => {}
         }
     }
 
     fn expr(&mut self, expr: &'a Expr) {
-        if let Some(slots) = &mut self.slots {
-            given(expr, slots);
-        }
+        (self.seen)(Part::Expr(expr), &self.guards);
         match &expr.kind {
-            ExprKind::Call(callee, args) => {
-                if let ExprKind::Name(name) = &callee.kind {
-                    self.out.push(Call { name, args, at: expr.span, guards: self.guards.clone() });
-                }
-            }
-            ExprKind::Binary(crate::ast::Binary::And, left, right) => {
+            ExprKind::Binary(Binary::And, left, right) => {
                 self.expr(left);
                 self.guards.push(left);
                 self.expr(right);
                 self.guards.pop();
                 return;
             }
-            ExprKind::Lambda(lambda) => lambda.body.iter().for_each(|stmt| self.stmt(stmt)),
+            ExprKind::Lambda(lambda) => {
+                lambda.own.iter().for_each(|(_, value)| self.expr(value));
+                lambda.body.iter().for_each(|stmt| self.stmt(stmt));
+            }
             _ => {}
         }
         for part in parts(expr) {
@@ -118,11 +153,11 @@ impl<'a> Visit<'a, '_> {
     }
 }
 
-/// The variables that this very expression may change.
-fn given(expr: &Expr, out: &mut Vec<u32>) {
+/// The variables that this very expression may change: by assignment, or by giving it away.
+pub fn given(expr: &Expr, out: &mut Vec<u32>) {
     match &expr.kind {
         ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => root(target, out),
-        ExprKind::Unary(crate::ast::Unary::Address, inner) => root(inner, out),
+        ExprKind::Unary(Unary::Address, inner) => root(inner, out),
         ExprKind::Call(callee, args) => {
             args.iter().for_each(|arg| root(arg, out));
             if let ExprKind::Member { base, .. } = &callee.kind {
@@ -138,12 +173,13 @@ fn root(expr: &Expr, out: &mut Vec<u32>) {
     match &expr.kind {
         ExprKind::Local(slot, _) => out.push(*slot),
         ExprKind::Member { base, .. } | ExprKind::Index(base, _) | ExprKind::Cast(_, base) => root(base, out),
-        ExprKind::Unary(crate::ast::Unary::Deref, base) => root(base, out),
+        ExprKind::Unary(Unary::Deref, base) => root(base, out),
         ExprKind::Ternary(parts) => parts.iter().skip(1).for_each(|part| root(part, out)),
         _ => {}
     }
 }
 
+/// What an expression is made of, but for the body of a lambda.
 pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::Unary(_, inner)

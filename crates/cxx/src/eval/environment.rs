@@ -4,6 +4,7 @@ use super::machine::{Machine, Run, Step};
 use super::value::Value;
 use crate::ast::Expr;
 use crate::files::Span;
+use crate::lex::Kind;
 
 /// As a reason tells of a variable that is not there.
 pub const NOT_SET: &str = "not set";
@@ -12,12 +13,33 @@ impl Machine<'_> {
     pub(super) fn getenv(&mut self, name: Option<&Expr>, at: Span) -> Run<Value> {
         // A name that is not known may be any.
         let Some(name) = self.text_arg(name)? else { return Ok(Value::Opaque(at)) };
+        if self.sets_variable(&name) {
+            return Ok(Value::Opaque(at));
+        }
         let found = self.platform.environment.iter().find(|(known, _)| *known == name);
         let value = found.map(|(_, value)| value.clone());
         self.environment.insert(name, value.clone());
         self.env_reads.push(at);
         self.tell_environment(at);
         Ok(value.map_or(Value::Null, |value| Value::Str(value.as_str().into())))
+    }
+
+    /// Whether the program itself sets a variable, or takes it away: when, is not followed.
+    fn sets_variable(&self, name: &str) -> bool {
+        ["setenv", "putenv", "unsetenv", "clearenv", "_putenv", "_putenv_s"].into_iter().any(|function| {
+            let Some(sym) = self.program.interner.get(function) else { return false };
+            self.program.naming(sym).into_iter().filter_map(|index| self.program.function(index)).any(|function| {
+                self.program.body_toks(function).windows(4).any(|toks| match toks {
+                    [called, _, first, next] if called.kind == Kind::Ident && called.sym == sym => {
+                        let text = self.program.files.text(Span::of(first));
+                        let given = text.trim_matches('"').split('=').next().unwrap_or_default();
+                        let whole = first.kind == Kind::String && next.kind != Kind::String;
+                        !whole || given == name
+                    }
+                    _ => false,
+                })
+            })
+        })
     }
 
     /// A reason of its own: the variable, and what it holds.

@@ -103,7 +103,10 @@ impl Machine<'_> {
                     }
                 }
             }
-            Stmt::Each { slot, by_ref, range, body } => return self.each(*slot, *by_ref, range, body),
+            Stmt::Each { slot, parts, by_ref, range, body } if parts.is_empty() => {
+                return self.each(*slot, *by_ref, range, body);
+            }
+            Stmt::Each { range, .. } => return Err(self.unsure(range.span, "a loop over what is taken apart")),
             Stmt::Return(None, _) => return Ok(Flow::Return(Value::Void)),
             Stmt::Return(Some(value), at) => {
                 let result = self.returned(value)?;

@@ -135,8 +135,9 @@ impl Read {
                 cond.iter().chain(step).for_each(|expr| self.expr(expr));
                 self.stmt(body);
             }
-            Stmt::Each { slot, range, body, .. } => {
+            Stmt::Each { slot, parts, range, body, .. } => {
                 self.own.push(*slot);
+                self.own.extend(parts);
                 self.expr(range);
                 self.stmt(body);
             }

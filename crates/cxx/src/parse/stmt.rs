@@ -398,10 +398,10 @@ impl Parser<'_> {
         let scope = self.scopes.len();
         let mark = self.mark();
         if let Ok(each) = self.each_header() {
-            let (slot, by_ref, range) = each;
+            let (slot, parts, by_ref, range) = each;
             let body = Box::new(self.statement());
             self.scopes.truncate(scope);
-            return Ok(Stmt::Each { slot, by_ref, range, body });
+            return Ok(Stmt::Each { slot, parts, by_ref, range, body });
         }
         self.rewind(mark);
         let init = Box::new(self.statement());
@@ -414,16 +414,27 @@ impl Parser<'_> {
         Ok(Stmt::For { init, cond, step, body })
     }
 
-    fn each_header(&mut self) -> Parsed<(u32, bool, Expr)> {
+    fn each_header(&mut self) -> Parsed<(u32, Vec<u32>, bool, Expr)> {
         let mut specifiers = Specifiers::default();
         let mut ty = self.specified_type(&mut specifiers)?;
         self.stars(&mut ty);
-        let name = self.ident()?;
+        let mut names = Vec::new();
+        let name = if self.eat(sym::LBRACKET) {
+            names.push(self.ident()?);
+            while self.eat(sym::COMMA) {
+                names.push(self.ident()?);
+            }
+            self.want(sym::RBRACKET)?;
+            None
+        } else {
+            Some(self.ident()?)
+        };
         self.want(sym::COLON)?;
         let range = if self.at(sym::LBRACE) { self.init_list()? } else { self.expression()? };
         self.want(sym::RPAREN)?;
-        let slot = self.declare(Some(name));
-        Ok((slot, ty.reference, range))
+        let slot = self.declare(name);
+        let parts = names.into_iter().map(|name| self.declare(Some(name))).collect();
+        Ok((slot, parts, ty.reference, range))
     }
 
     /// Whether a declaration begins here: a word that only a declaration starts with, a known type followed by a
