@@ -49,16 +49,6 @@ pub fn parts_in(expr: &Expr) -> Vec<Part<'_>> {
     out
 }
 
-/// Every name that an expression mentions.
-pub fn names<'a>(expr: &'a Expr, out: &mut Vec<&'a Name>) {
-    if let ExprKind::Name(name) = &expr.kind {
-        out.push(name);
-    }
-    for part in parts(expr) {
-        names(part, out);
-    }
-}
-
 /// Every slot that statements and the lambdas in them write to: by assignment, or by giving it away.
 pub(crate) fn locals(stmts: &[Stmt], out: &mut Vec<u32>) {
     visit(stmts, &mut |part, _| {

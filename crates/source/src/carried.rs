@@ -4,10 +4,10 @@
 //! The new state is read all the same: its build files, its preprocessor, its declarations; a define shows in what they come to.
 //! What is spared is the evaluation.
 
-use crate::before_dispatch::before_dispatch;
 use crate::device::Vendor;
 use crate::device_globals;
 use crate::dispatcher::candidates;
+use crate::node_loop::doubt;
 use crate::op::backend_fills_extra;
 use crate::rules::{Answer, DeviceAnswers, Rules, RulesError};
 use crate::survey::{Backend, Overrides, Part, Question, Survey, ask, open};
@@ -202,7 +202,7 @@ fn outside(rules: &Rules<'_>, question: &Question) -> Outside {
         table_of_devices: device_globals::table(program).map(|name| program.text(name).to_owned()),
         writers_of_devices: device_globals::writers(program).iter().map(name).collect(),
         fills_extra: backend_fills_extra(program),
-        before_dispatch: rules.entry().and_then(|entry| before_dispatch(program, entry, operation)).map(|(_, why)| why),
+        before_dispatch: rules.entry().and_then(|entry| doubt(program, entry, operation, true)).map(|(_, why)| why),
     }
 }
 

@@ -33,7 +33,15 @@ pub(crate) fn writers(program: &Program) -> Vec<u32> {
             && function.ret.pointers == 0
             && asks(function)
     };
-    (0..program.functions.len() as u32).filter(|&index| program.function(index).is_some_and(writes)).collect()
+    // One of a unit's own that nothing there calls is not run; another may be called by a unit that is not read.
+    let called = |index: u32| {
+        program.function(index).is_some_and(|function| {
+            function.attrs & cxx::ast::INTERNAL == 0
+                || program.naming(function.name).iter().any(|&other| other != index)
+        })
+    };
+    let found = (0..program.functions.len() as u32).filter(|&index| program.function(index).is_some_and(writes));
+    found.filter(|&index| called(index)).collect()
 }
 
 /// The function that gives the table of devices: it takes nothing and returns a reference to what has `devices`.

@@ -5,11 +5,16 @@ use cxx::ast::Expr;
 use cxx::eval::{Machine, Property, Run, Value};
 use gpu::occupancy::Resources;
 
-/// `cudaGetDeviceProperties(&prop, device)`: fills the fields that are known.
-pub fn properties(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
+/// `cudaGetDeviceProperties(&prop, device)`: fills the fields that are known. The driver fills the others too, with what is not.
+pub fn properties(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let Some(target) = args.first() else { return Ok(Value::int(0)) };
     let Value::Ptr(place) = machine.eval(target)? else { return Ok(Value::int(0)) };
     let Some(instance) = machine.peek(place).and_then(Machine::instance) else { return Ok(Value::int(0)) };
+    for index in 0..machine.field_names(&instance).len() {
+        if let Some(field) = place.part(index) {
+            machine.store(field, Value::Opaque(at))?;
+        }
+    }
     for (name, value) in machine.platform.properties.clone() {
         let index = machine.program.interner.get(&name).and_then(|name| machine.field_index(&instance, name));
         let value = match value {
@@ -34,19 +39,26 @@ pub fn attribute(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
     machine.give(args.first(), value)
 }
 
+/// What an attribute is called in each vendor's headers, and the property that it is.
+const ATTRIBUTES: &[(&str, &str)] = &[
+    ("virtualmemorymanagementsupported", "virtualMemoryManagementSupported"),
+    ("virtualaddressmanagementsupported", "virtualMemoryManagementSupported"),
+    ("cooperativelaunch", "cooperativeLaunch"),
+    ("multiprocessorcount", "multiProcessorCount"),
+    ("warpsize", "warpSize"),
+    ("computecapabilitymajor", "major"),
+    ("computecapabilityminor", "minor"),
+    ("maxsharedmemoryperblockoptin", "sharedMemPerBlockOptin"),
+    ("sharedmemperblockoptin", "sharedMemPerBlockOptin"),
+    ("maxsharedmemoryperblock", "sharedMemPerBlock"),
+    ("integrated", "integrated"),
+];
+
 fn property_of(machine: &Machine<'_>, attribute: &str) -> Option<i64> {
     let plain: String = attribute.chars().filter(|c| *c != '_').collect::<String>().to_ascii_lowercase();
-    let known = [
-        ("virtualmemory", "virtualMemoryManagementSupported"),
-        ("cooperativelaunch", "cooperativeLaunch"),
-        ("multiprocessorcount", "multiProcessorCount"),
-        ("warpsize", "warpSize"),
-        ("computecapabilitymajor", "major"),
-        ("computecapabilityminor", "minor"),
-        ("sharedmemoryperblockoptin", "sharedMemPerBlockOptin"),
-        ("sharedmemoryperblock", "sharedMemPerBlock"),
-    ];
-    let property = known.iter().find(|(part, _)| plain.contains(part))?.1;
+    let vendors = ["cudadevattr", "cudeviceattribute", "hipdeviceattribute", "musadevattr", "mudeviceattribute"];
+    let asked = vendors.iter().find_map(|vendor| plain.strip_prefix(vendor))?;
+    let property = ATTRIBUTES.iter().find(|(name, _)| *name == asked)?.1;
     machine.platform.properties.iter().find_map(|(name, value)| match value {
         Property::Int(value) if name == property => Some(*value),
         _ => None,

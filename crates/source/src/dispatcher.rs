@@ -1,5 +1,6 @@
 //! Where a tree dispatches an operation: the units that have a case for it, and the functions in them.
 
+use crate::node_loop::callers;
 use crate::tree::Tree;
 use cxx::Program;
 use cxx::ast::{Base, Function};
@@ -59,6 +60,14 @@ pub fn candidates(program: &Program, op: &str) -> Vec<u32> {
                 || name.contains("fuse")
         })
     };
+    // The dispatcher is what the loop over a graph's nodes calls; where such a loop is there, nothing else is one.
+    let looped = |index: &u32| program.function(*index).is_some_and(|of| callers(program, of).next().is_some());
+    if found.len() > 1 {
+        let called: Vec<u32> = found.iter().filter(|index| !asks_support(index) && looped(index)).copied().collect();
+        if !called.is_empty() {
+            return called;
+        }
+    }
     found.sort_by_key(|index| asks_support(index));
     found
 }

@@ -53,7 +53,7 @@ pub static GGML: Dialect = Dialect {
 };
 
 /// Checks, logs and markers that have no part in a decision.
-const KEPT: &[&str] = &[
+pub(crate) const KEPT: &[&str] = &[
     "GGML_ASSERT",
     "GGML_ABORT",
     "CUDA_CHECK",

@@ -43,8 +43,9 @@ pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Over
         }
     }
     if !given.env.is_empty() {
-        let asked = asked_of_environment(tree, dispatcher);
-        let unknown = given.env.iter().find(|(name, _)| !asked.contains(name));
+        let (asked, begun) = asked_of_environment(tree, dispatcher);
+        let is_asked = |name: &str| asked.contains(name) || begun.iter().any(|start| name.starts_with(start.as_str()));
+        let unknown = given.env.iter().find(|(name, _)| !is_asked(name));
         if let Some((name, _)) = unknown {
             let near = near(name, asked.iter().map(String::as_str));
             return Err(InputError::Variable { name: name.clone(), tree: label(), near });
@@ -67,8 +68,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// The names that `getenv` is called with, or that are strings beside it, in the sources around the dispatcher.
-fn asked_of_environment(tree: &Tree, dispatcher: &str) -> BTreeSet<String> {
+/// The names that `getenv` is called with, or that are strings beside it, in the sources around the dispatcher; and what names
+/// begin with that a macro puts together (`getenv("GGML_CUDA_" #x)`).
+fn asked_of_environment(tree: &Tree, dispatcher: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut dirs = dispatcher.rsplitn(3, '/').skip(1);
     let own = dirs.next().unwrap_or_default();
     let home = dirs.next().map_or_else(String::new, |above| format!("{above}/"));
@@ -78,6 +80,7 @@ fn asked_of_environment(tree: &Tree, dispatcher: &str) -> BTreeSet<String> {
         code && path.starts_with(&home)
     };
     let mut out = BTreeSet::new();
+    let mut begun = BTreeSet::new();
     for path in tree.paths().filter(source) {
         let Ok(text) = tree.text(path) else { continue };
         if !text.contains("getenv") {
@@ -88,9 +91,13 @@ fn asked_of_environment(tree: &Tree, dispatcher: &str) -> BTreeSet<String> {
         let variable = |name: &&str| {
             name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         };
-        out.extend(quoted.filter(variable).map(str::to_owned));
+        out.extend(quoted.clone().filter(variable).map(str::to_owned));
+        let behind = text.split('"').skip(2).step_by(2);
+        let joined =
+            quoted.zip(behind).filter(|(start, behind)| variable(start) && behind.trim_start().starts_with('#'));
+        begun.extend(joined.map(|(start, _)| start.to_owned()));
     }
-    out
+    (out, begun)
 }
 
 /// `; did you mean X?`, where one is near.

@@ -156,6 +156,10 @@ impl Stage {
         let context = context(machine);
         let task = task(machine);
         let mut blank = machine.object("ggml_tensor")?;
+        // What no question gives of a tensor.
+        for field in ["flags", "name"] {
+            set(machine, &mut blank, field, Value::Uninit);
+        }
         if backend_fills_extra(machine.program) {
             set(machine, &mut blank, "extra", Value::Pointer(Rc::new(Ty::Unknown), None));
         }
@@ -198,6 +202,11 @@ impl Op {
             }
         }
         let mut object = self.result.build(machine, stage)?;
+        if let (Some(slot), Ok(mut blank)) = (machine.field_mut(&mut object, "src"), machine.object("ggml_tensor"))
+            && let Some(empty) = machine.field_mut(&mut blank, "src")
+        {
+            *slot = empty.clone();
+        }
         let op = machine.constant_named(&self.op).ok_or_else(|| missing(&self.op))?;
         set(machine, &mut object, "op", Value::int(op));
         fill(machine, &mut object, "src", &sources, Value::Null);
@@ -234,6 +243,11 @@ impl Tensor {
         };
         let _ = ne3;
         let mut object = stage.blank.clone();
+        if !self.weights {
+            // Who computes it is not asked about.
+            set(machine, &mut object, "op", Value::Uninit);
+            set(machine, &mut object, "src", Value::Uninit);
+        }
         set(machine, &mut object, "type", Value::int(number));
         fill(machine, &mut object, "ne", &self.ne.map(Dim::value), Value::int(1));
         fill(machine, &mut object, "nb", &nb.map(Dim::value), Value::int(0));
@@ -296,6 +310,7 @@ fn buffer(machine: &mut Machine<'_>, weights: bool) -> Run<Place> {
     }
     let kind = machine.global(kind);
     let mut buffer = machine.object("ggml_backend_buffer")?;
+    set(machine, &mut buffer, "size", Value::Uninit);
     name_functions(machine, &mut buffer, "ggml_backend_cuda_buffer_");
     set(machine, &mut buffer, "buft", Value::Ptr(kind));
     let usage = if weights { "GGML_BACKEND_BUFFER_USAGE_WEIGHTS" } else { "GGML_BACKEND_BUFFER_USAGE_ANY" };

@@ -4,11 +4,11 @@
 //! something for it. No name, file or line of a predicate is known here.
 
 use crate::argument::{Argument, joined, same_all};
-use crate::before_dispatch::before_dispatch;
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
 use crate::ggml_dialect::GGML;
 use crate::inputs::InputError;
+use crate::node_loop::{Doubt, GRAPH, doubt, takes};
 use crate::op::{Op, Shape};
 use crate::path::{self, Choice};
 use crate::preset::Preset;
@@ -21,6 +21,7 @@ use cxx::eval::Stop;
 use cxx::files::LoadError;
 use cxx::sym::FxSet;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
@@ -143,7 +144,12 @@ pub struct Rules<'t> {
     pub(crate) needed: Vec<String>,
     /// The functions that ran before the questions were put: to find the dispatcher, and what else must be read.
     pub(crate) settled: FxSet<u32>,
+    /// What was last found not to be understood on the way to the dispatcher, and of which state.
+    doubted: Mutex<Option<Doubted>>,
 }
+
+/// The dispatcher and how many functions were read then, and what was found.
+type Doubted = ((u32, usize), Option<Doubt>);
 
 /// A function whose definition must be loaded before a device can be asked, and what ran up to there.
 #[derive(Debug)]
@@ -217,6 +223,7 @@ impl<'t> Rules<'t> {
             op: op.to_owned(),
             needed: Vec::new(),
             settled: FxSet::default(),
+            doubted: Mutex::new(None),
         })
     }
 
@@ -310,7 +317,7 @@ impl<'t> Rules<'t> {
         };
         let cc_ran = session.machine.take_ran();
         if let Some(entry) = self.entry()
-            && let Some((place, why)) = before_dispatch(&self.program, entry, &self.op)
+            && let Some((place, why)) = self.doubt(entry)
         {
             for answer in all.iter_mut().flatten() {
                 answer.doubt(&place, &why);
@@ -319,15 +326,37 @@ impl<'t> Rules<'t> {
         Ok(DeviceAnswers { cc, by_type: all, ran, cc_ran, environment: session.machine.environment })
     }
 
+    /// What is not understood between the backend's loop over nodes and the dispatcher: the same for every device.
+    fn doubt(&self, entry: &Function) -> Option<Doubt> {
+        let key = (self.entry, self.program.functions.len());
+        let mut known = self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, doubt)) = known.as_ref()
+            && *of == key
+        {
+            return doubt.clone();
+        }
+        let found = doubt(&self.program, entry, &self.op, true);
+        *known = Some((key, found.clone()));
+        found
+    }
+
     fn session(&self, device: &Device) -> Result<Session<'_>, Result<Need, Stop>> {
         let mut platform = device.platform();
         platform.environment.clone_from(&self.environment);
         Session::new(&self.program, self.entry, platform)
     }
 
-    /// Functions that name the dispatcher: what they do before they ask it was looked at.
+    /// Functions that name the dispatcher, and those of its unit that are given a graph: what they do with nodes was looked at.
     pub(crate) fn around_dispatcher(&self) -> FxSet<u32> {
-        self.entry().map(|entry| self.program.naming(entry.name)).unwrap_or_default()
+        let Some(entry) = self.entry() else { return FxSet::default() };
+        let of_graph = |index: &u32| {
+            self.program
+                .function(*index)
+                .is_some_and(|function| function.unit == entry.unit && takes(&self.program, function, GRAPH))
+        };
+        let mut around = self.program.naming(entry.name);
+        around.extend((0..self.program.functions.len() as u32).filter(of_graph));
+        around
     }
 
     /// The families of the functions that a function names, in the order of the text; each run of one family once.

@@ -5,6 +5,7 @@ use crate::device_globals;
 use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
 use crate::rules::{Answer, Launched, Outcome};
+use crate::supports::Supports;
 use cxx::Program;
 use cxx::ast::{Base, Function};
 use cxx::eval::{Handoff, Machine, Place, Platform, Stop, Ty, Value, Window};
@@ -58,6 +59,7 @@ pub struct Need(pub cxx::sym::Sym);
 pub struct Session<'p> {
     pub machine: Machine<'p>,
     stage: Stage,
+    supports: Supports,
     entry: u32,
     /// Tiles that were measured, by kernel and type.
     pub(crate) tiles: Vec<((Sym, Option<String>), i64)>,
@@ -71,7 +73,8 @@ impl<'p> Session<'p> {
                 Stop::Need(name) => Ok(Need(name)),
                 stop => Err(stop),
             })?;
-        Ok(Session { machine, stage, entry, tiles: Vec::new() })
+        let supports = Supports::new(&mut machine, &stage);
+        Ok(Session { machine, stage, supports, entry, tiles: Vec::new() })
     }
 
     /// Answers for these counts, in ascending order: ranges, of which some may hold none of them. With `points` a range holds
@@ -242,6 +245,11 @@ impl<'p> Session<'p> {
             Err(Stop::Need(name)) => return Err(Need(name)),
             Err(stop) => return Ok(Ended::Stopped(stop)),
         };
+        match self.supports.ask(&mut self.machine, &op.op, result) {
+            Ok(()) => {}
+            Err(Stop::Need(name)) => return Err(Need(name)),
+            Err(stop) => return Ok(Ended::Stopped(stop)),
+        }
         let Some(function) = self.machine.program.function(self.entry) else {
             return Ok(Ended::Stopped(Stop::Decided));
         };

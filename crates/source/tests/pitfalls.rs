@@ -248,12 +248,12 @@ fn products_with_experts_have_a_chain_of_their_own() {
 fn fused_products_are_told_beside_the_answer() {
     let fusing = r#"
 struct ggml_cgraph { int n_nodes; ggml_tensor ** nodes; };
-static bool can_fuse(const ggml_cgraph * graph, int i) { return graph->n_nodes > i; }
+static bool ggml_can_fuse(const ggml_cgraph * graph, int i) { return graph->n_nodes > i; }
 static void evaluate_graph(ggml_backend_cuda_context & ctx, ggml_cgraph * graph) {
     static bool disable_fusion = getenv("GGML_CUDA_DISABLE_FUSION") != nullptr;
     for (int i = 0; i < graph->n_nodes; ++i) {
         ggml_tensor * node = graph->nodes[i];
-        if (!disable_fusion && can_fuse(graph, i)) {
+        if (!disable_fusion && ggml_can_fuse(graph, i)) {
             op_mul_mat_vec_q(ctx, node->src[0], node->src[1], node);
             continue;
         }

@@ -6,6 +6,7 @@ use crate::ggml_dialect::is_move;
 use crate::op::{Stage, fill, missing, set};
 use crate::rules::Launched;
 use crate::session::{MAX_FORKS, Need, arguments, explain, launched};
+use crate::supports::Supports;
 use cxx::Program;
 use cxx::eval::{Machine, Place, Platform, Run, Stop, Ty, Value};
 use cxx::files::Span;
@@ -14,12 +15,15 @@ use std::rc::Rc;
 pub(super) struct GraphSession<'p> {
     pub machine: Machine<'p>,
     stage: Stage,
+    supports: Supports,
     entry: u32,
     fuses: Option<u32>,
     /// What memory holds before a node is looked at.
     image: Vec<(Place, Value)>,
     tensors: Vec<Place>,
     nodes: Vec<usize>,
+    /// What each of them does.
+    operations: Vec<String>,
     graph: Place,
 }
 
@@ -70,7 +74,21 @@ impl<'p> GraphSession<'p> {
             Stop::Need(name) => Ok(Need(name)),
             stop => Err(stop),
         })?;
-        Ok(GraphSession { machine, stage, entry, fuses, image, tensors, nodes: graph.nodes.clone(), graph: place })
+        let supports = Supports::new(&mut machine, &stage);
+        Ok(GraphSession {
+            machine,
+            stage,
+            supports,
+            entry,
+            fuses,
+            image,
+            tensors,
+            nodes: graph.nodes.clone(),
+            operations: (0..graph.nodes.len())
+                .map(|index| graph.node(index).map_or(String::new(), |node| node.op.to_string()))
+                .collect(),
+            graph: place,
+        })
     }
 
     /// The flag of nodes that must be computed; all of them where the tree has none.
@@ -172,6 +190,10 @@ impl<'p> GraphSession<'p> {
 
     /// Fusion is tried first, then the dispatcher is asked. How many nodes are done with.
     fn once(&mut self, index: usize) -> Run<usize> {
+        if let Some(&node) = self.nodes.get(index).and_then(|node| self.tensors.get(*node)) {
+            let op = self.operations.get(index).cloned().unwrap_or_default();
+            self.supports.ask(&mut self.machine, &op, node)?;
+        }
         if let Some(fuses) = self.fuses {
             match self.call(fuses, index)? {
                 Value::Int(0, 0, _) => {}

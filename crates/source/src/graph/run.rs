@@ -3,14 +3,15 @@
 use super::code::Code;
 use super::follow::{End, GraphSession};
 use super::{Data, Graph, Tensor};
-use crate::before_dispatch::before_dispatch;
 use crate::device::Device;
+use crate::node_loop::doubt;
 use crate::op::Shape;
 use crate::rules::{Launched, Rules, RulesError};
 use crate::session::explain;
 use cxx::Program;
 use cxx::Span;
 use cxx::ast::{Base, Function, Param};
+use std::collections::BTreeMap;
 
 /// One node that launches something, or several that do so together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +95,7 @@ fn follow(
     next: &mut usize,
 ) -> Option<cxx::sym::Sym> {
     session.tell(data);
+    let mut doubts: BTreeMap<String, Option<(String, String)>> = BTreeMap::new();
     let marked = rules.entry().and_then(|entry| left_out(&rules.program, entry));
     while let Some(node) = graph.node(*next) {
         if node.is_view() {
@@ -121,8 +123,15 @@ fn follow(
             Fusion::Within(place) => {
                 Some((place.clone(), "nodes are fused in the loop itself, which is not followed".to_owned()))
             }
-            _ => rules.entry().and_then(|entry| before_dispatch(&rules.program, entry, &node.op)),
+            _ => doubts
+                .entry(node.op.to_string())
+                .or_insert_with_key(|op| rules.entry().and_then(|entry| doubt(&rules.program, entry, op, false)))
+                .clone(),
         };
+        // How many nodes are done with is the loop's to say.
+        if doubt.is_some() {
+            step.nodes = 1;
+        }
         step.open = step.open.or(doubt);
         // Every node that computes launches something, or has the driver copy: where nothing was met, something was not
         // understood.

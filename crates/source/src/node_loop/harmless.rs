@@ -1,0 +1,219 @@
+//! What neither launches a kernel nor changes a node: functions that are known by name, and those of the tree that are read.
+
+use super::conditions::{ASKS_FUSION, MATCHES};
+use super::effects::Effects;
+use super::type_name;
+use crate::ggml_dialect::{KEPT, is_blas};
+use cxx::ast::{Base, Expr, ExprKind, Function, Name};
+use cxx::sym::Sym;
+
+/// ggml's own that only look or say, and the C library's.
+const FUNCTIONS: &[&str] = &[
+    "__assert_fail",
+    "assert",
+    "atoi",
+    "count",
+    "fflush",
+    "fprintf",
+    "getenv",
+    "ggml_abort",
+    "ggml_backend_cuda_buffer_type",
+    "ggml_backend_cuda_host_buffer_type",
+    "ggml_backend_cuda_log",
+    "ggml_cuda_cpy_dest_ptrs_copy",
+    "ggml_cuda_cpy_fn",
+    "ggml_cuda_error",
+    "ggml_cuda_get_device",
+    "ggml_cuda_info",
+    "ggml_cuda_set_device",
+    "ggml_log_internal",
+    "ggml_print_backtrace",
+    "memcmp",
+    "printf",
+    "strcmp",
+    "strncmp",
+    "strstr",
+    "strtol",
+];
+
+/// The driver's calls that launch no kernel by themselves, without its name.
+const OF_DRIVER: &[&str] = &[
+    "DeviceSynchronize",
+    "EventCreateWithFlags",
+    "EventDestroy",
+    "EventRecord",
+    "Free",
+    "GetDevice",
+    "GetDeviceProperties",
+    "GetErrorString",
+    "GetLastError",
+    "GraphDestroy",
+    "GraphExecDestroy",
+    "GraphExecUpdate",
+    "GraphGetNodes",
+    "GraphInstantiate",
+    "GraphKernelNodeGetParams",
+    "GraphKernelNodeSetParams",
+    "GraphLaunch",
+    "GraphNodeGetType",
+    "Malloc",
+    "MemcpyAsync",
+    "SetDevice",
+    "StreamBeginCapture",
+    "StreamEndCapture",
+    "StreamIsCapturing",
+    "StreamSynchronize",
+    "StreamWaitEvent",
+];
+
+/// Methods of containers, of streams and of what is kept of a captured graph; `add_alloc_dep` keeps memory longer.
+const METHODS: &[&str] = &[
+    "add_alloc_dep",
+    "at",
+    "back",
+    "begin",
+    "c_str",
+    "clear",
+    "count",
+    "cuda_graph",
+    "data",
+    "emplace",
+    "emplace_back",
+    "empty",
+    "end",
+    "erase",
+    "fetch_add",
+    "fetch_sub",
+    "find",
+    "front",
+    "get",
+    "insert",
+    "is_enabled",
+    "is_valid",
+    "length",
+    "load",
+    "notify_all",
+    "pool_set_alloc",
+    "push_back",
+    "reserve",
+    "reset",
+    "resize",
+    "size",
+    "store",
+    "stream",
+    "stream_context",
+];
+
+/// What writes to what it is given first.
+pub(super) const MEMORY_WRITES: &[&str] = &["memcpy", "memmove", "memset"];
+
+/// Of the standard library, what writes to some of what it is given.
+pub(super) const STD_WRITES: &[&str] = &["swap", "copy", "copy_n", "fill", "fill_n", "exchange", "transform"];
+
+/// What a tensor and a graph are.
+pub(super) const FIELDS: &[&str] = &[
+    "type",
+    "ne",
+    "nb",
+    "op",
+    "op_params",
+    "flags",
+    "src",
+    "view_src",
+    "view_offs",
+    "data",
+    "buffer",
+    "extra",
+    "n_nodes",
+];
+
+/// Where the order that nodes had is given back to them, since the end of 2025.
+pub(super) const REORDERED: &[&str] = &[
+    "cgraph->nodes=const_cast<ggml_tensor**>(stream_ctx.original_nodes.data())",
+    "cgraph->n_nodes=(int)stream_ctx.original_nodes.size()",
+    "cgraph->nodes[start_pos+i]=const_cast<ggml_tensor*>(event.original_order[i])",
+];
+
+/// Where room for a captured graph is made.
+pub(super) const KEPT_GRAPH: &str = "new ggml_cuda_graph()";
+
+/// How many functions deep a call is read.
+const DEEPEST: usize = 6;
+
+impl<'p> Effects<'p> {
+    pub(super) fn is_harmless(&mut self, callee: &'p Expr) -> bool {
+        match &callee.kind {
+            ExprKind::Name(name) => self.is_harmless_name(name),
+            ExprKind::Member { name, .. } => METHODS.contains(&self.program.text(*name)),
+            ExprKind::Local(slot, _) => self.lambdas.contains(slot),
+            // One that is written where it is called is read there.
+            ExprKind::Lambda(_) => true,
+            _ => false,
+        }
+    }
+
+    fn is_harmless_name(&mut self, name: &Name) -> bool {
+        let Some(last) = name.path.last() else { return false };
+        let text = self.program.text(last.sym);
+        if last.sym == self.target || is_blas(text) {
+            return false;
+        }
+        // What asks whether something should be done, or whether nodes are such that can be fused.
+        let asks = ASKS_FUSION.contains(&text) || text.starts_with("ggml_cuda_should_") || text.starts_with(MATCHES);
+        let driver = ["cuda", "hip", "musa"].iter().find_map(|vendor| text.strip_prefix(vendor));
+        let of_std =
+            name.path.len() > 1 && name.path.first().is_some_and(|first| self.program.text(first.sym) == "std");
+        asks || of_std
+            || FUNCTIONS.contains(&text)
+            || KEPT.contains(&text)
+            || driver.is_some_and(|call| OF_DRIVER.contains(&call))
+            || self.is_harmless_function(last.sym)
+    }
+
+    /// A function of the tree: what it does is read, or, of another unit, what it is given.
+    fn is_harmless_function(&mut self, name: Sym) -> bool {
+        if let Some(&known) = self.known.get(&name) {
+            return known;
+        }
+        // Until it is known otherwise: one that calls itself.
+        self.known.insert(name, true);
+        let program = self.program;
+        let found: Vec<&'p Function> =
+            program.overloads(name).iter().filter_map(|&index| program.function(index)).collect();
+        let mut bodies = found.iter().filter(|function| function.body.is_some()).peekable();
+        let harmless = match bodies.peek() {
+            None => !found.is_empty() && found.iter().all(|function| self.only_looks(function)),
+            Some(_) => bodies.all(|function| self.is_harmless_body(function)),
+        };
+        self.known.insert(name, harmless);
+        harmless
+    }
+
+    pub(super) fn is_harmless_body(&mut self, function: &'p Function) -> bool {
+        if self.depth >= DEEPEST {
+            return false;
+        }
+        let mut within = Effects::new(self.program, self.target);
+        within.depth = self.depth + 1;
+        within.reorders = self.reorders;
+        std::mem::swap(&mut within.known, &mut self.known);
+        within.enter(function);
+        let body = self.program.body(function);
+        let begins = body.inits.iter().flat_map(|(_, args)| args).find_map(|arg| within.of_expr(arg));
+        let found = begins.or_else(|| within.of_stmts(&body.stmts));
+        std::mem::swap(&mut within.known, &mut self.known);
+        found.is_none()
+    }
+
+    /// A function of another unit that gives something back and is given nothing that it could change, or launch with.
+    fn only_looks(&self, function: &Function) -> bool {
+        let returns = !matches!(function.ret.base, Base::Void) || function.ret.pointers > 0;
+        let looks =
+            function.params.iter().all(|param| (param.ty.pointers == 0 && !param.ty.reference) || param.ty.constant);
+        let launches = function.params.iter().any(|param| {
+            let name = type_name(self.program, &param.ty);
+            name.is_some_and(|name| name.contains("Stream_t") || name.contains("context"))
+        });
+        returns && looks && !launches
+    }
+}
