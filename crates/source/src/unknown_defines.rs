@@ -6,13 +6,9 @@ use crate::rules::Rules;
 /// What compilers and systems define that these builds do not run on.
 const OTHERS: &[&str] = &["WIN32", "_WIN32", "MUSART_VERSION"];
 
-/// What compilers define by themselves: which, and as what, is nothing that a tree says.
-const COMPILERS: &[&str] = &[
-    "__GNUC__",
-    "__GNUC_MINOR__",
+/// What compilers define by themselves as 1, or not at all: which, is nothing that a tree says.
+const FLAGS_OF_COMPILERS: &[&str] = &[
     "__clang__",
-    "__clang_major__",
-    "__clang_minor__",
     "__linux__",
     "__unix__",
     "__x86_64__",
@@ -27,15 +23,28 @@ const COMPILERS: &[&str] = &[
     "__F16C__",
     "__OPTIMIZE__",
     "__FAST_MATH__",
+    "__EXCEPTIONS",
+];
+
+/// What they define as something else.
+const VALUES_OF_COMPILERS: &[&str] = &[
+    "__GNUC__",
+    "__GNUC_MINOR__",
+    "__clang_major__",
+    "__clang_minor__",
     "__SIZEOF_INT128__",
     "__SIZEOF_POINTER__",
-    "__EXCEPTIONS",
     "__VERSION__",
 ];
 
 /// Whether a name is one that compilers define.
-pub fn is_compilers(name: &str) -> bool {
-    COMPILERS.contains(&name) || name.starts_with("__cpp_")
+fn is_compilers(name: &str) -> bool {
+    FLAGS_OF_COMPILERS.contains(&name) || is_compilers_value(name)
+}
+
+/// Whether it is one that they define with a value.
+pub fn is_compilers_value(name: &str) -> bool {
+    VALUES_OF_COMPILERS.contains(&name) || name.starts_with("__cpp_")
 }
 
 /// What follows each `define` and `undef` of a text.

@@ -6,7 +6,7 @@
 use crate::path::Choice;
 use crate::rules::{Answer, Outcome, RulesError};
 use crate::survey::{Backend, Question, Survey};
-use crate::unknown_defines::is_compilers;
+use crate::unknown_defines::is_compilers_value;
 use cxx::Relevance;
 use cxx::sym::FxSet;
 use std::cell::OnceCell;
@@ -115,7 +115,8 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     for name in unknown {
         let Some(hanging) = relevance.hangs_on(&name) else { continue };
         // A version is asked how large it is; another only whether it is there.
-        let by_size = name.contains("VERSION") || is_compilers(&name) || backend.preset.unsure_value.contains(&name);
+        let by_size =
+            name.contains("VERSION") || is_compilers_value(&name) || backend.preset.unsure_value.contains(&name);
         let values = if by_size { values(&hanging.turns, None) } else { vec![1] };
         let why = format!("no build file says whether {name} is defined; without it and with it");
         let set = backend.preset.is_set(&name);
