@@ -302,11 +302,6 @@ pub mod blas {
     pub const ROCBLAS_SGEMM: u32 = 19;
     pub const LT_MATMUL: u32 = 32;
 
-    /// The name as [`name`] gives it, of a text that may be one; `?` where it is none.
-    pub fn known(name: &str) -> &'static str {
-        (0..=LT_MATMUL).map(self::name).find(|known| *known == name).unwrap_or("?")
-    }
-
     pub fn name(call: u32) -> &'static str {
         match call {
             SGEMM => "hipblasSgemm",

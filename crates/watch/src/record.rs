@@ -135,7 +135,9 @@ fn kind(line: &Line) -> Kind {
     if line.is_call() {
         let extent = |size: Option<i64>| size.unwrap_or(-1);
         let [m, n, k, batch] = [line.m, line.n, line.k, line.batch].map(extent);
-        return Kind::call(blas::known(&line.api), Call { m, n, k, batch, type_a: u32::MAX });
+        let call = Call { m, n, k, batch, type_a: u32::MAX };
+        // As whoever wrote it calls it: cuBLAS's functions are no calls of ours.
+        return Kind { name: Name::Call(line.api.clone()), ..Kind::call(Maker::of_call(&line.api).recorded(), call) };
     }
     let name = match (&line.kernel, &line.pipeline) {
         (Some(name), Some(identity)) => {
@@ -332,9 +334,14 @@ mod tests {
         let unnamed = r#"{"seq":1,"address":4096,"grid":[1,1,1],"block":[32,1,1],"graph":0}"#;
         let refused = line(2).replace("\"graph\":0", "\"status\":1");
         let call = r#"{"seq":3,"api":"hipblasGemmEx","m":4,"n":290,"k":8}"#;
-        let end = end(4, ",\"launches\":2,\"refused\":1,\"calls\":1");
-        let (tally, account) = read(&format!("{}\n{unnamed}\n{refused}\n{call}\n{end}\n", line(0))).unwrap();
-        assert_eq!((tally.launches(), tally.unnamed(), tally.rejections(), tally.calls()), (2, 1, 1, 1));
+        let cuda = r#"{"seq":4,"api":"cublasSgemm_v2","m":4,"n":290,"k":8}"#;
+        let end = end(5, ",\"launches\":2,\"refused\":1,\"calls\":2");
+        let (tally, account) = read(&format!("{}\n{unnamed}\n{refused}\n{call}\n{cuda}\n{end}\n", line(0))).unwrap();
+        assert_eq!((tally.launches(), tally.unnamed(), tally.rejections(), tally.calls()), (2, 1, 1, 2));
+        let names: Vec<Name> = tally.rows().into_iter().map(|row| row.name).collect();
+        for api in ["hipblasGemmEx", "cublasSgemm_v2"] {
+            assert!(names.contains(&Name::Call(api.to_owned())), "{names:?}");
+        }
         assert!(account.gaps.is_empty(), "{:?}", account.gaps);
     }
 
