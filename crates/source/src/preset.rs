@@ -199,11 +199,11 @@ impl Preset {
     }
 
     /// The defines, and what the compilers of such a build add unless somebody says otherwise: it is a release build, as CMake's files
-    /// here have it by default, and HIP's compiler is clang.
+    /// here have it by default, for Linux, and HIP's compiler is clang.
     pub(crate) fn with_compilers(&self) -> Defines {
         let mut all = self.defines.clone();
         let clang = (self.vendor == Vendor::Hip).then_some("__clang__");
-        for name in ["NDEBUG"].into_iter().chain(clang) {
+        for name in ["NDEBUG", "__linux__", "__unix__"].into_iter().chain(clang) {
             if !all.iter().any(|(known, _)| known == name) {
                 all.push((name.to_owned(), Some("1".to_owned())));
             }

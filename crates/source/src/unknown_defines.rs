@@ -9,8 +9,6 @@ const OTHERS: &[&str] = &["WIN32", "_WIN32", "MUSART_VERSION"];
 /// What compilers define by themselves as 1, or not at all: which, is nothing that a tree says.
 const FLAGS_OF_COMPILERS: &[&str] = &[
     "__clang__",
-    "__linux__",
-    "__unix__",
     "__x86_64__",
     "__amd64__",
     "__aarch64__",

@@ -46,6 +46,18 @@ fn a_define_that_no_build_file_knows_leaves_it_open() {
     assert_eq!(ask(&tree, "gfx90a", "Q4_K", &[257], &off), [Some((Blas, 0))]);
 }
 
+/// A build is one for Linux unless somebody says otherwise; what else compilers define is not known.
+#[test]
+fn what_a_compiler_defines_for_linux_is_defined() {
+    let asks = |name: &str| changed("#ifdef TREE_WIDE", &format!("#ifdef {name}"));
+    let linux = asks("__linux__");
+    assert_eq!(plain(&linux, "gfx90a", "Q4_K", &[257, 513]), [Some((Mmq, 64)), Some((Blas, 0))]);
+    let off = Overrides { undefine: vec!["__linux__".into()], ..Overrides::default() };
+    assert_eq!(ask(&linux, "gfx90a", "Q4_K", &[257], &off), [Some((Blas, 0))]);
+    assert_eq!(plain(&asks("_WIN32"), "gfx90a", "Q4_K", &[257]), [Some((Blas, 0))]);
+    assert_eq!(plain(&asks("__AVX2__"), "gfx90a", "Q4_K", &[257, 513]), [None, Some((Blas, 0))]);
+}
+
 #[test]
 fn the_answer_follows_a_changed_tree() {
     let renamed = changed("should_use_mmq", "is_tiled_product_better");
