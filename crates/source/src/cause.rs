@@ -29,6 +29,24 @@ impl Cause {
 }
 
 impl Reason {
+    /// Whether it held; None where it came to something that is no truth.
+    pub(crate) fn truth(&self) -> Option<bool> {
+        match self.outcome.as_str() {
+            "1" => Some(true),
+            "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// `true`, `false`, or what it came to.
+    pub(crate) fn outcome_word(&self) -> &str {
+        match self.truth() {
+            Some(true) => "true",
+            Some(false) => "false",
+            None => &self.outcome,
+        }
+    }
+
     /// One line: place, condition, outcome, and the values that made it so.
     pub fn told(&self) -> String {
         // What is switched on is its own value.
@@ -40,11 +58,7 @@ impl Reason {
         }
         let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
-        let outcome = match self.outcome.as_str() {
-            "1" => "true",
-            "0" => "false",
-            other => other,
-        };
+        let outcome = self.outcome_word();
         format!("{}:{}: {} -> {outcome}{values}", self.file, self.line, self.condition)
     }
 }

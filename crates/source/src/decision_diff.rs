@@ -56,7 +56,7 @@ fn refusal<'r>(list: &'r [Reason], calls: &[Call], path: &str) -> Option<&'r Rea
     if let Some(call) = refused {
         return list.get(call.decided_by);
     }
-    list.iter().rev().find(|reason| reason.outcome == "0" && speaks(&reason.condition, path))
+    list.iter().rev().find(|reason| reason.truth() == Some(false) && speaks(&reason.condition, path))
 }
 
 /// Whether a name or condition is about a path: by its short name, or by the name of its product's functions.
@@ -80,18 +80,14 @@ fn speaks(text: &str, path: &str) -> bool {
     whole(&short) || !long.is_empty() && whole(long)
 }
 
-fn truth(reason: &Reason) -> bool {
-    matches!(reason.outcome.as_str(), "0" | "1")
-}
-
 fn same_words(x: &Reason, y: &Reason) -> bool {
-    truth(x) && truth(y) && x.condition == y.condition
+    x.truth().is_some() && y.truth().is_some() && x.condition == y.condition
 }
 
 /// The decision that led to the launch: the last that held, or the last at all.
 fn led(list: &[Reason]) -> Option<&Reason> {
-    let held = list.iter().rev().filter(|reason| truth(reason)).find(|reason| reason.outcome == "1");
-    held.or(list.iter().rev().find(|reason| truth(reason))).or(list.last())
+    let held = list.iter().rev().find(|reason| reason.truth() == Some(true));
+    held.or(list.iter().rev().find(|reason| reason.truth().is_some())).or(list.last())
 }
 
 /// A function that returned a truth: which conditions stand in it, and the one that settled what it returned.
@@ -114,9 +110,7 @@ fn calls(list: &[Reason]) -> Vec<Call> {
     let mut out: Vec<Call> = Vec::new();
     for (last, reason) in list.iter().enumerate() {
         let Some(returned) = reason.condition.strip_prefix("return ") else { continue };
-        if !truth(reason) {
-            continue;
-        }
+        let Some(result) = reason.truth() else { continue };
         let mine = |other: &Reason| other.depth >= reason.depth;
         let first = list.iter().take(last).rposition(|other| !mine(other)).map_or(0, |before| before + 1);
         // One that returns a literal was settled by the condition before it.
@@ -125,7 +119,7 @@ fn calls(list: &[Reason]) -> Vec<Call> {
         let before = list.get(first..last).unwrap_or_default().iter().rposition(own).map(|at| first + at);
         let decided_by = if settled { before.unwrap_or(last) } else { last };
         let nth = out.iter().filter(|call| call.name == reason.function).count();
-        out.push(Call { name: reason.function.clone(), nth, first, last, result: reason.outcome == "1", decided_by });
+        out.push(Call { name: reason.function.clone(), nth, first, last, result, decided_by });
     }
     out
 }

@@ -315,26 +315,22 @@ fn deciding(reasons: &[Reason], path: Option<Path>) -> Vec<Rule> {
             _ => groups.push(vec![reason]),
         }
     }
-    let wanted = if path == Some(Path::Blas) { "0" } else { "1" };
-    let fits = |group: &&Vec<&Reason>| group.len() > 1 && group.last().is_some_and(|last| last.outcome == wanted);
+    let wanted = Some(path != Some(Path::Blas));
+    let fits = |group: &&Vec<&Reason>| group.len() > 1 && group.last().is_some_and(|last| last.truth() == wanted);
     let mut chosen: Vec<&Reason> = Vec::new();
     if let Some(group) = groups.iter().rev().find(fits)
         && let Some((last, before)) = group.split_last()
     {
-        chosen.extend(before.iter().rev().find(|reason| reason.outcome == "1"));
+        chosen.extend(before.iter().rev().find(|reason| reason.truth() == Some(true)));
         chosen.push(last);
     }
     let branches: Vec<&Reason> = reasons.iter().filter(|reason| reason.depth == top).collect();
-    chosen.extend(branches.iter().rev().find(|reason| reason.outcome == "1").or(branches.last()));
+    chosen.extend(branches.iter().rev().find(|reason| reason.truth() == Some(true)).or(branches.last()));
     let rule = |reason: &&Reason| Rule {
         file: reason.file.clone(),
         line: reason.line,
         condition: reason.condition.clone(),
-        outcome: match reason.outcome.as_str() {
-            "1" => "true".to_owned(),
-            "0" => "false".to_owned(),
-            other => other.to_owned(),
-        },
+        outcome: reason.outcome_word().to_owned(),
         // Columns, type and cc are the question's, not the rule's: a rule is the same for all that it decides.
         values: reason.values.iter().filter(|(name, _)| !is_question(name)).cloned().collect(),
     };
