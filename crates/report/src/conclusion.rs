@@ -28,7 +28,7 @@ pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
             (format!("chosen-{reach}"), choices.len() as u64, choices.join(" | "))
         }
     };
-    let unit = lang.text(&format!("unit-{}", conclusion.unit().key()));
+    let unit = lang.text_with(&format!("unit-{}", conclusion.unit().key()), &[("count", conclusion.answered().into())]);
     let args = [
         ("count", count.into()),
         ("answered", conclusion.answered().into()),

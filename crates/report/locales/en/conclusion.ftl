@@ -1,25 +1,46 @@
 # Conclusions: each is made from what was asked, answered, lost and left out (evidence::Conclusion)
 conclusion-found = { $count } found among { $answered } { $unit }.
 conclusion-found-with-gaps = { $count } found among { $answered } { $unit }; there may be more: { $gaps }.
-conclusion-nothing-whole = None in all { $answered } { $unit }.
+conclusion-nothing-whole = None in { $answered ->
+    [one] the one { $unit }
+   *[other] all { $answered } { $unit }
+  }.
 conclusion-nothing-answered = None seen in { $answered } { $unit }; nothing is said of { $gaps }.
 conclusion-nothing-unknown = Not known: { $gaps }.
-conclusion-same-whole = The same in all { $answered } { $unit }.
-conclusion-same-answered = The same in the { $answered } { $unit } that were answered; nothing is said of { $gaps }.
+conclusion-same-whole = The same in { $answered ->
+    [one] the one { $unit }
+   *[other] all { $answered } { $unit }
+  }.
+conclusion-same-answered = The same in { $answered ->
+    [one] the one { $unit } that was answered
+   *[other] the { $answered } { $unit } that were answered
+  }; nothing is said of { $gaps }.
 conclusion-same-unknown = Not known: { $gaps }.
 conclusion-different = Different in { $count } of { $answered } { $unit }.
 conclusion-different-with-gaps = Different in { $count } of { $answered } { $unit }; nothing is said of { $gaps }.
-conclusion-all-whole = All { $answered } { $unit }.
-conclusion-all-answered = All { $answered } { $unit } that were answered; nothing is said of { $gaps }.
+conclusion-all-whole = { $answered ->
+    [one] The one { $unit }
+   *[other] All { $answered } { $unit }
+  }.
+conclusion-all-answered = { $answered ->
+    [one] The one { $unit } that was answered
+   *[other] All { $answered } { $unit } that were answered
+  }; nothing is said of { $gaps }.
 conclusion-all-unknown = Not known: { $gaps }.
 conclusion-not-all = Not { $count } of { $answered } { $unit }.
 conclusion-not-all-with-gaps = Not { $count } of { $answered } { $unit }; nothing is said of { $gaps }.
-conclusion-complete-whole = Complete: all { $answered } { $unit } were looked at.
+conclusion-complete-whole = Complete: { $answered ->
+    [one] the one { $unit } was looked at
+   *[other] all { $answered } { $unit } were looked at
+  }.
 conclusion-complete-answered = Not complete: { $gaps }.
 conclusion-complete-unknown = Not known: { $gaps }.
 conclusion-incomplete = Not complete: { $gaps }.
 conclusion-chosen-whole = { $choices }
-conclusion-chosen-answered = { $choices } in the { $answered } { $unit } that were answered; nothing is said of { $gaps }
+conclusion-chosen-answered = { $choices } in { $answered ->
+    [one] the one { $unit } that was answered
+   *[other] the { $answered } { $unit } that were answered
+  }; nothing is said of { $gaps }
 conclusion-chosen-unknown = not known: { $gaps }
 
 answer-yes = Yes
@@ -50,19 +71,64 @@ left-out-only-told = only this file says so, and anybody can write one
 left-out-unsteady = differs by itself
 left-out-untold = not told
 
-unit-bytes = bytes
-unit-calls = calls
-unit-cells = cells
-unit-claims = claims
-unit-commits = commits
-unit-files = files
-unit-instructions = instructions
-unit-kernels = kernels
-unit-launches = launches
-unit-libraries = libraries
-unit-observers = observers
-unit-points = points
-unit-probes = probes
-unit-rows = rows
-unit-settings = settings
+unit-bytes = { $count ->
+    [one] byte
+   *[other] bytes
+  }
+unit-calls = { $count ->
+    [one] call
+   *[other] calls
+  }
+unit-cells = { $count ->
+    [one] cell
+   *[other] cells
+  }
+unit-claims = { $count ->
+    [one] claim
+   *[other] claims
+  }
+unit-commits = { $count ->
+    [one] commit
+   *[other] commits
+  }
+unit-files = { $count ->
+    [one] file
+   *[other] files
+  }
+unit-instructions = { $count ->
+    [one] instruction
+   *[other] instructions
+  }
+unit-kernels = { $count ->
+    [one] kernel
+   *[other] kernels
+  }
+unit-launches = { $count ->
+    [one] launche
+   *[other] launches
+  }
+unit-libraries = { $count ->
+    [one] library
+   *[other] libraries
+  }
+unit-observers = { $count ->
+    [one] observer
+   *[other] observers
+  }
+unit-points = { $count ->
+    [one] point
+   *[other] points
+  }
+unit-probes = { $count ->
+    [one] probe
+   *[other] probes
+  }
+unit-rows = { $count ->
+    [one] row
+   *[other] rows
+  }
+unit-settings = { $count ->
+    [one] setting
+   *[other] settings
+  }
 gap-list = { $first } and { $count } more

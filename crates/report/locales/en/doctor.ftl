@@ -14,6 +14,7 @@ doctor-head-servers = Servers
 doctor-head-releases = ROCm releases
 doctor-head-variables = Variables
 doctor-head-cases = What needs attention
+doctor-cases-none = nothing found in the devices, and in the variables and libraries of every server that runs
 doctor-fix = fix
 doctor-status-works = works
 doctor-status-blocked = blocked

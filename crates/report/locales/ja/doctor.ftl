@@ -14,6 +14,7 @@ doctor-head-servers = サーバー
 doctor-head-releases = ROCm のリリース
 doctor-head-variables = 環境変数
 doctor-head-cases = 注意すべき点
+doctor-cases-none = デバイスと、動いているすべてのサーバーの変数とライブラリを調べ、該当なし
 doctor-fix = 対処
 doctor-status-works = 使える
 doctor-status-blocked = 不可

@@ -3,7 +3,7 @@
 use super::{fix_text, say, say_all};
 use crate::context::Context;
 use doctor::{Facts, Fix, Look, Message, Process, Report, Server, Status, Variable, Weight, explain};
-use evidence::Word;
+use evidence::{Reach, Word};
 use report::{Lang, conclusion_text, wrap};
 use std::fmt::Write;
 
@@ -267,8 +267,11 @@ impl Page<'_> {
     fn cases(&mut self, report: &Report) {
         self.head("doctor-head-cases");
         if report.cases.is_empty() {
-            let found = conclusion_text(self.lang(), &report.cases_found());
-            self.line(2, &found);
+            let found = report.cases_found();
+            let whole = found.reach() == Reach::Whole;
+            let all = || self.lang().text("doctor-cases-none");
+            let text = if whole { all() } else { conclusion_text(self.lang(), &found) };
+            self.line(2, &text);
         }
         for case in &report.cases {
             let word = self.lang().text(&format!("doctor-weight-{}", case.weight.name()));
