@@ -206,7 +206,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     assert!(out(&check(&right)).contains("confirmed"));
     assert_eq!(check(&wrong).status.code(), Some(1));
     let said = out(&check(&wrong));
-    assert!(said.contains("Seen instead: ") && said.contains("expected to? No: Not 1 of 1 claims."), "{said}");
+    assert!(said.contains("Seen instead: ") && said.contains("expected to? No: Not 1 of 1 claim."), "{said}");
     // What nobody has looked at yet did not pass.
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
