@@ -139,7 +139,8 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     let mut basis = Basis::new("isa", [&a.file, &b.file], Rung::Shipped, Unit::Kernels, asked, asked);
     for side in [a, b] {
         if !side.complete {
-            basis = basis.without(side.file.clone(), None, LeftOutWhy::Unreadable);
+            // Some of its code could not be read, or was not decoded.
+            basis = basis.without(side.file.clone(), None, LeftOutWhy::InPart);
         }
         if side.repeated > 0 {
             basis = basis.without(side.file.clone(), Some(side.repeated as u64), LeftOutWhy::NotAsked);
