@@ -144,32 +144,84 @@ mod tests {
     /// No number that anything else here has.
     const HANDLE: u64 = 0x7a11_5e5a_0000_1000;
 
+    /// Another process that holds such structures and stands still: what somebody reads of his own memory, he changes by reading.
+    struct Holder {
+        child: std::process::Child,
+        /// It goes on writing there when it ends.
+        _said: std::io::BufReader<std::process::ChildStdout>,
+    }
+
+    impl Holder {
+        fn of(what: &str) -> Holder {
+            use std::io::{BufRead, BufReader, Read};
+            use std::process::{Command, Stdio};
+            let name = "target::pipeline_names::tests::holder";
+            let mut command = Command::new(std::env::current_exe().expect("this program"));
+            command.args(["--exact", name, "--ignored", "--nocapture"]).env("HOLDS", what);
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+            let mut said = BufReader::new(child.stdout.take().expect("its words"));
+            let ready = said.by_ref().lines().map_while(Result::ok).any(|line| line.contains("it holds"));
+            assert!(ready, "{what}");
+            Holder { child, _said: said }
+        }
+
+        fn find(&self, wanted: &BTreeSet<u64>, distance: &mut Distance) -> HashMap<u64, String> {
+            find(self.child.id(), wanted, distance)
+        }
+    }
+
+    impl Drop for Holder {
+        fn drop(&mut self) {
+            drop(self.child.stdin.take());
+            let _ = self.child.wait();
+        }
+    }
+
+    fn usual(text: &'static std::ffi::CStr, handle: u64) -> Held {
+        let (pointer, len, room) = long(text);
+        Held { pointer, len, room, between: [1, 2], handle }
+    }
+
+    fn far(text: &'static std::ffi::CStr, handle: u64) -> Far {
+        let (pointer, len, room) = long(text);
+        Far { pointer, len, room, between: [0; 5], handle }
+    }
+
+    #[test]
+    #[ignore = "a process that other tests start"]
+    fn holder() {
+        let what = std::env::var("HOLDS").expect("HOLDS");
+        let names = || (HANDLE..).zip(NAMES);
+        let held: Vec<Held> = match what.as_str() {
+            "three" => names().map(|(handle, text)| usual(text, handle)).collect(),
+            "and another" => {
+                let other = usual(c"another_name_for_it", HANDLE);
+                names().map(|(handle, text)| usual(text, handle)).chain([other]).collect()
+            }
+            _ => Vec::new(),
+        };
+        let count = what.strip_prefix("far ").map_or(0, |count| count.parse().expect("a number"));
+        let beyond: Vec<Far> = names().take(count).map(|(handle, text)| far(text, handle)).collect();
+        println!("it holds");
+        let _ = std::io::stdin().read_line(&mut String::new());
+        drop((held, beyond));
+    }
+
     #[test]
     fn a_name_before_its_handle_is_found_and_one_that_two_claim_is_none() {
-        let held: Vec<Held> = (0..)
-            .zip(NAMES)
-            .map(|(place, text)| {
-                let (pointer, len, room) = long(text);
-                Held { pointer, len, room, between: [1, 2], handle: HANDLE + place }
-            })
-            .collect();
         let wanted: BTreeSet<u64> = (0..4).map(|place| HANDLE + place).collect();
         let mut distance = Distance::default();
-        let found = find(std::process::id(), &wanted, &mut distance);
+        let found = Holder::of("three").find(&wanted, &mut distance);
         assert_eq!(found.get(&HANDLE).map(String::as_str), Some("mul_mat_vec_q4_k_f32_f32"));
         assert_eq!((found.len(), distance.0), (3, Some(USUAL)));
-        let (pointer, len, room) = long(c"another_name_for_it");
-        let other = vec![Held { pointer, len, room, between: [1, 2], handle: HANDLE }];
-        let found = find(std::process::id(), &wanted, &mut distance);
+        let found = Holder::of("and another").find(&wanted, &mut distance);
         assert_eq!((found.get(&HANDLE), found.len()), (None, 2));
-        drop((held, other));
     }
 
     /// A process goes on while it is read: parts of a mapping may be gone by then.
     #[test]
     fn what_lies_behind_a_hole_is_found() {
-        let (pointer, len, room) = long(NAMES[0]);
-        let held = [Held { pointer, len, room, between: [1, 2], handle: HANDLE + 0x200_0000 }];
+        let held = [usual(NAMES[0], HANDLE + 0x200_0000)];
         let end = held.as_ptr_range().end as u64;
         // Nobody's address, and 256 of its pages.
         let mut hits = Vec::new();
@@ -194,22 +246,12 @@ mod tests {
 
     #[test]
     fn another_layout_needs_witnesses() {
-        const OTHER: u64 = HANDLE + 0x100_0000;
-        let far = |count: usize| -> Vec<Far> {
-            let each = (0..).zip(NAMES).take(count).map(|(place, text)| {
-                let (pointer, len, room) = long(text);
-                Far { pointer, len, room, between: [0; 5], handle: OTHER + place }
-            });
-            each.collect()
-        };
-        let wanted: BTreeSet<u64> = (0..3).map(|place| OTHER + place).collect();
-        let one = far(1);
-        assert!(find(std::process::id(), &wanted, &mut Distance::default()).is_empty(), "one may be chance");
-        drop(one);
-        let all = far(3);
+        let wanted: BTreeSet<u64> = (0..3).map(|place| HANDLE + place).collect();
+        let one = Holder::of("far 1").find(&wanted, &mut Distance::default());
+        assert!(one.is_empty(), "one may be chance: {one:?}");
         let mut distance = Distance::default();
-        assert_eq!((find(std::process::id(), &wanted, &mut distance).len(), distance.0), (3, Some(72)));
-        drop(all);
+        let all = Holder::of("far 3").find(&wanted, &mut distance);
+        assert_eq!((all.len(), distance.0), (3, Some(72)));
     }
 
     #[test]
