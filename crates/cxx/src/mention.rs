@@ -222,52 +222,16 @@ impl Program {
             return false;
         }
         match right {
-            Some(
-                sym::PLUS
-                | sym::MINUS
-                | sym::STAR
-                | sym::SLASH
-                | sym::PERCENT
-                | sym::LT
-                | sym::GT
-                | sym::LE
-                | sym::GE
-                | sym::EQ
-                | sym::NE
-                | sym::ANDAND
-                | sym::OROR
-                | sym::AMP
-                | sym::PIPE
-                | sym::CARET
-                | sym::SHL
-                | sym::QUESTION,
-            ) => return true,
+            Some(sym::LT | sym::QUESTION) => return true,
+            Some(right) if computes(right) => return true,
             // A function that it points to is called.
             Some(sym::LPAREN) => return true,
             Some(sym::SEMI | sym::RPAREN | sym::RBRACKET | sym::COMMA | sym::RBRACE | sym::COLON) => {}
             _ => return false,
         }
         match left {
-            Some(
-                sym::PLUS
-                | sym::MINUS
-                | sym::STAR
-                | sym::SLASH
-                | sym::PERCENT
-                | sym::GT
-                | sym::LE
-                | sym::GE
-                | sym::EQ
-                | sym::NE
-                | sym::ANDAND
-                | sym::OROR
-                | sym::AMP
-                | sym::PIPE
-                | sym::CARET
-                | sym::SHL
-                | sym::NOT
-                | sym::TILDE,
-            ) => true,
+            Some(sym::NOT | sym::TILDE) => true,
+            Some(left) if computes(left) => true,
             Some(sym::LT) => right != Some(sym::COMMA),
             Some(sym::LBRACKET) => right == Some(sym::RBRACKET),
             Some(sym::ASSIGN) => self.is_copied(toks, first - 1, named, false),
@@ -607,5 +571,28 @@ fn is_assignment(sym: Sym) -> bool {
             | sym::SHL_ASSIGN
             | sym::INC
             | sym::DEC
+    )
+}
+
+/// Between two numbers, and neither is changed. `<` is none: it may begin a template's arguments.
+fn computes(operator: Sym) -> bool {
+    matches!(
+        operator,
+        sym::PLUS
+            | sym::MINUS
+            | sym::STAR
+            | sym::SLASH
+            | sym::PERCENT
+            | sym::GT
+            | sym::LE
+            | sym::GE
+            | sym::EQ
+            | sym::NE
+            | sym::ANDAND
+            | sym::OROR
+            | sym::AMP
+            | sym::PIPE
+            | sym::CARET
+            | sym::SHL
     )
 }
