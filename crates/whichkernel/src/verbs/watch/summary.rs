@@ -115,7 +115,7 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
         let host = host.clone().unwrap_or_else(|| "?".to_owned());
         line("watch-word", &[("file", name.clone()), ("maker", (*maker).to_owned()), ("host", host)]);
     }
-    for (key, args) in rungs(tally, account) {
+    for (key, args) in rungs(tally, account, lang) {
         line(key, &args);
     }
     out
@@ -130,7 +130,7 @@ fn said(lang: &report::Lang, unseen: &Unseen, part: &str) -> String {
 type Line = (&'static str, Vec<(&'static str, String)>);
 
 /// What the launches stand on, and why: a line for each device, with its processes.
-fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
+fn rungs(tally: &Tally, account: &ObserverReport, lang: &report::Lang) -> Vec<Line> {
     let mut devices: Vec<(&Device, Vec<String>)> = Vec::new();
     for (pid, _, device) in tally.devices.iter() {
         let pid = if pid == 0 { Vec::new() } else { vec![pid.to_string()] };
@@ -157,7 +157,7 @@ fn rungs(tally: &Tally, account: &ObserverReport) -> Vec<Line> {
             Device::Told { .. } => "watch-rung-told",
         };
         let of = if several && !pids.is_empty() { format!(" ({})", pids.join(", ")) } else { String::new() };
-        (key, vec![("of", of), ("detail", device.detail())])
+        (key, vec![("of", of), ("detail", report::phrase(lang, &device.detail()))])
     };
     devices.into_iter().map(line).collect()
 }
