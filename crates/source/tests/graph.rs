@@ -70,7 +70,7 @@ fn told(tree: &Tree, code: impl Fn(&str) -> Option<Code>) -> Vec<String> {
         let columns = columns.parse().expect("a number");
         let mut answer = with_code(tree, (shape, ty, gpu), &[columns], &Overrides::default(), code(gpu).as_ref());
         let evaluation = answer.evaluations.first_mut().expect("one");
-        let run = SeenRun { evaluation: 0, launches: seen };
+        let run = SeenRun { evaluation: 0, launches: seen, whole: true };
         assert!(evaluation.against(&[run]), "{head}");
         let compared = evaluation.compared.clone().expect("compared");
         assert_eq!(compared.different, [], "{head}");
@@ -202,7 +202,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
         .collect();
     let add = seen.iter().position(|seen| seen.kernel.contains("op_add")).expect("one that adds");
     assert!(seen[add].kernel.starts_with("_ZL11k_bin_bcastIXadL_ZL6op_addvEEfffJ"), "{}", seen[add].kernel);
-    let run = |evaluation: u64, launches: &[Seen]| SeenRun { evaluation, launches: launches.to_vec() };
+    let run = |evaluation: u64, launches: &[Seen]| SeenRun { evaluation, launches: launches.to_vec(), whole: true };
     let says = |answer: &source::graph::GraphEvaluation| answer.agrees.clone().expect("concluded");
     assert!(evaluation.against(&[run(0, &seen)]));
     assert_eq!((says(evaluation).says(), says(evaluation).is_whole()), (&evidence::Says::Same, true));
@@ -225,6 +225,15 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
     assert!(evaluation.against(&[run(0, &refused)]));
     assert_eq!(says(evaluation).reach(), evidence::Reach::Unknown);
     assert_eq!(evaluation.compared.as_ref().expect("compared").refused, seen.len() as u64);
+    // A record that ends too early, or has nothing of this evaluation, does not say that something was not launched.
+    let cut = SeenRun { evaluation: 0, launches: real[..1].to_vec(), whole: false };
+    for (run, seen) in [(cut, 1), (run(0, &[]), 0)] {
+        assert!(evaluation.against(&[run]));
+        let (compared, agrees) = (evaluation.compared.as_ref().unwrap(), evaluation.agrees.as_ref().unwrap());
+        assert_eq!((compared.seen, compared.not_seen, compared.different.len()), (seen, real.len() as u64 - seen, 0));
+        assert_ne!(agrees.word(), evidence::Word::Yes);
+        assert_eq!(agrees.reach() == evidence::Reach::Unknown, seen == 0);
+    }
     // A name without its arguments says nothing about them.
     let mut bare = seen.clone();
     bare[add].kernel = "k_bin_bcast<>".to_owned();

@@ -73,7 +73,7 @@ fn evaluate<'r>(
 }
 
 fn run_of(launches: &[Seen]) -> SeenRun {
-    SeenRun { evaluation: 0, launches: launches.to_vec() }
+    SeenRun { evaluation: 0, launches: launches.to_vec(), whole: true }
 }
 
 /// How many launches were seen, and how many of them predicted: `GPU: seen = exact + kernel alone + open`. Nothing may be

@@ -52,4 +52,4 @@ source-graph-column-name = Name
 source-graph-column-operations = Operations
 source-graph-column-grid = Grid
 source-graph-column-block = Block
-source-graph-compared = Of { $seen } launches seen (evaluations: { $evaluations }): { $exact } predicted with kernel, grid and block; { $arguments } with the kernel, a template argument undetermined; { $without } with the kernel, the grid undetermined; { $refused } predicted and refused by the driver; { $open } not predicted; { $different } otherwise.
+source-graph-compared = Of { $seen } launches seen (evaluations: { $evaluations }): { $exact } predicted with kernel, grid and block; { $arguments } with the kernel, a template argument undetermined; { $without } with the kernel, the grid undetermined; { $refused } predicted and refused by the driver; { $missing } predicted, and the trace may miss them; { $open } not predicted; { $different } otherwise.

@@ -49,4 +49,4 @@ source-graph-column-name = 名前
 source-graph-column-operations = 演算
 source-graph-column-grid = グリッド
 source-graph-column-block = ブロック
-source-graph-compared = 観測された起動 { $seen } 回（評価 { $evaluations } 回）のうち、カーネル・グリッド・ブロックまで予測どおり { $exact } 回、カーネルは予測どおりでテンプレート引数の一部が未定 { $arguments } 回、カーネルは予測どおりでグリッドは未定 { $without } 回、予測どおりだがドライバーが拒否 { $refused } 回、予測なし { $open } 回、予測と異なる { $different } 回。
+source-graph-compared = 観測された起動 { $seen } 回（評価 { $evaluations } 回）のうち、カーネル・グリッド・ブロックまで予測どおり { $exact } 回、カーネルは予測どおりでテンプレート引数の一部が未定 { $arguments } 回、カーネルは予測どおりでグリッドは未定 { $without } 回、予測どおりだがドライバーが拒否 { $refused } 回、予測されたがトレースに欠けている可能性あり { $missing } 回、予測なし { $open } 回、予測と異なる { $different } 回。

@@ -305,9 +305,13 @@ impl GraphEvaluation {
         let different = compared.different.len() as u64;
         let open = compared.without_grid + compared.not_predicted.len() as u64;
         let unanswered = open + compared.without_arguments + compared.refused;
-        let answered = compared.seen.saturating_sub(unanswered);
+        let (asked, answered) = (compared.seen + compared.not_seen, compared.seen.saturating_sub(unanswered));
         let mut basis =
-            Basis::new("source", self.whole.of(), Rung::Declared, Unit::Launches, compared.seen, answered).by("dryrun");
+            Basis::new("source", self.whole.of(), Rung::Declared, Unit::Launches, asked, answered).by("dryrun");
+        if compared.not_seen > 0 || seen.iter().any(|run| !run.whole) {
+            let count = Some(compared.not_seen).filter(|count| *count > 0);
+            basis = basis.without("--against", count, LeftOutWhy::OutOfView);
+        }
         if open > 0 {
             basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
         }

@@ -25,6 +25,8 @@ pub struct SeenRun {
     /// Its number in the trace.
     pub evaluation: u64,
     pub launches: Vec<Seen>,
+    /// Whoever wrote it down says that nothing is missing: what is not in it was not launched.
+    pub whole: bool,
 }
 
 /// How the two sequences of launches go together.
@@ -42,6 +44,8 @@ pub struct Compared {
     pub without_grid: u64,
     /// As predicted, and refused by the driver: these did not run.
     pub refused: u64,
+    /// Predicted, and not in a record that has nothing of this evaluation or may miss a part: it may have been launched.
+    pub not_seen: u64,
     /// Seen where the source leaves open what follows.
     pub not_predicted: Vec<String>,
     /// Predicted otherwise than seen.
@@ -58,6 +62,7 @@ impl Compared {
         self.unknown_arguments.extend(other.unknown_arguments);
         self.without_grid += other.without_grid;
         self.refused += other.refused;
+        self.not_seen += other.not_seen;
         self.not_predicted.extend(other.not_predicted);
         self.different.extend(other.different);
     }
@@ -121,12 +126,12 @@ pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> 
                 out.different.push(Mismatch { evaluation: number, at, predicted, seen: shown });
             }
         }
-        out.different.extend(missed.map(|p| Mismatch {
-            evaluation: number,
-            at: s,
-            predicted: Some(p.launch.shown()),
-            seen: None,
-        }));
+        let missing =
+            missed.map(|p| Mismatch { evaluation: number, at: s, predicted: Some(p.launch.shown()), seen: None });
+        match run.whole && !seen.is_empty() {
+            true => out.different.extend(missing),
+            false => out.not_seen += missing.count() as u64,
+        }
         if let (Some(predicted), Some(seen)) = (predicted.get(p), seen.get(s)) {
             let fits = |ours: Option<[i64; 3]>, theirs: Option<[i64; 3]>| ours.is_none() || ours == theirs;
             let arguments = same_arguments(predicted.launch, &seen.kernel);

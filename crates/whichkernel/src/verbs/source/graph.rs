@@ -63,18 +63,18 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     };
     let mut answer = answer.with_context(|| name.clone())?;
     if let Some(trace) = &args.against {
-        let launches = launches(Path::new(trace))?;
+        let (launches, whole) = launches(Path::new(trace))?;
         let mut left: usize = launches.iter().map(|seen| seen.launches.len()).sum();
         for (index, evaluation) in answer.evaluations.iter_mut().enumerate() {
             let ran = ran.get(index).and_then(Option::as_ref);
             let of = |seen: &SeenEvaluation, keep: &dyn Fn(At) -> bool| {
                 let kept = seen.launches.iter().filter(|(at, _)| keep(*at)).map(|(_, seen)| seen.clone());
-                SeenRun { evaluation: seen.number, launches: kept.collect() }
+                SeenRun { evaluation: seen.number, launches: kept.collect(), whole }
             };
             let one = |keep: &dyn Fn(At) -> bool| {
                 let first = launches.first().map_or(0, |seen| seen.number);
                 let all = launches.iter().flat_map(|seen| of(seen, keep).launches);
-                vec![SeenRun { evaluation: first, launches: all.collect() }]
+                vec![SeenRun { evaluation: first, launches: all.collect(), whole }]
             };
             let seen: Vec<SeenRun> = match (evaluation.columns, ran) {
                 // A program's own graph was computed at a time that is known.
@@ -237,16 +237,22 @@ struct Line {
     status: i64,
 }
 
-/// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product.
-fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
+/// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product. And whether these are all
+/// by the trace's own end: one without it may have been cut.
+fn launches(path: &Path) -> anyhow::Result<(Vec<SeenEvaluation>, bool)> {
     let shown = || path.display().to_string();
     let bytes = regular_file::whole(path, MOST_TRACE).with_context(shown)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut out: Vec<SeenEvaluation> = Vec::new();
+    let (mut lines, mut told): (u64, Option<u64>) = (0, None);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        if serde_json::from_str::<Closing>(line).is_ok() {
+        if let Ok(Closing { end }) = serde_json::from_str(line) {
+            // What its writer has lost is not in its lines.
+            let all = end.lines.saturating_add(end.lost).saturating_add(end.unknown_replays);
+            told = Some(told.unwrap_or(0).saturating_add(all));
             continue;
         }
+        lines += 1;
         let line: Line = serde_json::from_str(line)
             .with_context(|| format!("{}:{}: not a line of `dryrun --trace`", path.display(), number + 1))?;
         let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
@@ -267,7 +273,7 @@ fn launches(path: &Path) -> anyhow::Result<Vec<SeenEvaluation>> {
             }),
         }
     }
-    Ok(out)
+    Ok((out, told == Some(lines)))
 }
 
 impl Show for GraphAnswer {
@@ -382,6 +388,7 @@ fn compared(evaluation: &GraphEvaluation, lang: &Lang, out: &mut String) {
         ("without", compared.without_grid.into()),
         ("arguments", compared.without_arguments.into()),
         ("refused", compared.refused.into()),
+        ("missing", compared.not_seen.into()),
         ("open", compared.not_predicted.len().into()),
         ("different", compared.different.len().into()),
     ];
