@@ -70,7 +70,7 @@ impl Certificate {
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
         let differing = count(Verdict::Differs);
         let answered = differing + count(Verdict::Same);
-        let mut basis = Basis::new(
+        let mut basis = Basis::listed(
             self.observer.clone(),
             self.libraries.iter().cloned(),
             self.rung,

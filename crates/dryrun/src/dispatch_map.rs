@@ -109,7 +109,7 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     let compared = said().filter(|said| said.is_compared()).count() as u64;
     let different = said().filter(|said| said.disagrees()).count() as u64;
     let of = sheets.iter().map(|sheet| &sheet.target);
-    let basis = Basis::new("source", of, Rung::Selected, Unit::Cells, said().count() as u64, compared);
+    let basis = Basis::listed("source", of, Rung::Selected, Unit::Cells, said().count() as u64, compared);
     basis.by(crate::sightings::NAME).equality(different)
 }
 

@@ -71,7 +71,8 @@ impl Verdict {
 pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
     let answered = cells.iter().filter(|cell| cell.is_answered()).count() as u64;
     let lost = cells.iter().map(|cell| cell.lost).sum();
-    let basis = Basis::new(NAME, [device.target], Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
+    let basis =
+        Basis::listed(NAME, [device.target], Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
     device.leave_out(basis).completeness()
 }
 

@@ -8,7 +8,8 @@ use crate::{
 pub(crate) enum Quality {
     /// It may have been there all the same.
     Blind,
-    /// Nothing speaks against it but the canary was not in the target, or nobody certified the observer.
+    /// Nothing speaks against it, but the canary was not in the target, only the observer itself says that it saw all, or no
+    /// certificate shows that the observer changed nothing.
     Weak,
     Full,
 }
@@ -25,6 +26,9 @@ pub(crate) fn weigh<R: RungKind>(claim: &Claim, seen: Seen<'_, R>) -> (Quality, 
     let mut reasons = vec![Reason::NotThere { observation: observation.clone() }];
     if let Canary::InChild { what } = recorded.canary_seen() {
         reasons.push(Reason::WeakCanary { observation: observation.clone(), canary: what.clone() });
+    }
+    if recorded.coverage().accounts.is_empty() {
+        reasons.push(Reason::OneAccount { observation: observation.clone() });
     }
     if *recorded.contamination_state() == Contamination::Unchecked {
         reasons.push(Reason::Uncertified { observation });

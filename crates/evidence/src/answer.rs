@@ -36,7 +36,7 @@ pub(crate) fn conclude(
     let possible = question.all_claims().count() + usize::from(question.ask.is_some());
     let Some(best) = voices.iter().map(|voice| voice.rung).max() else {
         let nobody: [&str; 0] = [];
-        return Basis::new(JUDGE, nobody, asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
+        return Basis::listed(JUDGE, nobody, asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
     };
     // What was seen higher up overrules what was said further down.
     let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
@@ -47,7 +47,7 @@ pub(crate) fn conclude(
     };
     let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
     let of = voices.iter().flat_map(|voice| voice.of.iter().cloned());
-    let mut basis = Basis::new(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    let mut basis = Basis::listed(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
     for observer in voices.iter().flat_map(|voice| &voice.by) {
         basis = basis.by(observer);
     }

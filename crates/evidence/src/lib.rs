@@ -40,7 +40,9 @@ mod wanted;
 pub use ability::{Ability, Looker};
 pub use answer::JUDGE;
 pub use claim::Claim;
-pub use conclusion::{Basis, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Word};
+pub use conclusion::{
+    Account, Basis, Blind, BlindSpot, Conclusion, LeftOut, LeftOutWhy, Reach, Says, Unit, Witness, Word,
+};
 pub use coverage::{Coverage, Gap};
 pub use decode::Decoder;
 pub use expected::{Answer, Expected};

@@ -42,6 +42,10 @@ pub enum Reason {
     Uncertified {
         observation: ObservationId,
     },
+    /// No second account says that the observer saw all there was.
+    OneAccount {
+        observation: ObservationId,
+    },
     /// Two that disagree.
     Conflict {
         one: ObservationId,
@@ -133,6 +137,7 @@ impl Reason {
             | Reason::Partial { observation, .. }
             | Reason::WeakCanary { observation, .. }
             | Reason::Uncertified { observation }
+            | Reason::OneAccount { observation }
             | Reason::Contaminated { observation, .. }
             | Reason::BlindSpot { observation, .. }
             | Reason::Silent { observation, .. }

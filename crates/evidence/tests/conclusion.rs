@@ -1,10 +1,10 @@
 //! A conclusion reaches as far as the looking did, and no further.
 
-use evidence::{Basis, LeftOutWhy, Reach, Rung, Says, Unit, Word};
+use evidence::{Account, Basis, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
 use proptest::prelude::*;
 
 fn cells(asked: u64, answered: u64) -> Basis {
-    Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, asked, answered)
+    Basis::listed("source", ["a tree"], Rung::Declared, Unit::Cells, asked, answered)
 }
 
 #[test]
@@ -60,8 +60,10 @@ fn nothing_found_in_a_file_that_could_not_be_read_is_not_known() {
 
 #[test]
 fn a_live_process_that_launched_nothing_in_full_view_launched_nothing() {
-    let none = Basis::live("source", ["a tree"], Rung::Launched, Unit::Launches, 0).presence(0);
+    let seen = || Basis::live("preload", ["a program"], Rung::Launched, Unit::Launches, 0);
+    let none = seen().account(Account::searched(Witness::ProcessTree)).presence(0);
     assert_eq!((none.reach(), none.word()), (Reach::Whole, Word::No));
+    assert_eq!((seen().presence(0).reach(), seen().presence(0).word()), (Reach::Alone, Word::NotKnown));
     let lost = Basis::live("source", ["a tree"], Rung::Launched, Unit::Launches, 0).lost(3).presence(0);
     assert_eq!(lost.word(), Word::NotKnown);
 }
@@ -82,12 +84,36 @@ fn what_runs_is_only_partly_answered_by_what_a_source_declares() {
         assert_eq!(conclusion.not_observed(), Some(Rung::Launched));
     }
     let seen =
-        Basis::new("source", ["a tree"], Rung::Launched, Unit::Cells, 2, 2).asked_of(Rung::Selected).choice(["MMQ"]);
+        Basis::listed("source", ["a tree"], Rung::Launched, Unit::Cells, 2, 2).asked_of(Rung::Selected).choice(["MMQ"]);
     assert_eq!((seen.word(), seen.not_observed()), (Word::Yes, None));
     let nothing = Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, 2, 0)
         .asked_of(Rung::Launched)
         .choice(Vec::<String>::new());
     assert_eq!(nothing.word(), Word::NotKnown);
+}
+
+#[test]
+fn the_observers_own_word_is_never_whole() {
+    let own = || Basis::new("inspect", ["a.so"], Rung::Shipped, Unit::Bytes, 9, 9);
+    for conclusion in
+        [own().equality(0), own().presence(0), own().of_all(0), own().completeness(), own().choice(["MMQ"])]
+    {
+        assert_eq!((conclusion.reach(), conclusion.is_whole(), conclusion.is_certain()), (Reach::Alone, false, false));
+        assert_ne!(conclusion.word(), Word::Yes);
+        assert_ne!(conclusion.word(), Word::No);
+    }
+    assert!(own().presence(1).is_certain(), "a case is a case");
+}
+
+#[test]
+fn a_second_account_that_disagrees_is_a_gap() {
+    let seen = || Basis::live("preload", ["a program"], Rung::Launched, Unit::Launches, 1000);
+    let agreed = seen().account(Account::counted(Witness::GraphNodes, 1000, 1000)).completeness();
+    assert_eq!((agreed.says(), agreed.reach()), (&Says::Complete, Reach::Whole));
+    let differ = seen().account(Account::counted(Witness::GraphNodes, 1200, 1000)).completeness();
+    assert_eq!((differ.says(), differ.reach()), (&Says::Incomplete, Reach::Answered));
+    let left = differ.left_out().first().expect("the difference is named");
+    assert_eq!((left.count, left.why), (Some(200), LeftOutWhy::Disagrees));
 }
 
 proptest! {

@@ -140,6 +140,9 @@ fn silence_confirms_only_when_all_of_it_was_watched() {
     let child = swept(Rung::Launched).canary(Canary::in_child("our own launch")).done();
     assert_eq!(kind(&no_blas(), &[child]), GradeKind::Limited);
     assert_eq!(kind(&no_blas(), &[swept(Rung::Launched).unchecked().done()]), GradeKind::Limited);
+    let alone = judge(&no_blas(), &[swept(Rung::Launched).alone().done()], &[]);
+    assert_eq!(alone.grade.kind(), GradeKind::Limited);
+    assert!(alone.reasons.iter().any(|reason| matches!(reason, Reason::OneAccount { .. })), "{:?}", alone.reasons);
     assert_eq!(kind(&no_blas(), &[swept(Rung::Launched).contaminated().done()]), unresolved(Why::Contaminated));
     let elsewhere = swept(Rung::Launched).view(FieldOfView::topic("rope.*")).done();
     assert_eq!(kind(&no_blas(), &[elsewhere]), unresolved(Why::NeverTried));

@@ -116,7 +116,7 @@ impl Graded {
         let answered = expected.iter().filter(|reading| !reading.grade.is_unresolved()).count() as u64;
         let refuted = expected.iter().filter(|reading| reading.grade.is_refuted()).count() as u64;
         let of = expected.iter().flat_map(|reading| &reading.cites).map(|cite| cite.of.as_str());
-        let mut basis = Basis::new(evidence::JUDGE, of, rung, Unit::Claims, expected.len() as u64, answered);
+        let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Claims, expected.len() as u64, answered);
         for cite in expected.iter().flat_map(|reading| &reading.cites) {
             basis = basis.by(&cite.observer.name);
         }

@@ -57,7 +57,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
     let first = by.next()?;
     let count = last.len() as u64;
     let mut basis =
-        Basis::new(first, of, Rung::Launched, Unit::Cells, count, count).asked_of(Rung::Launched).lost(lost);
+        Basis::listed(first, of, Rung::Launched, Unit::Cells, count, count).asked_of(Rung::Launched).lost(lost);
     basis = by.fold(basis, |basis, observer| basis.by(observer));
     if partial && lost == 0 {
         basis = basis.without(ty, None, LeftOutWhy::InPart);

@@ -57,7 +57,7 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
     let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
     let count = here.len() as u64;
-    let basis = Basis::new(evidence::JUDGE, of, rung, Unit::Cells, count, count);
+    let basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, count, count);
     let basis = by.into_iter().fold(basis, |basis, observer| basis.by(observer));
     (count > 0).then(|| basis.choice(here.iter().map(|at| at.value)))
 }

@@ -121,7 +121,7 @@ fn asked(table: &Table, id: &ObserverId, time: &str, asked: &[View]) -> Result<V
             table.order.join(" "),
         ));
         for fact in facts.into_iter().filter(shown) {
-            let coverage = Coverage::complete("column counts", COLUMNS.unsigned_abs());
+            let coverage = Coverage::listed("column counts", COLUMNS.unsigned_abs());
             out.push(Observation::on::<Declared>(
                 id.clone(),
                 subject.clone(),

@@ -1,18 +1,14 @@
 //! A conclusion as a sentence: the only place where "none", "same", "all" or "complete" is worded.
 
 use crate::{Lang, rung_text};
-use evidence::{Conclusion, LeftOutWhy, Reach, Says};
+use evidence::{BlindSpot, Conclusion, LeftOutWhy, Says, Witness};
 
 /// More names than this are counted, not listed.
 const NAMED: usize = 3;
 
 /// One sentence. What it does not reach over stands in it.
 pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
-    let reach = match conclusion.reach() {
-        Reach::Whole => "whole",
-        Reach::Answered => "answered",
-        Reach::Unknown => "unknown",
-    };
+    let reach = conclusion.reach().name();
     let gaps = gaps(lang, conclusion);
     let (key, count, choices) = match conclusion.says() {
         Says::Found { count } => (said_with("found", &gaps), *count, String::new()),
@@ -35,8 +31,40 @@ pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
         ("unit", unit.into()),
         ("gaps", gaps.clone().unwrap_or_else(|| lang.text("gap-nothing-asked")).into()),
         ("choices", choices.into()),
+        ("alone", alone(lang, conclusion).into()),
     ];
-    lang.text_with(&format!("conclusion-{key}"), &args)
+    let text = lang.text_with(&format!("conclusion-{key}"), &args);
+    match agreeing(lang, conclusion) {
+        Some(accounts) => lang.text_with("conclusion-agreed", &[("text", text.into()), ("accounts", accounts.into())]),
+        None => text,
+    }
+}
+
+/// Who alone vouches for it, and what that observer cannot see in this target.
+fn alone(lang: &Lang, conclusion: &Conclusion) -> String {
+    let by: Vec<&str> = conclusion.by().collect();
+    let spots: Vec<String> = conclusion.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
+    let key = if spots.is_empty() { "alone-unchecked" } else { "alone-blind" };
+    let separator = lang.text("gap-separator");
+    lang.text_with(key, &[("by", by.join(&separator).into()), ("spots", spots.join(&separator).into())])
+}
+
+/// What an observer cannot see, with the names that it has in this target.
+pub fn blind_text(lang: &Lang, spot: &BlindSpot) -> String {
+    let kind = lang.text(&format!("blind-{}", spot.kind.key()));
+    if spot.names.is_empty() {
+        return kind;
+    }
+    let names = shortened(lang, &spot.names.join(", "));
+    lang.text_with("blind-named", &[("kind", kind.into()), ("names", names.into())])
+}
+
+/// The second accounts of a sentence about all there is.
+fn agreeing(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
+    let universal = matches!(conclusion.says(), Says::Nothing | Says::Same | Says::All | Says::Complete);
+    let others = conclusion.accounts().filter(|witness| *witness != Witness::Question);
+    let accounts: Vec<String> = others.map(|witness| lang.text(&format!("witness-{}", witness.key()))).collect();
+    (universal && conclusion.is_whole() && !accounts.is_empty()).then(|| accounts.join(&lang.text("gap-separator")))
 }
 
 fn said_with(key: &str, gaps: &Option<String>) -> String {
@@ -90,7 +118,7 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence::{Basis, Rung, Unit};
+    use evidence::{Account, Basis, Blind, Rung, Unit};
 
     fn en(conclusion: &Conclusion) -> String {
         conclusion_text(&Lang::new("en"), conclusion)
@@ -98,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_sentence_names_what_it_does_not_reach_over() {
-        let basis = Basis::new("source", ["a tree"], Rung::Declared, Unit::Cells, 312, 312);
+        let basis = Basis::listed("source", ["a tree"], Rung::Declared, Unit::Cells, 312, 312);
         assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
         let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
         assert_eq!(en(&some), "The same in the 312 cells that were answered; nothing is said of sm_89 (not asked).");
@@ -147,13 +175,36 @@ mod tests {
     }
 
     #[test]
+    fn an_observer_alone_says_so_and_names_what_it_cannot_see() {
+        let seen = Basis::live("preload", ["a program"], Rung::Launched, Unit::Launches, 1000);
+        assert_eq!(
+            en(&seen.clone().completeness()),
+            "1000 launches, as far as preload can see; no second account confirms that these are all."
+        );
+        let blind = seen.clone().cannot_see(Blind::Processes.named(["worker (static)"]));
+        assert_eq!(
+            en(&blind.completeness()),
+            "1000 launches, as far as preload can see; it cannot see processes that it could not enter: worker (static)."
+        );
+        let agreed = seen.account(Account::searched(Witness::ProcessTree)).completeness();
+        assert_eq!(
+            en(&agreed),
+            "Complete: all 1000 launches were looked at. Second account: the programs and libraries of every process."
+        );
+    }
+
+    #[test]
     fn every_sentence_exists_in_both_languages() {
-        let whole = |unit| Basis::new("source", ["a tree"], Rung::Declared, unit, 2, 2);
+        let whole = |unit| Basis::listed("source", ["a tree"], Rung::Declared, unit, 2, 2);
+        let alone = |unit| Basis::live("source", ["a tree"], Rung::Declared, unit, 2);
         for lang in [Lang::new("en"), Lang::new("ja")] {
             for unit in Unit::ALL {
-                for basis in
-                    [whole(unit), whole(unit).lost(1), Basis::new("source", ["a tree"], Rung::Declared, unit, 2, 0)]
-                {
+                for basis in [
+                    whole(unit),
+                    alone(unit),
+                    whole(unit).lost(1),
+                    Basis::new("source", ["a tree"], Rung::Declared, unit, 2, 0),
+                ] {
                     let all = [
                         basis.clone().presence(0),
                         basis.clone().presence(1),
@@ -172,6 +223,13 @@ mod tests {
                         );
                     }
                 }
+            }
+            for blind in Blind::ALL {
+                assert!(!blind_text(&lang, &blind.named(["x"])).contains("blind-"), "{blind:?}");
+            }
+            for witness in Witness::ALL {
+                let agreed = alone(Unit::Launches).account(Account::searched(*witness)).completeness();
+                assert!(!conclusion_text(&lang, &agreed).contains("witness-"), "{witness:?}");
             }
             for why in LeftOutWhy::ALL {
                 let text = conclusion_text(&lang, &whole(Unit::Cells).without("x", Some(3), why).presence(0));

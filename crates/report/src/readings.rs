@@ -72,6 +72,7 @@ pub(crate) fn reason_with(
         Reason::WeakCanary { observation, canary } => {
             say("weak-canary", &[("who", who(observation)), ("canary", canary.clone())])
         }
+        Reason::OneAccount { observation } => say("one-account", &[("who", who(observation))]),
         Reason::Uncertified { observation } => say("uncertified", &[("who", who(observation))]),
         Reason::Conflict { one, other } => say("conflict", &[("one", who(one)), ("other", who(other))]),
         Reason::Contaminated { observation, differences } => {

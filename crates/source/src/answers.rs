@@ -242,7 +242,7 @@ pub struct Compared<'a> {
 pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
     let (asked, answered) = (sum(|found| found.asked), sum(|found| found.answered));
-    let mut basis = Basis::new("source", of, Rung::Declared, Unit::Cells, asked, answered);
+    let mut basis = Basis::listed("source", of, Rung::Declared, Unit::Cells, asked, answered);
     for device in all.iter().flat_map(|one| &one.question.devices) {
         basis = basis.of(&device.target);
     }

@@ -57,8 +57,8 @@ impl Question {
             found.iter().filter(|(_, it)| it.chosen().is_some()).map(|(_, it)| choice(it)).collect();
         let of = self.tables().into_iter().map(|table| format!("{} {}", table.source, table.version));
         let of = of.chain([self.device.target.clone()]);
-        let mut basis =
-            Basis::new("source", of, Rung::Declared, Unit::Cells, asked, chosen.len() as u64).asked_of(Rung::Launched);
+        let mut basis = Basis::listed("source", of, Rung::Declared, Unit::Cells, asked, chosen.len() as u64)
+            .asked_of(Rung::Launched);
         let open = (found.len() - chosen.len()) as u64;
         if open > 0 {
             basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);

@@ -84,7 +84,7 @@ impl History {
         let commits = self.commits as u64;
         let settled = commits.saturating_sub(unread + self.open);
         let mut basis =
-            Basis::new("source", [&self.first.id, &self.last.id], Rung::Declared, Unit::Commits, commits, settled);
+            Basis::listed("source", [&self.first.id, &self.last.id], Rung::Declared, Unit::Commits, commits, settled);
         if unread > 0 {
             let names: Vec<&str> = self.unreadable.iter().map(|(commit, _)| short(commit)).collect();
             basis = basis.without(names.join(", "), Some(unread), LeftOutWhy::Unreadable);

@@ -48,7 +48,8 @@ impl VulkanDiff {
         let differing = differences.iter().filter(|of| of.what != Aspect::Problem);
         let differing: BTreeSet<(&str, u64)> = differing.map(|of| (of.kind.as_str(), of.columns)).collect();
         let lost = left.cells.iter().chain(&right.cells).map(|cell| cell.lost).sum();
-        let basis = Basis::new(super::sightings::NAME, [a, b], Rung::Selected, Unit::Cells, cells, answered).lost(lost);
+        let basis =
+            Basis::listed(super::sightings::NAME, [a, b], Rung::Selected, Unit::Cells, cells, answered).lost(lost);
         let conclusion = basis.equality(differing.len() as u64);
         VulkanDiff { a: a.to_owned(), b: b.to_owned(), runtime, cells, conclusion, differences }
     }

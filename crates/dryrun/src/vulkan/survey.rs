@@ -46,7 +46,7 @@ impl VulkanMap {
         let lost = self.cells.iter().map(|cell| cell.lost).sum();
         let asked = self.cells.len() as u64;
         let basis =
-            Basis::new(super::sightings::NAME, [self.card.target], Rung::Selected, Unit::Cells, asked, answered);
+            Basis::listed(super::sightings::NAME, [self.card.target], Rung::Selected, Unit::Cells, asked, answered);
         basis.lost(lost).completeness()
     }
 

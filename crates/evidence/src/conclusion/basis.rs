@@ -1,5 +1,6 @@
 //! What a conclusion rests on: how much was asked, how much of it was answered, what was lost and what left out.
 
+use super::account::{Account, BlindSpot, Witness};
 use super::statement::{Conclusion, Says};
 use crate::rung::Rung;
 use schemars::JsonSchema;
@@ -98,10 +99,12 @@ pub enum Why {
     Unsteady,
     /// Nobody told it.
     Untold,
+    /// A second account has another number.
+    Disagrees,
 }
 
 impl Why {
-    pub const ALL: [Why; 13] = [
+    pub const ALL: [Why; 14] = [
         Why::NotAsked,
         Why::Unreadable,
         Why::Undetermined,
@@ -115,6 +118,7 @@ impl Why {
         Why::OnlyTold,
         Why::Unsteady,
         Why::Untold,
+        Why::Disagrees,
     ];
 
     pub fn key(self) -> &'static str {
@@ -132,6 +136,7 @@ impl Why {
             Why::OnlyTold => "only-told",
             Why::Unsteady => "unsteady",
             Why::Untold => "untold",
+            Why::Disagrees => "disagrees",
         }
     }
 }
@@ -166,6 +171,12 @@ pub struct Basis {
     pub(super) by: BTreeSet<String>,
     /// What was looked at, by its name: a file, a tree, a card, a process.
     pub(super) of: BTreeSet<String>,
+    /// Accounts that do not come from the observer.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) accounts: BTreeSet<Witness>,
+    /// What the observer cannot see in this target, whatever it counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) cannot_see: Vec<BlindSpot>,
 }
 
 impl Basis {
@@ -197,7 +208,22 @@ impl Basis {
             asked_of: None,
             by: BTreeSet::from([by.into()]),
             of: of.into_iter().map(Into::into).collect(),
+            accounts: BTreeSet::new(),
+            cannot_see: Vec::new(),
         }
+    }
+
+    /// The question lists its own units: the cells of a table that was asked for, the claims of a file, the settings of a list. The
+    /// list is the second account. Units that the observer found by looking (launches, bytes, files, kernels) are never listed.
+    pub fn listed<S: Into<String>>(
+        by: impl Into<String>,
+        of: impl IntoIterator<Item = S>,
+        rung: Rung,
+        unit: Unit,
+        asked: u64,
+        answered: u64,
+    ) -> Self {
+        Basis::new(by, of, rung, unit, asked, answered).account(Account::searched(Witness::Question))
     }
 
     /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
@@ -209,6 +235,23 @@ impl Basis {
         seen: u64,
     ) -> Self {
         Basis { asked: None, ..Basis::new(by, of, rung, unit, 0, seen) }
+    }
+
+    /// A second account of the same units. What it found beside the observer's answers is left out of them.
+    #[must_use]
+    pub fn account(mut self, account: Account) -> Self {
+        self.accounts.insert(account.by);
+        self.left_out.extend(account.outside);
+        self
+    }
+
+    /// Something that the observer cannot see in this target.
+    #[must_use]
+    pub fn cannot_see(mut self, spot: BlindSpot) -> Self {
+        if !self.cannot_see.contains(&spot) {
+            self.cannot_see.push(spot);
+        }
+        self
     }
 
     /// Something else that was looked at.
@@ -261,10 +304,20 @@ impl Basis {
         self.asked_of.is_none_or(|asked| self.rung >= asked)
     }
 
-    /// Everything that there is was asked for and answered.
-    pub(super) fn is_whole(&self) -> bool {
+    /// Somebody besides the observer says how much there is.
+    pub(super) fn has_second_account(&self) -> bool {
+        !self.accounts.is_empty()
+    }
+
+    /// Everything that there is was asked for and answered, by the observer's own account.
+    pub(super) fn is_whole_alone(&self) -> bool {
         let answered = self.asked.is_none_or(|asked| asked <= self.answered);
         self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()
+    }
+
+    /// The same, and a second account agrees.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole_alone() && self.has_second_account()
     }
 
     /// Is it there? `found` of it were.
@@ -284,7 +337,7 @@ impl Basis {
 
     /// Is what is listed all there is?
     pub fn completeness(self) -> Conclusion {
-        let whole = self.is_whole();
+        let whole = self.is_whole_alone();
         Conclusion::new(if whole { Says::Complete } else { Says::Incomplete }, self)
     }
 

@@ -4,9 +4,15 @@
 //! the functions of [`Basis`], and nowhere else: a [`Conclusion`] has no public constructor and does not deserialise. A
 //! thing that was found is certain however little was looked at; that nothing was found, or nothing differs, reaches
 //! exactly as far as the looking did, and where nothing was answered it is not known.
+//!
+//! No observer knows what it never looked at. A conclusion about all there is ([`Reach::Whole`]) needs a second account
+//! ([`Account`], or a question that lists its own units: [`Basis::listed`]); without one it reaches as far as the observer
+//! can see ([`Reach::Alone`]).
 
+mod account;
 mod basis;
 mod statement;
 
+pub use account::{Account, Blind, BlindSpot, Witness};
 pub use basis::{Basis, LeftOut, Unit, Why as LeftOutWhy};
 pub use statement::{Conclusion, Reach, Says, Word};

@@ -1,5 +1,6 @@
 //! The conclusion itself: what it says, how far that reaches, and the word that an answer begins with.
 
+use super::account::{BlindSpot, Witness};
 use super::basis::{Basis, LeftOut, Unit};
 use crate::rung::Rung;
 use schemars::JsonSchema;
@@ -36,7 +37,9 @@ pub enum Reach {
     Unknown,
     /// It holds of what was answered; of what was lost or left out it says nothing.
     Answered,
-    /// It holds of all there is.
+    /// It holds of all that the observer saw, which is all by its own account. No second account says that there is no more.
+    Alone,
+    /// It holds of all there is, by two accounts.
     Whole,
 }
 
@@ -46,6 +49,7 @@ impl Reach {
         match self {
             Reach::Unknown => "unknown",
             Reach::Answered => "answered",
+            Reach::Alone => "alone",
             Reach::Whole => "whole",
         }
     }
@@ -93,7 +97,14 @@ impl Conclusion {
         let reach = match says {
             // What is missing is certain; what is listed reaches as far as the looking did, which is never all.
             Says::Incomplete => Reach::Answered,
-            _ if on_a_case || (basis.is_whole() && !nothing_asked(&basis) && !empty) => Reach::Whole,
+            _ if on_a_case => Reach::Whole,
+            _ if basis.is_whole_alone() && !nothing_asked(&basis) && !empty => {
+                if basis.has_second_account() {
+                    Reach::Whole
+                } else {
+                    Reach::Alone
+                }
+            }
             _ if (basis.answered == 0 || basis.is_lacking()) && !says.stands_on_a_case() => Reach::Unknown,
             _ if empty => Reach::Unknown,
             _ => Reach::Answered,
@@ -153,12 +164,21 @@ impl Conclusion {
         self.basis.by.iter().map(String::as_str)
     }
 
+    /// The accounts that agree with the observer's own.
+    pub fn accounts(&self) -> impl Iterator<Item = Witness> {
+        self.basis.accounts.iter().copied()
+    }
+
+    pub fn cannot_see(&self) -> &[BlindSpot] {
+        &self.basis.cannot_see
+    }
+
     /// What it says holds of all there is: either everything was looked at, or a single case is enough for it.
     pub fn is_certain(&self) -> bool {
         self.reach == Reach::Whole
     }
 
-    /// Everything was looked at: nothing lost, nothing left out, nothing that was asked without an answer. Something that
+    /// Everything was looked at, and a second account says so: nothing lost, nothing left out, nothing that was asked without an answer. Something that
     /// was found is certain without this.
     pub fn is_whole(&self) -> bool {
         self.reach == Reach::Whole && self.basis.is_whole()

@@ -54,7 +54,7 @@ pub fn saw(rung: Rung, columns: &str, value: impl Into<Value>) -> Draft {
         subject: own(),
         finding: Finding::Saw(Fact::new("matmul.path", about(columns), value)),
         view: FieldOfView::topic("matmul.*"),
-        coverage: Coverage::complete("events", 9),
+        coverage: Coverage::complete("events", 9).account(Witness::ProcessTree),
         contamination: Contamination::Untouched,
         canary: Canary::in_target("a one-token request"),
         time: "2026-01-01T00:00:00.000Z",
@@ -76,6 +76,10 @@ impl Draft {
 
     pub fn partial(self) -> Self {
         Draft { coverage: Coverage::complete("events", 9).missing("grids", "no metadata"), ..self }
+    }
+
+    pub fn alone(self) -> Self {
+        Draft { coverage: Coverage::complete("events", 9), ..self }
     }
 
     pub fn lost(self) -> Self {

@@ -134,7 +134,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])]) -> Conclusi
     }
     let rung = if known == 0 { Rung::Declared } else { rung };
     let left = |basis: Basis, ((ty, why), count): ((String, LeftOutWhy), u64)| basis.without(ty, Some(count), why);
-    let basis = Basis::new("probe", lanes.iter().map(|(lane, _)| *lane), rung, Unit::Cells, known, known);
+    let basis = Basis::listed("probe", lanes.iter().map(|(lane, _)| *lane), rung, Unit::Cells, known, known);
     unknown.into_iter().fold(basis, left).equality(different)
 }
 

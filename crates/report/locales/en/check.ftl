@@ -47,6 +47,7 @@ check-reason-not-there = { $who } looked at all of it, awake and undisturbed, an
 check-reason-partial = { $who } did not see everything: { $missing }
 check-reason-range-gap = nobody looked at { $parameter } { $gap }
 check-reason-weak-canary = { $who } proved itself awake only in a process of ours ({ $canary }), not in the target
+check-reason-one-account = { $who } did not see it, and no second account confirms that { $who } saw everything
 check-reason-uncertified = { $who } watched a live process, and nobody compared with an unobserved run
 check-reason-conflict = { $one } and { $other } disagree
 check-reason-contaminated = { $who } changed what it observed: { $differences }

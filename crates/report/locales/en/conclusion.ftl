@@ -5,12 +5,14 @@ conclusion-nothing-whole = None in { $answered ->
     [one] the one { $unit }
    *[other] all { $answered } { $unit }
   }.
+conclusion-nothing-alone = None in { $answered } { $unit }, { $alone }.
 conclusion-nothing-answered = None seen in { $answered } { $unit }; nothing is said of { $gaps }.
 conclusion-nothing-unknown = Not known: { $gaps }.
 conclusion-same-whole = The same in { $answered ->
     [one] the one { $unit }
    *[other] all { $answered } { $unit }
   }.
+conclusion-same-alone = The same in { $answered } { $unit }, { $alone }.
 conclusion-same-answered = The same in { $answered ->
     [one] the one { $unit } that was answered
    *[other] the { $answered } { $unit } that were answered
@@ -22,6 +24,7 @@ conclusion-all-whole = { $answered ->
     [one] The one { $unit }
    *[other] All { $answered } { $unit }
   }.
+conclusion-all-alone = All { $answered } { $unit }, { $alone }.
 conclusion-all-answered = { $answered ->
     [one] The one { $unit } that was answered
    *[other] All { $answered } { $unit } that were answered
@@ -33,15 +36,42 @@ conclusion-complete-whole = Complete: { $answered ->
     [one] the one { $unit } was looked at
    *[other] all { $answered } { $unit } were looked at
   }.
+conclusion-complete-alone = { $answered } { $unit }, { $alone }.
 conclusion-complete-answered = Not complete: { $gaps }.
 conclusion-complete-unknown = Not known: { $gaps }.
 conclusion-incomplete = Not complete: { $gaps }.
 conclusion-chosen-whole = { $choices }
+conclusion-chosen-alone = { $choices }, { $alone }
 conclusion-chosen-answered = { $choices } in { $answered ->
     [one] the one { $unit } that was answered
    *[other] the { $answered } { $unit } that were answered
   }; nothing is said of { $gaps }
 conclusion-chosen-unknown = not known: { $gaps }
+
+# A sentence about all there is, with the accounts that agree with the observer's own
+conclusion-agreed = { $text } Second account: { $accounts }.
+# The observer is the only one that counted
+alone-unchecked = as far as { $by } can see; no second account confirms that these are all
+alone-blind = as far as { $by } can see; it cannot see { $spots }
+
+# What an observer cannot see (evidence::Blind)
+blind-named = { $kind }: { $names }
+blind-direct-calls = calls that bypass the dynamic linker
+blind-processes = processes that it could not enter
+blind-device-launches = kernels that other kernels launch
+blind-before = launches before it was attached
+blind-unknown-bytes = bytes in a format that it does not know
+blind-other-files = files that were not named
+
+# Second accounts (evidence::Witness)
+witness-question = the list that was asked about
+witness-process-tree = the programs and libraries of every process
+witness-byte-map = every byte of the file is accounted for
+witness-graph-nodes = the graphs that the program computed
+witness-server-count = the server's own token count
+witness-symbol-sizes = the sizes in the symbol tables
+witness-build-list = the source list of the build
+witness-writer-count = the count that its writer stored
 
 answer-yes = Yes
 answer-no = No
@@ -70,6 +100,7 @@ left-out-inferred = inferred, not seen itself
 left-out-only-told = only this file says so, and anybody can write one
 left-out-unsteady = differs by itself
 left-out-untold = not told
+left-out-disagrees = two accounts differ by this many
 
 unit-bytes = { $count ->
     [one] byte
@@ -104,7 +135,7 @@ unit-kernels = { $count ->
    *[other] kernels
   }
 unit-launches = { $count ->
-    [one] launche
+    [one] launch
    *[other] launches
   }
 unit-libraries = { $count ->

@@ -47,6 +47,7 @@ check-reason-not-there = { $who } が全体を、動作確認済みかつ無干�
 check-reason-partial = { $who } は全部を見ていない: { $missing }
 check-reason-range-gap = { $parameter } { $gap } は誰も見ていない
 check-reason-weak-canary = { $who } の動作確認は自前のプロセス({ $canary })だけで、対象の中ではない
+check-reason-one-account = { $who } には見えなかったが、{ $who } がすべてを見たことは別の手段で確認されていない
 check-reason-uncertified = { $who } は動作中のプロセスを見たが、観測なしの実行との比較がない
 check-reason-conflict = { $one } と { $other } が食い違う
 check-reason-contaminated = { $who } は観測対象を変えてしまった: { $differences }

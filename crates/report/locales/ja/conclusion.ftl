@@ -2,25 +2,55 @@
 conclusion-found = { $unit } { $answered } 件のうち { $count } 件を観測。
 conclusion-found-with-gaps = { $unit } { $answered } 件のうち { $count } 件を観測。ほかにもある可能性: { $gaps }。
 conclusion-nothing-whole = { $unit } { $answered } 件すべてを調べ、該当なし。
+conclusion-nothing-alone = { $unit } { $answered } 件には該当なし。{ $alone }。
 conclusion-nothing-answered = { $unit } { $answered } 件には該当なし。{ $gaps } については何も言えない。
 conclusion-nothing-unknown = 不明: { $gaps }。
 conclusion-same-whole = { $unit } { $answered } 件すべてで同じ。
+conclusion-same-alone = { $unit } { $answered } 件で同じ。{ $alone }。
 conclusion-same-answered = 回答のあった { $unit } { $answered } 件では同じ。{ $gaps } については何も言えない。
 conclusion-same-unknown = 不明: { $gaps }。
 conclusion-different = { $unit } { $answered } 件のうち { $count } 件で異なる。
 conclusion-different-with-gaps = { $unit } { $answered } 件のうち { $count } 件で異なる。{ $gaps } については何も言えない。
 conclusion-all-whole = { $unit } { $answered } 件すべて。
+conclusion-all-alone = { $unit } { $answered } 件すべて。{ $alone }。
 conclusion-all-answered = 回答のあった { $unit } { $answered } 件すべて。{ $gaps } については何も言えない。
 conclusion-all-unknown = 不明: { $gaps }。
 conclusion-not-all = { $unit } { $answered } 件のうち { $count } 件は該当せず。
 conclusion-not-all-with-gaps = { $unit } { $answered } 件のうち { $count } 件は該当せず。{ $gaps } については何も言えない。
 conclusion-complete-whole = 完全: { $unit } { $answered } 件をすべて調べた。
+conclusion-complete-alone = { $unit } { $answered } 件。{ $alone }。
 conclusion-complete-answered = 不完全: { $gaps }。
 conclusion-complete-unknown = 不明: { $gaps }。
 conclusion-incomplete = 不完全: { $gaps }。
 conclusion-chosen-whole = { $choices }
+conclusion-chosen-alone = { $choices }({ $alone })
 conclusion-chosen-answered = 回答のあった { $unit } { $answered } 件では { $choices }。{ $gaps } については何も言えない
 conclusion-chosen-unknown = 不明: { $gaps }
+
+# 全体についての文と、それを裏付ける別の手段
+conclusion-agreed = { $text }別の手段でも確認: { $accounts }。
+# 数えたのは観測器だけ
+alone-unchecked = { $by } から見える範囲での結果で、これで全部かどうかは別の手段では未確認
+alone-blind = { $by } から見える範囲での結果で、次のものは見えない: { $spots }
+
+# 観測器から見えないもの (evidence::Blind)
+blind-named = { $kind }({ $names })
+blind-direct-calls = 動的リンカーを経由しない呼び出し
+blind-processes = 観測器を読み込めなかったプロセス
+blind-device-launches = カーネルから起動されるカーネル
+blind-before = アタッチ前の起動
+blind-unknown-bytes = 未知の形式のバイト列
+blind-other-files = 指定されなかったファイル
+
+# 別の手段 (evidence::Witness)
+witness-question = 問い合わせの一覧
+witness-process-tree = 全プロセスの実行ファイルとライブラリ
+witness-byte-map = ファイルの全バイトの内訳
+witness-graph-nodes = プログラムが計算したグラフ
+witness-server-count = サーバー自身のトークン数
+witness-symbol-sizes = シンボルテーブルのサイズ
+witness-build-list = ビルドのソース一覧
+witness-writer-count = 書き込んだ側が記録した件数
 
 answer-yes = はい
 answer-no = いいえ
@@ -49,6 +79,7 @@ left-out-inferred = 推論であり直接の観測なし
 left-out-only-told = このファイルの言い分のみで、誰でも書ける
 left-out-unsteady = 観測なしでも一致せず
 left-out-untold = 出力なし
+left-out-disagrees = 二つの手段の件数の差
 
 unit-bytes = バイト
 unit-calls = 呼び出し

@@ -307,7 +307,7 @@ impl GraphEvaluation {
         let unanswered = open + compared.without_arguments + compared.refused;
         let (asked, answered) = (compared.seen + compared.not_seen, compared.seen.saturating_sub(unanswered));
         let mut basis =
-            Basis::new("source", self.whole.of(), Rung::Declared, Unit::Launches, asked, answered).by("dryrun");
+            Basis::listed("source", self.whole.of(), Rung::Declared, Unit::Launches, asked, answered).by("dryrun");
         if compared.not_seen > 0 || seen.iter().any(|run| !run.whole) {
             let count = Some(compared.not_seen).filter(|count| *count > 0);
             basis = basis.without("--against", count, LeftOutWhy::OutOfView);
@@ -333,7 +333,7 @@ impl GraphEvaluation {
 fn whole(of: [&str; 2], steps: &[GraphStep], placed: bool) -> Conclusion {
     let open = steps.iter().filter(|step| !step.is_settled()).count() as u64;
     let asked = steps.len() as u64;
-    let mut basis = Basis::new("source", of, Rung::Declared, Unit::Rows, asked, asked - open);
+    let mut basis = Basis::listed("source", of, Rung::Declared, Unit::Rows, asked, asked - open);
     if open > 0 {
         basis = basis.without("UNDETERMINED", Some(open), LeftOutWhy::Undetermined);
     }

@@ -43,8 +43,8 @@ impl VulkanDeclared {
     pub fn new(tree: String, cells: Vec<VulkanChoice>) -> VulkanDeclared {
         let named = cells.iter().filter(|cell| cell.kernel.is_some()).count() as u64;
         let asked = cells.len() as u64;
-        let complete =
-            Basis::new("source", [tree.as_str()], Rung::Declared, evidence::Unit::Cells, asked, named).completeness();
+        let complete = Basis::listed("source", [tree.as_str()], Rung::Declared, evidence::Unit::Cells, asked, named)
+            .completeness();
         VulkanDeclared { tree, rung: Rung::Declared, cells, complete }
     }
 }

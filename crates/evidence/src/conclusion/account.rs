@@ -1,0 +1,117 @@
+//! The second account: who else says how much there was, and what the observer itself cannot see.
+
+use super::basis::{LeftOut, Why};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! keyed {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $key:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $name {
+            $($(#[$about])* #[serde(rename = $key)] $variant,)+
+        }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The name in data and in the message files.
+            pub fn key(self) -> &'static str {
+                match self {
+                    $($name::$variant => $key,)+
+                }
+            }
+        }
+    };
+}
+
+keyed! {
+    /// Whose account it is: a means of counting that shares nothing with the observer's own.
+    Witness {
+        /// The question lists its own units: nothing can be missing from the list.
+        Question = "question",
+        /// Executables and mapped files of every process of the tree: at start, at exec and at exit.
+        ProcessTree = "process-tree",
+        /// Every byte of the file belongs to something that was understood.
+        ByteMap = "byte-map",
+        /// The nodes of the graphs that the program computed.
+        GraphNodes = "graph-nodes",
+        /// The server's own count of evaluated tokens.
+        ServerCount = "server-count",
+        /// Sizes in symbol tables and headers.
+        SymbolSizes = "symbol-sizes",
+        /// The list of sources that the build compiles.
+        BuildList = "build-list",
+        /// The writer's own count, stored with what it wrote.
+        WriterCount = "writer-count",
+    }
+}
+
+keyed! {
+    /// A kind of thing that an observer cannot see.
+    Blind {
+        /// Calls that do not go through the dynamic linker's lookup.
+        DirectCalls = "direct-calls",
+        /// Processes into which nothing was loaded.
+        Processes = "processes",
+        /// Launches made by a kernel on the device.
+        DeviceLaunches = "device-launches",
+        /// What happened before the observer was there.
+        Before = "before",
+        /// Bytes that no known format explains.
+        UnknownBytes = "unknown-bytes",
+        /// Files that the question did not name.
+        OtherFiles = "other-files",
+    }
+}
+
+/// What an observer cannot see in this target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BlindSpot {
+    pub kind: Blind,
+    /// Proper names: programs, libraries, functions. Empty where the kind says it all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+impl Blind {
+    pub fn spot(self) -> BlindSpot {
+        BlindSpot { kind: self, names: Vec::new() }
+    }
+
+    pub fn named<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> BlindSpot {
+        BlindSpot { kind: self, names: names.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// A second account of the units that an observer counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    pub(super) by: Witness,
+    pub(super) outside: Vec<LeftOut>,
+}
+
+impl Account {
+    /// It looked for what the observer may have missed. Whatever it found is added by [`Account::found`].
+    pub fn searched(by: Witness) -> Self {
+        Account { by, outside: Vec::new() }
+    }
+
+    /// It counted the same units. Another number than the observer's is left out of the answers, by the witness's name.
+    pub fn counted(by: Witness, theirs: u64, ours: u64) -> Self {
+        let account = Account::searched(by);
+        if theirs == ours { account } else { account.found(by.key(), Some(theirs.abs_diff(ours)), Why::Disagrees) }
+    }
+
+    /// Something that the observer's answers do not hold.
+    #[must_use]
+    pub fn found(mut self, what: impl Into<String>, count: Option<u64>, why: Why) -> Self {
+        self.outside.push(LeftOut { what: what.into(), count, why, decides: false });
+        self
+    }
+
+    /// Nothing was found outside the observer's answers.
+    pub fn agrees(&self) -> bool {
+        self.outside.is_empty()
+    }
+}
