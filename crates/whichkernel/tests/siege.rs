@@ -4,6 +4,10 @@
 #[path = "../../../xtask/src/deep/siege/known/mod.rs"]
 mod known;
 
+#[path = "../../../xtask/src/deep/siege/cases/mod.rs"]
+mod cases;
+
+use cases::{CASES, Outcome};
 use known::{KINDS, Kind, Observer, Verdict, Yard, judge, plain, watched};
 use std::path::Path;
 
@@ -72,4 +76,24 @@ fn started_it_counts_right_or_says_so() {
 #[test]
 fn preloaded_it_counts_right_or_says_so() {
     besiege(Observer::Preload);
+}
+
+#[test]
+fn no_quick_case_is_different_and_silent() {
+    if !test_artifacts::root("the constructed cases: uprobes, other users") {
+        return;
+    }
+    let tool = Path::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let mut wrong: Vec<String> = Vec::new();
+    for case in CASES.iter().flat_map(|list| list.iter()).filter(|case| case.quick) {
+        match cases::run(tool, case) {
+            Ok(Outcome::Silent { truth, said }) => {
+                wrong.push(format!("{}: {}: {truth}, but: {said}", case.observer, case.name))
+            }
+            Ok(Outcome::Skipped { why }) => wrong.push(format!("{}: {}: skipped: {why}", case.observer, case.name)),
+            Ok(_) => {}
+            Err(error) => wrong.push(format!("{error:#}")),
+        }
+    }
+    assert!(wrong.is_empty(), "different and silent:\n{}", wrong.join("\n"));
 }

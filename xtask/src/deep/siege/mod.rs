@@ -3,6 +3,8 @@
 //! Programs whose launches are known, under every observer; kills of either side at random moments; hostile files, servers and
 //! users; and a folder that does the first part against CUPTI on a machine with an NVIDIA GPU. The command is met from outside only.
 
+mod accounts;
+mod cases;
 mod counts;
 mod hostile;
 mod kills;
@@ -19,7 +21,7 @@ use std::process::Command;
 const USAGE: &str = "\
 cargo xtask deep siege [PART...] [--tool FILE] [--runs N] [--only WORDS] [--kills N] [--seed N] [--out DIR] | --pack DIR
 
-  PART         counts, llama, kills, hostile [all of them]
+  PART         accounts, counts, llama, kills, hostile [all of them]
   --tool FILE  the command under test [built here]
   --runs N     runs of each kind under each observer [3]
   --only WORDS kinds, observers and rows whose name has these words
@@ -61,7 +63,7 @@ pub fn run(words: &[String]) -> anyhow::Result<bool> {
             "--seed" => options.seed = value()?.parse()?,
             "--out" => options.out = value()?.into(),
             "--pack" => return pack::write(value()?.as_ref()).map(|()| true),
-            "counts" | "llama" | "kills" | "hostile" => options.parts.push(word.clone()),
+            "accounts" | "counts" | "llama" | "kills" | "hostile" => options.parts.push(word.clone()),
             _ => bail!("{word} is no part of it\n{USAGE}"),
         }
     }
@@ -81,6 +83,9 @@ pub fn run(words: &[String]) -> anyhow::Result<bool> {
     std::fs::create_dir_all(&options.out)?;
     let wanted = |part: &str| options.parts.is_empty() || options.parts.iter().any(|wanted| wanted == part);
     let mut held = true;
+    if wanted("accounts") {
+        held &= accounts::run(&options)?;
+    }
     if wanted("counts") {
         held &= counts::run(&options)?;
     }

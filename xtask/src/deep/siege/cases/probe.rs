@@ -1,0 +1,3 @@
+use super::Case;
+
+pub const CASES: &[Case] = &[];
