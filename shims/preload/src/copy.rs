@@ -2,7 +2,7 @@
 
 use crate::launch::NOT_SUPPORTED;
 use crate::record::{Readback, kind};
-use crate::{graph, sys, thread, trace};
+use crate::{graph, sys, thread, trace, unwound};
 use core::ffi::{c_int, c_void};
 
 /// `hipMemcpyDeviceToHost`, `cudaMemcpyDeviceToHost`.
@@ -106,8 +106,5 @@ driver_copies! {
 
 /// The runtime's copy may call the driver's, which must not count again.
 fn nested(call: impl FnOnce() -> u32) -> u32 {
-    thread::now().launching += 1;
-    let status = call();
-    thread::now().launching -= 1;
-    status
+    unwound::launching(call).0
 }
