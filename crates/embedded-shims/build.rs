@@ -155,7 +155,13 @@ fn exports(directory: &Path) -> Result<BTreeSet<String>, Failure> {
 /// `level`: at 2 and above LLVM gives functions of equal bodies one address, and a probe on one would fire for all.
 ///
 /// Exceptions of the program may cross a shim that stands before functions of its runtime (`unwinds`): then every frame has tables.
-fn object(source: &Path, object: &Path, level: u32, unwinds: bool, variables: &[(&str, &Path)]) -> Result<PathBuf, Failure> {
+fn object(
+    source: &Path,
+    object: &Path,
+    level: u32,
+    unwinds: bool,
+    variables: &[(&str, &Path)],
+) -> Result<PathBuf, Failure> {
     let mut rustc = Command::new(env::var_os("RUSTC").ok_or("RUSTC is not set")?);
     rustc.args(["--edition", "2024", "--crate-type", "lib", "--emit", "obj"]);
     let (panic, tables) =
