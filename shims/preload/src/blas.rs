@@ -3,7 +3,7 @@
 //! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the one that the program made.
 
 use crate::record::{Blas, NO_DEVICE, blas, kind};
-use crate::{graph, sys, thread, trace, unwound};
+use crate::{graph, sys, thread, trace};
 use core::ffi::{c_int, c_void};
 
 const NOT_INITIALIZED: u32 = 1;
@@ -19,7 +19,9 @@ const BLANK: Blas = Blas {
 
 /// Records, runs, records the end.
 fn served(call: Blas, real: impl FnOnce() -> u32) -> u32 {
-    let ours = thread::now().multiplying == 0;
+    let thread = thread::now();
+    thread.multiplying += 1;
+    let ours = thread.multiplying == 1;
     let note = |bracket, status| {
         if ours {
             // The stream is the handle's own; a capture is known by any open one of this thread's.
@@ -28,8 +30,10 @@ fn served(call: Blas, real: impl FnOnce() -> u32) -> u32 {
         }
     };
     note(1, 0);
-    let (status, _) = unwound::multiplying(real);
+    let status = real();
     note(2, status);
+    let thread = thread::now();
+    thread.multiplying = thread.multiplying.saturating_sub(1);
     status
 }
 

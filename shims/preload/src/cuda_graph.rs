@@ -2,7 +2,7 @@
 
 use crate::graph::{CUDA, EXECS, GRAPHS, begun, destroyed, ended, instantiated, launched, updated};
 use crate::launch::NOT_SUPPORTED;
-use crate::{nodes, unwound};
+use crate::{nodes, thread};
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::Ordering;
 
@@ -14,8 +14,11 @@ pub fn outermost(call: impl FnOnce() -> u32) -> (u32, bool) {
 
 /// The same for calls of either runtime.
 pub fn inner(call: impl FnOnce() -> u32) -> (u32, bool) {
-    let (status, left) = unwound::launching(call);
-    (status, left == 0)
+    thread::now().launching += 1;
+    let status = call();
+    let thread = thread::now();
+    thread.launching = thread.launching.saturating_sub(1);
+    (status, thread.launching == 0)
 }
 
 macro_rules! launches {

@@ -107,8 +107,10 @@ impl Judge<'_> {
         };
         let shim = image.files.iter().any(|file| file.name() == SHIM);
         let glibc = exe.loader.as_deref().is_some_and(|path| Path::new(path).ends_with(GLIBC) || path.ends_with(GLIBC));
+        // A program that is given to the loader as its argument.
+        let glibc = glibc || first.name() == GLIBC;
         match (shim, &exe.loader) {
-            (true, Some(_)) if glibc => self.with_shim(at, image, &files),
+            (true, _) if glibc => self.with_shim(at, image, &files),
             (true, Some(loader)) => {
                 self.out.found(process, name, Around::Loader, loader);
             }
@@ -161,8 +163,10 @@ impl Judge<'_> {
     /// The shim searched the process at its end, or it is a copy of one that was searched and mapped nothing more.
     fn searched(&self, at: usize, image: &Image) -> bool {
         let own = |record: &&Record| is_of(record, image) && record.said.iter().any(|text| text == SEARCHED);
-        let alike = |other: &&Image| other.pid == image.pid && program(other) == program(image);
-        if self.records.iter().filter(own).count() >= self.tree.images.iter().filter(alike).count() {
+        let alike =
+            |other: &&Image| other.pid == image.pid && other.copy_of.is_none() && program(other) == program(image);
+        let programs = self.tree.images.iter().filter(alike).count();
+        if self.records.iter().filter(own).count() >= programs.max(1) {
             return true;
         }
         let (from, files) = image.copy_of.unwrap_or((at, usize::MAX));

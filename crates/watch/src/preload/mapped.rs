@@ -164,3 +164,45 @@ impl Tables {
         !system && (self.names || self.walks)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn made(dir: &Path, name: &str, code: &str, flags: &[&str]) -> Tables {
+        let (source, to) = (dir.join(format!("{name}.c")), dir.join(name));
+        std::fs::write(&source, code).expect("written");
+        let done = Command::new("cc").arg("-o").arg(&to).arg(&source).args(flags).status().expect("a C compiler");
+        assert!(done.success());
+        let inode = std::fs::metadata(&to).expect("made").ino();
+        Mapped::of(&to.to_string_lossy(), inode).tables.expect("an ELF file")
+    }
+
+    #[test]
+    fn a_file_is_known_by_what_it_can_do() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let shared = ["-shared", "-fPIC"];
+        let runtime = made(dir.path(), "libany.so", "int cuLaunchKernel(void) { return 0; }", &shared);
+        assert!(runtime.exports.contains("cuLaunchKernel") && !runtime.imports && !runtime.names);
+        let user = made(
+            dir.path(),
+            "libuser.so",
+            "int cuLaunchKernel(void); int f(void) { return cuLaunchKernel(); }",
+            &shared,
+        );
+        assert!(
+            user.exports.is_empty() && user.imports && !user.names,
+            "an import is no name among its data: {user:?}"
+        );
+        let asks = made(dir.path(), "libasks.so", "const char *f(void) { return \"hipModuleLaunchKernel\"; }", &shared);
+        assert!(asks.names && asks.looks_up("libasks.so") && !asks.imports);
+        let words = "const char *f(void) { return \"hipLaunchKernel failed\"; }";
+        assert!(!made(dir.path(), "libwords.so", words, &shared).names, "a message is no name");
+        let walks = "int dl_iterate_phdr(void *, void *); int f(void) { return dl_iterate_phdr(0, 0); }";
+        assert!(made(dir.path(), "libwalks.so", walks, &shared).walks);
+        let inside = "int hipLaunchKernel(void) { return 0; } int main(void) { return hipLaunchKernel(); }";
+        let inside = made(dir.path(), "inside", inside, &["-static"]);
+        assert!(inside.loader.is_none() && inside.inside && !inside.stripped);
+    }
+}

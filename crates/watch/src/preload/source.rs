@@ -160,9 +160,8 @@ impl<'a> PreloadSource<'a> {
     /// What a process did that its record cannot show.
     fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
-        let threw = tail.unfollowed.iter().filter(|name| *name == "exception").count();
-        if threw > 0 {
-            gaps.push(Gap::Threw { process: pid }.times(threw as u64));
+        if tail.threw > 0 {
+            gaps.push(Gap::Threw { process: pid }.times(tail.threw));
         }
         gaps.extend(held(tail).map(Unseen::from));
         let mut names: Vec<String> = tail.unfollowed.iter().filter(|name| !is_about_ways(name)).cloned().collect();
@@ -192,7 +191,6 @@ impl<'a> PreloadSource<'a> {
 /// What the shim says of ways around it, which the account of the process tree judges.
 fn is_about_ways(said: &str) -> bool {
     said == account::SEARCHED
-        || said == "exception"
         || ["held:", "holder:", "RTLD_DEEPBIND ", "dlmopen "].iter().any(|start| said.starts_with(start))
 }
 

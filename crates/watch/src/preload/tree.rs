@@ -238,3 +238,42 @@ fn text(bytes: Option<&[u8]>) -> String {
     let bytes = bytes.unwrap_or_default();
     String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    /// A child with an empty environment, one that outlives the program, and the files of each.
+    #[test]
+    fn every_process_of_the_tree_is_known_with_its_files() {
+        let Ok(mut tree) = Tree::open() else { return };
+        let script = "env -i /bin/true; sleep 5 & exit 0";
+        let mut shell = Command::new("sh");
+        let mut child = shell.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("a shell");
+        tree.begin(child.id());
+        assert!(child.wait().expect("its end").success());
+        let until = Instant::now() + Duration::from_secs(60);
+        let named =
+            |tree: &Tree, name: &str| tree.images.iter().any(|image| image.name == name && !image.files.is_empty());
+        while !["env", "true", "sleep"].iter().all(|name| named(&tree, name)) {
+            assert!(Instant::now() < until, "{:?}", tree.images);
+            tree.poll();
+        }
+        assert_eq!(tree.lost, 0);
+        let true_files = tree.images.iter().find(|image| image.name == "true").map(|image| &image.files);
+        assert!(
+            true_files.is_some_and(|files| files.iter().any(|file| file.name().starts_with("ld-"))),
+            "{true_files:?}"
+        );
+        let [(survivor, at)] = tree.survivors()[..] else { panic!("{:?}", tree.survivors()) };
+        assert_eq!(tree.images[at].name, "sleep");
+        let pid = rustix::process::Pid::from_raw(survivor.cast_signed()).expect("a number");
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("its end");
+        while !tree.survivors().is_empty() {
+            assert!(Instant::now() < until, "it was killed");
+            tree.poll();
+        }
+    }
+}

@@ -143,7 +143,8 @@ fn case(bench: &Bench, api: Api, means: Means, truth: u64, whole: bool) -> anyho
         return Ok(Outcome::Skipped { why: "only root can give a file to another user".into() });
     }
     built.runtime(api.runtime())?;
-    let program = built.linked("program", api.runtime(), &[])?;
+    let named = matches!(means, Means::Runtime(_) | Means::Other(_));
+    let program = built.linked("program", api.runtime(), if named { &["-DNAMED"] } else { &[] })?;
     let words = built.words(means, &program)?;
     let answer = watch(bench, &program, &words)?;
     judged(&answer, truth, whole)
